@@ -1,7 +1,7 @@
 # Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
 # JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
 .DEFAULT_GOAL := help
-.PHONY: serve test build models deps load samples lint check-macos format install release clean help
+.PHONY: serve test build models deps load samples lint check-macos check-arm64 format install release clean help
 
 serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
 	@scripts/serve.sh $(ARGS)
@@ -34,6 +34,10 @@ check-macos: ## Compile the MPS backend for macOS and link it against libtorch's
 	@scripts/deps.sh serve macos
 	@scripts/check-macos.sh
 
+check-arm64: ## Compile for Linux on arm64 and run C++ tests under qemu-user; ARGS='TARGET...' takes other targets
+	@scripts/deps.sh serve arm64
+	@scripts/check-arm64.sh $(ARGS)
+
 format: ## Format all C++ sources in place
 	@scripts/format.sh
 
@@ -47,4 +51,4 @@ clean: ## Remove build folders and what was converted; keeps .venv
 	rm -rf build build-* dist var/models var/stamps
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

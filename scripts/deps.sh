@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `serve` (default), `test`, `load`, `packages`, `check-packages` or `macos`: system packages, then Python packages in .venv.
-# Usage: deps.sh [serve] [test] [load] [packages] [check-packages] [macos]
+# Installs what is missing for `serve` (default), `test`, `load`, `packages`, `check-packages`, `macos` or `arm64`: system packages, then Python packages in .venv.
+# Usage: deps.sh [serve] [test] [load] [packages] [check-packages] [macos] [arm64]
 # SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -199,6 +199,7 @@ for set in "$@"; do
     packages) pip_install packages "tools that make packages" ;;
     check-packages) ;;
     macos) pip_install macos "a compiler for macOS" ;;
-    *) die "deps.sh: '$set' is not one of serve, test, load, packages, check-packages, macos" ;;
+    arm64) ;; # system packages only
+    *) die "deps.sh: '$set' is not one of serve, test, load, packages, check-packages, macos, arm64" ;;
   esac
 done

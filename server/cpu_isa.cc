@@ -12,9 +12,13 @@ namespace {
 struct LibraryNames {
   const char* aten;
   const char* onednn;
-  const char* mkl;
+  const char* mkl = nullptr;  // which is for x86-64 only
 };
 
+#if defined(__aarch64__)
+// NEON is the least that these libraries use.
+LibraryNames NamesOf(kernels::InstructionSet) { return {"default", "ADVANCED_SIMD"}; }
+#else
 LibraryNames NamesOf(kernels::InstructionSet set) {
   switch (set) {
     case kernels::InstructionSet::kPortable:
@@ -24,10 +28,12 @@ LibraryNames NamesOf(kernels::InstructionSet set) {
     case kernels::InstructionSet::kAvx512:
       return {"avx512", "AVX512_CORE_BF16", "AVX512"};
     case kernels::InstructionSet::kAmx:
+    case kernels::InstructionSet::kNeon:
       break;
   }
   return {"avx512", "DEFAULT", "AVX512"};
 }
+#endif
 
 }  // namespace
 
@@ -43,7 +49,7 @@ absl::Status LimitCpuIsa(std::optional<kernels::InstructionSet> limit) {
   const LibraryNames names = NamesOf(*limit);
   setenv("ATEN_CPU_CAPABILITY", names.aten, 1);
   setenv("ONEDNN_MAX_CPU_ISA", names.onednn, 1);
-  setenv("MKL_ENABLE_INSTRUCTIONS", names.mkl, 1);
+  if (names.mkl != nullptr) setenv("MKL_ENABLE_INSTRUCTIONS", names.mkl, 1);
   return absl::OkStatus();
 }
 

@@ -16,31 +16,37 @@
 namespace millrace::kernels {
 namespace {
 
+#if defined(__aarch64__)
+#define MILLRACE_IN_REGISTER "+w"
+constexpr int64_t kPeakChains = 16;  // independent sums: up to four units, some cycles each
+#else
+#define MILLRACE_IN_REGISTER "+x"
 constexpr int64_t kPeakChains = 12;  // independent sums: two units, some cycles each
+#endif
 constexpr int64_t kPeakSteps = 20000;
 
 // The loop that measures the peak, with vectors of `lanes` floats, compiled for an instruction set.
 // Returns the number of floating-point operations.
-#define MILLRACE_PEAK(name, lanes, isa)                                      \
-  __attribute__((target(isa), noinline)) int64_t name() {                    \
+#define MILLRACE_PEAK(name, lanes, attributes)                               \
+  __attribute__((attributes, noinline)) int64_t name() {                     \
     typedef float Vec __attribute__((vector_size((lanes) * sizeof(float)))); \
     Vec sums[kPeakChains] = {};                                              \
     Vec x = Vec{} + 0.5F;                                                    \
     Vec y = Vec{} + 0.25F;                                                   \
-    __asm__ volatile("" : "+x"(x), "+x"(y));                                 \
+    __asm__ volatile("" : MILLRACE_IN_REGISTER(x), MILLRACE_IN_REGISTER(y)); \
     for (int64_t step = 0; step < kPeakSteps; ++step) {                      \
       _Pragma("GCC unroll 16") for (Vec & sum : sums) {                      \
         sum = sum * x + y;                                                   \
-        __asm__ volatile("" : "+x"(sum));                                    \
+        __asm__ volatile("" : MILLRACE_IN_REGISTER(sum));                    \
       }                                                                      \
     }                                                                        \
     return 2 * (lanes)*kPeakChains * kPeakSteps;                             \
   }
 
 #if defined(__x86_64__)
-MILLRACE_PEAK(PeakPortable, 4, "sse2")
-MILLRACE_PEAK(PeakAvx2, 8, "avx2,fma")
-MILLRACE_PEAK(PeakAvx512, 16, "avx512f")
+MILLRACE_PEAK(PeakPortable, 4, target("sse2"))
+MILLRACE_PEAK(PeakAvx2, 8, target("avx2,fma"))
+MILLRACE_PEAK(PeakAvx512, 16, target("avx512f"))
 
 // Returns the loop for float32 products of the target; null if its products are of other numbers.
 int64_t (*PeakOf(Target target))() {
@@ -55,6 +61,10 @@ int64_t (*PeakOf(Target target))() {
       return nullptr;
   }
 }
+#elif defined(__aarch64__)
+MILLRACE_PEAK(PeakNeon, 4, used)
+
+int64_t (*PeakOf(Target))() { return &PeakNeon; }
 #else
 int64_t (*PeakOf(Target))() { return nullptr; }
 #endif

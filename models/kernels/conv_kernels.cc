@@ -15,6 +15,8 @@ std::span<const ConvKernels* const> SupportedConvKernels() {
   static const auto* const supported = new std::vector<const ConvKernels*>(Runnable({
 #if defined(__x86_64__)
     &kConvKernelsAmx, &kConvKernelsAvx512, &kConvKernelsAvx2,
+#elif defined(__aarch64__)
+    &kConvKernelsNeon,
 #endif
         &kConvKernelsPortable,
   }));

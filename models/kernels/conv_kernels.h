@@ -100,6 +100,8 @@ extern const ConvKernels kConvKernelsPortable;
 extern const ConvKernels kConvKernelsAvx2;
 extern const ConvKernels kConvKernelsAvx512;
 extern const ConvKernels kConvKernelsAmx;
+#elif defined(__aarch64__)
+extern const ConvKernels kConvKernelsNeon;
 #endif
 
 // Returns the fastest set that this processor can run. Constant for the life of the process.

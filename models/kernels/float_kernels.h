@@ -69,6 +69,8 @@ extern const FloatKernels kPortableFloat;
 #if defined(__x86_64__)
 extern const FloatKernels kAvx2Float;
 extern const FloatKernels kAvx512Float;
+#elif defined(__aarch64__)
+extern const FloatKernels kNeonFloat;
 #endif
 
 // Returns the sets of this build that this CPU can run, best first; kPortableFloat is always among

@@ -8,6 +8,8 @@ std::span<const IntegerKernels* const> SupportedIntegerKernels() {
   static const auto* const supported = new std::vector<const IntegerKernels*>(Runnable({
 #if defined(__x86_64__)
     &kAmxInteger, &kAvx512VnniInteger, &kAvx2Integer,
+#elif defined(__aarch64__)
+    &kNeonMatrixInteger, &kNeonDotInteger, &kNeonInteger,
 #endif
         &kPortableInteger,
   }));

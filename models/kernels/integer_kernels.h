@@ -105,6 +105,10 @@ extern const IntegerKernels kPortableInteger;
 extern const IntegerKernels kAvx2Integer;
 extern const IntegerKernels kAvx512VnniInteger;
 extern const IntegerKernels kAmxInteger;
+#elif defined(__aarch64__)
+extern const IntegerKernels kNeonInteger;
+extern const IntegerKernels kNeonDotInteger;
+extern const IntegerKernels kNeonMatrixInteger;
 #endif
 
 // Returns the sets of this build that this CPU can run, best first; kPortableInteger is always

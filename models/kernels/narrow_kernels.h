@@ -76,6 +76,10 @@ extern const NarrowKernels kAvx512Int8;
 extern const NarrowKernels kAvx512Bfloat;
 extern const NarrowKernels kAmxInt8;
 extern const NarrowKernels kAmxBfloat;
+#elif defined(__aarch64__)
+extern const NarrowKernels kNeonInt8;
+extern const NarrowKernels kNeonDotInt8;
+extern const NarrowKernels kNeonMatrixInt8;
 #endif
 
 // Returns the sets of this build that this CPU can run, best first; the portable one is always

@@ -71,8 +71,8 @@ void ConvertToInt8(const NarrowRows& r) {
   }
 }
 
-// Rounds to nearest, ties to even.
-void ConvertToBfloat(const NarrowRows& r) {
+// Rounds to nearest, ties to even. Sets of int8 alone do not use it.
+[[maybe_unused]] void ConvertToBfloat(const NarrowRows& r) {
   using Halves = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t))));
   using Words = uint32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
   constexpr int64_t kBytes = 2;

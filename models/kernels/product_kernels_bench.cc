@@ -57,7 +57,10 @@ void BM_Product(benchmark::State& state, const LinearKernels& kernels, Target ta
 }
 
 // Returns the target whose vectors are as wide, and whose peak in float32 is the measure.
-Target FloatTarget(Target target) { return target < Target::kAvx512 ? target : Target::kAvx512; }
+Target FloatTarget(Target target) {
+  if (target >= Target::kNeon) return Target::kNeon;
+  return target < Target::kAvx512 ? target : Target::kAvx512;
+}
 
 void Register(const std::string& name, const LinearKernels& kernels, Target target) {
   for (const Shape& shape : kShapes) {

@@ -1,5 +1,6 @@
 #include "models/kernels/target.h"
 
+#include "models/kernels/arm_features.h"
 #include "models/kernels/instruction_set.h"
 #include "models/kernels/matrix_unit.h"
 
@@ -25,14 +26,34 @@ bool CanRun(Target target) {
       return CanRun(Target::kAvx512Vnni) && MatrixUnit().int8;
     case Target::kAmxBf16:
       return CanRun(Target::kAvx512Bf16) && MatrixUnit().bfloat16;
+    case Target::kNeon:
+    case Target::kNeonDotProduct:
+    case Target::kNeonInt8Matrix:
+      return false;
   }
   return false;
+}
+#elif defined(__aarch64__)
+bool CanRun(Target target) {
+  switch (target) {
+    case Target::kPortable:
+      return true;
+    case Target::kNeon:  // every arm64 processor has it
+      return MayUse(InstructionSet::kNeon);
+    case Target::kNeonDotProduct:
+      return CanRun(Target::kNeon) && GetArmFeatures().dot_product;
+    case Target::kNeonInt8Matrix:
+      return CanRun(Target::kNeonDotProduct) && GetArmFeatures().int8_matrix;
+    default:
+      return false;
+  }
 }
 #else
 bool CanRun(Target target) { return target == Target::kPortable; }
 #endif
 
 InstructionSet BestInstructionSet() {
+  if (CanRun(Target::kNeon)) return InstructionSet::kNeon;
   if (CanRun(Target::kAmxInt8) || CanRun(Target::kAmxBf16)) return InstructionSet::kAmx;
   if (CanRun(Target::kAvx512)) return InstructionSet::kAvx512;
   return CanRun(Target::kAvx2) ? InstructionSet::kAvx2 : InstructionSet::kPortable;

@@ -14,6 +14,9 @@ enum class Target : unsigned char {
   kAvx512Bf16,  // dot products of bfloat16
   kAmxInt8,     // the matrix unit, beside kAvx512Vnni
   kAmxBf16,     // the matrix unit, beside kAvx512Bf16
+  kNeon,
+  kNeonDotProduct,  // dot products of int8
+  kNeonInt8Matrix,  // products of small matrices of int8, beside kNeonDotProduct
 };
 
 // Returns true if this process may run kernels of the target: the processor has what it needs, the

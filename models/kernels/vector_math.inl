@@ -11,13 +11,13 @@ constexpr int64_t kLanes = MILLRACE_VECTOR_BYTES / 4;
 using Floats = float __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
 using Ints = int32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
 
-inline Floats Load(const float* p) {
-  Floats v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
+using UnalignedFloats =
+    float __attribute__((vector_size(MILLRACE_VECTOR_BYTES), aligned(sizeof(float)), may_alias));
 
-inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
+// GCC would copy 16 bytes through other registers on arm64 if these used memcpy.
+inline Floats Load(const float* p) { return *reinterpret_cast<const UnalignedFloats*>(p); }
+
+inline void Store(float* p, Floats v) { *reinterpret_cast<UnalignedFloats*>(p) = v; }
 
 // x - 0 is x bit for bit, so nothing is computed; 0 + x would be computed, because it turns -0 into
 // 0.

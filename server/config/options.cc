@@ -170,8 +170,7 @@ Option Version(Option row, std::string ServerConfig::*field) {
 std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuIsaChoices() {
   using kernels::InstructionSet;
   std::vector<std::pair<std::string, std::optional<InstructionSet>>> choices = {{"auto", {}}};
-  for (const InstructionSet set : {InstructionSet::kPortable, InstructionSet::kAvx2,
-                                   InstructionSet::kAvx512, InstructionSet::kAmx})
+  for (const InstructionSet set : kernels::kInstructionSets)
     choices.emplace_back(kernels::ToString(set), set);
   return choices;
 }
@@ -350,8 +349,8 @@ std::vector<Option> MakeOptions() {
                      &C::translation_cache_entries, 1, 100'000'000));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
-          "Greatest instruction set to use on the CPU: auto (all that it has), portable, avx2, "
-          "avx512 or amx"),
+          "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "
+          "avx512 or amx on x86-64; neon on arm64"),
       &C::cpu_isa, CpuIsaChoices()));
   o.push_back(Aliases(
       Row("voice-aliases", models, "NAME=VOICE,...",

@@ -115,6 +115,53 @@ TEST_P(KernelsTest, MultipliesExactlyUpToTheLastRounding) {
   }
 }
 
+// Sums in 16 bits are added up as floats in parts that 32 bits hold; sets that multiply bytes have
+// one sum for the high bytes of the activations and one for the low ones.
+bool MultipliesBytes(const kernels::IntegerKernels& kernels) {
+  return kernels.target != kernels::Target::kPortable && kernels.target != kernels::Target::kAvx2 &&
+         kernels.target != kernels::Target::kNeon;
+}
+
+// All sets that sum in one of these two ways give the same bits, of whatever architecture they are.
+TEST_P(KernelsTest, GivesTheBitsOfThePlainSums) {
+  constexpr int64_t kInputs = 1536;
+  constexpr int64_t kOutputs = 128;
+  constexpr int64_t kRows = 5;
+  const TestMatrix matrix(kOutputs, kInputs, RandomBytes(kOutputs * kInputs, 1));
+  const PackedMatrix packed({&matrix.weights});
+  const auto x = RandomFloats(kRows * kInputs, 3.0F, 2);
+  const auto out = Multiply(x, kRows, packed, /*relu=*/false);
+  for (int64_t row = 0; row < kRows; ++row) {
+    const Rounded rounded = Round(x.data() + row * kInputs, kInputs);
+    for (int64_t n = 0; n < kOutputs; ++n) {
+      int64_t high = 0;
+      int64_t low = 0;
+      int64_t part = 0;
+      float total = 0;
+      for (int64_t k = 0; k < kInputs; ++k) {
+        const int64_t integer = rounded.integers[static_cast<size_t>(k)];
+        const int64_t weight = matrix.values[static_cast<size_t>(n * kInputs + k)];
+        high += (integer >> 8) * weight;
+        low += (integer & 0xFF) * weight;
+        part += integer * weight;
+        if ((k + 1) % kernels::kMaxExactSum != 0) continue;
+        total += static_cast<float>(part);
+        part = 0;
+      }
+      if (MultipliesBytes(kernels()))
+        total = std::fma(static_cast<float>(high), 256.0F, static_cast<float>(low));
+      const float scale = packed.view().scales[n] * static_cast<float>(rounded.scale);
+      const float bias = matrix.bias[static_cast<size_t>(n)];
+      const volatile float product = total * scale;
+      const float expected = kernels().target == kernels::Target::kPortable
+                                 ? product + bias
+                                 : std::fma(total, scale, bias);
+      ASSERT_EQ(out[static_cast<size_t>(row * kOutputs + n)], expected)
+          << "row " << row << ", column " << n;
+    }
+  }
+}
+
 // The blocks of a matrix, which idle workers compute, are columns of their own.
 TEST_P(KernelsTest, BlocksThatOthersComputeGiveTheSameBits) {
   constexpr int64_t kInputs = 256;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <random>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -176,9 +175,16 @@ constexpr bool kFusesProducts = false;
 constexpr bool kFusesProducts = true;
 #endif
 
+// Portable code is fused where every processor of the architecture can.
+#if defined(__aarch64__)
+constexpr bool kPortableFusesProducts = true;
+#else
+constexpr bool kPortableFusesProducts = false;
+#endif
+
 // Returns sum + x * y, rounded as the products of the kernels are.
 float AddProduct(const ConvKernels& kernels, float x, float y, float sum) {
-  if (std::string_view(kernels.name) != "portable") return std::fma(x, y, sum);
+  if (kPortableFusesProducts || kernels.target != Target::kPortable) return std::fma(x, y, sum);
   const volatile float product = x * y;  // volatile: not fused where the processor could
   return sum + product;
 }
