@@ -190,8 +190,8 @@ class Server {
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
                                .voice_aliases = config_.voice_aliases,
-                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr,
-                               .limits = policy_ != nullptr ? &policy_->limits() : nullptr});
+                               .limits = policy_ != nullptr ? &policy_->limits() : nullptr,
+                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;

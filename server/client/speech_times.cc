@@ -22,7 +22,7 @@ Json ToJson(const v1::SpokenSpan& span) {
 }
 
 // Returns a time as "01:02:03.004".
-std::string Clock(double seconds) {
+std::string CueTime(double seconds) {
   const auto all = static_cast<int64_t>(std::llround(seconds * 1000));
   return absl::StrFormat("%02d:%02d:%02d.%03d", all / 3'600'000, all / 60'000 % 60, all / 1000 % 60,
                          all % 1000);
@@ -81,8 +81,8 @@ std::string TimesAsWebVtt(const SpeechTimes& times, std::string_view text) {
     size_t end = first;  // end of the sentence
     while (end < words.size() && words[end].sentence_index() == words[first].sentence_index())
       ++end;
-    vtt += StrCat("\n", Clock(words[first].start_seconds()), " --> ",
-                  Clock(words[end - 1].end_seconds()), "\n");
+    vtt += StrCat("\n", CueTime(words[first].start_seconds()), " --> ",
+                  CueTime(words[end - 1].end_seconds()), "\n");
     for (size_t i = first; i < end; ++i) {
       at += ByteOf(text.substr(at), words[i].character_offset() - character);
       character = words[i].character_offset();
@@ -92,7 +92,7 @@ std::string TimesAsWebVtt(const SpeechTimes& times, std::string_view text) {
       // The text up to the next word belongs to this one; the last of a sentence has no space
       // behind it.
       if (i + 1 == end) written = models::TrimRight(written);
-      if (i > first) vtt += StrCat("<", Clock(words[i].start_seconds()), ">");
+      if (i > first) vtt += StrCat("<", CueTime(words[i].start_seconds()), ">");
       vtt += Escaped(written);
     }
     vtt += "\n";

@@ -8,15 +8,15 @@
 namespace millrace {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 
 constexpr int kProcess = 1;
 
-std::string Text(const Json& event) {
-  return event.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string Text(const json& event) {
+  return event.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Json NameOf(const char* kind, int thread, const std::string& name) {
+json NameOf(const char* kind, int thread, const std::string& name) {
   return {
       {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"name", kind}, {"args", {{"name", name}}}};
 }

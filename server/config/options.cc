@@ -198,7 +198,7 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
   return row;
 }
 
-Option Origins(Option row, std::vector<std::string> ServerConfig::*field) {
+Option OriginList(Option row, std::vector<std::string> ServerConfig::*field) {
   row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
   row.set = [=](ServerConfig& config, const std::string& text) {
     if (text.empty() || text == kNotServed) {
@@ -389,7 +389,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
            &C::insecure));
-  o.push_back(Origins(Row("cors-origin", security, "ORIGIN,...",
+  o.push_back(OriginList(Row("cors-origin", security, "ORIGIN,...",
                           "Origins whose web pages may use the API over HTTP from a browser; *: "
                           "those of all pages; off: none"),
                       &C::cors_origins));

@@ -17,21 +17,21 @@ namespace {
 constexpr std::string_view kDefault = "default";
 constexpr size_t kMaxTagBytes = 256;
 
-struct Tag {
+struct BracketTag {
   std::string_view name;
   std::string_view value;
   size_t bytes = 0;  // with its brackets
 };
 
 // Returns the tag that begins with the text's first byte, a bracket.
-std::optional<Tag> TagAt(std::string_view text) {
+std::optional<BracketTag> TagAt(std::string_view text) {
   const std::string_view head = text.substr(0, kMaxTagBytes);
   const size_t end = head.find(']');
   if (end == std::string_view::npos) return std::nullopt;
   const std::string_view inner = head.substr(1, end - 1);
   const size_t colon = inner.find(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  const Tag tag{inner.substr(0, colon), inner.substr(colon + 1), end + 1};
+  const BracketTag tag{inner.substr(0, colon), inner.substr(colon + 1), end + 1};
   if (!std::ranges::all_of(tag.name, models::IsAsciiLetter) || tag.value.empty() ||
       tag.value.find_first_of(models::kAsciiSpace) != std::string_view::npos) {
     return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Tag> TagAt(std::string_view text) {
   return tag;
 }
 
-absl::Status Obey(const Tag& tag, const MarkupContext& context, MarkupBuilder& builder) {
+absl::Status Obey(const BracketTag& tag, const MarkupContext& context, MarkupBuilder& builder) {
   if (tag.name == "pause") {
     const absl::StatusOr<double> seconds = ParsePause(tag.value);
     return seconds.ok() ? builder.AddPause(*seconds) : seconds.status();
@@ -74,7 +74,7 @@ absl::StatusOr<MarkedText> ParseTaggedText(std::string_view text, const MarkupCo
   size_t plain = 0;  // where the text begins that was not appended yet
   size_t at = 0;
   while ((at = text.find('[', at)) != std::string_view::npos) {
-    const std::optional<Tag> tag = TagAt(text.substr(at));
+    const std::optional<BracketTag> tag = TagAt(text.substr(at));
     if (!tag) {
       ++at;
       continue;
