@@ -7,7 +7,8 @@ option(MILLRACE_UNITY_BUILD "Compile several sources of a target as one translat
 
 # Called last, when all targets of the folder and of those below it are known.
 function(millrace_unity_build directory)
-  if(NOT MILLRACE_UNITY_BUILD)
+  # Tests replace single files of mps_runtime when they link it.
+  if(NOT MILLRACE_UNITY_BUILD OR directory STREQUAL "${CMAKE_SOURCE_DIR}/mps_runtime")
     return()
   endif()
   get_directory_property(targets DIRECTORY "${directory}" BUILDSYSTEM_TARGETS)

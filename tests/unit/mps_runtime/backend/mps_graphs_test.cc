@@ -79,7 +79,7 @@ TEST_P(MpsWithoutEncodeLockTest, SharedGraphsEndTheProcess) {
 INSTANTIATE_TEST_SUITE_P(Threads, MpsWithoutEncodeLockTest, ::testing::Values(2, 8, 31),
                          ::testing::PrintToStringParamName());
 
-RuntimeOptions Mps(int workers) {
+RuntimeOptions GraphWorkers(int workers) {
   RuntimeOptions options;
   options.device = DeviceType::kMps;
   options.workers = workers;
@@ -104,7 +104,7 @@ std::map<int, ThreadGraphCache> CachesBySlot(const Runtime& runtime) {
 
 TEST_F(MpsGraphsTest, CachesAreCountedByThreadWithAPatchedLibtorch) {
   TheFaults().patch_level = 1;
-  const auto runtime = Runtime::Bootstrap(Mps(2));
+  const auto runtime = Runtime::Bootstrap(GraphWorkers(2));
   EXPECT_FALSE(runtime->shares_compiled_shapes());
   const auto main = runtime->EnterMainThread();
   RunShape(*runtime, *main, 1);
@@ -138,7 +138,7 @@ TEST_F(MpsGraphsTest, CachesAreCountedByThreadWithAPatchedLibtorch) {
 }
 
 TEST_F(MpsGraphsTest, CachesAreCountedForAllThreadsWithAStockLibtorch) {
-  const auto runtime = Runtime::Bootstrap(Mps(2));
+  const auto runtime = Runtime::Bootstrap(GraphWorkers(2));
   EXPECT_TRUE(runtime->shares_compiled_shapes());
   const auto main = runtime->EnterMainThread();
   RunShape(*runtime, *main, 1);
@@ -152,7 +152,7 @@ TEST_F(MpsGraphsTest, CachesAreCountedForAllThreadsWithAStockLibtorch) {
 
 TEST_F(MpsGraphsTest, EachThreadOfAPatchedLibtorchHasTheLimitOfShapes) {
   TheFaults().patch_level = 1;
-  RuntimeOptions options = Mps(2);
+  RuntimeOptions options = GraphWorkers(2);
   options.max_compiled_shapes = 2;
   const auto runtime = Runtime::Bootstrap(options);
   const auto main = runtime->EnterMainThread();
@@ -172,7 +172,7 @@ TEST_F(MpsGraphsTest, EachThreadOfAPatchedLibtorchHasTheLimitOfShapes) {
 
 TEST_F(MpsGraphsTest, FrozenThreadsOfAPatchedLibtorchCompileWhatTheMainThreadWarmsUpLater) {
   TheFaults().patch_level = 1;
-  RuntimeOptions options = Mps(2);
+  RuntimeOptions options = GraphWorkers(2);
   options.graph_cache_policy = GraphCachePolicy::kFrozen;
   options.new_shape = NewShape::kRefuse;
   const auto runtime = Runtime::Bootstrap(options);

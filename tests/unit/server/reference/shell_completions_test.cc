@@ -7,7 +7,7 @@
 namespace millrace::reference {
 namespace {
 
-bool Has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+bool HasText(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 OptionReference Find(const std::string& command, const std::string& flag) {
   for (const CommandReference& candidate : DescribeCommandLine()) {
@@ -46,17 +46,17 @@ TEST(ShellCompletionsTest, QuoteWhatTheShellsWouldRead) {
        {{{"--to"}, "FILE", false, "The file's [name]", "Options", {}},
         {{"-q", "--quiet"}, "", true, "Say nothing", "Options", {}}}}};
   const std::string zsh = ZshCompletion(commands);
-  EXPECT_TRUE(Has(zsh, "'say:It'\\''s \\[new\\]'\n")) << zsh;
-  EXPECT_TRUE(Has(zsh, "'--to=[The file'\\''s \\[name\\]]:FILE:_files'")) << zsh;
-  EXPECT_TRUE(Has(zsh, "'(-q --quiet)'{-q,--quiet}'[Say nothing]'")) << zsh;
+  EXPECT_TRUE(HasText(zsh, "'say:It'\\''s \\[new\\]'\n")) << zsh;
+  EXPECT_TRUE(HasText(zsh, "'--to=[The file'\\''s \\[name\\]]:FILE:_files'")) << zsh;
+  EXPECT_TRUE(HasText(zsh, "'(-q --quiet)'{-q,--quiet}'[Say nothing]'")) << zsh;
   const std::string fish = FishCompletion(commands);
-  EXPECT_TRUE(Has(fish, "'__fish_seen_subcommand_from say' -l to -r -F -d 'The file\\'s [name]'\n"))
+  EXPECT_TRUE(HasText(fish, "'__fish_seen_subcommand_from say' -l to -r -F -d 'The file\\'s [name]'\n"))
       << fish;
-  EXPECT_TRUE(Has(fish, "'__fish_seen_subcommand_from say' -s q -l quiet -d 'Say nothing'\n"))
+  EXPECT_TRUE(HasText(fish, "'__fish_seen_subcommand_from say' -s q -l quiet -d 'Say nothing'\n"))
       << fish;
   const std::string bash = BashCompletion(commands);
-  EXPECT_TRUE(Has(bash, "        --to) _millrace_paths -f; return ;;\n")) << bash;
-  EXPECT_TRUE(Has(bash, "_millrace_words '--to -q --quiet' ;;\n")) << bash;
+  EXPECT_TRUE(HasText(bash, "        --to) _millrace_paths -f; return ;;\n")) << bash;
+  EXPECT_TRUE(HasText(bash, "_millrace_words '--to -q --quiet' ;;\n")) << bash;
 }
 
 }  // namespace
