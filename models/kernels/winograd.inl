@@ -13,14 +13,14 @@ namespace {
 
 // One F(kOutputs, kGroupTaps) for kTaps taps. The finite points are the positive ones with both
 // signs, and 0 if their number is odd; infinity is the last point.
-template <int kTaps, int kOutputs_, int kGroupTaps_, double... kPositive>
+template <int kTaps, int kOutputs_, int kGroupTaps_, const auto& kPositive>
 struct Filtering {
   static constexpr int kOutputs = kOutputs_;
   static constexpr int kGroupTaps = kGroupTaps_;
   static constexpr int kPoints = kOutputs + kGroupTaps - 1;
   static constexpr int kFinite = kPoints - 1;
   static constexpr int kGroups = (kTaps + kGroupTaps - 1) / kGroupTaps;
-  static constexpr int kPairs = sizeof...(kPositive);
+  static constexpr int kPairs = sizeof(kPositive) / sizeof(double);
   static_assert(kFinite == 2 * kPairs || kFinite == 2 * kPairs + 1);
   static_assert(kGroups == 1 || kGroupTaps == kOutputs);
 
@@ -34,7 +34,7 @@ struct Filtering {
   static constexpr Matrices Make() {
     Matrices m;
     int at = 0;
-    for (const double p : {kPositive...}) {
+    for (const double p : kPositive) {
       m.points[at++] = p;
       m.points[at++] = -p;
     }
@@ -71,18 +71,21 @@ struct Filtering {
 };
 
 // The points are chosen for small errors: about 2, 5 and 9 times those of direct convolution.
-using Filtering3 = Filtering<3, 6, 3, 0.5, 1.0, 2.0>;
-using Filtering7 = Filtering<7, 4, 7, 0.5, 1.0, 1.5, 2.0>;
-using Filtering11 = Filtering<11, 6, 6, 1.0 / 3, 2.0 / 3, 1.0, 1.5, 3.0>;
+constexpr double kPoints3[] = {0.5, 1, 2};
+constexpr double kPoints7[] = {0.5, 1, 1.5, 2};
+constexpr double kPoints11[] = {1.0 / 3, 2.0 / 3, 1, 1.5, 3};
+using Filtering3 = Filtering<3, 6, 3, kPoints3>;
+using Filtering7 = Filtering<7, 4, 7, kPoints7>;
+using Filtering11 = Filtering<11, 6, 6, kPoints11>;
 
-// Adds the products of every second number of a row of a matrix, from `begin` on.
-template <const auto& kRow, int kBegin, int kCount, typename V>
-inline __attribute__((always_inline)) V EverySecond(const V (&x)[kCount]) {
+// Adds the products of the inputs with every second number of a point's row, from kBegin on.
+template <typename F, int kPoint, int kBegin, typename V>
+inline __attribute__((always_inline)) V EverySecond(const V (&x)[F::kPoints]) {
   V sum = {};
   bool first = true;
 #pragma GCC unroll 16
-  for (int k = kBegin; k < kCount; k += 2) {
-    const auto factor = static_cast<float>(kRow[k]);
+  for (int k = kBegin; k < F::kPoints; k += 2) {
+    const auto factor = static_cast<float>(F::kMatrices.inputs[kPoint][k]);
     if (factor == 0.0F) continue;
     sum = first ? factor * x[k] : sum + factor * x[k];
     first = false;
@@ -95,8 +98,8 @@ template <typename F, int kPoint, typename V>
 inline __attribute__((always_inline)) void TransformInputs(const V (&x)[F::kPoints],
                                                            V (&y)[F::kPoints]) {
   if constexpr (kPoint < F::kPoints) {
-    const V even = EverySecond<F::kMatrices.inputs[kPoint], 0>(x);
-    const V odd = EverySecond<F::kMatrices.inputs[kPoint], 1>(x);
+    const V even = EverySecond<F, kPoint, 0>(x);
+    const V odd = EverySecond<F, kPoint, 1>(x);
     y[kPoint] = even + odd;
     if constexpr (kPoint + 1 < 2 * F::kPairs) {
       // The product without (x - p) is, at -x, that without (x + p), but for a sign.
