@@ -11,7 +11,7 @@ namespace millrace {
 namespace {
 
 constexpr const char* kHeadings = "%-20s %-12s %10s %9s %12s %9s %9s  %s\n";
-constexpr const char* kRow = "%-20s %-12s %10s %9s %12s %9.1f %9.1f  %s\n";
+constexpr const char* kUsageRow = "%-20s %-12s %10s %9s %12s %9.1f %9.1f  %s\n";
 
 std::string Limits(const v1::KeyUsage& key) {
   std::string limits;
@@ -36,7 +36,7 @@ int RunUsage(const UsageCommand& command) {
   std::printf(kHeadings, "KEY", "TIER", "REQUESTS", "REFUSED", "CHARACTERS", "AUDIO s", "WORKER s",
               "LEFT");
   for (const v1::KeyUsage& key : response.keys()) {
-    std::printf(kRow, key.key().empty() ? "(none)" : key.key().c_str(), key.tier().c_str(),
+    std::printf(kUsageRow, key.key().empty() ? "(none)" : key.key().c_str(), key.tier().c_str(),
                 absl::StrCat(key.requests()).c_str(), absl::StrCat(key.refused_requests()).c_str(),
                 absl::StrCat(key.characters()).c_str(), key.audio_seconds(), key.worker_seconds(),
                 Limits(key).c_str());

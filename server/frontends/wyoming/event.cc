@@ -6,7 +6,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The version of the protocol's library whose events these are.
-constexpr char kVersion[] = "1.10.2";
+constexpr char kProtocolVersion[] = "1.10.2";
 
 std::string ToText(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -15,7 +15,7 @@ std::string ToText(const Json& json) {
 }  // namespace
 
 std::string SerializeEvent(std::string_view type, const Json& data, std::string_view payload) {
-  Json head = {{"type", type}, {"version", kVersion}};
+  Json head = {{"type", type}, {"version", kProtocolVersion}};
   std::string body;
   if (!data.empty()) {
     body = ToText(data);

@@ -5,7 +5,6 @@ import statistics
 import threading
 import urllib.request
 
-import console_page
 from harness import clients, machine
 from harness.context import interleaved, median, spread
 from harness.processes import start_millrace
@@ -69,6 +68,7 @@ def soak(context, seconds):
             failures.append(error)
 
     generator = threading.Thread(target=load)
+    import console_page  # with Playwright, which no other scenario needs
     with console_page.chromium() as browser:
         page = browser.new_page()
         errors = []
@@ -102,6 +102,7 @@ def growth(values):
 
 def paints(context):
     server = start_millrace(context, "millrace-console-paint")
+    import console_page  # with Playwright, which no other scenario needs
     with console_page.chromium() as browser:
         found = [console_page.first_paint(browser, f"http://127.0.0.1:{server.ports['http']}") for _ in range(console_page.LOADS)]
     context.stop(server)

@@ -93,7 +93,8 @@ TEST_F(CorsTest, APageOfAnAllowedOriginMayAskAndRead) {
   EXPECT_EQ(answer->body, "hi");
   EXPECT_EQ(answer->get_header_value("Access-Control-Allow-Origin"), kPage);
   EXPECT_EQ(answer->get_header_value("Access-Control-Expose-Headers"),
-            "X-Request-Id, Retry-After, Retry-After-Ms, Warning, Inference-Header-Content-Length");
+            "X-Request-Id, Retry-After, Retry-After-Ms, RateLimit, RateLimit-Policy, Warning, "
+            "Inference-Header-Content-Length");
   EXPECT_TRUE(IsShared(Ask("GET", "/stream", {{"Origin", kPage}})));
 }
 

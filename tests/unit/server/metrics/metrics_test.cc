@@ -48,6 +48,13 @@ Snapshot Everything() {
               .too_many = 27,
               .export_failed = 28,
               .rejected = 29};
+  s.keys = {{.name = "app",
+             .requests_total = 30,
+             .refused_total = {{"requests", 31}},
+             .characters_total = 32,
+             .audio_seconds_total = 33,
+             .worker_seconds_total = 34,
+             .requests_in_flight = 35}};
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   s.worker_caches = {{0, 31, 32, 33, 34}, {2, 41, 42, 43, 44}};
   return s;
