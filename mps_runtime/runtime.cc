@@ -144,8 +144,7 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
     const Permits permits = CheckedPermits(options, HeldSafe(options, facts));
     plan.permits = permits.count;
     plan.permits_source = permits.source;
-    plan.intra_op_threads =
-        IntraOpThreads(options, cores, std::min(plan.workers, plan.permits));
+    plan.intra_op_threads = IntraOpThreads(options, cores, std::min(plan.workers, plan.permits));
     plan.provenance = std::move(facts.provenance);
     plan.provenance.threads = "cores=" + std::to_string(cores) +
                               " workers=" + std::to_string(plan.workers) +

@@ -297,7 +297,8 @@ SafetyProfile ReadSafetyProfile(const std::filesystem::path& file) {
   const std::optional<std::string> text = ReadToEnd(fd.get(), kMaxProfileBytes);
   if (!text) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
   if (text->size() > kMaxProfileBytes) {
-    throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxProfileBytes) + " bytes");
+    throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxProfileBytes) +
+                             " bytes");
   }
   return ParseSafetyProfile(*text, name);
 }

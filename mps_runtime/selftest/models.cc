@@ -65,7 +65,7 @@ at::Tensor Sentence(int length, at::Device device) {
 constexpr int kLengths[] = {3, 17, 40, 90};
 
 at::Tensor RunForward(torch::jit::Module& model, int length, at::Device device, Runtime& runtime,
-                   WorkerContext& context) {
+                      WorkerContext& context) {
   const ForwardScope scope(runtime, context);
   const at::Tensor output = model.forward({Sentence(length, device)}).toTensor();
   context.Synchronize();

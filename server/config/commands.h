@@ -124,7 +124,6 @@ struct VersionCommand {};
 
 using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
                              UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
-                             TraceCommand,
-                             HashKeyCommand, SelftestCommand, VersionCommand>;
+                             TraceCommand, HashKeyCommand, SelftestCommand, VersionCommand>;
 
 }  // namespace millrace

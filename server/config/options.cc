@@ -390,9 +390,9 @@ std::vector<Option> MakeOptions() {
       Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
            &C::insecure));
   o.push_back(OriginList(Row("cors-origin", security, "ORIGIN,...",
-                          "Origins whose web pages may use the API over HTTP from a browser; *: "
-                          "those of all pages; off: none"),
-                      &C::cors_origins));
+                             "Origins whose web pages may use the API over HTTP from a browser; *: "
+                             "those of all pages; off: none"),
+                         &C::cors_origins));
   o.push_back(Path(Row("tls-cert", security, "FILE",
                        "PEM certificate chain for gRPC; read again when it changes"),
                    &C::tls_cert));

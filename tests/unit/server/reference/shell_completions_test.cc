@@ -7,7 +7,9 @@
 namespace millrace::reference {
 namespace {
 
-bool HasText(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+bool HasText(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
 
 OptionReference Find(const std::string& command, const std::string& flag) {
   for (const CommandReference& candidate : DescribeCommandLine()) {
@@ -50,7 +52,8 @@ TEST(ShellCompletionsTest, QuoteWhatTheShellsWouldRead) {
   EXPECT_TRUE(HasText(zsh, "'--to=[The file'\\''s \\[name\\]]:FILE:_files'")) << zsh;
   EXPECT_TRUE(HasText(zsh, "'(-q --quiet)'{-q,--quiet}'[Say nothing]'")) << zsh;
   const std::string fish = FishCompletion(commands);
-  EXPECT_TRUE(HasText(fish, "'__fish_seen_subcommand_from say' -l to -r -F -d 'The file\\'s [name]'\n"))
+  EXPECT_TRUE(
+      HasText(fish, "'__fish_seen_subcommand_from say' -l to -r -F -d 'The file\\'s [name]'\n"))
       << fish;
   EXPECT_TRUE(HasText(fish, "'__fish_seen_subcommand_from say' -s q -l quiet -d 'Say nothing'\n"))
       << fish;
