@@ -221,6 +221,7 @@ def test_an_operator_sets_the_limits(tmp_path):
             first.send(message(text="x" * 2048, context_id="c"))
             texts, closed = first.read_to_close()
             assert closed == 1009 and "a message has more than 2048 bytes" in texts[0]["message"]
+        eventually("both have ended", lambda: daemon.metrics().total("millrace_websockets") == 0)
         # The client of ElevenLabs' protocol asks for 180 s.
         with Raw(daemon) as idle:
             texts, closed = idle.read_to_close()
