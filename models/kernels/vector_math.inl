@@ -11,8 +11,9 @@ constexpr int64_t kLanes = MILLRACE_VECTOR_BYTES / 4;
 using Floats = float __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
 using Ints = int32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
 
-using UnalignedFloats =
-    float __attribute__((vector_size(MILLRACE_VECTOR_BYTES), aligned(sizeof(float)), may_alias));
+// A typedef, since clang ignores the alignment in an alias declaration.
+typedef float UnalignedFloats
+    __attribute__((vector_size(MILLRACE_VECTOR_BYTES), aligned(sizeof(float)), may_alias));
 
 // GCC would copy 16 bytes through other registers on arm64 if these used memcpy.
 inline Floats Load(const float* p) { return *reinterpret_cast<const UnalignedFloats*>(p); }
