@@ -15,7 +15,7 @@ function(millrace_unity_build directory)
   foreach(target ${targets})
     get_target_property(type "${target}" TYPE)
     get_target_property(sources "${target}" SOURCES)
-    # What protoc writes defines the same names in each file.
+    # The files that protoc writes define the same names, so they are compiled alone.
     if(type MATCHES "^(STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE)$" AND NOT sources MATCHES "\\.pb\\.cc")
       set_target_properties("${target}" PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     endif()

@@ -69,7 +69,7 @@ if ! stamp_is "$libtorch_stamp" "$libtorch_hash"; then
   "$VENV/bin/python" -m pip download --disable-pip-version-check --no-deps --only-binary=:all: "${platforms[@]}" --python-version 311 \
     -d "$CROSS/wheels" $(sed -En 's/^((torch|nvidia-cuda-runtime|nvidia-cuda-cupti)==[0-9.]+).*/\1/p' "$requirements") ||
     die "pip could not download libtorch $version for arm64"
-  # What is for Python or for a GPU stays behind.
+  # The libraries for Python and for GPUs are not unpacked.
   unzip -q -o "$CROSS"/wheels/torch-*.whl 'torch/include/*' 'torch/lib/*.so*' -x '*/lib/*cuda*' '*/lib/*python*' '*/lib/*nv[rs]*' \
     '*/lib/*shm*' -d "$CROSS"
   unzip -q -o "$CROSS"/wheels/nvidia_cuda_runtime-*.whl 'nvidia/*/lib/libcudart.so*' -d "$CROSS"

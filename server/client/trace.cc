@@ -49,7 +49,7 @@ int RunTrace(const TraceCommand& command) {
   TraceFile trace(out, response.workers_size(), response.now_ns());
   const int64_t end = response.now_ns() + int64_t{command.seconds} * 1'000'000'000;
   while (response.now_ns() < end) {
-    std::this_thread::sleep_for(kInterval);
+    std::this_thread::sleep_for(kInterval);  // the server gathers steps meanwhile
     status = next();
     if (!status.ok()) break;
     trace.Add(response);

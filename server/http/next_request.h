@@ -9,8 +9,8 @@
 namespace millrace {
 
 // Waits at most that long for the head of a connection's next request, which may have come already.
-// What came of it is in the connection's `received`. A head that is longer than it may be is the
-// poller's to refuse, as is one that comes in pieces.
+// The bytes that came are in the connection's `received`. A head that is longer than it may be is
+// the poller's to refuse, as is one that comes in pieces.
 RequestThreads::Next AwaitRequest(Connection& connection, std::chrono::milliseconds patience,
                                   size_t max_head_bytes) noexcept;
 
