@@ -31,7 +31,7 @@ int RunTrace(const TraceCommand& command) {
     grpc::ClientContext context;
     Prepare(command.client, context);
     response.Clear();
-    const grpc::Status status = stub->GetTimeline(&context, request, &response);
+    grpc::Status status = stub->GetTimeline(&context, request, &response);
     request.clear_seen();
     for (const auto& worker : response.workers()) request.add_seen(worker.next());
     return status;
