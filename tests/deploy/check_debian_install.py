@@ -1,5 +1,6 @@
 """Installs the Debian package in a bare Debian, serves from it, upgrades it, fills its disk and purges it. On demand, as it takes minutes:
-scripts/check-packages.sh runs it and says which package in DEBIAN_PACKAGE. The tests build upon each other, in their order."""
+scripts/check-packages.sh runs it and says which package in DEBIAN_PACKAGE. The tests build upon each other, in their order. All paths
+in /tmp are within that root, which is thrown away."""
 
 import os
 import pathlib
