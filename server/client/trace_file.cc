@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 
 namespace millrace {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kProcess = 1;
-
-std::string Text(const json& event) {
-  return event.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 json NameOf(const char* kind, int thread, const std::string& name) {
   return {
@@ -28,9 +25,10 @@ double Microseconds(int64_t nanoseconds) { return static_cast<double>(nanosecond
 TraceFile::TraceFile(std::ostream& out, int workers, int64_t begin_ns)
     : out_(out), begin_ns_(begin_ns) {
   out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-       << Text(NameOf("process_name", 0, "millrace"));
+       << server::JsonText(NameOf("process_name", 0, "millrace"));
   for (int worker = 0; worker < workers; ++worker)
-    out_ << ",\n" << Text(NameOf("thread_name", worker + 1, absl::StrCat("worker ", worker)));
+    out_ << ",\n"
+         << server::JsonText(NameOf("thread_name", worker + 1, absl::StrCat("worker ", worker)));
 }
 
 void TraceFile::Add(const v1::GetTimelineResponse& response) {
@@ -39,26 +37,26 @@ void TraceFile::Add(const v1::GetTimelineResponse& response) {
     ++thread;
     for (const v1::GetTimelineResponse::Step& step : worker.steps()) {
       out_ << ",\n"
-           << Text({{"ph", "X"},
-                    {"pid", kProcess},
-                    {"tid", thread},
-                    {"name", step.model()},
-                    {"cat", "step"},
-                    {"ts", Microseconds(step.begin_ns() - begin_ns_)},
-                    {"dur", Microseconds(step.duration_ns())},
-                    {"args", {{"batch_size", step.requests()}}}});
+           << server::JsonText(json{{"ph", "X"},
+                                    {"pid", kProcess},
+                                    {"tid", thread},
+                                    {"name", step.model()},
+                                    {"cat", "step"},
+                                    {"ts", Microseconds(step.begin_ns() - begin_ns_)},
+                                    {"dur", Microseconds(step.duration_ns())},
+                                    {"args", {{"batch_size", step.requests()}}}});
     }
     steps_ += static_cast<uint64_t>(worker.steps_size());
     lost_ += worker.lost();
     if (worker.lost() == 0) continue;
     out_ << ",\n"
-         << Text({{"ph", "i"},
-                  {"s", "t"},
-                  {"pid", kProcess},
-                  {"tid", thread},
-                  {"name", "steps lost"},
-                  {"ts", Microseconds(response.now_ns() - begin_ns_)},
-                  {"args", {{"steps", worker.lost()}}}});
+         << server::JsonText(json{{"ph", "i"},
+                                  {"s", "t"},
+                                  {"pid", kProcess},
+                                  {"tid", thread},
+                                  {"name", "steps lost"},
+                                  {"ts", Microseconds(response.now_ns() - begin_ns_)},
+                                  {"args", {{"steps", worker.lost()}}}});
   }
 }
 

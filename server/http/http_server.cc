@@ -14,6 +14,7 @@
 #include "server/http/next_request.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
+#include "server/json/json_text.h"
 #include "server/logging/logging.h"
 #include "server/net/address_policy.h"
 #include "server/security/api_key_store.h"
@@ -52,8 +53,7 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
 }
 
 std::string ErrorBody(const std::string& message) {
-  return nlohmann::json{{"error", message}}.dump(-1, ' ', false,
-                                                 nlohmann::json::error_handler_t::replace);
+  return server::JsonText(nlohmann::json{{"error", message}});
 }
 
 // Two of the headers traceparent are as good as none; several tracestate are one list.

@@ -8,6 +8,7 @@
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 #include "server/metrics/process_stats.h"
 
 namespace millrace::server {
@@ -174,7 +175,7 @@ std::string LiveView::Json(double since_ms, bool may_admin) const {
     if (const auto served = services.models.Find(model.info.name, ""); served.ok())
       AddCounts(**served, services.scheduler, entry);
   }
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return JsonText(json);
 }
 
 }  // namespace millrace::server

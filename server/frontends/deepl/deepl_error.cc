@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/translation_error.h"
 #include "server/http/http_status.h"
+#include "server/json/json_text.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -22,8 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
 
 std::string DeepLErrorBody(std::string_view message) {
   // A message may repeat the client's bytes, which need not be UTF-8.
-  return nlohmann::json{{"message", message}}.dump(-1, ' ', false,
-                                                   nlohmann::json::error_handler_t::replace);
+  return JsonText(nlohmann::json{{"message", message}});
 }
 
 void SendDeepLError(httplib::Response& response, const absl::Status& status) {

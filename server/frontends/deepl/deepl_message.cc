@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/deepl_languages.h"
 #include "server/json/json_member.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -169,8 +170,7 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
                             {"text", std::move(result.translations[i].text)},
                             {"billed_characters", text.characters}});
   }
-  return nlohmann::ordered_json{{"translations", std::move(translations)}}.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return JsonText(nlohmann::ordered_json{{"translations", std::move(translations)}});
 }
 
 std::string DeepLUsageBody() {

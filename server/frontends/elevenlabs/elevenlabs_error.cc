@@ -4,6 +4,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_status.h"
+#include "server/json/json_text.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -34,7 +35,7 @@ std::string_view ElevenLabsErrorName(absl::StatusCode code) {
 std::string ElevenLabsErrorBody(std::string_view name, std::string_view message) {
   const nlohmann::ordered_json body = {{"detail", {{"status", name}, {"message", message}}}};
   // A message may repeat the client's bytes, which need not be UTF-8.
-  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return JsonText(body);
 }
 
 void SendElevenLabsError(httplib::Response& response, const absl::Status& status) {

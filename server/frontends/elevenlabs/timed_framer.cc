@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -48,7 +49,7 @@ std::string TimedFramer::TakeObject(std::string_view audio) {
   const Json object = {{"audio_base64", absl::Base64Escape(View(audio))},
                        {"alignment", alignment},
                        {"normalized_alignment", alignment}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return JsonText(object);
 }
 
 }  // namespace millrace::server

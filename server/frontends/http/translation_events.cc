@@ -2,15 +2,14 @@
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Event(const Json& event) {
-  return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
-}
+std::string Event(const Json& event) { return StrCat("data: ", JsonText(event), "\n\n"); }
 
 }  // namespace
 

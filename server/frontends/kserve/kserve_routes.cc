@@ -9,6 +9,7 @@
 #include "server/frontends/kserve/model_config.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
+#include "server/json/json_text.h"
 
 namespace millrace {
 namespace {
@@ -19,8 +20,7 @@ using Json = nlohmann::ordered_json;
 void Send(httplib::Response& response, int status, const Json& json) {
   response.status = status;
   // Names and errors come from files, so bytes that are not UTF-8 must not throw.
-  response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
-                       "application/json");
+  response.set_content(server::JsonText(json), "application/json");
 }
 
 Json TensorsToJson(const std::vector<models::TensorSpec>& specs) {

@@ -12,6 +12,7 @@
 #include "server/frontends/kserve/invalid_argument.h"
 #include "server/frontends/kserve/json_elements.h"
 #include "server/frontends/kserve/rest_reader.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -107,9 +108,7 @@ absl::Status TakeBinary(std::string_view data, RestInferHead& head) {
 
 // Text that came in JSON or from a model's package, so that bytes that are not UTF-8 must not
 // throw.
-std::string Quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string Quoted(std::string_view text) { return JsonText(nlohmann::json(text)); }
 
 }  // namespace
 

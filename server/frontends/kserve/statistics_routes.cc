@@ -8,6 +8,7 @@
 #include "server/frontends/kserve/model_statistics.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_status.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -18,9 +19,7 @@ void Answer(const Services& services, const std::string& name, const std::string
   const absl::Status status = CollectStatistics(services, name, version, statistics);
   if (!status.ok()) return SendError(response, HttpStatusOf(status), std::string(Message(status)));
   // Names come from files, so bytes that are not UTF-8 must not throw.
-  response.set_content(
-      StatisticsJson(statistics).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-      "application/json");
+  response.set_content(JsonText(StatisticsJson(statistics)), "application/json");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "server/frontends/libretranslate/translate_terms.h"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -23,10 +24,6 @@ using Json = nlohmann::ordered_json;
 
 // This exceeds what any model gives.
 constexpr int kMaxAlternatives = 1'000;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 absl::Status TakeFormat(std::string_view format, HttpTranslateRequest& request) {
   models::TextFormat& out = request.translation.input.format;
@@ -207,14 +204,14 @@ std::string TranslateBody(const HttpTranslateRequest& request,
   if (request.auto_source) answer["detectedLanguage"] = shaped(detected);
   if (request.alternatives > 0) answer["alternatives"] = shaped(alternatives);
   if (any_lost) answer["lost"] = shaped(lost);
-  return Dump(answer);
+  return JsonText(answer);
 }
 
 std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates) {
   Json answer = Json::array();
   for (const models::DetectedLanguage& candidate : candidates) answer.push_back(ToJson(candidate));
   if (answer.empty()) answer.push_back(ToJson({}));
-  return Dump(answer);
+  return JsonText(answer);
 }
 
 std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
@@ -229,7 +226,7 @@ std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
     Json& language = answer.emplace_back(NamedLanguage(code));
     language["targets"] = all;
   }
-  return Dump(answer);
+  return JsonText(answer);
 }
 
 std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys) {
@@ -243,15 +240,15 @@ std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys)
   const std::string target = first != nullptr ? first->target_language : "en";
   Json extensions = Json::array();
   for (const DocumentType& type : DocumentTypes()) extensions.push_back(type.extension);
-  return Dump(
-      {{"charLimit", kMaxTranslateCharacters},
-       {"frontendTimeout", 500},
-       {"apiKeys", keys},
-       {"keyRequired", keys},
-       {"suggestions", false},
-       {"filesTranslation", true},
-       {"supportedFilesFormat", extensions},
-       {"language", {{"source", NamedLanguage(source)}, {"target", NamedLanguage(target)}}}});
+  return JsonText(
+      Json{{"charLimit", kMaxTranslateCharacters},
+           {"frontendTimeout", 500},
+           {"apiKeys", keys},
+           {"keyRequired", keys},
+           {"suggestions", false},
+           {"filesTranslation", true},
+           {"supportedFilesFormat", extensions},
+           {"language", {{"source", NamedLanguage(source)}, {"target", NamedLanguage(target)}}}});
 }
 
 }  // namespace millrace::server

@@ -6,6 +6,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_status.h"
+#include "server/json/json_text.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace {
@@ -56,8 +57,7 @@ std::string OpenAiErrorBody(int http_status, std::string_view message, std::stri
                                         {"param", or_null(param)},
                                         {"code", or_null(code)}};
   // A message may repeat the client's bytes, which need not be UTF-8.
-  return nlohmann::ordered_json{{"error", error}}.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return server::JsonText(nlohmann::ordered_json{{"error", error}});
 }
 
 std::string OpenAiErrorBody(const absl::Status& status) {

@@ -22,6 +22,7 @@
 #include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -29,8 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void SendJson(httplib::Response& response, const Json& json) {
-  response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
-                       "application/json");
+  response.set_content(JsonText(json), "application/json");
 }
 
 // Gives a field the name that it has in the request; OpenAI calls the text "input".

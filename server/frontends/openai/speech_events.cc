@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -17,9 +18,7 @@ Json ToJson(const models::SpokenSpan& time, int sample_rate) {
           {"end", static_cast<double>(time.end) / sample_rate}};
 }
 
-std::string Event(const Json& event) {
-  return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
-}
+std::string Event(const Json& event) { return StrCat("data: ", JsonText(event), "\n\n"); }
 
 }  // namespace
 

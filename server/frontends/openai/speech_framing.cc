@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "models/core/strings.h"
 #include "server/frontends/openai/speech_events.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -71,7 +72,7 @@ std::string OpenAiFramer::TakeCaption(std::string_view audio) {
   const Json caption = {{"audio", absl::Base64Escape(View(audio))},
                         {"audio_format", ContentTypeOf(format_)},
                         {"timestamps", std::exchange(words_, Json::array())}};
-  return caption.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return JsonText(caption);
 }
 
 }  // namespace millrace::server

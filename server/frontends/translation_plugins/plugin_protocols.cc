@@ -14,6 +14,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
@@ -21,11 +22,6 @@ namespace {
 using nlohmann::json;
 using Json = nlohmann::ordered_json;
 using Name = std::pair<std::string_view, std::string_view>;
-
-std::string Dump(const Json& value) {
-  // A message may repeat the client's bytes, which need not be UTF-8.
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 // Null is treated as absent.
 const json* Find(const json& members, const char* name) {
@@ -92,7 +88,7 @@ std::string LanguageOf(const TranslationText& text, const std::string& asked) {
   return text.read_in ? text.read_in->language : asked;
 }
 
-std::string ErrorBody(int, std::string_view message) { return Dump({{"error", message}}); }
+std::string ErrorBody(int, std::string_view message) { return JsonText(Json{{"error", message}}); }
 
 // --- Immersive Translate ---
 
@@ -121,7 +117,7 @@ std::string AnswerImmersive(const PluginRequest& request, HttpTranslator::Result
         {{"detected_source_lang", LanguageOf(result.texts[i], request.source_language)},
          {"text", std::move(result.translations[i].text)}});
   }
-  return Dump({{"translations", std::move(translations)}});
+  return JsonText(Json{{"translations", std::move(translations)}});
 }
 
 constexpr std::array<Name, 4> kImmersiveNames = {
@@ -142,8 +138,8 @@ std::string AnswerKiss(const PluginRequest& request, HttpTranslator::Result resu
     translations.push_back({{"text", std::move(result.translations[i].text)},
                             {"src", LanguageOf(result.texts[i], request.source_language)}});
   }
-  return Dump(request.list ? Json{{"translations", std::move(translations)}}
-                           : std::move(translations.front()));
+  return JsonText(request.list ? Json{{"translations", std::move(translations)}}
+                               : std::move(translations.front()));
 }
 
 constexpr std::array<Name, 4> kFromToNames = {{{"source_language, target_language", "from, to"},
@@ -177,18 +173,18 @@ absl::StatusOr<PluginRequest> ParseDeepLX(const json& members) {
 std::string AnswerDeepLX(const PluginRequest& request, HttpTranslator::Result result) {
   // A number that tells answers apart, as the original's does.
   static std::atomic<int64_t> next_id{1};
-  return Dump({{"code", 200},
-               {"id", next_id.fetch_add(1, std::memory_order_relaxed)},
-               {"data", std::move(result.translations.front().text)},
-               {"alternatives", Json::array()},
-               {"source_lang",
-                absl::AsciiStrToUpper(LanguageOf(result.texts.front(), request.source_language))},
-               {"target_lang", absl::AsciiStrToUpper(request.target_language)},
-               {"method", "Free"}});
+  return JsonText(Json{{"code", 200},
+                       {"id", next_id.fetch_add(1, std::memory_order_relaxed)},
+                       {"data", std::move(result.translations.front().text)},
+                       {"alternatives", Json::array()},
+                       {"source_lang", absl::AsciiStrToUpper(LanguageOf(result.texts.front(),
+                                                                        request.source_language))},
+                       {"target_lang", absl::AsciiStrToUpper(request.target_language)},
+                       {"method", "Free"}});
 }
 
 std::string ErrorDeepLX(int http_status, std::string_view message) {
-  return Dump({{"code", http_status}, {"message", message}});
+  return JsonText(Json{{"code", http_status}, {"message", message}});
 }
 
 constexpr std::array<Name, 4> kDeepLXNames = {
@@ -220,8 +216,8 @@ std::string AnswerMTran(const PluginRequest& request, HttpTranslator::Result res
   Json results = Json::array();
   for (TranslationResults::Text& text : result.translations)
     results.push_back(std::move(text.text));
-  return Dump(request.list ? Json{{"results", std::move(results)}}
-                           : Json{{"result", std::move(results.front())}});
+  return JsonText(request.list ? Json{{"results", std::move(results)}}
+                               : Json{{"result", std::move(results.front())}});
 }
 
 constexpr PluginProtocol kDeepLX = {"/deeplx", ParseDeepLX, AnswerDeepLX, ErrorDeepLX,

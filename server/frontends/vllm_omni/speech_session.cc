@@ -11,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
+#include "server/json/json_text.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -226,9 +227,7 @@ void SpeechSession::Advance() {
                        : absl::DeadlineExceededError("no text or input.done came for too long"));
 }
 
-void SpeechSession::Reply(const Json& message) {
-  replies_.push_back({message.dump(-1, ' ', false, Json::error_handler_t::replace), false});
-}
+void SpeechSession::Reply(const Json& message) { replies_.push_back({JsonText(message), false}); }
 
 void SpeechSession::ReplyError(std::string_view message) {
   Reply({{"type", "error"}, {"message", message}});
