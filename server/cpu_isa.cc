@@ -25,6 +25,8 @@ LibraryNames NamesOf(kernels::InstructionSet set) {
       return {"default", "SSE41", "SSE4_2"};
     case kernels::InstructionSet::kAvx2:
       return {"avx2", "AVX2", "AVX2"};
+    case kernels::InstructionSet::kAvxVnni:
+      return {"avx2", "AVX2_VNNI", "AVX2"};
     case kernels::InstructionSet::kAvx512:
       return {"avx512", "AVX512_CORE_BF16", "AVX512"};
     case kernels::InstructionSet::kAmx:
@@ -44,7 +46,7 @@ absl::Status LimitCpuIsa(std::optional<kernels::InstructionSet> limit) {
   if (best != *limit) {
     return absl::InvalidArgumentError(
         StrCat("cpu-isa: this processor has no ", kernels::ToString(*limit),
-               "; the greatest that it has is ", kernels::ToString(best)));
+               "; the greatest below it that it has is ", kernels::ToString(best)));
   }
   const LibraryNames names = NamesOf(*limit);
   setenv("ATEN_CPU_CAPABILITY", names.aten, 1);

@@ -54,6 +54,7 @@ int64_t (*PeakOf(Target target))() {
     case Target::kPortable:
       return &PeakPortable;
     case Target::kAvx2:
+    case Target::kAvxVnni:
       return &PeakAvx2;
     case Target::kAvx512:
       return &PeakAvx512;

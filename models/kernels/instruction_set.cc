@@ -8,7 +8,7 @@
 namespace millrace::kernels {
 namespace {
 
-constexpr const char* kNames[] = {"portable", "avx2", "avx512", "amx", "neon"};
+constexpr const char* kNames[] = {"portable", "avx2", "avxvnni", "avx512", "amx", "neon"};
 
 InstructionSet ReadGreatest() {
   InstructionSet greatest = kInstructionSets[std::size(kInstructionSets) - 1];

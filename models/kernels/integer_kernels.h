@@ -103,6 +103,7 @@ struct IntegerKernels {
 extern const IntegerKernels kPortableInteger;
 #if defined(__x86_64__)
 extern const IntegerKernels kAvx2Integer;
+extern const IntegerKernels kAvxVnniInteger;
 extern const IntegerKernels kAvx512VnniInteger;
 extern const IntegerKernels kAmxInteger;
 #elif defined(__aarch64__)

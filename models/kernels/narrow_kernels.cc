@@ -7,7 +7,7 @@ namespace millrace::kernels {
 std::span<const NarrowKernels* const> SupportedInt8Kernels() {
   static const auto* const supported = new std::vector<const NarrowKernels*>(Runnable({
 #if defined(__x86_64__)
-    &kAmxInt8, &kAvx512Int8, &kAvx2Int8,
+    &kAmxInt8, &kAvx512Int8, &kAvxVnniInt8, &kAvx2Int8,
 #elif defined(__aarch64__)
     &kNeonMatrixInt8, &kNeonDotInt8, &kNeonInt8,
 #endif

@@ -72,6 +72,7 @@ extern const NarrowKernels kPortableBfloat;
 #if defined(__x86_64__)
 extern const NarrowKernels kAvx2Int8;
 extern const NarrowKernels kAvx2Bfloat;
+extern const NarrowKernels kAvxVnniInt8;
 extern const NarrowKernels kAvx512Int8;
 extern const NarrowKernels kAvx512Bfloat;
 extern const NarrowKernels kAmxInt8;

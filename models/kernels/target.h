@@ -9,6 +9,7 @@ namespace millrace::kernels {
 enum class Target : unsigned char {
   kPortable,
   kAvx2,        // with FMA
+  kAvxVnni,     // dot products of int8 in 256 bits, beside kAvx2
   kAvx512,      // F, BW, DQ and VL
   kAvx512Vnni,  // dot products of int8
   kAvx512Bf16,  // dot products of bfloat16

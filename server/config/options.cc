@@ -350,7 +350,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "
-          "avx512 or amx on x86-64; neon on arm64"),
+          "avxvnni, avx512 or amx on x86-64; neon on arm64"),
       &C::cpu_isa, CpuIsaChoices()));
   o.push_back(Aliases(
       Row("voice-aliases", models, "NAME=VOICE,...",

@@ -21,7 +21,7 @@ def test_version_names_the_libtorch_that_was_loaded(arguments):
     assert (ended.returncode, err(ended)) == (0, "")
     assert re.match(r"millrace \d+\.\d+\.\d+\nlibtorch \d+\.\d+", out(ended))
     assert "libtorch_cpu" in out(ended)
-    assert re.search(r"\nkernels for the CPU: (portable|avx2|avx512|amx|neon)\n$", out(ended))
+    assert re.search(r"\nkernels for the CPU: (portable|avx2|avxvnni|avx512|amx|neon)\n$", out(ended))
 
 
 # --- hash-key ---

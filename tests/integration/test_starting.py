@@ -101,7 +101,7 @@ def test_slow_start_says_what_it_is_doing(tmp_path, null_models):
     (["--max-message-bytes", "1TB"], ["--max-message-bytes", "1TB", "MiB"]),
     (["--grpc-address", "nonsense"], ["--grpc-address", "'nonsense'", "host:port"]),
     (["--grpc-address", "127.0.0.1:70000"], ["--grpc-address", "65535"]),
-    (["--cpu-isa", "avx3"], ["--cpu-isa", "'avx3'", "auto, portable, avx2, avx512, amx, neon"]),
+    (["--cpu-isa", "avx3"], ["--cpu-isa", "'avx3'", "auto, portable, avx2, avxvnni, avx512, amx, neon"]),
     (["--log-level", "loud"], ["--log-level", "info", "debug"]),
     (["--tls-cert", "x.pem"], ["--tls-cert", "--tls-key"]),
     (["--tls-client-ca", "x.pem"], ["--tls-client-ca", "--tls-cert"]),
@@ -115,7 +115,7 @@ def test_wrong_flag_is_refused_by_name(options, words):
 @pytest.mark.parametrize("name, value, words", [
     ("MILLRACE_QUEUE_SISE", "3", ["MILLRACE_QUEUE_SISE", "MILLRACE_QUEUE_SIZE"]),
     ("MILLRACE_WORKERS", "99", ["MILLRACE_WORKERS", "'99'", "1..31"]),
-    ("MILLRACE_CPU_ISA", "avx3", ["MILLRACE_CPU_ISA", "'avx3'", "auto, portable, avx2, avx512, amx, neon"]),
+    ("MILLRACE_CPU_ISA", "avx3", ["MILLRACE_CPU_ISA", "'avx3'", "auto, portable, avx2, avxvnni, avx512, amx, neon"]),
 ])
 def test_wrong_environment_variable_is_refused_by_name(name, value, words):
     assert_fails(status=2, words=words, **{name: value})
@@ -165,16 +165,16 @@ def test_instruction_set_of_kernels_and_libraries_is_limited(tmp_path, null_mode
 
 def test_instruction_set_of_another_architecture(null_models):
     foreign = "neon" if os.uname().machine == "x86_64" else "avx2"
-    assert_fails("--cpu-isa", foreign, models=null_models, words=["cpu-isa", f"no {foreign}", "the greatest that it has"])
-    assert_fails(models=null_models, words=["cpu-isa", f"no {foreign}", "the greatest that it has"], MILLRACE_CPU_ISA=foreign)
+    assert_fails("--cpu-isa", foreign, models=null_models, words=["cpu-isa", f"no {foreign}", "the greatest below it that it has"])
+    assert_fails(models=null_models, words=["cpu-isa", f"no {foreign}", "the greatest below it that it has"], MILLRACE_CPU_ISA=foreign)
 
 
 def test_instruction_set_that_the_processor_lacks(null_models):
     have = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
-    lacks = next((isa for isa, flag in (("avx2", "avx2"), ("avx512", "avx512bw"), ("amx", "amx_tile")) if flag not in have), None)
+    lacks = next((isa for isa, flag in (("avx2", "avx2"), ("avxvnni", "avx_vnni"), ("avx512", "avx512bw"), ("amx", "amx_tile")) if flag not in have), None)
     if lacks is None:
         pytest.skip("this processor has all of them")
-    assert_fails("--cpu-isa", lacks, models=null_models, words=["cpu-isa", f"no {lacks}", "the greatest that it has"])
+    assert_fails("--cpu-isa", lacks, models=null_models, words=["cpu-isa", f"no {lacks}", "the greatest below it that it has"])
     ended = run("check", "--cpu-isa", lacks, "--models", null_models)
     assert ended.returncode == 1 and f"no {lacks}" in ended.stdout.decode()
 

@@ -225,7 +225,7 @@ class InstructionSetsTest(unittest.TestCase):
             self.assertEqual(limited.server_flags, ["--cpu-isa", "avx2"])
 
     def test_bfloat16_is_measured_only_where_the_daemon_takes_it(self):
-        for isa, flags, taken in ((None, {"avx512_bf16"}, True), ("avx512", {"avx512_bf16"}, True), ("avx2", {"avx512_bf16"}, False),
+        for isa, flags, taken in ((None, {"avx512_bf16"}, True), ("avx512", {"avx512_bf16"}, True), ("avx2", {"avx512_bf16"}, False), ("avxvnni", {"avx512_bf16"}, False),
                                   (None, {"avx2"}, False)):
             self.assertEqual(instruction_sets.multiplies_bfloat16(isa, flags), taken)
 

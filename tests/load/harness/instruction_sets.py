@@ -8,6 +8,7 @@ VARIABLES = {
     "portable": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
                  "CT2_FORCE_CPU_ISA": "GENERIC"},
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "CT2_FORCE_CPU_ISA": "AVX2"},
+    "avxvnni": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2_VNNI", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "CT2_FORCE_CPU_ISA": "AVX2"},
     "avx512": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16", "MKL_ENABLE_INSTRUCTIONS": "AVX512",
                "CT2_FORCE_CPU_ISA": "AVX512"},
 }
@@ -25,4 +26,4 @@ def suffix(isa):
 
 def multiplies_bfloat16(isa, flags):
     """Whether the daemon takes a model of PRECISION_BFLOAT16 on a processor with these flags of /proc/cpuinfo."""
-    return isa not in ("portable", "avx2") and "avx512_bf16" in flags
+    return isa not in ("portable", "avx2", "avxvnni") and "avx512_bf16" in flags

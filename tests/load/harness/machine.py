@@ -178,7 +178,7 @@ def describe():
     system = first(r'^PRETTY_NAME="(.*)"$', "/etc/os-release") or platform.system()
     flags = cpu_flags()
     virtual = " (virtual machine)" if "hypervisor" in flags else ""
-    vector = [f for f in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16") if f in flags]
+    vector = [f for f in ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16") if f in flags]
     parts = [f"{os.cpu_count()} cores of {cpu}{virtual}"]
     if vector:
         parts.append(", ".join(vector))

@@ -26,10 +26,11 @@ void Limit(InstructionSet set) {
 TEST(LimitCpuIsaDeathTest, ASetOfAnotherArchitectureIsRefusedWithWhatIsThere) {
 #if defined(__aarch64__)
   EXPECT_EXIT(Limit(InstructionSet::kAvx2), ::testing::ExitedWithCode(1),
-              "cpu-isa: this processor has no avx2; the greatest that it has is neon");
+              "cpu-isa: this processor has no avx2; the greatest below it that it has is neon");
 #else
   EXPECT_EXIT(Limit(InstructionSet::kNeon), ::testing::ExitedWithCode(1),
-              "cpu-isa: this processor has no neon; the greatest that it has is (portable|a[mv]x)");
+              "cpu-isa: this processor has no neon; the greatest below it that it has is "
+              "(portable|a[mv]x)");
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "there is nothing beyond portable code";
   EXPECT_EXIT(Limit(InstructionSet::kNeon), ::testing::ExitedWithCode(1), "it has is a[mv]x");
 #endif

@@ -82,7 +82,8 @@ void ExpectNone(const char* greatest, std::initializer_list<std::string_view> fo
 
 TEST(InstructionSetDeathTest, EveryDispatcherKeepsToTheGreatestThatMayRun) {
   ExpectNone("portable", {"avx2", "avx512", "amx", "neon"});
-  ExpectNone("avx2", {"avx512", "amx"});
+  ExpectNone("avx2", {"avxvnni", "avx512", "amx"});
+  ExpectNone("avxvnni", {"avx512", "amx"});
   ExpectNone("avx512", {"amx"});
 }
 
@@ -102,7 +103,8 @@ TEST(InstructionSetDeathTest, ANameThatThereIsNotEndsTheProcess) {
         MayUse(InstructionSet::kPortable);
       },
       ::testing::ExitedWithCode(2),
-      "MILLRACE_CPU_ISA: 'avx3' is not allowed, allowed: auto, portable, avx2, avx512, amx, neon");
+      "MILLRACE_CPU_ISA: 'avx3' is not allowed, allowed: auto, portable, avx2, avxvnni, avx512, "
+      "amx, neon");
 }
 
 TEST(InstructionSetTest, NamesAreReadAsTheyAreWritten) {
@@ -141,12 +143,13 @@ TEST(InstructionSetTest, KernelsOfAnotherArchitectureAreNotThere) {
   }
 }
 
-// The extensions of arm64 have kernels of their own for int8.
+// AVX-VNNI and the extensions of arm64 have kernels of their own for int8 alone.
 TEST(InstructionSetTest, KernelsForInt8AreThoseOfTheExtensionsThatAreThere) {
   const std::vector<std::vector<std::string_view>> all = Dispatched();
   for (const auto& names : {all[0], all[2]}) {
     const bool neon = MayUse(InstructionSet::kNeon) && Least() == InstructionSet::kNeon;
     const ArmFeatures& features = GetArmFeatures();
+    EXPECT_EQ(Has(names, "avxvnni"), CanRun(Target::kAvxVnni));
     EXPECT_EQ(Has(names, "neon"), neon);
     EXPECT_EQ(Has(names, "neon_dotprod"), neon && features.dot_product);
     EXPECT_EQ(Has(names, "neon_i8mm"), neon && features.dot_product && features.int8_matrix);
