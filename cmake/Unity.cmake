@@ -1,8 +1,8 @@
 # Unity builds: the sources of a target are compiled a few at a time, as one translation unit. What they include is then parsed once for
 # all of them, and a template that several of them use is instantiated once, which takes most of the time of a cold build.
 #
-# Names in the anonymous namespaces of one target must therefore differ. The preset `asan` compiles each file alone, so that a file which
-# lacks an include is found; `cmake --preset default -DMILLRACE_UNITY_BUILD=OFF` does so too, and compiles less after a small change.
+# Names in the anonymous namespaces of one target must therefore differ. A file that lacks an include is found by clang-tidy, which the gate
+# runs on each changed file alone; `cmake --preset default -DMILLRACE_UNITY_BUILD=OFF` finds it too, and compiles less after a small change.
 option(MILLRACE_UNITY_BUILD "Compile several sources of a target as one translation unit" ON)
 
 # Called last, when all targets of the folder and of those below it are known.
