@@ -4,8 +4,10 @@ Usage: console_page.py [--url http://127.0.0.1:8000] [--seconds 600]"""
 import argparse
 import contextlib
 import dataclasses
+import http.server
 import shutil
 import statistics
+import threading
 import time
 from collections.abc import Iterator
 
@@ -60,6 +62,41 @@ def first_paint(browser: Browser, url: str) -> float:
     return float(painted)
 
 
+class BareHandler(http.server.BaseHTTPRequestHandler):
+    """Answers with a page of one word."""
+
+    def do_GET(self) -> None:
+        body = b"<!doctype html><title>bare</title><p>Millrace"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def bare_page() -> Iterator[str]:
+    """The address of a page that costs a browser the least that a page can: what is above its first paint is the console's own."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), BareHandler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def first_paints(browser: Browser, url: str) -> tuple[list[float], list[float]]:
+    """The first paints of the page and of a bare one, by turns."""
+    with bare_page() as bare:
+        pairs = [(first_paint(browser, url), first_paint(browser, bare)) for _ in range(LOADS)]
+    return [paint for paint, _ in pairs], [paint for _, paint in pairs]
+
+
 def soak(page: Page, seconds: float, interval: float = 10) -> list[Use]:
     """The page's use of memory at intervals, while it shows the live view."""
     session = session_of(page)
@@ -77,8 +114,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     options = parser.parse_args()
     with chromium() as browser:
-        paints = [first_paint(browser, options.url) for _ in range(LOADS)]
-        print(f"first contentful paint: median {statistics.median(paints):.0f} ms of {LOADS}, {min(paints):.0f}..{max(paints):.0f}")
+        paints, bare = first_paints(browser, options.url)
+        print(f"first contentful paint: median {statistics.median(paints):.0f} ms of {LOADS}, {min(paints):.0f}..{max(paints):.0f}; "
+              f"of a bare page {statistics.median(bare):.0f} ms")
         page = browser.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
