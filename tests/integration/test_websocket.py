@@ -235,6 +235,21 @@ def test_an_operator_sets_the_limits(tmp_path):
             assert ended.value.rcvd.code == 1000
 
 
+def test_one_address_does_not_take_all_places(tmp_path):
+    models = repository.link(tmp_path / "models", NULL)
+    with daemons.start(tmp_path, "--max-websockets-per-peer", "2", models=models) as daemon:
+        for path, error in ((PATH, lambda body: body["detail"]["message"]), ("/v1/audio/speech/stream", lambda body: body["error"])):
+            with Raw(daemon), Raw(daemon):
+                with pytest.raises(InvalidStatus) as refused:
+                    connect(f"ws://127.0.0.1:{daemon.ports['http']}{path}", open_timeout=PATIENCE)
+                response = refused.value.response
+                assert response.status_code == 429 and response.headers["Retry-After"] == "1"
+                assert error(json.loads(response.body)) == "the server already has 2 WebSocket connections of this address, which is the limit"
+                # Requests of this address are served.
+                assert daemon.http("/v2/health/ready")[0] == 200
+            eventually("the places are free", lambda: daemon.metrics().total("millrace_websockets") == 0, PATIENCE)
+
+
 def test_a_stop_closes_with_going_away(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, models=models) as daemon:
