@@ -457,6 +457,7 @@ class Server {
   std::unique_ptr<HttpServer> metrics_http_;
   WebSocketServer web_sockets_{
       {.max_connections = config_.max_websockets,
+       .max_connections_of_peer = config_.max_websockets_per_peer,
        .connection = {.limits = {.max_message_bytes = config_.max_websocket_message_bytes},
                       .stall_timeout = config_.write_stall_timeout}}};
   std::unique_ptr<HttpServer> http_;

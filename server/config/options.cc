@@ -467,6 +467,9 @@ std::vector<Option> MakeOptions() {
                     &C::max_buffered_bytes, 64 * kKiB, 64 * kGiB));
   o.push_back(Number(Row("max-websockets", limits, "N", "WebSockets that are open at once"),
                      &C::max_websockets, 1, 1'000'000));
+  o.push_back(Number(Row("max-websockets-per-peer", limits, "N",
+                         "WebSockets that are open at once from one address, or one IPv6 /64"),
+                     &C::max_websockets_per_peer, 1, 1'000'000));
   o.push_back(Bytes(Row("max-websocket-message-bytes", limits, "SIZE",
                         "Longest message on a WebSocket; a longer one closes it"),
                     &C::max_websocket_message_bytes, kKiB, 64 * kMiB));

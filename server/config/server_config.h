@@ -95,6 +95,7 @@ struct ServerConfig {
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
   uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream
   size_t max_websockets = 1024;
+  int max_websockets_per_peer = 768;
   uint64_t max_websocket_message_bytes = uint64_t{1} << 20;
   std::chrono::milliseconds websocket_idle_timeout = std::chrono::minutes(5);
 

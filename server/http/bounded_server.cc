@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "server/http/request_head.h"
+#include "server/http2/peer.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
@@ -64,6 +65,12 @@ bool TakesBody(const httplib::Request& request) {
   return std::find(std::begin(kWithout), std::end(kWithout), request.method) == std::end(kWithout);
 }
 
+// Returns true if the route of this request reads the body of a GET.
+bool ReadsBodyOfGet(const httplib::Request& request, uint64_t length) {
+  return request.method == "GET" && length <= HttpRoutes::kMaxGetBody &&
+         !request.has_header("Expect") && current.route.get_body;
+}
+
 // Reads what the library does not: the body of a GET. Returns false if it does not come.
 bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
   stream.AllowBody(length);
@@ -84,8 +91,8 @@ bool EndsWithHead(const httplib::Request& request) {
 
 }  // namespace
 
-BoundedServer::BoundedServer(size_t max_body_bytes, bool packs)
-    : packs_(packs), routes_(*this, max_body_bytes) {
+BoundedServer::BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool packs)
+    : packs_(packs), routes_(*this, max_body_bytes), bodies_of_peer_(max_bodies_of_peer) {
   svr_sock_ = kServing;
 }
 
@@ -95,6 +102,17 @@ int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& r
   if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
   if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
   return route.methods.empty() ? 404 : 0;
+}
+
+bool BoundedServer::MayReceive(BoundedStream& stream, size_t length) {
+  if (length <= stream.received_body()) return true;
+  std::string address;
+  int port = 0;
+  stream.get_remote_ip_and_port(address, port);
+  server::PeerPlaces::Place place = bodies_of_peer_.TryEnter(server::Peer(address));
+  if (!place.held()) return false;
+  stream.HoldUntilDrained(std::move(place));
+  return true;
 }
 
 int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_bytes) {
@@ -162,12 +180,14 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
     parsed = true;
     current.refusal = Refusal(request, current.route);
     const uint64_t length = ContentLength(request).value_or(0);
-    if (current.refusal == 0 && (TakesBody(request) || length == 0)) {
+    const bool library_reads = TakesBody(request) || length == 0;
+    const bool reads = library_reads || ReadsBodyOfGet(request, length);
+    if (current.refusal == 0 && reads && !MayReceive(stream, length)) current.refusal = 429;
+    if (current.refusal == 0 && library_reads) {
       stream.AllowBody(length);
       return;
     }
-    if (current.refusal == 0 && request.method == "GET" && length <= HttpRoutes::kMaxGetBody &&
-        !request.has_header("Expect") && current.route.get_body) {
+    if (current.refusal == 0 && reads) {
       if (ReadBody(stream, length, request.body)) return;
       current.refusal = 400;
     }

@@ -10,6 +10,7 @@
 #include "server/http/bounded_stream.h"
 #include "server/http/connection.h"
 #include "server/http/http_routes.h"
+#include "server/http2/peer_places.h"
 
 namespace millrace {
 
@@ -17,9 +18,9 @@ namespace millrace {
 // size. Its sockets and threads are not used. Thread-safe once the routes are added.
 class BoundedServer final : public httplib::Server {
  public:
-  // max_body_bytes: the limit of routes that have none of their own. packs: true if answers of text
-  // are packed for clients that take them so.
-  BoundedServer(size_t max_body_bytes, bool packs);
+  // max_body_bytes: the limit of routes that have none of their own. max_bodies_of_peer: see
+  // HttpServer::Options. packs: true if answers of text are packed for clients that take them so.
+  BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool packs);
   ~BoundedServer() override = default;
 
   HttpRoutes& routes() { return routes_; }
@@ -49,6 +50,8 @@ class BoundedServer final : public httplib::Server {
   Connection::Fate ServeRequest(BoundedStream& stream);
   // `route`: what is known of the path.
   int Refusal(const httplib::Request& request, HttpRoutes::Route& route) const;
+  // Returns true if a body of this length may be waited for.
+  bool MayReceive(BoundedStream& stream, size_t length);
   // The refusal of a request for its body's framing, before that is read.
   static int BodyRefusal(const httplib::Request& request, size_t max_body_bytes);
   template <class Self>
@@ -57,6 +60,7 @@ class BoundedServer final : public httplib::Server {
 
   const bool packs_;
   HttpRoutes routes_;
+  server::PeerPlaces bodies_of_peer_;
 };
 
 }  // namespace millrace

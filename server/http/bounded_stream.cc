@@ -1,6 +1,7 @@
 #include "server/http/bounded_stream.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -73,6 +74,12 @@ ssize_t BoundedStream::Fill() {
   }
 }
 
+size_t BoundedStream::received_body() const {
+  int waiting = 0;
+  if (ioctl(socket_, FIONREAD, &waiting) != 0) waiting = 0;
+  return received_.size() - next_ + static_cast<size_t>(std::max(waiting, 0));
+}
+
 bool BoundedStream::ClientGone() const {
   pollfd look = {.fd = socket_, .events = kPollClosed, .revents = 0};
   if (poll(&look, 1, 0) > 0 && (look.revents & (kPollClosed | POLLERR | POLLHUP)) != 0) return true;
@@ -98,6 +105,7 @@ ssize_t BoundedStream::read(char* bytes, size_t size) {
   std::memcpy(bytes, received_.data() + next_, count);
   next_ += count;
   bytes_left_ -= count;
+  if (bytes_left_ == 0) place_ = {};
   return static_cast<ssize_t>(count);
 }
 

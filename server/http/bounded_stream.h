@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "httplib.h"
+#include "server/http2/peer_places.h"
 
 namespace millrace {
 
@@ -32,6 +34,10 @@ class BoundedStream final : public httplib::Stream {
 
   // Lets this request be larger than its head, by a body that was announced.
   void AllowBody(size_t bytes) { bytes_left_ += bytes; }
+  // Returns the bytes behind the head that have come, read or not. Does not wait.
+  size_t received_body() const;
+  // Keeps the place of a client whose body has not come until it has.
+  void HoldUntilDrained(server::PeerPlaces::Place place) { place_ = std::move(place); }
   // Keeps what is written next, the head of an answer, until its body is written too: one packet
   // instead of two.
   void HoldHead() { hold_next_ = true; }
@@ -79,6 +85,7 @@ class BoundedStream final : public httplib::Stream {
   std::string received_;                       // of the client, read up to next_
   size_t next_ = 0;
   size_t bytes_left_;  // that the library may read of this request
+  server::PeerPlaces::Place place_;
   bool hold_next_ = false;
   std::string held_;
 };

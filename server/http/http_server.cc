@@ -43,6 +43,8 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
       return "the path is longer than the 1024 bytes allowed";
     case 415:
       return "a body must not be compressed";
+    case 429:
+      return "too many requests of this address wait for their bodies already; try again soon";
     case 431:
       return "request line and headers are too long";
     case 503:
@@ -76,7 +78,8 @@ tracing::Arrival ArrivalOf(const httplib::Request& request) {
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
       cors_(options_.cors_origins),
-      server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.compress)) {
+      server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.max_bodies_of_peer,
+                                              options_.compress)) {
   server_->set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         using enum httplib::Server::HandlerResponse;
@@ -243,6 +246,10 @@ void HttpServer::SendErrorFor(const httplib::Request& request, httplib::Response
 
 void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response& response,
                              int status) const {
+  if (status == 429) {
+    response.set_header("Retry-After", "1");
+    response.set_header("Retry-After-Ms", "1000");
+  }
   if (status != 405) {
     return SendErrorFor(request, response, status,
                         DefaultMessage(status, BoundedServer::CurrentRoute().max_body_bytes));

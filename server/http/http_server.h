@@ -41,7 +41,10 @@ class HttpServer {
     std::string setting = "HTTP address";      // how errors call the address
     size_t max_body_bytes = size_t{16} << 20;  // where a route has no limit of its own
     size_t max_requests = 128;                 // served at once
-    size_t max_waiting = 64;                   // that wait for one of these; the next gets 503
+    // Requests among these that wait for their bodies, of one address or IPv6 /64; the next gets
+    // 429. >= 1.
+    int max_bodies_of_peer = 96;
+    size_t max_waiting = 64;       // that wait for one of these; the next gets 503
     size_t max_connections = 320;  // more than both; those that are idle give way to new ones
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/core/language_tag.h"
+#include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "models/speech/markup/ssml.h"
@@ -74,6 +75,13 @@ std::optional<SpeechTextFormat> SpeechTextFormatNamed(std::string_view name) {
   if (name == "tags") return SpeechTextFormat::kTags;
   if (name == "ssml") return SpeechTextFormat::kSsml;
   return std::nullopt;
+}
+
+absl::StatusOr<SpeechTextFormat> ParseSpeechTextFormat(std::string_view field,
+                                                       std::string_view value) {
+  if (const auto known = SpeechTextFormatNamed(value)) return *known;
+  return absl::InvalidArgumentError(
+      StrCat(field, ": ", Shown(value), " is not allowed; it is text, tags or ssml"));
 }
 
 absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,

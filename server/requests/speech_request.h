@@ -35,6 +35,9 @@ enum class SpeechTextFormat : uint8_t {
 // Returns the format with a name that the protocols share: text, tags or ssml. nullopt if none has
 // it.
 std::optional<SpeechTextFormat> SpeechTextFormatNamed(std::string_view name);
+// The same, of the value of a field, which InvalidArgument names.
+absl::StatusOr<SpeechTextFormat> ParseSpeechTextFormat(std::string_view field,
+                                                       std::string_view value);
 
 // A request for speech, whatever its protocol. Strings are valid UTF-8.
 struct SpeechRequest {

@@ -28,7 +28,7 @@ struct SpokenPiece {
   std::vector<models::SpokenSpan> words;
   size_t sentence_index = 0;
   bool sentence_finished = false;
-  int sample_rate = 0;   // hertz, of the times
+  int sample_rate = 0;   // hertz, of the times; 0: the rest of the encoder's audio
   int64_t begin = 0;     // where in the audio the piece begins, in samples
   int encoded_rate = 0;  // hertz, of the audio
 };

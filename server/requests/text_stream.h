@@ -49,8 +49,9 @@ class TextStream {
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
-  // Sets how the text is spoken. Must be called before any text. The config's errors are returned
-  // now, not when the first sentence has arrived. The request has no text and no phonemes.
+  // Sets how the text is spoken. Must be called before any text, and may be called again until
+  // there is some. The config's errors are returned now, not when the first sentence has arrived.
+  // The request has no text and no phonemes.
   absl::Status Configure(SpeechRequest config);
   bool configured() const { return config_.has_value(); }
   // Adds text. `flush`: its last sentence is spoken although it may not have ended. A document of

@@ -11,6 +11,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "server/http/connection.h"
+#include "server/http2/peer.h"
 #include "server/logging/logging.h"
 #include "server/sockets/nonblocking.h"
 #include "server/websocket/handshake.h"
@@ -40,7 +41,8 @@ class WebSocketServer::Place {
 };
 
 struct WebSocketServer::Peer {
-  explicit Peer(std::atomic<size_t>& open) : place(open) {}
+  Peer(std::atomic<size_t>& open, server::PeerPlaces::Place place_of_address)
+      : place(open), of_address(std::move(place_of_address)) {}
 
   int descriptor() const { return socket->descriptor; }
   short WantedEvents() const {
@@ -57,7 +59,9 @@ struct WebSocketServer::Peer {
   const std::shared_ptr<std::atomic<bool>> changed = std::make_shared<std::atomic<bool>>(true);
   std::unique_ptr<Connection> socket;
   std::unique_ptr<WebSocketConnection> web_socket;
-  const Place place;  // last: it is free before the client sees the end
+  // Last: they are free before the client sees the end.
+  const Place place;
+  const server::PeerPlaces::Place of_address;
 };
 
 bool WebSocketServer::Peer::Receive() {
@@ -80,7 +84,7 @@ bool WebSocketServer::Peer::Send() {
 }
 
 WebSocketServer::WebSocketServer(Options options, Clock& clock)
-    : options_(options), clock_(clock) {}
+    : options_(options), clock_(clock), open_of_peer_(options.max_connections_of_peer) {}
 
 WebSocketServer::~WebSocketServer() { Stop(); }
 
@@ -121,18 +125,23 @@ std::optional<WebSocketServer::Refusal> WebSocketServer::Upgrade(const HttpServe
     refusal.http_status = response.status;
     return refusal;
   }
-  const auto unavailable = [&response](std::string message) {
+  const auto refused = [&response](int status, std::string message) {
     for (const char* name : {"Upgrade", "Connection", "Sec-WebSocket-Accept"})
       response.headers.erase(name);
     response.set_header("Retry-After", "1");
-    return Refusal{503, std::move(message)};
+    return Refusal{status, std::move(message)};
   };
-  if (draining_) return unavailable("the server is shutting down");
+  if (draining_) return refused(503, "the server is shutting down");
   // The closure below must be copyable.
-  const auto peer = std::make_shared<std::unique_ptr<Peer>>(std::make_unique<Peer>(open_));
+  const auto peer = std::make_shared<std::unique_ptr<Peer>>(
+      std::make_unique<Peer>(open_, open_of_peer_.TryEnter(server::Peer(request.remote_addr))));
+  if (!(*peer)->of_address.held()) {
+    return refused(429, StrCat("the server already has ", options_.max_connections_of_peer,
+                               " WebSocket connections of this address, which is the limit"));
+  }
   if (open_ > options_.max_connections) {
-    return unavailable(StrCat("the server already has ", options_.max_connections,
-                              " WebSocket connections, which is its limit"));
+    return refused(503, StrCat("the server already has ", options_.max_connections,
+                               " WebSocket connections, which is its limit"));
   }
   (*peer)->web_socket =
       std::make_unique<WebSocketConnection>(make([wake = wake_, changed = (*peer)->changed] {

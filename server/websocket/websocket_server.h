@@ -13,6 +13,7 @@
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/http/http_server.h"
+#include "server/http2/peer_places.h"
 #include "server/sockets/wake_pipe.h"
 #include "server/websocket/connection.h"
 #include "server/websocket/session.h"
@@ -29,6 +30,7 @@ class WebSocketServer {
  public:
   struct Options {
     size_t max_connections = 1024;
+    int max_connections_of_peer = 768;  // from one address, or from one IPv6 /64; >= 1
     WebSocketConnection::Options connection = {};
   };
 
@@ -77,6 +79,7 @@ class WebSocketServer {
   // Shared with the work of sessions, which may outlive this.
   const std::shared_ptr<WakePipe> wake_ = std::make_shared<WakePipe>();
   std::atomic<size_t> open_{0};
+  server::PeerPlaces open_of_peer_;
   std::atomic<size_t> opened_total_{0};
   std::atomic<bool> draining_{false};
 

@@ -260,6 +260,32 @@ def test_ssml_over_http(daemon, query, members):
         assert answer.read() == speak_through_openai(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
 
 
+TAGGED = "Good morning. [pause:2s] Where is the station?"
+
+
+@pytest.mark.parametrize("query, members", [("&text_format=tags", {}), ("", {"text_format": "tags"})])
+def test_tags_over_http(daemon, query, members):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, json.dumps({"text": TAGGED} | members))
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.getheader("Warning") is None
+        assert answer.read() == speak_through_openai(daemon, TAGGED, text_format="tags")
+        connection.request("POST", "/v1/text-to-speech/joe?text_format=html", json.dumps({"text": TAGGED}))
+        answer = connection.getresponse()
+        assert answer.status == 400 and "text_format: 'html' is not allowed; it is text, tags or ssml" in answer.read().decode()
+
+
+def test_tags_on_a_websocket(daemon):
+    with socket_of(daemon, query="output_format=pcm_22050&text_format=tags") as socket:
+        for piece in ("Good morning. [pa", "use:2s] Where is ", "the station?"):
+            send(socket, text=piece, context_id="c")
+        send(socket, context_id="c", flush=True)
+        send(socket, context_id="c", close_context=True)
+        audio, text = receive_text(socket, "c")
+        assert bytes(2 * 2 * 22050) in audio and "pause" not in text and "station" in text
+
+
 @pytest.mark.parametrize("text, said", [
     ("Yes. <mark name='x'/>No.", "text: line 1, column 6: the element 'mark' is not supported"),
     ("Yes. <prosody rate='fast'>No.", "text: line 1, column 6: <prosody>: is not closed"),

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import select
 import socket
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ from wire import daemon as daemons
 from wire.paths import NULL
 
 MANY = 132   # connections; more than there are threads for requests
+OF_ONE_ADDRESS = 96   # of these, that may wait for bodies of one address
 OLD_IDLE_LIMIT = 2   # seconds
 
 
@@ -75,6 +77,29 @@ def test_health_is_answered_whatever_others_hold(daemon, said):
         for path, answer in (("/v2/health/live", {"live": True}), ("/v2/health/ready", {"ready": True})):
             got, seconds = timed(lambda path=path: daemon.http(path))
             assert got == (200, answer) and seconds < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_slow_bodies_of_one_address_leave_places_to_others(daemon):
+    head = b"POST /translate HTTP/1.1\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(connect(daemon.ports["http"], head + b"{")) for _ in range(MANY)]
+        refused = []
+        while len(refused) < MANY - OF_ONE_ADDRESS:
+            ready, _, _ = select.select([peer for peer in slow if peer not in refused], [], [], 20)
+            assert ready, f"{len(refused)} of {MANY} are refused"
+            for peer in ready:
+                assert peer.recv(65536).startswith(b"HTTP/1.1 429 ")
+                refused.append(peer)
+        # All that are not refused wait for their bodies.
+        for address, status in (("127.0.0.2", b"200"), ("127.0.0.1", b"429")):
+            peer = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=20, source_address=(address, 0))
+            stack.enter_context(peer)
+            peer.sendall(b"POST /v2/repository/index HTTP/1.1\r\nContent-Length: 2\r\n\r\n")
+            if status == b"200":
+                peer.sendall(b"{}")
+            answer, seconds = timed(lambda peer=peer: peer.recv(65536))
+            assert answer.split(b" ")[1] == status and seconds < 5, answer
 
 
 def test_half_sent_requests_do_not_delay_a_scrape(daemon):

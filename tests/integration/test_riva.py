@@ -142,6 +142,51 @@ def test_a_voice_has_several_names(daemon, name):
     assert daemon.riva_speech.Synthesize(speech("Hello.", voice_name=name), timeout=PATIENCE).audio == whole(daemon, "Hello.")
 
 
+# --- markup ---
+
+PAUSED = "<speak>Good morning.<break time='1.5s'/>How are you today?</speak>"
+TAGGED = "Good morning. [pause:1.5s] How are you today?"
+PAUSE = bytes(2 * round(1.5 * RATE))
+
+
+def test_a_text_in_speak_is_ssml(daemon):
+    own = whole(daemon, PAUSED, text_format=synthesis.SPEECH_TEXT_FORMAT_SSML)
+    assert PAUSE in own
+    answer = daemon.riva_speech.Synthesize(speech(PAUSED), timeout=PATIENCE)
+    assert answer.audio == own and answer.meta.text == "Good morning.How are you today?"
+    pieces = online(daemon, *(speech(piece) for piece in PAUSED.split(" ")))
+    assert PAUSE in audio_of(pieces) and text_of(pieces) == TEXT
+
+
+def test_the_configuration_says_what_a_text_is(daemon):
+    tags = {"text_format": "tags"}
+    own = whole(daemon, TAGGED, text_format=synthesis.SPEECH_TEXT_FORMAT_TAGS)
+    assert daemon.riva_speech.Synthesize(speech(TAGGED, custom_configuration=tags), timeout=PATIENCE).audio == own
+    assert PAUSE in audio_of(online(daemon, *(speech(piece, custom_configuration=tags) for piece in TAGGED.split(" "))))
+    # Only a text that is SSML by Riva's convention, or by its field, is taken for markup.
+    assert daemon.riva_speech.Synthesize(speech(TAGGED), timeout=PATIENCE).audio == whole(daemon, TAGGED)
+    as_text = speech(PAUSED, custom_configuration={"text_format": "text"})
+    assert daemon.riva_speech.Synthesize(as_text, timeout=PATIENCE).audio == whole(daemon, PAUSED)
+
+
+BAD_MARKUP = [
+    ("<speak>\n <emphasis>a</emphasis></speak>", {}, ["text", "line 2, column 2", "'emphasis'"]),
+    ("<!DOCTYPE speak [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><speak>&x;</speak>", {}, ["text", "DOCTYPE"]),
+    ("<speak>" + "<prosody rate='100%'>" * 100, {}, ["text", "33 deep", "32"]),
+    ("<speak>a", {}, ["text", "line 1, column 9"]),
+    ("a", {"text_format": "ssml"}, ["text", "line 1, column 1"]),
+    ("[laugh:loud]", {"text_format": "tags"}, ["text", "[laugh:loud]"]),
+    ("a", {"text_format": "html"}, ["custom_configuration.text_format", "'html'", "text, tags or ssml"]),
+]
+
+
+@pytest.mark.parametrize(("text", "configuration", "words"), BAD_MARKUP, ids=lambda value: str(value)[:40])
+def test_bad_markup_is_refused_by_name_and_place(daemon, bystander, text, configuration, words):
+    request = speech(text, custom_configuration=configuration)
+    assert_refused(daemon.riva_speech.Synthesize, request, "INVALID_ARGUMENT", *words)
+    assert_refused(daemon.riva_speech.SynthesizeOnline, iter([request]), "INVALID_ARGUMENT", *words)
+
+
 # --- translation ---
 
 def test_translation_is_that_of_our_own_service(daemon):
@@ -190,7 +235,7 @@ BAD_SPEECH = [
     ({"sample_rate_hz": 7999}, ["sample_rate_hz", "7999", "8000"]),
     ({"voice_name": "aria"}, ["voice_name", "aria", f"{VOICE}.joe"]),
     ({"zero_shot_data": {"audio_prompt": b"x"}}, ["zero_shot_data.audio_prompt"]),
-    ({"custom_configuration": {"pitch": "2"}}, ["custom_configuration", "pitch"]),
+    ({"custom_configuration": {"pitch": "2"}}, ["custom_configuration", "pitch", "text_format"]),
     ({"custom_dictionary": "tomato  t"}, ["custom_dictionary", VOICE]),
     ({"custom_dictionary": "tomato"}, ["custom_dictionary", "tomato"]),
 ]
@@ -336,6 +381,21 @@ def test_the_clients_dictionary_and_configuration_are_understood(daemon, bystand
     assert answer["error"] == "INVALID_ARGUMENT" and f"'{VOICE}' takes no pronunciations" in answer["details"]
     answer = client(daemon, "speak", text=TEXT, custom_configuration={"pitch": 2})
     assert answer["error"] == "INVALID_ARGUMENT" and "'pitch'" in answer["details"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_client_speaks_markup(daemon, stream):
+    options = {"stream": stream, "sample_rate_hz": RATE}
+    ssml = base64.b64decode(client(daemon, "speak", text=PAUSED, **options)["audio"])
+    assert PAUSE in ssml
+    tagged = client(daemon, "speak", text=TAGGED, custom_configuration={"text_format": "tags"}, **options)
+    assert PAUSE in base64.b64decode(tagged["audio"])
+    as_text = client(daemon, "speak", text=PAUSED, custom_configuration={"text_format": "text"}, **options)
+    assert PAUSE not in base64.b64decode(as_text["audio"])
+    answer = client(daemon, "speak", text="<speak>a<mark/></speak>", **options)
+    assert answer["error"] == "INVALID_ARGUMENT" and "line 1, column 9" in answer["details"] and "'mark'" in answer["details"]
+    answer = client(daemon, "speak", text=PAUSED, custom_dictionary={"morning": "mˈɔɹnɪŋ"}, **options)
+    assert answer["error"] == "INVALID_ARGUMENT" and "custom_dictionary" in answer["details"] and "markup" in answer["details"]
 
 
 def test_pipecat_speaks_turns_and_interrupts_them(daemon, bystander):

@@ -235,6 +235,21 @@ def test_an_operator_sets_the_limits(tmp_path):
             assert ended.value.rcvd.code == 1000
 
 
+def test_one_address_does_not_take_all_places(tmp_path):
+    models = repository.link(tmp_path / "models", NULL)
+    with daemons.start(tmp_path, "--max-websockets-per-peer", "2", models=models) as daemon:
+        for path, error in ((PATH, lambda body: body["detail"]["message"]), ("/v1/audio/speech/stream", lambda body: body["error"])):
+            with Raw(daemon), Raw(daemon):
+                with pytest.raises(InvalidStatus) as refused:
+                    connect(f"ws://127.0.0.1:{daemon.ports['http']}{path}", open_timeout=PATIENCE)
+                response = refused.value.response
+                assert response.status_code == 429 and response.headers["Retry-After"] == "1"
+                assert error(json.loads(response.body)) == "the server already has 2 WebSocket connections of this address, which is the limit"
+                # Requests of this address are served.
+                assert daemon.http("/v2/health/ready")[0] == 200
+            eventually("the places are free", lambda: daemon.metrics().total("millrace_websockets") == 0, PATIENCE)
+
+
 def test_a_stop_closes_with_going_away(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, models=models) as daemon:
@@ -301,12 +316,43 @@ def test_vllm_omni_streams_samples(daemon):
         assert len(frames) > 1 and events[-1]["total_sentences"] == 2
 
 
+def spoken(client, *pieces):
+    for piece in pieces:
+        client.send(json.dumps({"type": "input.text", "text": piece}))
+    client.send(json.dumps({"type": "input.done"}))
+    return read_utterance(client)
+
+
+def silence(seconds):
+    return bytes(2 * round(seconds * 22050))
+
+
+def test_vllm_omni_speaks_markup(daemon):
+    with vllm_session(daemon, response_format="pcm", text_format="tags") as client:
+        events, frames = spoken(client, "[pause:200ms]", "Good morning. [pause:1.5s]", " Where is the station? [pause:", "2s]")
+        audio = b"".join(frames)
+        assert audio.startswith(silence(0.2)) and audio.endswith(silence(2)) and silence(1.5) in audio[:-len(silence(2))]
+        assert [event["sentence_text"].strip() for event in events if event.get("sentence_text")] == ["Good morning.", "Where is the station?"]
+        assert sum(event.get("total_bytes", 0) for event in events) == len(audio)
+        error = spoken(client, "a [laugh:loud]")[0][-2]
+        assert error["type"] == "error" and "line 1, column 3: the tag [laugh:loud]" in error["message"]
+    with vllm_session(daemon, response_format="pcm", stream_audio=True, text_format="ssml") as client:
+        events, frames = spoken(client, "<speak>Good mor", "ning.<bre", "ak time='1.5s'/>Where is the station?</speak>")
+        assert silence(1.5) in b"".join(frames) and events[-1]["total_sentences"] == 2
+        error = spoken(client, "<speak><mark/></speak>")[0][-2]
+        assert error["type"] == "error" and "line 1, column 8" in error["message"] and "'mark'" in error["message"]
+        # Without the field, tags and brackets are read out.
+        client.send(json.dumps({"type": "session.config", "voice": "joe", "response_format": "pcm"}))
+        assert silence(1.5) not in b"".join(spoken(client, "Good morning. [pause:1.5s] Yes.")[1])
+
+
 @pytest.mark.parametrize("sent, said", [
     ("nonsense", "the body is not valid JSON"),
     ({"type": "of-the-future"}, "type: 'of-the-future' is not known"),
     ({"text": "a"}, "type: is missing"),
     ({"type": "input.text", "text": 5}, "text: must be a string"),
     ({"type": "session.config", "response_format": "aac"}, "response_format: 'aac' is not available"),
+    ({"type": "session.config", "text_format": "html"}, "text_format: 'html' is not allowed; it is text, tags or ssml"),
     ({"type": "session.config", "ref_audio": "x"}, "ref_audio: voices cannot be cloned"),
     ({"type": "session.config", "voice": "nobody"}, "nobody"),
     ({"type": "session.config", "response_format": "mp3", "stream_audio": True}, "stream_audio: needs the response_format pcm"),

@@ -118,7 +118,11 @@ class ElevenLabsRoutes {
     if (!format.ok()) return format.status();
     body = *std::move(parsed);
     if (absl::Status status = TakeFlag(request, kSsmlFlag, body.ssml); !status.ok()) return status;
-    if (body.ssml) body.speech.text_format = SpeechTextFormat::kSsmlFragment;
+    if (request.has_param(kTextFormatParameter))
+      body.text_format = request.get_param_value(kTextFormatParameter);
+    const auto text_format = ChooseTextFormat(body.ssml, body.text_format);
+    if (!text_format.ok()) return text_format.status();
+    body.speech.text_format = *text_format;
     body.speech.format = format->format;
     body.speech.sample_rate = format->sample_rate;
     body.speech.word_times = form != Form::kAudio;

@@ -37,6 +37,7 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), body.speech.seed);
   if (name == "enable_ssml_parsing") return TakeBool(value, name, body.ssml);
+  if (name == "text_format") return TakeString(value, name, body.text_format);
   if (name == "pronunciation_dictionary_locators" && !(value.is_array() && value.empty())) {
     return absl::InvalidArgumentError(
         "pronunciation_dictionary_locators: dictionaries are not available");

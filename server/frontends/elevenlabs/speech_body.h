@@ -14,6 +14,7 @@ struct SpeechBody {
   SpeechRequest speech;  // without model and voice
   std::string model_id;
   bool ssml = false;                 // the text is SSML
+  std::string text_format;           // a name that says what the text is; empty: as ssml says
   std::vector<std::string> ignored;  // members without effect, as the client named them
 };
 

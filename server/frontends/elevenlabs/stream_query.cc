@@ -43,6 +43,17 @@ absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& o
   return Wrong(name, value, "true or false");
 }
 
+absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view name) {
+  if (name.empty()) return ssml ? SpeechTextFormat::kSsmlFragment : SpeechTextFormat::kPlain;
+  const auto known = ParseSpeechTextFormat(kTextFormatParameter, name);
+  if (!known.ok()) return known.status();
+  if (*known == SpeechTextFormat::kSsml) return SpeechTextFormat::kSsmlFragment;
+  if (!ssml) return *known;
+  return absl::InvalidArgumentError(StrCat(std::string_view(kTextFormatParameter), ": ",
+                                           Shown(name), " is not allowed with ",
+                                           std::string_view(kSsmlFlag), "=true, which is ssml"));
+}
+
 absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
                                   const std::string& voice_id, SpeechRequest& speech) {
   if (!models::IsValidUtf8(voice_id) || !models::IsValidUtf8(model_id))
@@ -72,7 +83,9 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
         TakeNumber<uint64_t>(request, "seed", 0, UINT64_MAX, options.speech.seed)}) {
     if (!status.ok()) return status;
   }
-  if (ssml) options.speech.text_format = SpeechTextFormat::kSsmlFragment;
+  const auto text_format = ChooseTextFormat(ssml, request.get_param_value(kTextFormatParameter));
+  if (!text_format.ok()) return text_format.status();
+  options.speech.text_format = *text_format;
   options.inactivity_timeout = std::chrono::seconds(inactivity_seconds);
   const std::string format_name = request.get_param_value("output_format");
   const absl::StatusOr<OutputFormat> format =

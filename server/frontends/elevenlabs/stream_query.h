@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "server/frontends/elevenlabs/stream_session.h"
@@ -14,9 +15,15 @@ namespace millrace::server {
 
 // The parameter that says that texts are SSML.
 inline constexpr char kSsmlFlag[] = "enable_ssml_parsing";
+// Our own, which says what texts are by a name that the protocols share.
+inline constexpr char kTextFormatParameter[] = "text_format";
 
 // Reads a parameter that is true or false, and may be missing. InvalidArgument names it.
 absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out);
+
+// Returns what texts are by these two parameters; an empty name was not given. InvalidArgument
+// names text_format.
+absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view name);
 
 // Sets the model and the voice that ElevenLabs' names stand for. A model_id that is loaded is
 // meant; one of ElevenLabs', or none, stands for the model that has the voice, or for the best for

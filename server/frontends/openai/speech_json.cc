@@ -50,11 +50,8 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
 absl::Status TakeTextFormat(const json& value, std::string_view name, SpeechRequest& speech) {
   std::string format;
   if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
-  const auto known = SpeechTextFormatNamed(format);
-  if (!known) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", Shown(format), " is not allowed; it is text, tags or ssml"));
-  }
+  const auto known = ParseSpeechTextFormat(name, format);
+  if (!known.ok()) return known.status();
   speech.text_format = *known;
   return absl::OkStatus();
 }

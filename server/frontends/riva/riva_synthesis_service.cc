@@ -35,10 +35,10 @@ class SynthesizeTask {
     if (message.has_id()) *response_.mutable_id() = message.id();
     auto speech = ToRivaSpeech(std::move(message), services);
     if (!speech.ok()) return speech.status();
-    response_.mutable_meta()->set_text(speech->request.text);
     auto work = MakeSpeechWork(std::move(speech->request), models::AudioContainer::kFile,
                                kMaxWholeCharacters, services);
     if (!work.ok()) return work.status();
+    response_.mutable_meta()->set_text(std::get<models::SynthesizeInput>(work->work.input).text);
     audio_.Start(work->encoding);
     return std::move(work->work);
   }

@@ -23,26 +23,30 @@ absl::Status RivaSynthesizeOnlineTask::Take(const ByteBuffer& buffer, const Serv
   const bool has_id = message.has_id();
   const nvidia::riva::RequestId id = message.id();
   message.clear_id();  // may differ
-  if (!text.configured()) {
+  const bool is_first = !text.configured();
+  if (is_first) {
     if (has_id) id_ = id;
-    absl::Status status = TakeSettings(message, piece, services, text);
-    if (!status.ok()) return status;
+    settings_ = message;
   } else if (message.ByteSizeLong() != 0 && !MessageDifferencer::Equals(message, settings_)) {
     return absl::InvalidArgumentError(
         "the settings of a message that is not the first must be those of the first, or unset");
   }
-  if (piece.empty()) return absl::OkStatus();
+  const bool blank = models::Trim(piece).empty();
+  // The beginning of the text decides what the settings leave open; wrong ones do not wait for it.
+  if (is_first || (!has_text_ && !blank)) {
+    if (absl::Status status = Configure(piece, services, text); !status.ok()) return status;
+  }
+  if (piece.empty() || (!has_text_ && blank)) return absl::OkStatus();
+  has_text_ = true;
   const bool joined = needs_space_ && models::TrimLeft(piece).size() == piece.size();
   needs_space_ = models::TrimRight(piece).size() == piece.size();
   return text.Push(StrCat(joined ? " " : "", dictionary_.Apply(piece)), /*flush=*/false);
 }
 
-absl::Status RivaSynthesizeOnlineTask::TakeSettings(const SynthesizeSpeechRequest& settings,
-                                                    const std::string& first_text,
-                                                    const Services& services, TextStream& text) {
-  settings_ = settings;
-  SynthesizeSpeechRequest with_text = settings;
-  with_text.set_text(first_text);  // which may decide the language
+absl::Status RivaSynthesizeOnlineTask::Configure(const std::string& first_text,
+                                                 const Services& services, TextStream& text) {
+  SynthesizeSpeechRequest with_text = settings_;
+  with_text.set_text(first_text);
   auto speech = ToRivaSpeech(std::move(with_text), services);
   if (!speech.ok()) return speech.status();
   dictionary_ = std::move(speech->dictionary);

@@ -28,15 +28,14 @@ class RivaSynthesizeOnlineTask {
   absl::Status End(const absl::Status& status) const;
 
  private:
-  absl::Status TakeSettings(const nvidia::riva::tts::SynthesizeSpeechRequest& settings,
-                            const std::string& first_text, const Services& services,
-                            TextStream& text);
+  absl::Status Configure(const std::string& first_text, const Services& services, TextStream& text);
   void Send(std::string_view bytes, nvidia::riva::tts::SynthesizeSpeechResponse message,
             ReplyStream& stream) const;
 
   nvidia::riva::tts::SynthesizeSpeechRequest settings_;  // of the first message, without text
   std::optional<nvidia::riva::RequestId> id_;            // of the first message
   CustomDictionary dictionary_;
+  bool has_text_ = false;
   bool needs_space_ = false;  // before the text of the next message
 };
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
+#include "models/text/trim.h"
 #include "server/frontends/riva/riva_voices.h"
 
 namespace millrace::server {
@@ -32,15 +34,40 @@ absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encodin
   }
 }
 
+constexpr char kTextFormat[] = "text_format";
+
+// Returns true if a text begins as a document whose root is <speak>. The first piece of one may end
+// within that tag.
+bool BeginsAsSsml(std::string_view text) {
+  constexpr std::string_view kRoot = "<speak";
+  text = models::TrimLeft(text);
+  if (text.starts_with("<?xml") || text.starts_with("<!DOCTYPE")) return true;
+  if (!text.starts_with(kRoot)) return false;
+  text.remove_prefix(kRoot.size());
+  return text.empty() || text.find_first_of(" \t\r\n/>") == 0;
+}
+
+// Returns what the text is: as custom_configuration says, or by Riva's convention, which has no
+// field for it and takes a text in <speak> for SSML.
+absl::StatusOr<SpeechTextFormat> ToTextFormat(
+    const nvidia::riva::tts::SynthesizeSpeechRequest& message) {
+  const auto chosen = message.custom_configuration().find(kTextFormat);
+  if (chosen == message.custom_configuration().end())
+    return BeginsAsSsml(message.text()) ? SpeechTextFormat::kSsml : SpeechTextFormat::kPlain;
+  return ParseSpeechTextFormat(StrCat("custom_configuration.", std::string_view(kTextFormat)),
+                               chosen->second);
+}
+
 absl::Status CheckUnsupported(const nvidia::riva::tts::SynthesizeSpeechRequest& message) {
   if (!message.zero_shot_data().audio_prompt().empty()) {
     return absl::InvalidArgumentError(
         "zero_shot_data.audio_prompt: must be empty; no voice is cloned here");
   }
-  if (!message.custom_configuration().empty()) {
-    return absl::InvalidArgumentError(StrCat("custom_configuration: has the key ",
-                                             Shown(message.custom_configuration().begin()->first),
-                                             "; none is known here"));
+  for (const auto& [key, value] : message.custom_configuration()) {
+    if (key == kTextFormat) continue;
+    return absl::InvalidArgumentError(StrCat("custom_configuration: has the key ", Shown(key),
+                                             "; only ", std::string_view(kTextFormat),
+                                             " is known here"));
   }
   if (message.sample_rate_hz() < 0) {
     return absl::InvalidArgumentError(StrCat("sample_rate_hz: ", message.sample_rate_hz(),
@@ -79,9 +106,19 @@ absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechReque
   if (!format.ok()) return format.status();
   auto dictionary = CustomDictionary::Parse(message.custom_dictionary());
   if (!dictionary.ok()) return dictionary.status();
+  const auto text_format = ToTextFormat(message);
+  if (!text_format.ok()) return text_format.status();
+  // A word of it may stand in a tag.
+  if (!dictionary->empty() && *text_format != SpeechTextFormat::kPlain) {
+    return absl::InvalidArgumentError(
+        "custom_dictionary: must be empty for a text with markup; <phoneme> of SSML says how a "
+        "word is pronounced");
+  }
   RivaSpeech speech;
   SpeechRequest& request = speech.request;
   request.text = std::move(*message.mutable_text());
+  request.text_format = *text_format;
+  request.takes_voice_aliases = true;
   request.language = std::move(*message.mutable_language_code());
   request.format = *format;
   request.sample_rate = static_cast<uint32_t>(message.sample_rate_hz());

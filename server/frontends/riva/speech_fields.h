@@ -18,8 +18,9 @@ struct RivaSpeech {
   CustomDictionary dictionary = {};  // for texts that follow
 };
 
-// Chooses model and voice, and returns the request. InvalidArgument names the field as Riva does;
-// what does not depend on the protocol is not checked.
+// Chooses model and voice, and returns the request. The text, or its beginning, may decide the
+// language and whether it is SSML. InvalidArgument names the field as Riva does; what does not
+// depend on the protocol is not checked.
 absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechRequest message,
                                         const Services& services);
 

@@ -19,6 +19,13 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
   SpeechRequest& speech = config.speech;
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "voice") return TakeString(value, name, speech.voice);
+  if (name == "text_format") {
+    std::string format;
+    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    const auto known = ParseSpeechTextFormat(name, format);
+    if (known.ok()) speech.text_format = *known;
+    return known.status();
+  }
   if (name == "response_format") return TakeString(value, name, config.format_name);
   if (name == "stream_audio") return TakeBool(value, name, config.stream_audio);
   // The model checks the range.

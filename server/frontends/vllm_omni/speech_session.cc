@@ -146,8 +146,9 @@ std::optional<WebSocketMessage> SpeechSession::Take() {
 
 void SpeechSession::AddPiece(const SpokenPiece& piece) {
   if (!in_sentence_) {
-    // The resampler holds back a moment of silence of the last sentence.
-    if (piece.text.empty()) return;
+    // The resampler holds back a moment of silence of the last sentence, which is told by its lack
+    // of times. A pause between or behind sentences has no text either, and is heard.
+    if (piece.text.empty() && (piece.sample_rate == 0 || piece.audio.empty())) return;
     in_sentence_ = true;
     sentence_bytes_ = 0;
     rate_ = piece.encoded_rate;

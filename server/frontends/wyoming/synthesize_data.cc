@@ -108,12 +108,8 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   std::string format;
   if (absl::Status status = TakeOptional(data, "text_format", "text_format", format); !status.ok())
     return status;
-  const auto text_format = SpeechTextFormatNamed(format.empty() ? "text" : format);
-  // Tags are Millrace's own, and no client of this protocol names them.
-  if (!text_format || *text_format == SpeechTextFormat::kTags) {
-    return absl::InvalidArgumentError(
-        StrCat("text_format: ", Shown(format), " is not supported; it is text or ssml"));
-  }
+  const auto text_format = ParseSpeechTextFormat("text_format", format.empty() ? "text" : format);
+  if (!text_format.ok()) return text_format.status();
   const absl::StatusOr<WantedVoice> wanted = ParseVoice(data);
   if (!wanted.ok()) return wanted.status();
   const std::vector<std::shared_ptr<ServedModel>> all = models.All();

@@ -92,9 +92,10 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"keepalive-min-interval", "1m"}, Example{"max-request-time", "90s"},
         Example{"write-stall-timeout", "1ms"}, Example{"load-report", "binary"},
         Example{"load-target-wait", "200ms"}, Example{"max-buffered-bytes", "64KiB"},
-        Example{"max-websockets", "2"}, Example{"max-websocket-message-bytes", "64KiB"},
-        Example{"websocket-idle-timeout", "1m"}, Example{"drain-delay", "10s"},
-        Example{"drain-timeout", "2m"}, Example{"log-level", "off"}, Example{"log-format", "json"}),
+        Example{"max-websockets", "2"}, Example{"max-websockets-per-peer", "2"},
+        Example{"max-websocket-message-bytes", "64KiB"}, Example{"websocket-idle-timeout", "1m"},
+        Example{"drain-delay", "10s"}, Example{"drain-timeout", "2m"}, Example{"log-level", "off"},
+        Example{"log-format", "json"}),
     [](const auto& info) {
       std::string name = KeyOf(info.param.name);
       return name;

@@ -25,9 +25,13 @@ constexpr char kGet[] = "GET /hello HTTP/1.1\r\n\r\n";
 // A client's connection.
 class Peer {
  public:
-  explicit Peer(int port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // from: the address of this machine that it has.
+  explicit Peer(int port, in_addr_t from = INADDR_LOOPBACK)
+      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
@@ -73,6 +77,16 @@ class ConnectionsTest : public ::testing::Test {
     server_->routes().Get("/health/live", hello);
     server_->ReserveThreadsFor("/health/");
     server_->routes().Post("/echo", hello);
+    server_->routes().Post(
+        "/read", HttpRoutes::Reader([this](const httplib::Request&, httplib::Response& response,
+                                           const httplib::ContentReader& reader) {
+          entered_.release();
+          const bool whole = reader([](const char*, size_t) { return true; });
+          if (!whole) return;
+          read_.release();
+          release_.acquire();
+          response.set_content("hi", "text/plain");
+        }));
     server_->routes().Get("/held", [this](const httplib::Request&, httplib::Response& response) {
       entered_.release();
       release_.acquire();
@@ -94,6 +108,7 @@ class ConnectionsTest : public ::testing::Test {
 
   std::unique_ptr<HttpServer> server_;
   std::counting_semaphore<> entered_{0};
+  std::counting_semaphore<> read_{0};
   std::counting_semaphore<> release_{0};
 };
 
@@ -184,6 +199,57 @@ TEST_F(ConnectionsTest, HealthIsAnsweredWhileAllThreadsAreTaken) {
   slow->Send("bc");
   EXPECT_TRUE(slow->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
 }
+
+TEST_F(ConnectionsTest, BodiesThatDoNotComeHoldFewPlacesOfAnAddress) {
+  Serve({.max_requests = 4, .max_bodies_of_peer = 2, .max_waiting = 0});
+  std::vector<std::unique_ptr<Peer>> slow;
+  for (int i = 0; i < 2; ++i) {
+    slow.push_back(Open());
+    slow.back()->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+    entered_.acquire();
+  }
+  const auto refused = Open();
+  refused->Send("POST /echo HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+  const std::string answer = refused->ReceiveUntil("}");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 429 ")) << answer;
+  EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("requests of this address"), std::string::npos) << answer;
+  // A body that is here already waits for nothing.
+  EXPECT_TRUE(IsServed());
+  EXPECT_TRUE(Open()
+                  ->Ask("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")
+                  .starts_with("HTTP/1.1 200"));
+  // A place is for the time of the body, not of the request.
+  slow[0]->Send("bc");
+  read_.acquire();
+  slow.push_back(Open());
+  slow.back()->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  entered_.acquire();
+  for (const auto& peer : slow) {
+    if (peer != slow[0]) peer->Send("bc");
+    release_.release();
+  }
+  for (const auto& peer : slow) EXPECT_TRUE(peer->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+}
+
+#ifdef __linux__
+// Other systems have one loopback address.
+TEST_F(ConnectionsTest, BodiesThatDoNotComeLeavePlacesToOtherAddresses) {
+  Serve({.max_requests = 2, .max_bodies_of_peer = 1, .max_waiting = 0});
+  const auto slow = Open();
+  slow->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  entered_.acquire();
+  Peer other(server_->port(), INADDR_LOOPBACK + 1);
+  other.Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  entered_.acquire();
+  release_.release(2);
+  slow->Send("bc");
+  other.Send("bc");
+  EXPECT_TRUE(slow->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(other.ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+}
+#endif
 
 TEST_F(ConnectionsTest, AnIdleConnectionEndsInTheEnd) {
   Serve({.keep_alive_timeout = std::chrono::seconds(0)});

@@ -56,9 +56,13 @@ std::string OpeningRequest(const std::string& headers = "") {
 
 class Client {
  public:
-  explicit Client(int port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // from: the address of this machine that it has.
+  explicit Client(int port, const char* from = "127.0.0.1")
+      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    inet_pton(AF_INET, from, &address.sin_addr);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     address.sin_port = htons(static_cast<uint16_t>(port));
     inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
     EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
@@ -106,8 +110,8 @@ class Client {
 
 class WebSocketServerTest : public ::testing::Test {
  protected:
-  explicit WebSocketServerTest(size_t max_connections = 10)
-      : web_sockets_(WebSocketServer::Options{.max_connections = max_connections}),
+  explicit WebSocketServerTest(WebSocketServer::Options options = {.max_connections = 10})
+      : web_sockets_(options),
         http_({.address = "127.0.0.1:0",
                .max_requests = 2,
                .max_connections = 5,
@@ -216,7 +220,7 @@ TEST_F(WebSocketServerTest, AStopTellsClients) {
 
 class FullWebSocketServerTest : public WebSocketServerTest {
  protected:
-  FullWebSocketServerTest() : WebSocketServerTest(1) {}
+  FullWebSocketServerTest() : WebSocketServerTest({.max_connections = 1}) {}
 };
 
 TEST_F(FullWebSocketServerTest, RefusesUntilAPlaceIsFree) {
@@ -236,6 +240,52 @@ TEST_F(FullWebSocketServerTest, RefusesUntilAPlaceIsFree) {
   third.Send(OpeningRequest());
   EXPECT_TRUE(third.ReadHead().starts_with("HTTP/1.1 101 "));
 }
+
+class FullPeerTest : public WebSocketServerTest {
+ protected:
+  FullPeerTest() : WebSocketServerTest({.max_connections = 3, .max_connections_of_peer = 2}) {}
+};
+
+TEST_F(FullPeerTest, RefusesAnAddressUntilAPlaceOfItsOwnIsFree) {
+  auto first = std::make_unique<Client>(http_.port());
+  Client second(http_.port());
+  for (Client* client : {first.get(), &second}) {
+    client->Send(OpeningRequest());
+    EXPECT_TRUE(client->ReadHead().starts_with("HTTP/1.1 101 "));
+  }
+  Client third(http_.port());
+  third.Send(OpeningRequest());
+  const std::string head = third.ReadHead();
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 429 ")) << head;
+  EXPECT_NE(head.find("Retry-After: 1\r\n"), head.npos) << head;
+  EXPECT_EQ(head.find("Sec-WebSocket-Accept"), head.npos) << head;
+  EXPECT_EQ(web_sockets_.open(), 2U);
+  first->Send(ClientFrame(testing::kClose, "\x03\xe8"));
+  while (first->Read() != "end") {
+  }
+  Client fourth(http_.port());
+  fourth.Send(OpeningRequest());
+  EXPECT_TRUE(fourth.ReadHead().starts_with("HTTP/1.1 101 "));
+}
+
+#ifdef __linux__
+// Other systems have one loopback address.
+TEST_F(FullPeerTest, LeavesPlacesToOtherAddresses) {
+  Client first(http_.port());
+  Client second(http_.port());
+  for (Client* client : {&first, &second}) {
+    client->Send(OpeningRequest());
+    EXPECT_TRUE(client->ReadHead().starts_with("HTTP/1.1 101 "));
+  }
+  Client other(http_.port(), "127.0.0.2");
+  other.Send(OpeningRequest());
+  EXPECT_TRUE(other.ReadHead().starts_with("HTTP/1.1 101 "));
+  // All places together are still bounded.
+  Client third(http_.port(), "127.0.0.3");
+  third.Send(OpeningRequest());
+  EXPECT_TRUE(third.ReadHead().starts_with("HTTP/1.1 503 "));
+}
+#endif
 
 }  // namespace
 }  // namespace millrace

@@ -53,6 +53,19 @@ TEST_F(StreamQueryTest, TextsAreSsmlIfTheQuerySaysSo) {
   EXPECT_EQ(options->speech.text_format, SpeechTextFormat::kSsmlFragment);
 }
 
+TEST_F(StreamQueryTest, TextsAreWhatOurOwnParameterSays) {
+  const auto format = [this](const httplib::Params& params) {
+    const auto options = Parse(params);
+    EXPECT_TRUE(options.ok()) << options.status();
+    return options.ok() ? options->speech.text_format : SpeechTextFormat::kPlain;
+  };
+  EXPECT_EQ(format({{"text_format", "tags"}}), SpeechTextFormat::kTags);
+  EXPECT_EQ(format({{"text_format", "ssml"}}), SpeechTextFormat::kSsmlFragment);
+  EXPECT_EQ(format({{"text_format", "ssml"}, {"enable_ssml_parsing", "true"}}),
+            SpeechTextFormat::kSsmlFragment);
+  EXPECT_EQ(format({{"text_format", "text"}}), SpeechTextFormat::kPlain);
+}
+
 TEST_F(StreamQueryTest, DefaultsAreThoseOfElevenLabs) {
   const auto options = Parse({}, "alloy");
   ASSERT_TRUE(options.ok()) << options.status();
@@ -66,6 +79,9 @@ TEST_F(StreamQueryTest, WhatIsWrongIsNamed) {
   const std::pair<httplib::Params, const char*> cases[] = {
       {{{"enable_ssml_parsing", "yes"}},
        "enable_ssml_parsing: 'yes' is not allowed; it is true or false"},
+      {{{"text_format", "SSML"}}, "text_format: 'SSML' is not allowed; it is text, tags or ssml"},
+      {{{"text_format", "tags"}, {"enable_ssml_parsing", "true"}},
+       "text_format: 'tags' is not allowed with enable_ssml_parsing=true, which is ssml"},
       {{{"auto_mode", "maybe"}}, "auto_mode: 'maybe' is not allowed; it is true or false"},
       {{{"inactivity_timeout", "0"}}, "inactivity_timeout: '0' is not allowed; it is 1..180"},
       {{{"inactivity_timeout", "181"}}, "inactivity_timeout: '181' is not allowed; it is 1..180"},

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/strings.h"
 #include "tests/unit/server/frontends/riva/riva_fixture.h"
 
 namespace millrace::server {
@@ -97,6 +98,43 @@ TEST_F(RivaSynthesisTest, PronouncesWordsOfTheDictionary) {
   EXPECT_EQ(voice_.seen().size(), 1U);
 }
 
+TEST_F(RivaSynthesisTest, ATextInSpeakIsSsml) {
+  for (const char* begin : {"<speak>", "\n<speak version='1.0'>", "<?xml version='1.0'?><speak>"}) {
+    ASSERT_TRUE(Synthesize(Say(StrCat(begin, "One.<break time='1s'/>Two.</speak>"))).ok()) << begin;
+    const models::SynthesizeInput input = voice_.seen().back();
+    EXPECT_EQ(input.text, "One.Two.");
+    ASSERT_EQ(input.markup.parts.size(), 2U);
+    EXPECT_EQ(input.markup.parts[1].pause, 1);
+    EXPECT_EQ(response_.meta().text(), "One.Two.");
+  }
+  for (const char* plain : {"<speaker> One.", "One <speak>.", "[pause:1s] One."}) {
+    ASSERT_TRUE(Synthesize(Say(plain)).ok());
+    EXPECT_EQ(voice_.seen().back().text, plain);
+  }
+}
+
+TEST_F(RivaSynthesisTest, TheConfigurationSaysWhatATextIs) {
+  Request request = Say("<speak>[pause:1s]One.</speak>");
+  auto& format = (*request.mutable_custom_configuration())["text_format"];
+  format = "text";
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(voice_.seen().back().text, request.text());
+  format = "tags";
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(voice_.seen().back().text, "<speak>One.</speak>");
+  format = "ssml";
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(voice_.seen().back().text, "[pause:1s]One.");
+  request.set_text("One.");
+  EXPECT_THAT(std::string(Synthesize(request).message()), HasSubstr("text: line 1, column 1"));
+  // A word may stand in a tag, where it is not pronounced.
+  request = Say("<speak>A break.</speak>");
+  request.set_voice_name("kokoro");
+  request.set_custom_dictionary("break  b");
+  EXPECT_THAT(std::string(Synthesize(request).message()),
+              HasSubstr("custom_dictionary: must be empty for a text with markup"));
+}
+
 TEST_F(RivaSynthesisTest, WrongFieldsAreNamedAsRivaNamesThem) {
   using Change = std::function<void(Request&)>;
   const std::pair<Change, std::string> bad[] = {
@@ -113,7 +151,9 @@ TEST_F(RivaSynthesisTest, WrongFieldsAreNamedAsRivaNamesThem) {
       {[](Request& r) { r.mutable_zero_shot_data()->set_audio_prompt("x"); },
        "zero_shot_data.audio_prompt: must be empty"},
       {[](Request& r) { (*r.mutable_custom_configuration())["pitch"] = "2"; },
-       "custom_configuration: has the key 'pitch'"},
+       "custom_configuration: has the key 'pitch'; only text_format is known here"},
+      {[](Request& r) { (*r.mutable_custom_configuration())["text_format"] = "SSML"; },
+       "custom_configuration.text_format: 'SSML' is not allowed; it is text, tags or ssml"},
       {[](Request& r) { r.set_custom_dictionary("word"); }, "custom_dictionary: the entry 'word'"}};
   for (const auto& [change, words] : bad) {
     Request request = Say("Hello.");

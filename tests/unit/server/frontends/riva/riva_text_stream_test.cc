@@ -115,6 +115,51 @@ TEST_F(RivaTextStreamTest, TheDictionaryIsForAllPieces) {
   EXPECT_EQ(Spoken(), "A [tomato](/t/) and a [tomato](/t/).");
 }
 
+TEST_F(RivaTextStreamTest, SsmlIsOneDocumentOfAllPieces) {
+  Request settings = Say("");
+  // Clients cut at white space, that within a tag too, and may send settings before the text.
+  for (const std::vector<Request>& requests :
+       {std::vector{Say("<speak"), Say("version='1.0'>It is done.<break"), Say("time='1s'/>"),
+                    Say("We go.</speak>")},
+        std::vector{settings, Say(" "),
+                    Say("<speak>It is done.<break time='1s'/>We go.</speak>")}}) {
+    ASSERT_TRUE(Speak(requests).ok());
+    EXPECT_EQ(voice_.seen().back().text, "It is done.We go.");
+    ASSERT_EQ(voice_.seen().back().markup.parts.size(), 2U);
+    EXPECT_EQ(voice_.seen().back().markup.parts[1].pause, 1);
+  }
+  EXPECT_EQ(voice_.seen().size(), 2U);
+  const absl::Status open = Speak({Say("<speak>It is"), Say("done.")});
+  EXPECT_THAT(std::string(open.message()), HasSubstr("text: line 1, column"));
+  // The beginning of a text has decided what it is.
+  EXPECT_TRUE(Speak({Say("It is"), Say("<speak>.")}).ok());
+  EXPECT_EQ(voice_.seen().back().text, "It is <speak>.");
+}
+
+TEST_F(RivaTextStreamTest, TagsHoldForThePiecesBehindThem) {
+  Request first = Say("It is done. [voice:alpha]We");
+  first.set_voice_name("kokoro.heart");
+  (*first.mutable_custom_configuration())["text_format"] = "tags";
+  Request second = first;
+  second.set_text("go. On.");
+  ASSERT_TRUE(Speak({first, second}).ok());
+  EXPECT_EQ(Spoken(), "It is done. We go. On.");
+  EXPECT_EQ(voice_.seen().back().markup.parts.back().manner.voice, "alpha");
+  first.set_custom_dictionary("done  d");
+  EXPECT_THAT(std::string(Speak({first}).message()),
+              HasSubstr("custom_dictionary: must be empty for a text with markup"));
+}
+
+TEST_F(RivaTextStreamTest, WrongSettingsDoNotWaitForText) {
+  testing::FakeCall call;
+  Request html = Say("");
+  (*html.mutable_custom_configuration())["text_format"] = "html";
+  call.Send(html.SerializeAsString());
+  call.Begin(service_, "SynthesizeOnline");
+  EXPECT_THAT(std::string(call.RunToEnd().message()),
+              HasSubstr("custom_configuration.text_format: 'html' is not allowed"));
+}
+
 TEST_F(RivaTextStreamTest, LongAudioComesInSeveralMessages) {
   ASSERT_TRUE(Speak({Say(std::string(20'000, 'a'))}).ok());
   size_t bytes = 0;

@@ -23,7 +23,7 @@ using nlohmann::json;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-// Speaks a sample for each byte of a text, and fails for "bad".
+// Speaks a sample for each byte of a text and the pause behind it, and fails for "bad".
 testing::ModelHooks Voice() {
   return {.complete = [](models::Request& request) {
     const auto& input = std::get<models::SynthesizeInput>(request.input());
@@ -33,7 +33,13 @@ testing::ModelHooks Voice() {
     part.sample_rate = 8000;
     part.text = input.text;
     part.samples.assign(input.text.size(), 0.5F);
-    request.Emit(std::move(part));
+    if (!input.text.empty()) request.Emit(std::move(part));
+    if (input.markup.pause_after > 0) {
+      models::SynthesizeOutput pause;
+      pause.sample_rate = 8000;
+      pause.samples.assign(static_cast<size_t>(input.markup.pause_after * 8000), 0.0F);
+      request.Emit(std::move(pause));
+    }
     request.Finish(absl::OkStatus());
   }};
 }
@@ -131,6 +137,50 @@ TEST_F(SpeechSessionTest, AFileIsMadeOfEachSentence) {
                   "50 bytes", "audio.done 0 1 50", "session.done 0 2"));
 }
 
+TEST_F(SpeechSessionTest, APauseBehindASentenceIsHeard) {
+  const auto session = Connect();
+  json config = config_;
+  config["text_format"] = "tags";
+  Send(*session, config);
+  Send(*session, {{"type", "input.text"}, {"text", "It is done. [pause:20ms]"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(
+      ReadUtterance(*session),
+      ElementsAre("audio.start 0 0 It is done. ", "24 bytes", "audio.done 0 0 24",
+                  "audio.start 0 1 ", "320 bytes", "audio.done 0 1 320", "session.done 0 2"));
+  // By itself it is a text too.
+  Send(*session, {{"type", "input.text"}, {"text", "[pause:10ms]"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(ReadUtterance(*session), ElementsAre("audio.start 1 0 ", "160 bytes",
+                                                   "audio.done 1 0 160", "session.done 1 1"));
+  // The rest of a resampler is no pause.
+  config["response_format"] = "opus";
+  Send(*session, config);
+  Send(*session, {{"type", "input.text"}, {"text", "Go. [pause:500ms]"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(ReadUtterance(*session).back(), "session.done 2 2");
+}
+
+TEST_F(SpeechSessionTest, SsmlIsSpokenOnceItsDocumentHasEnded) {
+  const auto session = Connect();
+  json config = config_;
+  config["text_format"] = "ssml";
+  Send(*session, config);
+  for (const char* text : {"<speak>It is", " done.<bre", "ak time='20ms'/></speak>"})
+    Send(*session, {{"type", "input.text"}, {"text", text}});
+  EXPECT_EQ(session->Take(), std::nullopt);
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(
+      ReadUtterance(*session),
+      ElementsAre("audio.start 0 0 It is done.", "22 bytes", "audio.done 0 0 22",
+                  "audio.start 0 1 ", "320 bytes", "audio.done 0 1 320", "session.done 0 2"));
+  Send(*session, {{"type", "input.text"}, {"text", "<speak>It is"}});
+  Send(*session, {{"type", "input.done"}});
+  const std::string error = Read(*session);
+  EXPECT_TRUE(error.starts_with("error text: line 1, column")) << error;
+  EXPECT_EQ(Read(*session), "session.done 1 0");
+}
+
 TEST_F(SpeechSessionTest, AnErrorEndsItsUtteranceAlone) {
   const auto session = Connect();
   Send(*session, config_);
@@ -149,6 +199,10 @@ TEST_F(SpeechSessionTest, WhatIsWrongIsNamedAndTheSessionGoesOn) {
       {{{"type", "input.done"}}, "input.done: needs session.config before it"},
       {{{"type", "session.config"}, {"stream_audio", true}},
        "stream_audio: needs the response_format pcm, not wav"},
+      {{{"type", "session.config"}, {"text_format", "SSML"}},
+       "text_format: 'SSML' is not allowed; it is text, tags or ssml"},
+      {{{"type", "session.config"}, {"text_format", 1}},
+       "text_format: must be a string, not number"},
       {{{"type", "session.config"}, {"ref_audio", "x"}},
        "ref_audio: voices cannot be cloned; name one as voice"},
       {json::array(), "the body must be a JSON object, not array"},

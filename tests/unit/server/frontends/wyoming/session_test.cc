@@ -132,7 +132,7 @@ TEST_F(SpeakingSessionTest, AnErrorNamesWhatIsWrongAndEndsTheSession) {
       {EventBytes("synthesize", {{"text", std::string("a\0", 2)}}),
        "INVALID_ARGUMENT text: has a NUL at byte 1, which is not allowed"},
       {EventBytes("synthesize-start", {{"text_format", "html"}}),
-       "INVALID_ARGUMENT text_format: 'html' is not supported; it is text or ssml"},
+       "INVALID_ARGUMENT text_format: 'html' is not allowed; it is text, tags or ssml"},
       {EventBytes("synthesize-start") + EventBytes("synthesize-chunk", {{"text", 5}}),
        "INVALID_ARGUMENT text: must be a string, not number"},
       {EventBytes("synthesize-chunk", {{"text", "a"}}),

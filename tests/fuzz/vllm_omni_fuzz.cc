@@ -1,0 +1,136 @@
+// Looks for messages of vLLM-Omni's clients that break their session, that it does not answer, or
+// that it answers out of order. A line is a message.
+//
+// usage: vllm_omni_fuzz [-max_total_time=60] tests/fuzz/seeds/vllm_omni
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/vllm_omni/speech_session.h"
+#include "tests/fuzz/require.h"
+#include "tests/unit/server/requests/test_backend.h"
+#include "tests/unit/server/requests/test_models.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+// Names in a message may be long; what an error shows of them is not.
+constexpr size_t kMaxErrorBytes = 2000;
+
+// A sample for each byte of a text, and the pause behind it.
+void SpeakBytes(models::Request& request) {
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  models::SynthesizeOutput part;
+  part.sample_rate = 8000;
+  part.text = input.text;
+  part.samples.assign(input.text.size(), 0.5F);
+  if (!input.text.empty()) request.Emit(std::move(part));
+  if (input.markup.pause_after > 0) {
+    models::SynthesizeOutput pause;
+    pause.sample_rate = 8000;
+    pause.samples.assign(100, 0.0F);
+    request.Emit(std::move(pause));
+  }
+  request.Finish(absl::OkStatus());
+}
+
+// Takes what a client is told, which must be in order.
+class Told {
+ public:
+  void Take(const WebSocketMessage& message) {
+    if (message.binary) {
+      Require(in_sentence_, "sends audio outside of a sentence");
+      bytes_ += message.data.size();
+      return;
+    }
+    Require(models::IsValidUtf8(message.data), "sends text that is not UTF-8");
+    const json event = json::parse(message.data);
+    const std::string& type = event.at("type").get_ref<const std::string&>();
+    if (type == "error") {
+      const size_t size = event.at("message").get_ref<const std::string&>().size();
+      return Require(size > 0 && size <= kMaxErrorBytes, "has no error or one of many words");
+    }
+    Require(event.at("utterance_index") == utterances_, "is at another utterance");
+    if (type == "audio.start") {
+      Require(!std::exchange(in_sentence_, true), "begins a sentence within another");
+      Require(event.at("sentence_index") == sentences_++, "is at another sentence");
+      bytes_ = 0;
+    } else if (type == "audio.done") {
+      Require(std::exchange(in_sentence_, false), "ends a sentence that has not begun");
+      Require(event.at("error") == true || event.at("total_bytes") == bytes_,
+              "counts other bytes than it sends");
+    } else {
+      Require(type == "session.done" && !in_sentence_, "sends another event");
+      Require(event.at("total_sentences") == sentences_, "counts other sentences than it sends");
+      ++utterances_;
+      sentences_ = 0;
+    }
+  }
+
+ private:
+  size_t utterances_ = 0;
+  size_t sentences_ = 0;
+  size_t bytes_ = 0;
+  bool in_sentence_ = false;
+};
+
+class Server {
+ public:
+  Server() { backend_.Add(VoiceInfo("joe"), {.complete = SpeakBytes}); }
+
+  // Gives a session the messages, and the end of the last text.
+  void Serve(std::string_view messages) {
+    const std::string all = StrCat(messages, "\n", R"({"type": "input.done"})");
+    std::string_view next = all;
+    SpeechSession session(
+        {.services = backend_.services(), .names = names_, .started = [] { return true; }},
+        Caller(), absl::OkStatus(), [this] { ++changes_; });
+    Told told;
+    for (;;) {
+      const int before = changes_;
+      session.Advance();
+      while (const auto reply = session.Take()) {
+        told.Take(*reply);
+        session.OnAllSent();
+      }
+      if (session.end()) return;
+      if (!session.wants_message()) {
+        Await([&] { return changes_ != before; });
+        continue;
+      }
+      if (next.empty()) return;
+      const size_t end = std::min(next.find('\n'), next.size());
+      session.Receive({std::string(next.substr(0, end))});
+      next.remove_prefix(std::min(end + 1, next.size()));
+    }
+  }
+
+ private:
+  std::atomic<int> changes_ = 0;  // of sessions, whose work may outlive them
+  TestBackend backend_;
+  const std::shared_ptr<const OpenAiNames> names_ =
+      std::make_shared<const OpenAiNames>(backend_.directory, VoiceAliases::value_type());
+};
+
+}  // namespace
+}  // namespace millrace::server
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static millrace::server::Server server;
+  // The WebSocket's text is UTF-8.
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (millrace::models::IsValidUtf8(bytes)) server.Serve(bytes);
+  return 0;
+}
