@@ -92,7 +92,7 @@ def test_a_model_that_is_not_used_makes_room_for_one_that_is(tmp_path):
         assert states(daemon) == {"echo": READY, "gate": IDLE}
         assert daemon.metrics().total("millrace_model_memory_bytes", model="echo") > 0
         gate.open()
-        daemon.kserve.ModelInfer(gate.request(), timeout=PATIENCE)
+        daemon.kserve.ModelInfer(gate.request(wait=False), timeout=PATIENCE)
         assert states(daemon) == {"echo": IDLE, "gate": READY}
         daemon.kserve.ModelInfer(echo_request(), timeout=PATIENCE)
         assert states(daemon) == {"echo": READY, "gate": IDLE}
@@ -101,9 +101,9 @@ def test_a_model_that_is_not_used_makes_room_for_one_that_is(tmp_path):
 
 def test_requests_that_wait_share_one_load_and_are_bounded_by_the_queue(tmp_path):
     with idle_gate(tmp_path, "--queue-size", "3") as (daemon, gate):
-        calls = [daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE) for _ in range(3)]
+        calls = [daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=PATIENCE) for _ in range(3)]
         wait_for_request(daemon, 3)
-        assert_refused(daemon.kserve.ModelInfer, gate.request(), "RESOURCE_EXHAUSTED", "queue", gate.name)
+        assert_refused(daemon.kserve.ModelInfer, gate.request(wait=False), "RESOURCE_EXHAUSTED", "queue", gate.name)
         assert daemon.health(gate.name) == "SERVING"
         gate.open()
         for call in calls:
@@ -114,25 +114,25 @@ def test_requests_that_wait_share_one_load_and_are_bounded_by_the_queue(tmp_path
 def test_invalid_request_is_rejected_by_the_model_that_was_loaded_for_it(tmp_path):
     with idle_gate(tmp_path) as (daemon, gate):
         gate.open()
-        wrong = gate.request()
+        wrong = gate.request(wait=False)
         wrong.inputs[0].name = "DOOR"
         assert_refused(daemon.kserve.ModelInfer, wrong, "INVALID_ARGUMENT", "DOOR")
-        assert daemon.kserve.ModelInfer(gate.request(), timeout=PATIENCE).model_name == gate.name
+        assert daemon.kserve.ModelInfer(gate.request(wait=False), timeout=PATIENCE).model_name == gate.name
 
 
 # --- callers that do not wait ---
 
 def test_cancelled_and_late_callers_leave_while_their_model_is_loaded(tmp_path):
     with idle_gate(tmp_path) as (daemon, gate):
-        cancelled = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
+        cancelled = daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=PATIENCE)
         wait_for_request(daemon)
-        late = daemon.kserve.ModelInfer.future(gate.request(), timeout=1)
+        late = daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=1)
         assert late.code() == grpc.StatusCode.DEADLINE_EXCEEDED
         cancelled.cancel()
         wait_for_request(daemon, 0)
         eventually("nothing is in flight", lambda: daemon.metrics().total("millrace_requests_in_flight") == 0)
         gate.open()
-        assert daemon.kserve.ModelInfer(gate.request(), timeout=PATIENCE).model_name == gate.name
+        assert daemon.kserve.ModelInfer(gate.request(wait=False), timeout=PATIENCE).model_name == gate.name
 
 
 # --- loads that fail ---
@@ -143,7 +143,7 @@ def test_load_that_fails_fails_who_waits_and_later_ones_load_again(tmp_path):
         file = tmp_path / "models" / gate.name / "1" / "model.pt"
         whole = file.read_bytes()
         file.write_bytes(b"no archive")
-        assert_refused(daemon.kserve.ModelInfer, gate.request(), "UNAVAILABLE", "'gate' was idle and could not be loaded")
+        assert_refused(daemon.kserve.ModelInfer, gate.request(wait=False), "UNAVAILABLE", "'gate' was idle and could not be loaded")
         assert states(daemon)[gate.name] == FAILED
         assert daemon.health(gate.name) == "NOT_SERVING"
         metrics = daemon.metrics()
@@ -153,7 +153,7 @@ def test_load_that_fails_fails_who_waits_and_later_ones_load_again(tmp_path):
 
         def served():
             with contextlib.suppress(grpc.RpcError):
-                return daemon.kserve.ModelInfer(gate.request(), timeout=PATIENCE)
+                return daemon.kserve.ModelInfer(gate.request(wait=False), timeout=PATIENCE)
         assert eventually("the model is loaded again", served).model_name == gate.name
         assert daemon.health(gate.name) == "SERVING"
 
@@ -162,18 +162,18 @@ def test_load_that_fails_fails_who_waits_and_later_ones_load_again(tmp_path):
 
 def test_model_that_was_unloaded_by_name_is_not_loaded_for_a_request(tmp_path):
     with idle_gate(tmp_path) as (daemon, gate):
-        waits = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
+        waits = daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=PATIENCE)
         wait_for_request(daemon)
         daemon.admin.UnloadModel(admin.UnloadModelRequest(model=gate.name), timeout=PATIENCE)
         assert waits.code() == grpc.StatusCode.NOT_FOUND
         assert "was unloaded while the request waited" in waits.details()
-        assert_refused(daemon.kserve.ModelInfer, gate.request(), "NOT_FOUND", gate.name)
+        assert_refused(daemon.kserve.ModelInfer, gate.request(wait=False), "NOT_FOUND", gate.name)
         gate.open()
         wait_for(daemon, gate.name, AVAILABLE)
-        assert_refused(daemon.kserve.ModelInfer, gate.request(), "NOT_FOUND", gate.name)
+        assert_refused(daemon.kserve.ModelInfer, gate.request(wait=False), "NOT_FOUND", gate.name)
         loaded = daemon.admin.LoadModel(admin.LoadModelRequest(model=gate.name), timeout=PATIENCE).model
         assert loaded.state == READY
-        assert daemon.kserve.ModelInfer(gate.request(), timeout=PATIENCE).model_name == gate.name
+        assert daemon.kserve.ModelInfer(gate.request(wait=False), timeout=PATIENCE).model_name == gate.name
 
 
 def test_an_idle_model_may_be_loaded_by_name(tmp_path):
@@ -188,7 +188,7 @@ def test_an_idle_model_may_be_loaded_by_name(tmp_path):
 
 def test_stop_serves_who_waits_for_the_load_that_runs(tmp_path):
     with idle_gate(tmp_path) as (daemon, gate):
-        waits = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
+        waits = daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=PATIENCE)
         wait_for_request(daemon)
         daemon.terminate()
         eventually("the server is not ready", lambda: daemon.http("/v2/health/ready")[0] == 503)
@@ -199,7 +199,7 @@ def test_stop_serves_who_waits_for_the_load_that_runs(tmp_path):
 
 def test_stop_ends_although_a_load_hangs(tmp_path):
     with idle_gate(tmp_path, "--drain-timeout", "1s") as (daemon, gate):
-        waits = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
+        waits = daemon.kserve.ModelInfer.future(gate.request(wait=False), timeout=PATIENCE)
         wait_for_request(daemon)
         daemon.process.send_signal(signal.SIGTERM)
         assert waits.code() == grpc.StatusCode.UNAVAILABLE
