@@ -13,10 +13,12 @@
 #include "models/kernels/target.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
+#include "models/repository/package_size.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
+#include "server/control/idle_models.h"
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
@@ -123,6 +125,9 @@ class Server {
                     .cores = runtime::AvailableCores() / runtime_->intra_op_threads()}),
         models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_,
                 [this](const auto& package) { return MayServe(package); }),
+        idle_models_(
+            {.unload_after = config.unload_idle_after, .memory_budget = config.model_memory_budget},
+            models_, directory_, scheduler_, main_loop),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
     metrics_.SetSnapshot([this] { return ReadSnapshot(); });
@@ -289,7 +294,10 @@ class Server {
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
       grpc_->SetModelHealth(model, ready);
     });
-    housekeeping_.emplace(kHousekeepingInterval, [this] { EndOverdue(); });
+    housekeeping_.emplace(kHousekeepingInterval, [this] {
+      EndOverdue();
+      if (idle_models_.enabled()) idle_models_.Sweep();
+    });
 
     started_ = true;
     status_.SetReady(true);
@@ -315,6 +323,7 @@ class Server {
   void Drain() {
     NotifySystemd("STOPPING=1");
     status_.SetReady(false);
+    idle_models_.Stop();
     if (grpc_ != nullptr) {
       grpc_->SetServing(false);
       // Load balancers need a moment to notice that and stop sending requests.
@@ -363,6 +372,7 @@ class Server {
   Snapshot ReadSnapshot() const {
     Snapshot snapshot = status_.Gauges();
     snapshot.translations = translations_.stats();
+    snapshot.idle_models = idle_models_.stats();
     const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
     snapshot.connections = {.open = connections.open,
                             .refused = connections.refused,
@@ -421,11 +431,15 @@ class Server {
     }
   }
 
-  // Refuses a model that the permits in force could break, unless the operator accepts that.
+  // Refuses a model that the permits in force could break, unless the operator accepts that. Makes
+  // room for one that is to be loaded.
   absl::Status MayServe(const models::ModelRepository::Package& package) {
     absl::Status status = safety_.Check(package, runtime_->limiter().permits());
-    if (status.ok() || !config_.accept_unsafe_concurrency) return status;
-    logging::Warning("served all the same", {{"reason", Message(status)}});
+    if (!status.ok()) {
+      if (!config_.accept_unsafe_concurrency) return status;
+      logging::Warning("served all the same", {{"reason", Message(status)}});
+    }
+    if (idle_models_.enabled()) idle_models_.MakeRoomFor(package.name, models::SizeOf(package));
     return absl::OkStatus();
   }
 
@@ -446,6 +460,7 @@ class Server {
   Scheduler scheduler_;
   ModelDirectory directory_;
   ModelManager models_;
+  IdleModels idle_models_;
   LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); }};
   ServerStatus status_;
   StreamRegistry streams_;

@@ -154,6 +154,21 @@ def build() -> dict:
     board.graph("Expected wait", [(f"max by (model) (millrace_expected_wait_seconds{selector()})", "{{model}}")], "s",
                 "The forecast for a request that comes now, by which requests are admitted.", width=12)
 
+    board.row("Models in memory")
+    board.graph("Idle models", [(f"sum by (model) (millrace_model_idle{selector()})", "{{model}}")], "none",
+                "Instances on which the model is not in memory until its next request; 0 without --unload-idle-after and "
+                "--model-memory-budget.")
+    board.graph("Estimated memory", [(f"sum by (model) (millrace_model_memory_bytes{selector()})", "{{model}}")], "bytes",
+                "By the size of their files, over all instances.", stacked=True)
+    board.graph("Unloads and loads on demand", [
+        (f"sum by (reason) (increase(millrace_model_unloads_total{ONE}[$__rate_interval]))", "unloaded: {{reason}}"),
+        (f"sum by (outcome) (increase(millrace_model_loads_on_demand_total{ONE}[$__rate_interval]))", "loaded: {{outcome}}")], "none",
+                "Many of both mean that the budget is too small or the time too short.")
+    board.graph("Loading on demand", [(f"rate(millrace_model_load_on_demand_seconds_total{ONE}[$__rate_interval])", "{{instance}}")],
+                "percentunit", "Share of the time in which a model is loaded for a request.", width=12)
+    board.graph("Requests that wait for a model", [(f"sum(millrace_requests_waiting_for_load{ONE})", "requests")], "none",
+                "They wait while their model is loaded.", width=12)
+
     board.row("Batching and concurrency")
     board.graph("Queue depth", [(f"sum by (model) (millrace_queue_depth{selector()})", "{{model}}")], "none")
     board.graph("Batch size", [(f'sum by (model) ({rate("millrace_batch_size_sum")}) / sum by (model) '

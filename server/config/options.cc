@@ -347,6 +347,14 @@ std::vector<Option> MakeOptions() {
                     &C::translation_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
                      &C::translation_cache_entries, 1, 100'000'000));
+  o.push_back(Time(Row("unload-idle-after", models, "TIME",
+                       "A model without a request for so long leaves the memory; the next request "
+                       "waits while it is loaded again; 0: none does"),
+                   &C::unload_idle_after, milliseconds(0), kMostIdleTime));
+  o.push_back(Bytes(Row("model-memory-budget", models, "SIZE",
+                        "While the models in memory are larger together, by the size of their "
+                        "files, the one that was used least recently leaves it; 0: no limit"),
+                    &C::model_memory_budget, 0, 64 * 1024 * kGiB));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "

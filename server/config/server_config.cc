@@ -40,6 +40,13 @@ absl::Status Validate(const ServerConfig& config) {
   if (config.max_connection_age_grace.count() != 0 && config.max_connection_age.count() == 0) {
     return absl::InvalidArgumentError("--max-connection-age-grace: needs --max-connection-age too");
   }
+  constexpr std::chrono::milliseconds kLeastIdleTime = std::chrono::seconds(1);
+  if (config.unload_idle_after.count() != 0 && config.unload_idle_after < kLeastIdleTime) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--unload-idle-after: ", FormatDuration(config.unload_idle_after),
+                     " is too short, allowed is 0 (never) or ", FormatDuration(kLeastIdleTime),
+                     "..", FormatDuration(kMostIdleTime)));
+  }
   if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
       config.graph_cache != runtime::GraphCachePolicy::kFrozen) {
     return absl::InvalidArgumentError(

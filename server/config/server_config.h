@@ -47,6 +47,8 @@ struct ServerConfig {
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
   uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept
   size_t translation_cache_entries = 100'000;
+  std::chrono::milliseconds unload_idle_after{0};  // 0: models stay in memory
+  uint64_t model_memory_budget = 0;                // of all models, by estimate; 0: no limit
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
   std::optional<kernels::InstructionSet> cpu_isa;
   std::string require_libtorch;  // version prefix; empty: any
@@ -119,6 +121,9 @@ struct ServerConfig {
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
+
+// The longest unload_idle_after.
+inline constexpr std::chrono::hours kMostIdleTime{24 * 30};
 
 // Returns the path of the safety profile in the first folder of a repository of models, for when no
 // other was named.

@@ -6,13 +6,27 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "models/repository/package_size.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/step.h"
 
 namespace millrace::server {
+namespace {
 
-absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
-  const absl::StatusOr<models::ModelRepository::Package> package = repository_.Find(name);
+bool IsServing(const ModelDirectory& directory, const std::shared_ptr<ServedModel>& model) {
+  if (model == nullptr) return false;
+  const auto serving = directory.Find(model->info().name, "");
+  return serving.ok() && *serving == model;
+}
+
+}  // namespace
+
+absl::Status ModelManager::LoadAndWarmUp(std::string_view name,
+                                         const std::shared_ptr<ServedModel>& idle) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<int64_t> version =
+      idle != nullptr ? std::optional(idle->info().version) : std::nullopt;
+  const absl::StatusOr<models::ModelRepository::Package> package = repository_.Find(name, version);
   if (!package.ok()) return package.status();
   if (may_serve_ != nullptr) {
     if (absl::Status status = may_serve_(*package); !status.ok()) return status;
@@ -24,13 +38,50 @@ absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
   logging::Info("warming up model", {{"model", name}, {"version", package->version}});
   main_context_.Synchronize();  // the weights must be there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
-  auto metrics = metrics_.ForModel((*model)->info().name, (*model)->info().task());
-  directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));
+  const LoadCost cost{.bytes = models::SizeOf(*package),
+                      .time = std::chrono::steady_clock::now() - start};
+  return PutInService(*std::move(model), cost, idle);
+}
+
+absl::Status ModelManager::PutInService(std::unique_ptr<const models::Model> model, LoadCost cost,
+                                        std::shared_ptr<ServedModel> idle) {
+  const bool on_demand = idle != nullptr;
+  const std::string name = model->info().name;
+  if (!on_demand) {
+    // Requests may wait for an idle one, which becomes this model if it can.
+    auto serving = directory_.Find(name, "");
+    if (serving.ok() && !(*serving)->loaded()) idle = *std::move(serving);
+  }
+  if (idle != nullptr && idle->MayBecome(model->info()) && directory_.Load(idle, model, cost)) {
+    idle->Release();
+    return absl::OkStatus();
+  }
+  auto metrics = metrics_.ForModel(name, model->info().task());
+  auto served =
+      std::make_shared<ServedModel>(std::move(model), scheduler_, std::move(metrics), cost);
+  if (!on_demand) {
+    directory_.Put(std::move(served));
+  } else if (!directory_.Replace(idle, std::move(served))) {
+    return absl::NotFoundError(StrCat("model: '", name, "' was unloaded while it was loaded"));
+  }
+  if (idle != nullptr) {
+    idle->EndHeld(absl::UnavailableError(
+        StrCat("model '", name,
+               "' was replaced while the request waited for it to be loaded; try again")));
+  }
   return absl::OkStatus();
 }
 
 absl::Status ModelManager::Load(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
+  return Load(name, nullptr);
+}
+
+absl::Status ModelManager::LoadIdle(const std::shared_ptr<ServedModel>& idle) {
+  return Load(idle->info().name, idle);
+}
+
+absl::Status ModelManager::Load(std::string_view name, std::shared_ptr<ServedModel> idle) {
   {
     MutexLock lock(mu_);
     attempts_.insert_or_assign(std::string(name), Attempt{});
@@ -39,10 +90,13 @@ absl::Status ModelManager::Load(std::string_view name) {
   const auto start = std::chrono::steady_clock::now();
   absl::Status status;
   try {
-    status = LoadAndWarmUp(name);
+    status = LoadAndWarmUp(name, idle);
   } catch (const std::exception& error) {  // such as std::bad_alloc; models in service stay
     status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
   }
+  // An idle model whose package is gone is one that failed, unlike one that somebody unloaded.
+  if (absl::IsNotFound(status) && IsServing(directory_, idle))
+    status = absl::FailedPreconditionError(status.message());
   {
     MutexLock lock(mu_);
     if (status.ok() || absl::IsNotFound(status)) {
@@ -51,7 +105,7 @@ absl::Status ModelManager::Load(std::string_view name) {
       attempts_[std::string(name)] = {ModelState::kFailed, std::string(Message(status))};
     }
   }
-  Announce(name, !absl::IsNotFound(status));
+  Announce(name, idle != nullptr || !absl::IsNotFound(status));
   if (status.ok()) {
     logging::Info("model loaded", {{"model", name},
                                    {"seconds", Seconds(std::chrono::steady_clock::now() - start)}});
@@ -81,8 +135,12 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
 
 absl::Status ModelManager::Unload(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
-  if (!directory_.Remove(name))
-    return absl::NotFoundError(StrCat("model: '", name, "' is not loaded"));
+  const std::shared_ptr<ServedModel> removed = directory_.Remove(name);
+  if (removed == nullptr) return absl::NotFoundError(StrCat("model: '", name, "' is not loaded"));
+  if (!removed->loaded()) {
+    removed->EndHeld(absl::NotFoundError(
+        StrCat("model: '", name, "' was unloaded while the request waited for it to be loaded")));
+  }
   Announce(name, true);
   logging::Info("model unloaded", {{"model", name}});
   return absl::OkStatus();
@@ -105,13 +163,23 @@ void ModelManager::SetListener(Listener listener) {
     MutexLock attempts_lock(mu_);
     for (const auto& [name, attempt] : attempts_) listener_(name, false);
   }
-  for (const auto& model : directory_.All()) listener_(model->info().name, true);
+  for (const auto& model : directory_.All()) {
+    if (const std::string& name = model->info().name; IsReady(name)) listener_(name, true);
+  }
+}
+
+bool ModelManager::IsReady(std::string_view name) const {
+  const auto model = directory_.Find(name, "");
+  if (!model.ok() || (*model)->loaded()) return model.ok();
+  MutexLock lock(mu_);
+  const auto attempt = attempts_.find(name);
+  return attempt == attempts_.end() || attempt->second.state != ModelState::kFailed;
 }
 
 void ModelManager::Announce(std::string_view name, bool exists) {
   MutexLock lock(listener_mu_);
   if (listener_ == nullptr) return;
-  const bool ready = directory_.Find(name, "").ok();
+  const bool ready = IsReady(name);
   listener_(name, ready || exists ? std::optional(ready) : std::nullopt);
 }
 
@@ -126,7 +194,7 @@ std::vector<ModelStatusView> ModelManager::Models() const {
   }
   for (const auto& model : directory_.All()) {
     ModelStatusView& view = views[model->info().name];
-    view.state = ModelState::kReady;
+    view.state = model->loaded() ? ModelState::kReady : ModelState::kIdle;
     view.info = model->info();
   }
   {
@@ -135,8 +203,12 @@ std::vector<ModelStatusView> ModelManager::Models() const {
       ModelStatusView& view = views[name];
       view.info.name = name;
       view.error = attempt.error;
-      // A failed attempt at a new version leaves the old one in service.
-      if (view.state != ModelState::kReady) view.state = attempt.state;
+      // A failed attempt at a new version leaves the old one in service, and an idle model takes
+      // requests while it is loaded.
+      const bool serves =
+          view.state == ModelState::kReady ||
+          (view.state == ModelState::kIdle && attempt.state == ModelState::kLoading);
+      if (!serves) view.state = attempt.state;
     }
   }
   std::vector<ModelStatusView> all;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,12 +45,16 @@ class ModelManager {
   // Main thread. Loads the latest version and warms it up; then new requests go to it. On failure
   // the version that served before stays.
   absl::Status Load(std::string_view name) MILLRACE_EXCLUDES(mu_);
+  // Main thread. Loads the version that an idle model had. It fails with NOT_FOUND when the model
+  // has left the directory meanwhile.
+  absl::Status LoadIdle(const std::shared_ptr<ServedModel>& idle) MILLRACE_EXCLUDES(mu_);
   // Main thread. Loads every model of the repository. A failure is logged and shown in Models(),
   // and the others are still loaded. Returns an error when the repository cannot be read or no
   // model could be loaded. `stop` is called before each model; when it returns true, the rest is
   // skipped and the result is OK.
   absl::Status LoadAll(const std::function<bool()>& stop) MILLRACE_EXCLUDES(mu_);
-  // Fails with NOT_FOUND when the model is not loaded. Requests in flight finish.
+  // Fails with NOT_FOUND when the model is not loaded. Requests in flight finish, but those that
+  // wait for an idle model to be loaded end with NOT_FOUND.
   absl::Status Unload(std::string_view name);
 
   // Returns the names of models whose last load failed; an older version of one may serve.
@@ -71,7 +76,15 @@ class ModelManager {
     std::string error;
   };
 
-  absl::Status LoadAndWarmUp(std::string_view name);
+  // Loads a model into the place of an idle one or, without it, the latest version.
+  absl::Status Load(std::string_view name, std::shared_ptr<ServedModel> idle)
+      MILLRACE_EXCLUDES(mu_);
+  absl::Status LoadAndWarmUp(std::string_view name, const std::shared_ptr<ServedModel>& idle);
+  // Lets a loaded model serve. `idle`: as for Load.
+  absl::Status PutInService(std::unique_ptr<const models::Model> model, LoadCost cost,
+                            std::shared_ptr<ServedModel> idle);
+  // Returns true if requests to the model can be served, perhaps once it is loaded.
+  bool IsReady(std::string_view name) const MILLRACE_EXCLUDES(mu_);
   // `exists`: the repository has such a model, whether it is loaded or not.
   void Announce(std::string_view name, bool exists) MILLRACE_EXCLUDES(listener_mu_);
 

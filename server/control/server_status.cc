@@ -42,7 +42,9 @@ Snapshot ServerStatus::Gauges() const {
                         .task = std::string(models::ToString(info.task())),
                         .queue_depth = load.depth,
                         .queue_oldest_seconds = Seconds(load.oldest),
-                        .expected_wait_seconds = load.expected_wait});
+                        .expected_wait_seconds = load.expected_wait,
+                        .idle = !model->loaded(),
+                        .memory_bytes = model->loaded() ? model->cost().bytes : 0});
   }
   s.failed_models = models_.Failed();
   s.model_load_failures_total = models_.load_failures();

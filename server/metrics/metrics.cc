@@ -188,7 +188,18 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
                           "requests are admitted.",
                           MetricType::Gauge,
                           {}};
-    MetricFamily ready{"millrace_models_ready", "1 for each loaded model.", MetricType::Gauge, {}};
+    MetricFamily ready{
+        "millrace_models_ready", "1 for each model that takes requests.", MetricType::Gauge, {}};
+    MetricFamily idle{"millrace_model_idle",
+                      "1 for each model that is not in memory until its next request; 0 for the "
+                      "others that take requests.",
+                      MetricType::Gauge,
+                      {}};
+    MetricFamily memory{"millrace_model_memory_bytes",
+                        "Estimated memory of the model: the size of its package's files; 0 while "
+                        "it is idle.",
+                        MetricType::Gauge,
+                        {}};
     for (const Snapshot::Model& model : s.models) {
       depth.metric.push_back(Value(static_cast<double>(model.queue_depth), MetricType::Gauge,
                                    {{"model", model.name}}));
@@ -199,13 +210,43 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
       ready.metric.push_back(
           Value(1, MetricType::Gauge,
                 {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
+      idle.metric.push_back(Value(model.idle ? 1 : 0, MetricType::Gauge, {{"model", model.name}}));
+      memory.metric.push_back(Value(static_cast<double>(model.memory_bytes), MetricType::Gauge,
+                                    {{"model", model.name}}));
     }
     families.push_back(std::move(depth));
     families.push_back(std::move(oldest));
     families.push_back(std::move(expected));
     families.push_back(std::move(ready));
+    families.push_back(std::move(idle));
+    families.push_back(std::move(memory));
     AppendLoads(s, families);
+    AppendIdleModels(s.idle_models, families);
     AppendKeys(s, families);
+  }
+
+  static void AppendIdleModels(const Snapshot::IdleModels& counts,
+                               std::vector<MetricFamily>& families) {
+    const auto append = [&](const char* name, const char* help, const char* label,
+                            std::initializer_list<std::pair<const char*, uint64_t>> values) {
+      MetricFamily family{name, help, MetricType::Counter, {}};
+      for (const auto& [value, count] : values) {
+        family.metric.push_back(
+            Value(static_cast<double>(count), MetricType::Counter, {{label, value}}));
+      }
+      families.push_back(std::move(family));
+    };
+    append("millrace_model_unloads_total",
+           "Models that were unloaded because they were idle, or to keep the memory budget.",
+           "reason", {{"idle", counts.unloaded_idle}, {"memory", counts.unloaded_for_memory}});
+    append("millrace_model_loads_on_demand_total", "Loads of idle models for a request.", "outcome",
+           {{"ok", counts.loads}, {"failed", counts.failed_loads}});
+    families.push_back(Single("millrace_model_load_on_demand_seconds_total",
+                              "Time that loading idle models for a request took.",
+                              MetricType::Counter, counts.load_seconds));
+    families.push_back(Single("millrace_requests_waiting_for_load",
+                              "Requests that wait for an idle model to be loaded.",
+                              MetricType::Gauge, static_cast<double>(counts.waiting)));
   }
 
   static void AppendKeys(const Snapshot& s, std::vector<MetricFamily>& families) {

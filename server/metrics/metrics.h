@@ -26,6 +26,8 @@ struct Snapshot {
     size_t queue_depth = 0;
     double queue_oldest_seconds = 0;
     double expected_wait_seconds = 0;
+    bool idle = false;          // not in memory until the next request
+    uint64_t memory_bytes = 0;  // estimate; 0 while it is idle
   };
   std::vector<Model> models;
   std::vector<std::string> failed_models;  // their last load failed; some may be loaded
@@ -71,6 +73,16 @@ struct Snapshot {
     uint64_t opened_total = 0;
   };
   WebSockets web_sockets = {};
+  // The unloading of models that are not used, and their loading for a request, since the start.
+  struct IdleModels {
+    uint64_t unloaded_idle = 0;
+    uint64_t unloaded_for_memory = 0;
+    uint64_t loads = 0;  // that succeeded
+    uint64_t failed_loads = 0;
+    double load_seconds = 0;  // of all loads
+    size_t waiting = 0;       // requests that wait for a load now
+  };
+  IdleModels idle_models = {};
   // The counts of spans of traces.
   struct Traces {
     size_t queued = 0;

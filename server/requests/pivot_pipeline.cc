@@ -30,6 +30,8 @@ Reply& PivotPipeline::Begin(Reply& reply, TimePoint deadline, const FairShare& s
   second_stage_.set_trace(reply.trace());
   deadline_ = deadline;
   share_ = share;
+  // It is loaded while the first model works.
+  if (!models_.second->loaded()) services_.scheduler.Want(models_.second->queue());
   return first_stage_;
 }
 
@@ -130,9 +132,12 @@ absl::StatusOr<std::unique_ptr<Job>> PivotPipeline::MakeSecondJob() {
   for (models::TranslateOutput& done : batch.done) reply_->Emit(std::move(done));
   if (batch.input.texts.empty()) return nullptr;
   models::Input input = std::move(batch.input);
-  if (absl::Status wrong = models_.second->model().Validate(input); !wrong.ok()) return wrong;
-  return std::make_unique<Job>(std::move(input), deadline_, second_stage_, models_.second,
-                               services_.clock, share_);
+  const models::Model& model = models_.second->model();
+  if (absl::Status wrong = model.Validate(input); !wrong.ok()) return wrong;
+  auto job = std::make_unique<Job>(std::move(input), deadline_, second_stage_, models_.second,
+                                   services_.clock, share_);
+  job->checked_by = &model;
+  return job;
 }
 
 void PivotPipeline::Fail(const absl::Status& status) {

@@ -69,7 +69,8 @@ std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work, TimeP
 absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   model_ = std::move(work.model);
   pivot_ = std::move(work.pivot);
-  if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
+  const models::Model& model = model_->model();
+  if (absl::Status status = model.Validate(work.input); !status.ok()) return status;
   if (services_.limits != nullptr && account_ == nullptr) SetCaller("", "");
   RequestCost cost;
   if (account_ != nullptr) cost = CostOf(work.input, work.characters);
@@ -79,8 +80,10 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
     // This is the next part of an admitted request, which must not be refused halfway.
     if (characters != 0) metrics().characters.Increment(characters);
     if (account_ != nullptr) account_->AddCharacters(cost.characters);
-    services_.scheduler.Requeue(std::make_unique<Job>(std::move(work.input), deadline, reply,
-                                                      model_, services_.clock, share_));
+    auto next = std::make_unique<Job>(std::move(work.input), deadline, reply, model_,
+                                      services_.clock, share_);
+    next->checked_by = &model;
+    services_.scheduler.Requeue(std::move(next));
     return absl::OkStatus();
   }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
@@ -96,6 +99,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   ticket_ = *std::move(ticket);
   auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock,
                                    share_);
+  job->checked_by = &model;
   // This object may be gone once the job is queued.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);

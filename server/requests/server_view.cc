@@ -12,6 +12,8 @@ std::string_view ToString(ModelState state) {
       return "READY";
     case ModelState::kFailed:
       return "FAILED";
+    case ModelState::kIdle:
+      return "IDLE";
   }
   return "UNKNOWN";
 }

@@ -10,10 +10,16 @@
 
 namespace millrace {
 
-enum class ModelState : uint8_t { kAvailable, kLoading, kReady, kFailed };
+enum class ModelState : uint8_t { kAvailable, kLoading, kReady, kFailed, kIdle };
 
-// Returns "AVAILABLE", "LOADING", "READY" or "FAILED".
+// Returns "AVAILABLE", "LOADING", "READY", "FAILED" or "IDLE".
 std::string_view ToString(ModelState state);
+
+// Returns true if a model in this state takes requests: it is in memory, or loaded for the next
+// one.
+constexpr bool TakesRequests(ModelState state) {
+  return state == ModelState::kReady || state == ModelState::kIdle;
+}
 
 // The state of a model, as clients may see it.
 struct ModelStatusView {

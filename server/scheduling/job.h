@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "models/core/model.h"
 #include "models/core/request.h"
 #include "server/metrics/inference_counts.h"
 #include "server/scheduling/fair_share.h"
@@ -65,6 +66,9 @@ class Job {
   // True after a step of a batch failed although no request failed by itself, for example when
   // memory was short. The job then runs alone, because the same batch would fail again.
   bool alone = false;
+  // The model that has checked the input; null: it is not known. It is not the one that will run
+  // the job if that was not loaded at the time.
+  const models::Model* checked_by = nullptr;
   // True if it was much shorter than the others when it arrived.
   bool quick = false;
   // True while it waits for its first step and may still be refused with a retry hint.

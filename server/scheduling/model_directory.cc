@@ -105,26 +105,57 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
                                            Names(candidates), "; name one or give both languages"));
 }
 
-void ModelDirectory::Put(std::shared_ptr<ServedModel> model) {
-  std::shared_ptr<ServedModel> old;  // destroyed outside the lock, because it may free weights
-  {
-    MutexLock lock(mu_);
-    std::shared_ptr<ServedModel>& slot = models_[model->info().name];
-    old = std::exchange(slot, std::move(model));
-    ++changes_;
-  }
+// Callers destroy what they get outside the lock, because it may free weights.
+
+std::shared_ptr<ServedModel> ModelDirectory::Put(std::shared_ptr<ServedModel> model) {
+  MutexLock lock(mu_);
+  std::shared_ptr<ServedModel>& slot = models_[model->info().name];
+  ++changes_;
+  return std::exchange(slot, std::move(model));
 }
 
-bool ModelDirectory::Remove(std::string_view name) {
-  std::shared_ptr<ServedModel> old;
-  {
-    MutexLock lock(mu_);
-    const auto found = models_.find(name);
-    if (found == models_.end()) return false;
-    old = std::move(found->second);
-    models_.erase(found);
-    ++changes_;
-  }
+std::shared_ptr<ServedModel> ModelDirectory::Remove(std::string_view name) {
+  MutexLock lock(mu_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) return nullptr;
+  std::shared_ptr<ServedModel> old = std::move(found->second);
+  models_.erase(found);
+  ++changes_;
+  return old;
+}
+
+std::shared_ptr<ServedModel>* ModelDirectory::PlaceOf(const ServedModel& model) {
+  const auto found = models_.find(model.info().name);
+  return found != models_.end() && found->second.get() == &model ? &found->second : nullptr;
+}
+
+bool ModelDirectory::Replace(const std::shared_ptr<ServedModel>& current,
+                             std::shared_ptr<ServedModel> next) {
+  MutexLock lock(mu_);
+  std::shared_ptr<ServedModel>* const place = PlaceOf(*current);
+  if (place == nullptr) return false;
+  *place = std::move(next);
+  ++changes_;
+  return true;
+}
+
+bool ModelDirectory::ReplaceUnused(const std::shared_ptr<ServedModel>& current,
+                                   std::shared_ptr<ServedModel> next) {
+  MutexLock lock(mu_);
+  std::shared_ptr<ServedModel>* const place = PlaceOf(*current);
+  // Requests get the model here, under the lock, so a count of two does not rise meanwhile.
+  if (place == nullptr || place->use_count() != 2) return false;
+  *place = std::move(next);
+  ++changes_;
+  return true;
+}
+
+bool ModelDirectory::Load(const std::shared_ptr<ServedModel>& idle,
+                          std::unique_ptr<const models::Model>& model, LoadCost cost) {
+  MutexLock lock(mu_);
+  if (PlaceOf(*idle) == nullptr || idle->loaded()) return false;
+  idle->Load(std::move(model), cost);
+  ++changes_;
   return true;
 }
 

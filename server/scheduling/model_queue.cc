@@ -97,6 +97,7 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   }
   const TimePoint deadline = job.request.deadline();
   job.may_be_refused = true;
+  if (held()) return AdmitHeld(job, now);
   if (deadline == TimePoint::max()) return absl::OkStatus();
   if (!pace_.known()) return absl::OkStatus();
   const double work = WorkOf(job);
@@ -130,6 +131,33 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   return absl::OkStatus();
 }
 
+absl::Status ModelQueue::AdmitHeld(Job& job, TimePoint now) const {
+  const TimePoint deadline = job.request.deadline();
+  const double left = Seconds(LoadTimeLeft(now));
+  // The next load may be faster than the last one, whose files had to be read from the disk.
+  if (deadline == TimePoint::max() || kDoubtful * left <= Seconds(deadline - now))
+    return absl::OkStatus();
+  return Refused(StrCat("model '", job.model->info().name,
+                        "' is being loaded, which takes longer than this request has time"),
+                 std::chrono::duration<double>(left));
+}
+
+Duration ModelQueue::LoadTimeLeft(TimePoint now) const {
+  if (!wanted_at_) return hold_->load_time;
+  return std::max(Duration{}, hold_->load_time - (now - *wanted_at_));
+}
+
+std::function<void(Hold::Job)> ModelQueue::Want(TimePoint now) {
+  if (!wanted_at_) wanted_at_ = now;
+  return hold_->wanted;
+}
+
+void ModelQueue::Release(const models::BatchPolicy& policy) {
+  hold_.reset();
+  wanted_at_.reset();
+  policy_ = policy;
+}
+
 Duration ModelQueue::OldestWait(TimePoint now) const {
   Duration longest{};
   // Each line is in the order in which its jobs came.
@@ -140,6 +168,7 @@ Duration ModelQueue::OldestWait(TimePoint now) const {
 }
 
 double ModelQueue::ExpectedWait(TimePoint now, double workers) const {
+  if (held()) return wanted_at_ ? Seconds(LoadTimeLeft(now)) : 0;
   // The sums may drift below zero.
   return std::max(0.0, WaitForOthers(LeftByQuick(workers, now)));
 }
@@ -166,6 +195,7 @@ void ModelQueue::PushStarted(std::unique_ptr<Job> job) {
 
 void ModelQueue::Push(Line& line, std::unique_ptr<Job> job) {
   Count(*job, 1);
+  Touch(job->enqueued);
   keys_.Add(job->share, &line == &started_, job->request.work_left());
   earliest_ = std::min(earliest_, job->request.deadline());
   line.push_back(std::move(job));
@@ -386,6 +416,7 @@ void ModelQueue::RefuseExcess(double workers, Popped& popped) {
 
 void ModelQueue::EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duration took,
                          TimePoint now) {
+  Touch(now);
   ChargeKeys(batch, took);
   for (const auto& job : batch) {
     StopRunning(*job);
@@ -402,6 +433,7 @@ void ModelQueue::EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duratio
 }
 
 void ModelQueue::ReportStep(const StepReport& step, TimePoint now) {
+  Touch(now);
   served += step.took;
   use_.Add(now, step.took);
   if (step.quick != 0) {

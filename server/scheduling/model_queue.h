@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,6 +38,17 @@ struct StepReport {
   // False when all the jobs failed or were to stop, because their cost then says nothing about
   // others.
   bool tells_pace = true;
+};
+
+// Keeps the jobs of a queue from the workers while their model is not in memory.
+struct Hold {
+  // The job for which a model is wanted: it may leave, or comes again later.
+  enum class Job : uint8_t { kWaits, kWasRefused };
+  // Asks for the model: called on any thread, without a lock, after each job that entered the queue
+  // or was refused.
+  std::function<void(Job)> wanted;
+  // The time that loading the model is expected to take; zero if it is not known.
+  Duration load_time{};
 };
 
 // The waiting requests of one model. It decides which of them are next, and which newcomers are
@@ -76,6 +90,21 @@ class ModelQueue {
   bool empty() const { return size() == 0; }
   bool busy() const { return !empty() || running_ != 0; }
 
+  // Gives no jobs to workers until Release.
+  void SetHold(Hold hold) { hold_ = std::move(hold); }
+  // Ends the hold. The policy is that of the model that has been loaded.
+  void Release(const models::BatchPolicy& policy);
+  bool held() const { return hold_.has_value(); }
+  // Counts the time of loading from now on if it is not counted yet. Returns Hold::wanted. The
+  // queue must be held.
+  std::function<void(Hold::Job)> Want(TimePoint now);
+  // Declares that the model that was wanted will not come.
+  void GiveUp() { wanted_at_.reset(); }
+
+  // Records that the queue was used at this time; returns the last one.
+  void Touch(TimePoint now) { last_used_ = std::max(last_used_, now); }
+  TimePoint last_used() const { return last_used_; }
+
   // Returns OK, or RESOURCE_EXHAUSTED with a retry hint for a job that arrived now, when the queue
   // is full or when the job or others would miss their deadlines. Sets the job's forecast.
   absl::Status Admit(Job& job, TimePoint now, double workers);
@@ -107,7 +136,8 @@ class ModelQueue {
   // Returns for how long the job that entered the queue first has waited; zero if it is empty.
   Duration OldestWait(TimePoint now) const;
   // Returns the forecast of the seconds that a newcomer would wait before it begins, by which Admit
-  // decides: 0 until the pace is known.
+  // decides: 0 until the pace is known. For a model that is being loaded it is what loading still
+  // takes; it is 0 while nobody wants the model.
   double ExpectedWait(TimePoint now, double workers) const;
 
   // Returns the recent use in workers: 1 is one worker all the time.
@@ -173,6 +203,10 @@ class ModelQueue {
   void ChargeKeys(const std::vector<std::unique_ptr<Job>>& batch, Duration took);
   void TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped);
   void StopRunning(Job& job);
+  // Admits a job while the queue is held.
+  absl::Status AdmitHeld(Job& job, TimePoint now) const;
+  // Returns the time that loading the model still takes. The queue must be held.
+  Duration LoadTimeLeft(TimePoint now) const;
   void LearnFromLeaving(const Job& job, TimePoint now);
 
   // Returns the seconds that a request takes for this much work once it has begun and is not
@@ -195,6 +229,9 @@ class ModelQueue {
   models::BatchPolicy policy_;
   size_t capacity_ = 0;
   size_t all_workers_ = 0;
+  std::optional<Hold> hold_;
+  std::optional<TimePoint> wanted_at_;  // when the first job asked for the model that is not loaded
+  TimePoint last_used_{};
 
   // All lines are sorted by `enqueued`.
   Line fresh_;          // jobs that have not begun

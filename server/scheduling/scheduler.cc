@@ -32,6 +32,7 @@ QueueId Scheduler::AddQueue(const models::BatchPolicy& policy) {
   const auto id = static_cast<QueueId>(slot - queues_.begin());
   if (slot == queues_.end()) queues_.emplace_back();
   queues_[id] = ModelQueue(policy, capacity, static_cast<size_t>(options_.workers));
+  queues_[id].Touch(clock_.Now());
   return id;
 }
 
@@ -40,26 +41,69 @@ void Scheduler::RemoveQueue(QueueId queue) {
   queues_[queue] = ModelQueue();
 }
 
+void Scheduler::HoldQueue(QueueId queue, Hold hold) {
+  MutexLock lock(mu_);
+  queues_[queue].SetHold(std::move(hold));
+}
+
+void Scheduler::Release(QueueId queue, const models::BatchPolicy& policy) {
+  bool wake = false;
+  {
+    MutexLock lock(mu_);
+    ModelQueue& released = queues_[queue];
+    if (!released.held()) return;
+    released.Release(policy);
+    released.Touch(clock_.Now());
+    // It has no claim to the time in which it was held.
+    released.served = std::max(released.served, served_);
+    wake = !released.empty() && CallWorker();
+  }
+  if (wake) work_.NotifyOne();
+}
+
+void Scheduler::Want(QueueId queue) {
+  std::function<void(Hold::Job)> wanted;
+  {
+    MutexLock lock(mu_);
+    if (queues_[queue].held()) wanted = queues_[queue].Want(clock_.Now());
+  }
+  if (wanted != nullptr) wanted(Hold::Job::kWaits);
+}
+
+std::vector<std::unique_ptr<Job>> Scheduler::TakeHeld(QueueId queue) {
+  std::vector<std::unique_ptr<Job>> jobs;
+  MutexLock lock(mu_);
+  ModelQueue& held = queues_[queue];
+  if (!held.held()) return jobs;
+  held.GiveUp();
+  held.TakeAll(jobs);
+  total_ -= jobs.size();
+  return jobs;
+}
+
 absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
   const TimePoint now = clock_.Now();
   bool wake = false;
   absl::Status status;
   std::unique_ptr<Job> displaced;
+  std::function<void(Hold::Job)> wanted;
   {
     MutexLock lock(mu_);
     if (closed_) return absl::UnavailableError("the server is shutting down; try another one");
     ModelQueue& queue = queues_[job->model->queue()];
     status = queue.Admit(*job, now, WorkersFor(queue, now));
+    if (queue.held()) wanted = queue.Want(now);
     if (status.ok()) {
       displaced = queue.MakeRoomFor(*job);
       if (displaced != nullptr) --total_;
       job->enqueued = now;
       Push(queue, &ModelQueue::PushFresh, std::move(job));
-      wake = CallWorker();
+      wake = wanted == nullptr && CallWorker();
     }
   }
   if (wake) work_.NotifyOne();
   if (displaced != nullptr) Displace(std::move(displaced));
+  if (wanted != nullptr) wanted(status.ok() ? Hold::Job::kWaits : Hold::Job::kWasRefused);
   return status;
 }
 
@@ -83,19 +127,22 @@ void Scheduler::Enter(std::unique_ptr<Job> job) {
 void Scheduler::PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::unique_ptr<Job>),
                         Wake whom) {
   bool wake = false;
+  std::function<void(Hold::Job)> wanted;
   {
     MutexLock lock(mu_);
     if (!closed_) {
       job->enqueued = clock_.Now();
       job->in_queue = true;
       ModelQueue& queue = queues_[job->model->queue()];
+      if (queue.held()) wanted = queue.Want(job->enqueued);
       Push(queue, push, std::move(job));
-      wake = whom == Wake::kWorker && CallWorker();
+      wake = wanted == nullptr && whom == Wake::kWorker && CallWorker();
     }
   }
   if (job != nullptr)
     FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
   if (wake) work_.NotifyOne();
+  if (wanted != nullptr) wanted(Hold::Job::kWaits);
 }
 
 double Scheduler::WorkersFor(const ModelQueue& queue, TimePoint now) const {
@@ -105,7 +152,7 @@ double Scheduler::WorkersFor(const ModelQueue& queue, TimePoint now) const {
   for (const ModelQueue& other : queues_) {
     if (&other == &queue) continue;
     used += other.recent_use(now);
-    if (other.busy()) ++sharing;
+    if (other.busy() && !other.held()) ++sharing;
   }
   // Others get no more than an equal share, even if they want it.
   return std::max(all / sharing, all - used);
@@ -193,7 +240,7 @@ ModelQueue* Scheduler::PickReady(TimePoint now, TimePoint& next_ready) {
   TimePoint best_since;
   next_ready = TimePoint::max();
   for (ModelQueue& queue : queues_) {
-    if (queue.empty()) continue;
+    if (queue.empty() || queue.held()) continue;
     TimePoint ready;
     if (!queue.IsReady(now, ready)) {
       next_ready = std::min(next_ready, ready);
@@ -307,6 +354,11 @@ Scheduler::QueueLoad Scheduler::load(QueueId queue) const {
   return {.depth = jobs.size(),
           .oldest = jobs.OldestWait(now),
           .expected_wait = jobs.ExpectedWait(now, WorkersFor(jobs, now))};
+}
+
+Scheduler::QueueUse Scheduler::use(QueueId queue) const {
+  MutexLock lock(mu_);
+  return {.busy = queues_[queue].busy(), .last_used = queues_[queue].last_used()};
 }
 
 size_t Scheduler::capacity(QueueId queue) const {

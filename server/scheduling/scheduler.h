@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,6 +48,19 @@ class Scheduler {
   QueueId AddQueue(const models::BatchPolicy& policy) MILLRACE_EXCLUDES(mu_);
   // The queue must be empty.
   void RemoveQueue(QueueId queue) MILLRACE_EXCLUDES(mu_);
+
+  // Keeps the jobs of a queue from the workers, until Release. Jobs are admitted as before, but
+  // those that would be late when the model is loaded; they may leave, and expire.
+  void HoldQueue(QueueId queue, Hold hold) MILLRACE_EXCLUDES(mu_);
+  // Gives the jobs to the workers, in batches as the policy says. Nothing happens if the queue is
+  // not held.
+  void Release(QueueId queue, const models::BatchPolicy& policy) MILLRACE_EXCLUDES(mu_);
+  // Calls Hold::wanted, so that the model is loaded for a job that is still to come. Nothing
+  // happens if the queue is not held.
+  void Want(QueueId queue) MILLRACE_EXCLUDES(mu_);
+  // Takes all jobs out of a queue that is held, because its model will not come; there are none if
+  // it is not held.
+  std::vector<std::unique_ptr<Job>> TakeHeld(QueueId queue) MILLRACE_EXCLUDES(mu_);
 
   // Takes the job only when OK is returned. In a full queue, the place of another job may be given
   // to it (ModelQueue::MakeRoomFor), which then ends with RESOURCE_EXHAUSTED. RESOURCE_EXHAUSTED
@@ -101,6 +115,12 @@ class Scheduler {
   };
   QueueLoad load(QueueId queue) const MILLRACE_EXCLUDES(mu_);
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
+  // The use of a queue.
+  struct QueueUse {
+    bool busy = false;      // jobs wait or run; parked ones do not count
+    TimePoint last_used{};  // when a job last entered it or ended a step, or when it was added
+  };
+  QueueUse use(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:
   // Returns the workers that a queue can count on while other queues want theirs.

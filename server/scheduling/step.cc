@@ -105,6 +105,14 @@ absl::Status TryStep(const ServedModel& served, std::span<models::Request* const
   }
 }
 
+// Returns false if the job's input was not checked until now and is wrong; then it is finished.
+bool CheckInput(const ServedModel& served, Job& job) {
+  absl::Status status = served.CheckLate(job.request.input(), job.checked_by);
+  job.checked_by = &served.model();
+  if (!status.ok()) job.request.Finish(std::move(status));
+  return !job.request.outcome().has_value();
+}
+
 class NullSink final : public models::OutputSink {
  public:
   void Emit(models::Output) override {}
@@ -141,12 +149,17 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   const std::shared_ptr<ServedModel> model = batch.front()->model;
   ModelMetrics& metrics = model->metrics();
   const TimePoint start = clock.Now();
+  // Requests that a model rejects that was loaded for them stay behind the others.
+  auto rejected = batch.end();
+  if (model->made_idle()) {
+    rejected = std::stable_partition(batch.begin(), batch.end(),
+                                     [&](const auto& job) { return CheckInput(*model, *job); });
+  }
   std::vector<models::Request*> requests;
   requests.reserve(batch.size());
-  for (const auto& job : batch) {
-    job->waited += start - job->enqueued;
-    requests.push_back(&job->request);
-  }
+  for (const auto& job : batch) job->waited += start - job->enqueued;
+  std::for_each(batch.begin(), rejected,
+                [&](const auto& job) { requests.push_back(&job->request); });
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
   // Runs these of the batch's requests, and adds the times of the step to theirs.
@@ -162,7 +175,8 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     for (const auto& job : jobs) job->step_times += times;
     return end;
   };
-  absl::Status status = try_step(0, batch.size());
+  absl::Status status;
+  if (!requests.empty()) status = try_step(0, requests.size());
   if (!status.ok()) {
     bool one_is_at_fault = requests.size() == 1;
     for (size_t i = 0; i < requests.size(); ++i) {

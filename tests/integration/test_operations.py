@@ -193,7 +193,9 @@ def test_json_log_is_one_object_a_line(tmp_path, null_models):
 
 METRICS = {
     "millrace_build_info", "millrace_server_ready", "millrace_models_ready",
-    "millrace_model_load_failed", "millrace_model_load_failures_total",
+    "millrace_model_load_failed", "millrace_model_load_failures_total", "millrace_model_idle", "millrace_model_memory_bytes",
+    "millrace_model_unloads_total", "millrace_model_loads_on_demand_total", "millrace_model_load_on_demand_seconds_total",
+    "millrace_requests_waiting_for_load",
     "millrace_requests_total", "millrace_requests_refused_total", "millrace_requests_in_flight", "millrace_queue_depth",
     "millrace_queue_oldest_seconds", "millrace_expected_wait_seconds",
     "millrace_request_duration_seconds_bucket", "millrace_queue_duration_seconds_bucket",

@@ -44,7 +44,7 @@ Json SummaryToJson(const ModelStatusView& model) {
 // An entry of Triton's index of the repository. It knows no other states, and a version only of
 // what serves.
 Json IndexEntry(const ModelStatusView& model) {
-  const bool ready = model.state == ModelState::kReady;
+  const bool ready = TakesRequests(model.state);
   Json json = {{"name", model.info.name}};
   if (ready) json["version"] = absl::StrCat(model.info.version);
   json["state"] = ready ? "READY" : model.state == ModelState::kLoading ? "LOADING" : "UNAVAILABLE";
@@ -88,7 +88,7 @@ void AddDetails(const models::SpeechInfo& info, Json& json) {
 // state are known.
 Json MetadataToJson(const ModelStatusView& model) {
   const models::ModelInfo& info = model.info;
-  if (model.state != ModelState::kReady) {
+  if (!TakesRequests(model.state)) {
     Json json = {{"name", info.name},
                  {"versions", {absl::StrCat(info.version)}},
                  {"state", std::string(ToString(model.state))}};
@@ -167,7 +167,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                   return SendError(response, 400, std::string(Message(only_ready.status())));
                 Json index = Json::array();
                 for (const ModelStatusView& model : view.Models()) {
-                  if (!*only_ready || model.state == ModelState::kReady)
+                  if (!*only_ready || TakesRequests(model.state))
                     index.push_back(IndexEntry(model));
                 }
                 Send(response, 200, index);
@@ -181,7 +181,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
              guarded([&view](const httplib::Request& request, httplib::Response& response) {
                const auto model = FindModel(view, request, response);
                if (!model) return;
-               const bool ready = model->state == ModelState::kReady && view.Ready();
+               const bool ready = TakesRequests(model->state) && view.Ready();
                Send(response, ready ? 200 : 503, {{"name", model->info.name}, {"ready", ready}});
              }));
   routes.Get(absl::StrCat(kModel, "/config"),
@@ -189,7 +189,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                const auto model = FindModel(view, request, response);
                if (!model) return;
                // The tensors of other models are not known.
-               if (model->state == ModelState::kReady)
+               if (TakesRequests(model->state))
                  return Send(response, 200, server::ModelConfigJson(model->info));
                SendError(response, 404,
                          absl::StrCat("model '", model->info.name, "' is not loaded"));

@@ -26,6 +26,8 @@ v1::ModelState ToProto(ModelState state) {
       return v1::MODEL_STATE_READY;
     case ModelState::kFailed:
       return v1::MODEL_STATE_FAILED;
+    case ModelState::kIdle:
+      return v1::MODEL_STATE_IDLE;
   }
   return v1::MODEL_STATE_UNSPECIFIED;
 }
@@ -105,7 +107,7 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_version(StrCat(info.version));
   status.set_state(ToProto(view.state));
   status.set_error(view.error);
-  if (view.state != ModelState::kReady) return;  // the rest is known only of a loaded model
+  if (!TakesRequests(view.state)) return;  // the rest is known only of a model that was loaded
   status.set_platform(info.platform);
   status.set_task(std::string(models::ToString(info.task())));
   status.set_license(info.license);

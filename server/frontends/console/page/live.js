@@ -109,7 +109,7 @@ function drawTile(tile, live) {
 
 // --- the models ---
 
-const STATES = { READY: "Ready", LOADING: "Loading", AVAILABLE: "Not loaded", FAILED: "Failed" };
+const STATES = { READY: "Ready", LOADING: "Loading", AVAILABLE: "Not loaded", FAILED: "Failed", IDLE: "Idle" };
 const rows = new Map();
 const busy = new Set();   // models that this page loads or unloads
 
@@ -236,7 +236,7 @@ function take(live) {
   if (snapshots.length > SHOWN) snapshots.shift();
   for (const model of live.models) lanes.modelColor(model.name);   // in this order
   lanes.keep(history, live);
-  const ready = live.models.filter((model) => model.state === "READY").map((model) => model.name).join("\n");
+  const ready = live.models.filter((model) => ["READY", "IDLE"].includes(model.state)).map((model) => model.name).join("\n");
   if (ready !== known) onModels();
   known = ready;
   show($("live-notice"), "");

@@ -32,6 +32,16 @@ TEST(ValidateTest, AConnectionHasAnAgeOfASecondOrMore) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
+TEST(ValidateTest, AModelIsIdleForASecondOrMore) {
+  ServerConfig config;
+  config.unload_idle_after = std::chrono::milliseconds(999);
+  EXPECT_TRUE(
+      Mentions(Validate(config),
+               "--unload-idle-after: 999ms is too short, allowed is 0 (never) or 1s..720h"));
+  config.unload_idle_after = std::chrono::seconds(1);
+  EXPECT_TRUE(Validate(config).ok());
+}
+
 TEST(ValidateTest, TheGraceOfAnAgeNeedsAnAge) {
   ServerConfig config;
   config.max_connection_age_grace = std::chrono::seconds(5);

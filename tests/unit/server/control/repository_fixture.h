@@ -28,7 +28,8 @@ namespace millrace::server {
 // A repository on disk whose models are fakes, and a manager of it.
 class RepositoryTest : public ::testing::Test {
  protected:
-  RepositoryTest() {
+  // The clock must outlive this.
+  explicit RepositoryTest(Clock& clock = Clock::Real()) : scheduler_({.workers = 4}, clock) {
     repository_ = std::make_unique<models::ModelRepository>(
         root_.path(), [this](const models::ModelConfig&, const std::filesystem::path&,
                              models::ModelInfo info) { return Make(std::move(info)); });
@@ -65,19 +66,21 @@ class RepositoryTest : public ::testing::Test {
   std::map<std::string, absl::Status> load_errors_;
   std::set<std::string> load_exceptions_;
   std::map<std::string, absl::Status> refusals_;  // before they are loaded
+  std::map<std::string, int> loads_;              // calls of the factory
   int warm_up_inputs_ = 0;
 
   const testing::TemporaryFolder root_;
   testing::FakeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> context_ = device_.EnterWorker();
   Metrics metrics_{BuildInfo{}};
-  Scheduler scheduler_{{.workers = 4}};  // the most that a test starts
+  Scheduler scheduler_;  // for 4 workers, the most that a test starts
   ModelDirectory directory_;
   std::unique_ptr<models::ModelRepository> repository_;
   std::unique_ptr<ModelManager> manager_;
 
  private:
   absl::StatusOr<std::unique_ptr<models::Model>> Make(models::ModelInfo info) {
+    ++loads_[info.name];
     if (const auto error = load_errors_.find(info.name); error != load_errors_.end())
       return error->second;
     if (load_exceptions_.contains(info.name)) throw std::bad_alloc();

@@ -66,6 +66,8 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   EXPECT_GT(gauges.models[1].queue_oldest_seconds, 0);
   EXPECT_EQ(gauges.models[1].task, "infer");
   EXPECT_EQ(gauges.models[1].version, 1);
+  EXPECT_EQ(gauges.models[1].memory_bytes, 7U);  // of the file "weights"
+  EXPECT_FALSE(gauges.models[1].idle);
   EXPECT_FALSE(gauges.ready);
   EXPECT_EQ(gauges.requests_in_flight, 1);
   EXPECT_EQ(gauges.permits, runtime_->limiter().permits());

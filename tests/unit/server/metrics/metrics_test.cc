@@ -19,7 +19,8 @@ using ::testing::Not;
 
 Snapshot Everything() {
   Snapshot s;
-  s.models = {{"null", 3, "infer", 7, 0.25, 1.5}, {"joe", 1, "synthesis", 0, 0, 0}};
+  s.models = {{"null", 3, "infer", 7, 0.25, 1.5, false, 50},
+              {"joe", 1, "synthesis", 0, 0, 0, true, 0}};
   s.failed_models = {"broken", "joe"};
   s.model_load_failures_total = 5;
   s.ready = true;
@@ -42,6 +43,12 @@ Snapshot Everything() {
                    .control_frames = 20};
   s.incomplete_calls_refused_total = 21;
   s.web_sockets = {.open = 22, .opened_total = 23};
+  s.idle_models = {.unloaded_idle = 51,
+                   .unloaded_for_memory = 52,
+                   .loads = 53,
+                   .failed_loads = 54,
+                   .load_seconds = 5.5,
+                   .waiting = 56};
   s.traces = {.queued = 24,
               .exported_total = 25,
               .queue_full = 26,
@@ -217,7 +224,17 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_model_load_failed{model=\"joe\"} 1\n",
         "millrace_model_load_failed{model=\"null\"} 0\n",
         "millrace_models_ready{model=\"null\",version=\"3\",task=\"infer\"} 1\n",
-        "millrace_models_ready{model=\"joe\",version=\"1\",task=\"synthesis\"} 1\n"})
+        "millrace_models_ready{model=\"joe\",version=\"1\",task=\"synthesis\"} 1\n",
+        "millrace_model_idle{model=\"null\"} 0\n",
+        "millrace_model_idle{model=\"joe\"} 1\n",
+        "millrace_model_memory_bytes{model=\"null\"} 50\n",
+        "millrace_model_memory_bytes{model=\"joe\"} 0\n",
+        "millrace_model_unloads_total{reason=\"idle\"} 51\n",
+        "millrace_model_unloads_total{reason=\"memory\"} 52\n",
+        "millrace_model_loads_on_demand_total{outcome=\"ok\"} 53\n",
+        "millrace_model_loads_on_demand_total{outcome=\"failed\"} 54\n",
+        "millrace_model_load_on_demand_seconds_total 5.5\n",
+        "millrace_requests_waiting_for_load 56\n"})
     EXPECT_THAT(page, HasSubstr(line));
 
   now.requests_in_flight = 12;

@@ -57,6 +57,28 @@ TEST_F(PivotTest, WhatWaitsGoesToTheSecondModelTogether) {
   EXPECT_EQ(second_->metrics().target_tokens.Value(), 15);
 }
 
+TEST_F(PivotTest, ASecondModelThatIsIdleIsWantedBeforeTheFirstHasWorked) {
+  Start();
+  std::atomic<int> wanted{0};
+  const auto idle = ServedModel::MakeIdle(*second_, [&](const auto&, Hold::Job) { ++wanted; });
+  backend_->directory.Put(idle);
+  FakeCall call(Bytes({"ab"}));
+  Begin(call);
+  at_first_.AwaitArrived(1);
+  EXPECT_EQ(wanted, 1);
+  at_first_.LetAll();
+  Await([&] { return backend_->scheduler.depth(idle->queue()) == 1; });
+  idle->Load(
+      std::make_unique<testing::FakeModel>(
+          idle->info(),
+          testing::ModelHooks{.complete = [this](models::Request& request) { Wrap(request); }}),
+      {});
+  idle->Release();
+  EXPECT_EQ(call.RunToEnd(), absl::OkStatus());
+  EXPECT_EQ(TextOf(call.written()), "<a><b>|");
+  ExpectOne(StatusCode::kOk);
+}
+
 TEST_F(PivotTest, AUnaryCallFillsTheSecondModelsBatches) {
   Start();
   LetAll();

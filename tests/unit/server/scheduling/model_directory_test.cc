@@ -43,6 +43,11 @@ class ModelDirectoryTest : public ::testing::Test {
     return Add(info);
   }
 
+  // One that nobody loads.
+  static std::shared_ptr<ServedModel> MakeIdle(const ServedModel& model) {
+    return ServedModel::MakeIdle(model, [](const auto&, Hold::Job) {});
+  }
+
   Metrics metrics_{BuildInfo{}};
   Scheduler scheduler_{{}};
   ModelDirectory directory_;
@@ -138,6 +143,57 @@ TEST_F(ModelDirectoryTest, RemoveTakesItOutOfService) {
   EXPECT_FALSE(directory_.Remove("m"));
   EXPECT_FALSE(directory_.Find("m", "").ok());
   EXPECT_TRUE(directory_.All().empty());
+}
+
+TEST_F(ModelDirectoryTest, OnlyAModelThatNobodyHoldsIsReplacedByAnIdleOne) {
+  int destroyed = 0;
+  models::ModelInfo info;
+  info.name = "m";
+  auto model = Add(info, {.destroyed = [&] { ++destroyed; }});
+  const auto idle = MakeIdle(*model);
+  {
+    const auto held = *directory_.Find("m", "");  // as by a request
+    EXPECT_FALSE(directory_.ReplaceUnused(model, idle));
+    EXPECT_EQ(*directory_.Find("m", ""), model);
+  }
+  EXPECT_TRUE(directory_.ReplaceUnused(model, idle));
+  EXPECT_EQ(*directory_.Find("m", ""), idle);
+  EXPECT_FALSE(directory_.ReplaceUnused(model, MakeIdle(*model)));  // it serves no more
+  EXPECT_FALSE(idle->loaded());
+  EXPECT_EQ(idle->info().name, "m");
+  model.reset();
+  EXPECT_EQ(destroyed, 1);
+}
+
+TEST_F(ModelDirectoryTest, IdleModelIsLoadedInItsPlaceUnlessItWasRemoved) {
+  const auto idle = MakeIdle(*AddInfer("m"));
+  directory_.Put(idle);
+  const uint64_t changes = directory_.changes();
+  std::unique_ptr<const models::Model> weights = std::make_unique<FakeModel>(idle->info());
+  const models::Model* const loaded = weights.get();
+  ASSERT_TRUE(directory_.Load(idle, weights, {.bytes = 9}));
+  EXPECT_EQ(weights, nullptr);
+  EXPECT_TRUE(idle->loaded());
+  EXPECT_EQ(&idle->model(), loaded);
+  EXPECT_EQ(idle->cost().bytes, 9U);
+  EXPECT_GT(directory_.changes(), changes);
+
+  const auto removed = MakeIdle(*idle);
+  directory_.Put(removed);
+  directory_.Remove("m");
+  weights = std::make_unique<FakeModel>(removed->info());
+  EXPECT_FALSE(directory_.Load(removed, weights, {}));
+  EXPECT_NE(weights, nullptr);
+  EXPECT_FALSE(removed->loaded());
+  EXPECT_FALSE(directory_.Replace(removed, MakeIdle(*removed)));
+  EXPECT_TRUE(directory_.All().empty());
+}
+
+TEST_F(ModelDirectoryTest, IdleModelIsFoundByItsLanguages) {
+  const auto model = AddTranslator("en-pt", "en", "pt");
+  directory_.Put(MakeIdle(*model));
+  EXPECT_FALSE((*directory_.FindTranslator("en", "pt"))->loaded());
+  EXPECT_FALSE((*directory_.FindForTask(Task::kTranslation, "", ""))->loaded());
 }
 
 TEST_F(ModelDirectoryTest, ListsByName) {

@@ -149,6 +149,19 @@ TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
                                                    {"error", "bad \xef\xbf\xbd bytes"}}));
 }
 
+TEST_F(KServeRoutesTest, IdleModelTakesRequests) {
+  ModelStatusView& null = view_.models[1];
+  ASSERT_EQ(null.info.name, "null");
+  null.state = ModelState::kIdle;
+  Start();
+  EXPECT_EQ(Get("/v2/models/null/ready").first, 200);
+  EXPECT_EQ(Get("/v2/models/null/config").first, 200);
+  EXPECT_TRUE(Get("/v2/models/null").second.contains("inputs"));
+  EXPECT_EQ(Get("/v2/models").second["models"][1]["state"], "IDLE");
+  EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":true}").second,
+            json::array({{{"name", "null"}, {"version", "3"}, {"state", "READY"}}}));
+}
+
 TEST_F(KServeRoutesTest, IndexHasTheStatesThatTritonKnows) {
   view_.models.push_back(view_.models.front());
   view_.models.back().state = ModelState::kLoading;

@@ -128,6 +128,19 @@ TEST_F(AdminServiceTest, ListsWhatServesAndWhatDoesNot) {
   EXPECT_EQ(response.models(2).name(), "c");
 }
 
+TEST_F(AdminServiceTest, ListsAnIdleModelWithWhatIsKnownOfIt) {
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  directory_.Put(ServedModel::MakeIdle(**directory_.Find("m", ""), [](const auto&, Hold::Job) {}));
+  grpc::ClientContext context;
+  v1::ListModelsResponse response;
+  ASSERT_TRUE(stub_->ListModels(&context, {}, &response).ok());
+  ASSERT_EQ(response.models_size(), 1);
+  EXPECT_EQ(response.models(0).state(), v1::MODEL_STATE_IDLE);
+  EXPECT_EQ(response.models(0).task(), "infer");
+  EXPECT_EQ(response.models(0).queue_size(), 256U);
+}
+
 TEST_F(AdminServiceTest, UnloadTakesItOutOfService) {
   AddToDisk("m");
   ASSERT_TRUE(manager_->Load("m").ok());
