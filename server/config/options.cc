@@ -347,6 +347,10 @@ std::vector<Option> MakeOptions() {
                     &C::translation_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
                      &C::translation_cache_entries, 1, 100'000'000));
+  o.push_back(Bytes(Row("speech-cache-bytes", models, "SIZE",
+                        "Memory for the audio of sentences that may come again, which takes 100 KB "
+                        "a second; 0: none is kept"),
+                    &C::speech_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "
