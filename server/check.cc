@@ -8,7 +8,6 @@
 #include "models/core/strings.h"
 #include "models/kernels/instruction_set.h"
 #include "models/repository/model_repository.h"
-#include "models/translation/translation_cache.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_safety.h"
@@ -71,9 +70,8 @@ int Check(const ServerConfig& config) {
              absl::OkStatus());
     }
     const auto context = runtime->EnterMainThread();
-    translation::TranslationCache translations({});
     const models::ModelRepository repository(config.models,
-                                             MakeFactory(config, *runtime, translations));
+                                             MakeFactory(config, *runtime, /*caches=*/{}));
     const auto entries = repository.List();
     report(StrCat("models ", config.models), repository.Check());
     if (entries.ok()) {

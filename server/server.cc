@@ -14,6 +14,7 @@
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/repository/package_size.h"
+#include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
@@ -112,7 +113,10 @@ class Server {
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
         translations_({config.translation_cache_bytes, config.translation_cache_entries}),
-        repository_(config.models, MakeFactory(config, *runtime_, translations_)),
+        speech_(config.speech_cache_bytes),
+        repository_(
+            config.models,
+            MakeFactory(config, *runtime_, {.translations = &translations_, .speech = &speech_})),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
@@ -373,6 +377,7 @@ class Server {
     Snapshot snapshot = status_.Gauges();
     snapshot.translations = translations_.stats();
     snapshot.idle_models = idle_models_.stats();
+    snapshot.speech = speech_.stats();
     const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
     snapshot.connections = {.open = connections.open,
                             .refused = connections.refused,
@@ -452,6 +457,7 @@ class Server {
   RuntimeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> main_context_;
   translation::TranslationCache translations_;
+  speech::SpeechCache speech_;
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");

@@ -43,12 +43,12 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 }
 
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 translation::TranslationCache& translations) {
+                                 const models::ModelCaches& caches) {
   const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
                           config.graph_cache == runtime::GraphCachePolicy::kFrozen;
   return models::MakeModelFactory(
       runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
-      &translations);
+      caches);
 }
 
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config) {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "models/core/model_kind.h"
 #include "models/repository/model_factory.h"
-#include "models/translation/translation_cache.h"
 #include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
@@ -38,9 +38,8 @@ ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
 // safety: must outlive the bootstrap.
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety);
 
-// translations: must outlive the models.
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 translation::TranslationCache& translations);
+                                 const models::ModelCaches& caches);
 
 // Returns null if requests are not traced. Logs what is wrong with OpenTelemetry's variables.
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config);

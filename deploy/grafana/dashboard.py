@@ -220,6 +220,13 @@ def build() -> dict:
                                               (f"increase(millrace_translation_cache_evictions_total{ONE}[$__rate_interval])",
                                                "{{instance}} evicted")], "none", width=8)
     board.graph("Translation cache memory", [(f"millrace_translation_cache_bytes{ONE}", "{{instance}}")], "bytes", width=8)
+    hits, misses = (f"rate(millrace_speech_cache_{kind}_total{ONE}[$__rate_interval])" for kind in ("hits", "misses"))
+    board.graph("Speech cache hit ratio", [(f"{hits} / clamp_min({hits} + {misses}, 1e-9)", "{{instance}}")], "percentunit",
+                "Sentences whose audio was remembered; 0 % without --speech-cache-bytes.", width=8)
+    board.graph("Speech cache entries", [(f"millrace_speech_cache_entries{ONE}", "{{instance}} entries"),
+                                         (f"increase(millrace_speech_cache_evictions_total{ONE}[$__rate_interval])",
+                                          "{{instance}} evicted")], "none", width=8)
+    board.graph("Speech cache memory", [(f"millrace_speech_cache_bytes{ONE}", "{{instance}}")], "bytes", width=8)
 
     def by_key(metric: str) -> str:
         return f"sum by (key) (rate({metric}{ONE}[$__rate_interval]))"

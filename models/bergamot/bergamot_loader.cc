@@ -20,7 +20,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   if (context.device != runtime::DeviceType::kCpu) options.engine = EngineKind::kAten;
   options.device = context.device;
   options.shapes = context.shapes;
-  if (context.translations != nullptr) options.cache = context.translations->MakeForModel();
+  if (context.caches.translations != nullptr)
+    options.cache = context.caches.translations->MakeForModel();
   return BergamotModel::Load(options, std::move(info));
 }
 

@@ -19,6 +19,9 @@ namespace google::protobuf {
 class Message;
 }
 
+namespace millrace::speech {
+class SpeechCache;
+}
 namespace millrace::translation {
 class TranslationCache;
 }
@@ -64,13 +67,20 @@ struct ModelKinds {
   std::span<const ModelKind* const> kinds;
 };
 
+// The caches that the models of a process share and that must outlive them; null: nothing is
+// cached.
+struct ModelCaches {
+  translation::TranslationCache* translations = nullptr;
+  speech::SpeechCache* speech = nullptr;
+};
+
 // The arguments of a loader, beside the config.
 struct LoadContext {
   std::filesystem::path folder;
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   ShapePolicy shapes = ShapePolicy::kExact;
-  size_t max_batch = 0;                                   // set by the operator; 0: not set
-  translation::TranslationCache* translations = nullptr;  // null: translations are not cached
+  size_t max_batch = 0;  // set by the operator; 0: not set
+  ModelCaches caches = {};
 };
 
 // Loads models of a kind.

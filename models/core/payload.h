@@ -122,6 +122,7 @@ struct SynthesizeInput {
   float paragraph_pause = -1.0F;  // the same between paragraphs
   bool word_times = false;        // if true, outputs have the time of each word
   bool phoneme_times = false;     // if true, outputs have the time of each phoneme
+  bool use_cache = true;          // a warm-up's must run
   SpeechMarkup markup = {};       // voices, speeds, pauses and pronunciations within the text
 };
 

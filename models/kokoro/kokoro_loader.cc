@@ -3,6 +3,7 @@
 
 #include "models/kokoro/kokoro_kind.h"
 #include "models/kokoro/kokoro_model.h"
+#include "models/speech/speech_cache.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -27,6 +28,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   options.pauses = config.pauses;
   options.device = context.device;
   options.shapes = context.shapes;
+  if (context.caches.speech != nullptr) options.cache = context.caches.speech->MakeForModel();
   // MPS compiles each batch size, so only CUDA gets batches by default.
   if (context.max_batch == 0 && context.device == runtime::DeviceType::kCuda)
     info.batching.max_batch = KokoroModel::kMaxBatch;

@@ -28,6 +28,7 @@
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/text_to_phonemes.h"
+#include "models/speech/unit_recorder.h"
 #include "models/speech/voice_mix.h"
 #include "models/text/multilingual/espeak_language.h"
 
@@ -56,18 +57,22 @@ constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBucket
 // The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses,
-              int sample_rate)
+              int sample_rate, const speech::SpeechCache::ForModel& cache)
       : plan(input, {.max_bytes = kMaxUnitBytes,
                      .first_clause_alone = true,
                      .pauses = pauses,
-                     .sample_rate = sample_rate}) {}
+                     .sample_rate = sample_rate}),
+        recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
 
   speech::SpeechPlan plan;
+  speech::UnitRecorder recorder;
 };
 
-speech::SpeechPlan& PlanOf(models::Request& request) {
-  return static_cast<SpeechState&>(*request.state()).plan;
+SpeechState& StateOf(models::Request& request) {
+  return static_cast<SpeechState&>(*request.state());
 }
+
+speech::SpeechPlan& PlanOf(models::Request& request) { return StateOf(request).plan; }
 
 // The loaded parts of a model.
 struct Parts {
@@ -78,6 +83,7 @@ struct Parts {
   std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
   int64_t samples_per_frame = 0;
   models::SpeechPauses pauses;
+  speech::SpeechCache::ForModel cache;
   bool few_shapes = false;
 };
 
@@ -106,6 +112,8 @@ class LoadedKokoro final : public models::Model {
                             runtime::WorkerContext& context) const;
 
  private:
+  // Emits the request's current unit if it is cached; returns false if it is not.
+  bool EmitCached(models::Request& request) const;
   Spoken SpeakAlone(models::Request& request) const;
   // Takes 1..KokoroBatch::kMaxSentences requests.
   std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
@@ -146,6 +154,7 @@ class SpeechBatch final : public models::Batch {
       }
       if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       speech::SpeechPlan& plan = PlanOf(request);
+      StateOf(request).recorder.Add(**results_[i]);
       request.Emit(
           plan.TakeChunk(**std::move(results_[i]), model_.info().speech().sample_rate, true));
       const bool more = plan.Advance();
@@ -196,13 +205,33 @@ std::unique_ptr<models::Batch> LoadedKokoro::Prepare(
     if (request->state() == nullptr) {
       request->set_state(
           std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request->input()),
-                                        parts_.pauses, info_.speech().sample_rate));
+                                        parts_.pauses, info_.speech().sample_rate, parts_.cache));
       request->EstimateWorkLeft(PlanOf(*request).WorkLeft());
     }
-    if (PlanOf(*request).Prepare(*request, reader_)) ready.push_back(request);
+    if (speech::PrepareUncached(*request, PlanOf(*request), reader_,
+                                [&] { return EmitCached(*request); })) {
+      ready.push_back(request);
+    }
   }
   if (ready.empty()) return nullptr;
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
+}
+
+bool LoadedKokoro::EmitCached(models::Request& request) const {
+  SpeechState& state = StateOf(request);
+  if (!state.recorder.on()) return false;
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  auto shares = speech::ParseVoiceMix(state.plan.voice(), info_.speech().voices);
+  if (!shares.ok()) return false;
+  const auto known = state.recorder.Find({.ids = state.plan.ids(),
+                                          .voices = *std::move(shares),
+                                          .speed = state.plan.speed(),
+                                          .seed = input.seed,
+                                          .place = input.first_sentence + state.plan.spoken()});
+  if (known == nullptr) return false;
+  state.plan.SetFrames(known->frames, parts_.samples_per_frame);
+  request.Emit(state.plan.TakeChunk(known->samples, info_.speech().sample_rate, true));
+  return true;
 }
 
 at::Tensor LoadedKokoro::MixStyle(const std::vector<speech::VoiceShare>& shares,
@@ -262,6 +291,7 @@ absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
         " seconds, allowed are ", kMaxUnitSeconds));
   }
   plan.SetFrames(frames, parts_.samples_per_frame);
+  StateOf(request).recorder.Begin(frames, static_cast<size_t>(samples));
   return count;
 }
 
@@ -334,6 +364,7 @@ std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
   const auto speech = [](std::string text) {
     models::SynthesizeInput input;
     input.text = std::move(text);
+    input.use_cache = false;
     return input;
   };
   std::vector<models::Input> inputs = {speech("One.")};
@@ -492,6 +523,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
                                       absl::StrCat(info.name, "/", info.version));
   }
   parts.pauses = options.pauses;
+  parts.cache = options.cache;
   parts.few_shapes = options.shapes == models::ShapePolicy::kFew;
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }

@@ -11,6 +11,7 @@
 #include "models/core/model.h"
 #include "models/core/model_info.h"
 #include "models/core/shape_policy.h"
+#include "models/speech/speech_cache.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::kokoro {
@@ -30,6 +31,7 @@ struct KokoroOptions {
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   // Unless kExact, requests are spoken in batches: needed on accelerators, slower on the CPU.
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
+  speech::SpeechCache::ForModel cache = {};  // sentences that were spoken
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence

@@ -9,7 +9,7 @@
 namespace millrace::models {
 
 ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
-                              translation::TranslationCache* translations,
+                              const ModelCaches& caches,
                               std::span<const ModelLoader* const> loaders) {
   if (device == runtime::DeviceType::kCpu) shapes = ShapePolicy::kExact;
   return [=](const ModelConfig& config, const std::filesystem::path& folder,
@@ -25,7 +25,7 @@ ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
                                  .device = device,
                                  .shapes = shapes,
                                  .max_batch = config.batching.max_batch,
-                                 .translations = translations};
+                                 .caches = caches};
     return (*loader)->load(*config.settings, context, std::move(info));
   };
 }

@@ -13,9 +13,8 @@ namespace millrace::models {
 // the device. It needs libtorch, unlike the repository.
 //
 // shapes: for devices other than the CPU, which always runs requests in their own shapes.
-// translations: null, or the cache that translation models share, which must outlive them.
 ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
-                              translation::TranslationCache* translations = nullptr,
+                              const ModelCaches& caches = {},
                               std::span<const ModelLoader* const> loaders = BuiltInLoaders());
 
 }  // namespace millrace::models

@@ -28,7 +28,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
   options.search.repetition_penalty = config.repetition_penalty;
   options.precision = config.precision;
-  if (context.translations != nullptr) options.cache = context.translations->MakeForModel();
+  if (context.caches.translations != nullptr)
+    options.cache = context.caches.translations->MakeForModel();
   options.device = context.device;
   options.shapes = context.shapes;
   if (context.max_batch == 0) info.batching.max_batch = Seq2SeqModel::MaxBatch(context.device);

@@ -1,16 +1,9 @@
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <list>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 
-#include "mps_runtime/base/mutex.h"
+#include "models/core/lru_cache.h"
 
 namespace millrace::translation {
 
@@ -22,17 +15,8 @@ struct SentenceJob;
 // held for tens of nanoseconds.
 class TranslationCache {
  public:
-  struct Limits {
-    uint64_t max_bytes = 0;  // with the overhead of entries; 0: nothing is cached
-    size_t max_entries = 0;
-  };
-  struct Stats {
-    size_t entries = 0;
-    uint64_t bytes = 0;
-    uint64_t hits = 0;
-    uint64_t misses = 0;
-    uint64_t evictions = 0;
-  };
+  using Limits = models::LruLimits;
+  using Stats = models::LruStats;
   // The cache as one loaded model sees it; a default-constructed one caches nothing. The cache must
   // outlive it.
   class ForModel {
@@ -61,24 +45,9 @@ class TranslationCache {
   Stats stats() const;
 
  private:
-  struct Entry;
-  using Entries = std::list<std::shared_ptr<const Entry>>;
-  // The entries whose keys have the same hash remainder, with their share of the limits.
-  struct Shard {
-    mutable Mutex mu;
-    Entries entries MILLRACE_GUARDED_BY(mu);  // the most recently used first
-    // Keys are views of the entries' keys.
-    std::unordered_map<std::string_view, Entries::iterator> index MILLRACE_GUARDED_BY(mu);
-    Stats stats MILLRACE_GUARDED_BY(mu);
-  };
-  static constexpr size_t kShards = 16;
+  struct Translated;
 
-  Shard& ShardOf(std::string_view key);
-  std::shared_ptr<const Entry> Find(std::string_view key);
-  void Insert(std::shared_ptr<const Entry> entry);
-
-  const Limits limits_;  // of each shard
-  std::array<Shard, kShards> shards_;
+  models::LruCache<Translated, 16> sentences_;
   std::atomic<uint64_t> models_ = 0;
 };
 

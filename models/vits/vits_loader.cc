@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "models/speech/speech_cache.h"
 #include "models/vits/vits_kind.h"
 #include "models/vits/vits_model.h"
 
@@ -19,6 +20,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   options.pauses = config.pauses;
   options.device = context.device;
   options.shapes = context.shapes;
+  if (context.caches.speech != nullptr) options.cache = context.caches.speech->MakeForModel();
   return VitsModel::Load(options, std::move(info));
 }
 

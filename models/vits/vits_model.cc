@@ -21,6 +21,7 @@
 #include "models/speech/noise.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
+#include "models/speech/unit_recorder.h"
 #include "models/speech/voice_level.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/frame_scaling.h"
@@ -51,12 +52,13 @@ constexpr uint64_t kLatentStream = 1;
 // The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop,
-              int sample_rate)
+              int sample_rate, const speech::SpeechCache::ForModel& cache)
       : tail_frames(std::lround(kFirstChunkFrames / std::min(speech::SlowestSpeed(input), 1.0F))),
         plan(input, {.lead_samples = static_cast<size_t>(kFirstChunkFrames * hop),
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
                      .pauses = pauses,
-                     .sample_rate = sample_rate}) {}
+                     .sample_rate = sample_rate}),
+        recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
 
   // Returns the number of frames of the unit that the next step speaks.
   int64_t NextChunk(bool streamed) const {
@@ -69,6 +71,7 @@ struct SpeechState final : models::RequestState {
 
   const int64_t tail_frames;  // of the last chunk at least: slow speech ends slowly
   speech::SpeechPlan plan;
+  speech::UnitRecorder recorder;
   std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the current unit; null: not begun
   int64_t frames = 0;                               // of that decoding
   int64_t spoken = 0;                               // how many of them were emitted
@@ -106,6 +109,7 @@ class LoadedVits final : public models::Model {
         hop_(hop),
         gain_db_(options.gain_db),
         pauses_(options.pauses),
+        cache_(options.cache),
         decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
         few_shapes_(options.shapes == models::ShapePolicy::kFew) {}
 
@@ -140,6 +144,16 @@ class LoadedVits final : public models::Model {
 
  private:
   absl::Status CheckVoice(std::string_view name) const;
+  // Emits the request's current unit if it is cached; returns false if it is not.
+  bool EmitCached(models::Request& request) const;
+  // Returns what the audio of the request's current unit depends on.
+  speech::UnitInput UnitOf(models::Request& request) const;
+  float NoiseScale(const models::SynthesizeInput& input) const {
+    return input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  }
+  float NoiseW(const models::SynthesizeInput& input) const {
+    return input.noise_w < 0 ? voice_.noise_w : input.noise_w;
+  }
   const Speaker* FindSpeaker(std::string_view name) const;
   const models::ModelInfo info_;
   const VoiceConfig voice_;
@@ -150,6 +164,7 @@ class LoadedVits final : public models::Model {
   const int64_t hop_;  // samples of a frame
   const float gain_db_;
   const models::SpeechPauses pauses_;
+  const speech::SpeechCache::ForModel cache_;
   const bool decodes_elsewhere_;
   const bool few_shapes_;  // the lengths that are decoded are known before the first request
 };
@@ -188,6 +203,7 @@ class SpeechBatch final : public models::Batch {
       if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       SpeechState& state = StateOf(request);
       std::vector<float>& samples = **results_[i];
+      state.recorder.Add(samples);
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
       const bool finished = state.spoken == state.frames;
       request.Emit(
@@ -259,14 +275,53 @@ std::unique_ptr<models::Batch> LoadedVits::Prepare(
     if (request->state() == nullptr) {
       request->set_state(
           std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request->input()),
-                                        pauses_, hop_, info_.speech().sample_rate));
+                                        pauses_, hop_, info_.speech().sample_rate, cache_));
       request->EstimateWorkLeft(static_cast<SpeechState&>(*request->state()).plan.WorkLeft());
     }
-    if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
+    speech::SpeechPlan& plan = static_cast<SpeechState&>(*request->state()).plan;
+    if (speech::PrepareUncached(*request, plan, reader_, [&] { return EmitCached(*request); }))
       ready.push_back(request);
   }
   if (ready.empty()) return nullptr;
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
+}
+
+bool LoadedVits::EmitCached(models::Request& request) const {
+  auto& state = static_cast<SpeechState&>(*request.state());
+  if (!state.recorder.on() || state.decoding != nullptr) return false;
+  const auto known = state.recorder.Find(UnitOf(request));
+  if (known == nullptr) return false;
+  state.plan.SetFrames(known->frames, hop_);
+  state.frames = static_cast<int64_t>(known->samples.size()) / hop_;
+  state.spoken = 0;
+  // A listener gets the chunks of a unit that is spoken, because its times depend on them.
+  const bool streamed =
+      std::get<models::SynthesizeInput>(request.input()).streamed && !decodes_elsewhere_;
+  for (auto from = known->samples.begin(); from != known->samples.end();) {
+    const int64_t frames = state.NextChunk(streamed);
+    state.spoken += frames;
+    const auto to = from + frames * hop_;
+    request.Emit(
+        state.plan.TakeChunk({from, to}, info_.speech().sample_rate, state.spoken == state.frames));
+    from = to;
+  }
+  return true;
+}
+
+speech::UnitInput LoadedVits::UnitOf(models::Request& request) const {
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  const speech::SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
+  speech::UnitInput unit{.ids = plan.ids(),
+                         .voices = {{.voice = static_cast<size_t>(FindSpeaker(plan.voice())->id)}},
+                         .speed = plan.speed(),
+                         .noise_scale = NoiseScale(input),
+                         .noise_w = NoiseW(input)};
+  // Without noise a unit sounds the same wherever it stands.
+  if (unit.noise_scale > 0 || unit.noise_w > 0) {
+    unit.seed = input.seed;
+    unit.place = input.first_sentence + plan.spoken();
+  }
+  return unit;
 }
 
 absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
@@ -275,12 +330,11 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   speech::SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
   const int64_t speaker = FindSpeaker(plan.voice())->id;
-  const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
   const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + plan.spoken(),
                                               kDurationStream, 2 * plan.ids().size());
   VitsEncoder::Output encoded =
-      encoder_->Forward(plan.ids(), rhythm, noise_w, voice_.length_scale, speaker);
+      encoder_->Forward(plan.ids(), rhythm, NoiseW(input), voice_.length_scale, speaker);
   const bool usable = std::ranges::all_of(
       encoded.frames, [](int64_t count) { return count >= 1 && count <= VitsEncoder::kMaxFrames; });
   if (!usable) {
@@ -303,7 +357,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
   latents.input.statistics = std::move(encoded.statistics);
   latents.input.frames = std::move(encoded.frames);
   latents.input.noise = latents.noise;
-  latents.input.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  latents.input.noise_scale = NoiseScale(input);
   latents.input.speaker = speaker;
   return latents;
 }
@@ -315,6 +369,7 @@ void LoadedVits::Begin(models::Request& request, const Latents& latents) const {
   state.decoding = decoder_->Start(latents.input);
   state.frames = latents.input.TotalFrames();
   state.spoken = 0;
+  state.recorder.Begin(latents.input.frames, static_cast<size_t>(state.frames * hop_));
 }
 
 std::optional<std::vector<float>> LoadedVits::Decode(models::Request& request,
@@ -334,6 +389,7 @@ std::vector<models::Input> LoadedVits::WarmupInputs() const {
   const auto speech = [](std::string text) {
     models::SynthesizeInput input;
     input.text = std::move(text);
+    input.use_cache = false;
     return models::Input(std::move(input));
   };
   std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};

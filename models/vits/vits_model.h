@@ -10,6 +10,7 @@
 #include "models/core/model.h"
 #include "models/core/model_info.h"
 #include "models/core/shape_policy.h"
+#include "models/speech/speech_cache.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::vits {
@@ -23,6 +24,7 @@ struct VitsOptions {
   models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
+  speech::SpeechCache::ForModel cache = {};  // sentences that were spoken
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence

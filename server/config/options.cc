@@ -347,6 +347,10 @@ std::vector<Option> MakeOptions() {
                     &C::translation_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
                      &C::translation_cache_entries, 1, 100'000'000));
+  o.push_back(Bytes(Row("speech-cache-bytes", models, "SIZE",
+                        "Memory for the audio of sentences that may come again, which takes 100 KB "
+                        "a second; 0: none is kept"),
+                    &C::speech_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Time(Row("unload-idle-after", models, "TIME",
                        "A model without a request for so long leaves the memory; the next request "
                        "waits while it is loaded again; 0: none does"),

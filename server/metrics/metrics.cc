@@ -132,6 +132,18 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     counter("millrace_translation_cache_evictions_total",
             "Translations dropped to stay within the limits.",
             static_cast<double>(s.translations.evictions));
+    gauge("millrace_speech_cache_entries", "Sentences whose audio is kept.",
+          static_cast<double>(s.speech.entries));
+    gauge("millrace_speech_cache_bytes", "Memory of the audio that is kept.",
+          static_cast<double>(s.speech.bytes));
+    counter("millrace_speech_cache_hits_total", "Sentences whose audio was kept.",
+            static_cast<double>(s.speech.hits));
+    counter("millrace_speech_cache_misses_total",
+            "Sentences that were looked up and not kept, while the cache is on.",
+            static_cast<double>(s.speech.misses));
+    counter("millrace_speech_cache_evictions_total",
+            "Sentences whose audio was dropped to stay within the limit.",
+            static_cast<double>(s.speech.evictions));
     gauge("millrace_compiled_shapes",
           "Shapes that the device has compiled and keeps; 0 where it keeps none.",
           static_cast<double>(s.shapes.compiled));

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/translation/translation_cache.h"
+#include "models/core/lru_cache.h"
 #include "mps_runtime/shape_registry.h"
 #include "server/metrics/model_metrics.h"
 
@@ -55,7 +55,8 @@ struct Snapshot {
     size_t compiled_shapes = 0;
   };
   std::vector<WorkerCache> worker_caches = {};
-  translation::TranslationCache::Stats translations = {};
+  models::LruStats translations = {};
+  models::LruStats speech = {};
   // The counts of gRPC connections.
   struct Connections {
     int64_t open = 0;

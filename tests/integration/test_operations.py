@@ -209,6 +209,8 @@ METRICS = {
     "millrace_incomplete_calls_refused_total",
     "millrace_translation_cache_entries", "millrace_translation_cache_bytes", "millrace_translation_cache_hits_total",
     "millrace_translation_cache_misses_total", "millrace_translation_cache_evictions_total",
+    "millrace_speech_cache_entries", "millrace_speech_cache_bytes", "millrace_speech_cache_hits_total",
+    "millrace_speech_cache_misses_total", "millrace_speech_cache_evictions_total",
     "process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds", "process_open_fds",
 }
 

@@ -38,6 +38,7 @@ class KokoroFixture : public ::testing::Test {
     options.voice = voice;
     options.espeak_timeout = std::chrono::seconds(30);
     options.shapes = shapes_;
+    options.cache = cache_;
     models::ModelInfo info;
     info.name = "tiny";
     return KokoroModel::Load(options, info);
@@ -50,6 +51,7 @@ class KokoroFixture : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   models::ShapePolicy shapes_ = models::ShapePolicy::kExact;  // kPadded: as on an accelerator
+  speech::SpeechCache::ForModel cache_;
 };
 
 }  // namespace millrace::kokoro

@@ -53,7 +53,7 @@ class ToyKindsTest : public ::testing::Test {
   ToyKindsTest()
       : repository_(
             folder_.path(),
-            MakeModelFactory(runtime::DeviceType::kCpu, ShapePolicy::kPadded, nullptr, kToyLoaders),
+            MakeModelFactory(runtime::DeviceType::kCpu, ShapePolicy::kPadded, {}, kToyLoaders),
             {&toy::v1::ModelConfig::default_instance(), kToyKinds}) {}
 
   void Write(const std::string& model, const std::string& file, const std::string& text) {
@@ -135,7 +135,7 @@ TEST_F(ToyKindsTest, MistakesAreReportedAsThoseOfOtherKinds) {
 
 TEST(ModelFactoryTest, RefusesAKindWithoutALoader) {
   const ModelFactory factory =
-      MakeModelFactory(runtime::DeviceType::kCpu, ShapePolicy::kPadded, nullptr, {});
+      MakeModelFactory(runtime::DeviceType::kCpu, ShapePolicy::kPadded, {}, {});
   const auto config =
       ParseModelConfig("toy_text { source_language: 'en' target_language: 'ne' }", "model.pbtxt",
                        {&toy::v1::ModelConfig::default_instance(), kToyKinds});
