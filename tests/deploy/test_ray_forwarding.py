@@ -1,0 +1,236 @@
+"""Calls through the handlers of deploy/ray/millrace_ray, with Serve's part played by a few lines, arrive and end as if they were sent to the daemon."""
+
+import asyncio
+import contextlib
+import pathlib
+import pickle
+import sys
+
+import fake_daemon
+import grpc
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "deploy" / "ray"))
+from millrace_ray import frames, methods  # noqa: E402
+from millrace_ray.forwarding import Forwarder  # noqa: E402
+from millrace_ray.servicers import add_to_server  # noqa: E402
+
+UNARY = "/millrace.v1.TranslationService/Translate"
+STREAM = "/millrace.v1.SynthesisService/StreamSynthesize"
+TEXT_STREAM = "/millrace.v1.SynthesisService/SynthesizeTextStream"
+
+
+class InputStream:
+    """As ray.serve.grpc_util.gRPCInputStream: it ends when the client cancels, and says so."""
+
+    def __init__(self, requests):
+        self._requests, self._cancelled = requests, False
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        try:
+            return pickle.loads(pickle.dumps(await anext(self._requests)))
+        except asyncio.CancelledError:
+            self._cancelled = True
+            raise StopAsyncIteration from None
+
+    def is_cancelled(self):
+        return self._cancelled
+
+
+class Serve:
+    """What Serve does with handlers and calls: it takes the methods from `_method_handlers`, sets its own handlers there, which call the
+    replica by the last part of the method, and sets a status of its own where a call raises."""
+
+    def __init__(self, server, forwarder):
+        self._server, self._forwarder = server, forwarder
+
+    def add_generic_rpc_handlers(self, handlers):
+        handlers[0]._method_handlers = {method: handler._replace(unary_unary=self._unary, unary_stream=self._server_stream,
+                                                                 stream_stream=self._bidirectional)
+                                        for method, handler in handlers[0]._method_handlers.items()}
+        self._server.add_generic_rpc_handlers(handlers)
+
+    async def _unary(self, call, context):
+        context.set_trailing_metadata((("request_id", "r-1"),))
+        if call.body == b"die":
+            context.set_code(grpc.StatusCode.INTERNAL)
+            context.set_details("The actor died.")
+            return b""
+        return (await self._forwarder.unary(pickle.loads(pickle.dumps(call)))).SerializeToString()
+
+    async def _server_stream(self, call, context):
+        async for frame in self._forwarder.server_stream(pickle.loads(pickle.dumps(call))):
+            yield frame.SerializeToString()
+
+    async def _bidirectional(self, requests, context):
+        async for frame in self._forwarder.bidirectional(InputStream(requests)):
+            yield frame.SerializeToString()
+
+
+@contextlib.asynccontextmanager
+async def proxied():
+    """A channel to a proxy in front of a stand-in for the daemon, and that stand-in's handlers."""
+    handlers = fake_daemon.Handlers()
+    daemon, port = await fake_daemon.serve(handlers)
+    forwarder = Forwarder(f"127.0.0.1:{port}")
+    proxy = grpc.aio.server()
+    add_to_server(None, Serve(proxy, forwarder))
+    front = proxy.add_insecure_port("127.0.0.1:0")
+    await proxy.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{front}") as channel:
+        yield channel, handlers
+    await proxy.stop(None)
+    await forwarder.close()
+    await daemon.stop(None)
+
+
+def run(test):
+    async def body():
+        async with proxied() as (channel, handlers), asyncio.timeout(20):
+            return await test(channel, handlers)
+    return asyncio.run(body())
+
+
+def trailers(metadata):
+    return {key: value for key, value in metadata}
+
+
+def sent(*bodies):
+    async def requests():
+        for body in bodies:
+            yield body
+    return requests()
+
+
+@pytest.mark.parametrize("method", [method for method, kind in methods.METHODS.items() if kind is methods.Kind.UNARY and "Health" not in method])
+def test_unary_call_reaches_its_method_of_all_services(method):
+    """Also where two services have methods of one name, which Serve does not tell apart."""
+    async def test(channel, _):
+        call = channel.unary_unary(method)(b"x")
+        assert await call == b"echo x"
+        assert trailers(await call.trailing_metadata())["seen-method"] == method
+    run(test)
+
+
+def test_metadata_and_deadline_reach_the_daemon():
+    async def test(channel, _):
+        call = channel.unary_unary(UNARY)(b"x", timeout=500, metadata=(("x-key", "v"), ("authorization", "Bearer k"), ("x-raw-bin", b"\x00\x80"),
+                                                                      ("application", "speech")))
+        await call
+        seen = trailers(await call.trailing_metadata())
+        assert (seen["seen-x-key"], seen["seen-authorization"], seen["seen-x-raw-bin"]) == ("v", "Bearer k", b"\x00\x80")
+        assert abs(int(seen["seen-seconds"]) - 500) < 20   # gRPC rounds what it sends
+        assert seen["request_id"] == "r-1"   # Serve's own stay
+        call = channel.unary_unary(UNARY)(b"x")
+        await call
+        assert trailers(await call.trailing_metadata())["seen-seconds"] == "none"
+    run(test)
+
+
+def test_what_serve_reads_is_not_forwarded():
+    from millrace_ray.servicers import forwarded
+    assert forwarded((("application", "a"), ("request_id", "r"), ("user-agent", "grpc"), ("grpc-accept-encoding", "gzip"),
+                      ("grpc-trace-bin", b"t"), ("x-key", "v"))) == (("grpc-trace-bin", b"t"), ("x-key", "v"))
+
+
+@pytest.mark.parametrize(("method", "open_call"), [
+    (UNARY, lambda channel: channel.unary_unary(UNARY)(b"fail")),
+    (STREAM, lambda channel: channel.unary_stream(STREAM)(b"one fail")),
+    (TEXT_STREAM, lambda channel: channel.stream_stream(TEXT_STREAM)(sent(b"one", b"fail")))], ids=["unary", "server stream", "text stream"])
+def test_error_ends_a_call_as_the_daemon_ended_it(method, open_call):
+    async def test(channel, _):
+        call = open_call(channel)
+        received = []
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            if method == UNARY:
+                await call
+            else:
+                async for body in call:
+                    received.append(body)
+        assert (failed.value.code(), failed.value.details()) == (fake_daemon.CODE, fake_daemon.DETAILS)
+        assert set(fake_daemon.TRAILERS) <= set(failed.value.trailing_metadata())
+        assert received == ([] if method == UNARY else [b"echo one"])
+    run(test)
+
+
+def test_server_stream_arrives_whole_and_in_order():
+    async def test(channel, _):
+        call = channel.unary_stream(STREAM)(b"a b c", timeout=500)
+        assert [body async for body in call] == [b"echo a", b"echo b", b"echo c"]
+        assert await call.code() == grpc.StatusCode.OK
+        seen = trailers(await call.trailing_metadata())
+        assert seen["seen-method"] == STREAM and abs(int(seen["seen-seconds"]) - 500) < 20
+    run(test)
+
+
+def test_text_stream_goes_both_ways_at_once():
+    async def test(channel, _):
+        call = channel.stream_stream(TEXT_STREAM)(timeout=500)
+        for word in (b"a", b"b"):
+            await call.write(word)
+            assert await call.read() == b"echo " + word   # before the next one is written
+        await call.done_writing()
+        assert await call.read() == b"end of requests"
+        assert await call.read() == grpc.aio.EOF
+        assert trailers(await call.trailing_metadata())["seen-method"] == TEXT_STREAM
+    run(test)
+
+
+def test_text_stream_without_requests_ends():
+    async def test(channel, _):
+        assert [body async for body in channel.stream_stream(TEXT_STREAM)(sent())] == [b"end of requests"]
+    run(test)
+
+
+def test_empty_message_is_a_message():
+    async def test(channel, _):
+        assert await channel.unary_unary(UNARY)(b"") == b"echo "
+    run(test)
+
+
+@pytest.mark.parametrize("kind", ["unary", "server stream", "text stream"])
+def test_cancelled_call_is_cancelled_at_the_daemon(kind):
+    async def test(channel, handlers):
+        if kind == "unary":
+            call = channel.unary_unary(UNARY)(b"hang")
+        elif kind == "server stream":
+            call = channel.unary_stream(STREAM)(b"one hang")
+            assert await call.read() == b"echo one"
+        else:
+            call = channel.stream_stream(TEXT_STREAM)()
+            await call.write(b"one")
+            assert await call.read() == b"echo one"
+            await call.write(b"hang")
+        await handlers.hanging.wait()
+        assert not handlers.cancelled.is_set()
+        call.cancel()
+        await handlers.cancelled.wait()   # within the time limit of all tests
+    run(test)
+
+
+def test_failure_of_serve_itself_may_be_tried_again():
+    async def test(channel, _):
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await channel.unary_unary(UNARY)(b"die")
+        assert (failed.value.code(), failed.value.details()) == (grpc.StatusCode.UNAVAILABLE, "The actor died.")
+    run(test)
+
+
+def test_missing_daemon_is_unavailable():
+    async def test():
+        forwarder = Forwarder("127.0.0.1:1")
+        frame = await forwarder.unary(frames.Call(UNARY, (), 5, b"x"))
+        await forwarder.close()
+        return frames.read(frame.SerializeToString())
+    assert asyncio.run(test()).code == grpc.StatusCode.UNAVAILABLE
+
+
+def test_unknown_method_is_unimplemented():
+    async def test(channel, _):
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await channel.unary_unary("/millrace.v1.TranslationService/Nothing")(b"x")
+        assert failed.value.code() == grpc.StatusCode.UNIMPLEMENTED
+    run(test)
