@@ -3,14 +3,12 @@ scripts/check-ray.sh installs."""
 
 import concurrent.futures
 import contextlib
-import copy
 import json
 import os
 import pathlib
 import queue
 import re
 import signal
-import sys
 import threading
 import time
 import urllib.error
@@ -19,72 +17,15 @@ import urllib.request
 import daemon as daemons
 import grpc
 import pytest
-import yaml
-from daemon import MODELS, ROOT, free_port, wait_for
+from daemon import MODELS, ROOT, wait_for
 from wire.stubs import admin, admin_grpc, synthesis, synthesis_grpc, translation, translation_grpc
 
-ray = pytest.importorskip("ray")
-PACKAGE = ROOT / "deploy" / "ray"
-sys.path.insert(0, str(PACKAGE))
-from fleet import traffic  # noqa: E402
-from ray import serve  # noqa: E402
-from ray.serve.context import _get_global_client  # noqa: E402
-from ray.serve.schema import ServeDeploySchema  # noqa: E402
+pytest.importorskip("ray")
+from fleet import balancers, traffic  # noqa: E402
+from fleet.ray_serve import RayServe  # noqa: E402
 
 # Several daemons share this machine.
 ONE_WORKER = ["--workers", "1", "--intra-op-threads", "1"]
-
-
-def children(pid):
-    with contextlib.suppress(FileNotFoundError):
-        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield int(child)
-                yield from children(int(child))
-
-
-def daemon_pids():
-    """The daemons of the replicas, which are below this process as all of its Ray is."""
-    found = []
-    for pid in children(os.getpid()):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            arguments = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            # Not guard.py, which becomes the daemon.
-            if pathlib.Path(os.fsdecode(arguments[0])).name.startswith("millrace") and b"serve" in arguments:
-                found.append(pid)
-    return found
-
-
-class Cluster:
-    """Serve on a Ray of this process, with the application of serve.yaml."""
-
-    def __init__(self, models):
-        self.grpc_port, self.http_port, self._models = free_port(), free_port(), models
-        self._config = yaml.safe_load((PACKAGE / "serve.yaml").read_text())
-
-    def start(self):
-        grpc_options = self._config["grpc_options"] | {"port": self.grpc_port}
-        http_options = {"host": "127.0.0.1", "port": self.http_port}
-        serve.start(http_options=http_options, grpc_options=grpc_options)
-        self._config |= {"http_options": http_options, "grpc_options": grpc_options}
-        application, = self._config["applications"]
-        application["args"] = {"program": str(daemons.BINARY), "arguments": ["--models", str(self._models), *ONE_WORKER]}
-        deployment, = application["deployments"]
-        deployment["ray_actor_options"] = {"num_cpus": 0.1}   # a share of this machine that fits
-
-    def deploy(self, **autoscaling):
-        """As `serve run serve.yaml` does. Returns when the application runs."""
-        config = copy.deepcopy(self._config)
-        config["applications"][0]["deployments"][0]["autoscaling_config"] |= autoscaling
-        _get_global_client().deploy_apps(ServeDeploySchema.model_validate(config))
-        wait_for("the application runs", lambda: serve.status().applications["millrace"].status == "RUNNING")
-
-    def connect(self, *options):
-        return grpc.insecure_channel(f"127.0.0.1:{self.grpc_port}", [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0),
-                                                                     ("grpc.use_local_subchannel_pool", 1), *options])
-
-    def replicas(self):
-        return serve.status().applications["millrace"].deployments["millrace"].replica_states.get("RUNNING", 0)
 
 
 @pytest.fixture(scope="module")
@@ -92,32 +33,24 @@ def cluster(tmp_path_factory):
     models = tmp_path_factory.mktemp("models")
     for name in traffic.MODELS:
         (models / name).symlink_to(MODELS / name)
-    # Proxies import the handlers from it, as from a package that is installed on each node.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_DISABLE_MEMORY_MONITOR"] = "1"
-    for name in [name for name in os.environ if name.startswith("MILLRACE_")]:   # as tests/deploy/daemon.py
-        if name != "MILLRACE_CPU_ISA":
-            del os.environ[name]
-    ray.init(num_cpus=2, object_store_memory=80 << 20, include_dashboard=False, logging_level="warning")
-    below = list(children(os.getpid()))
-    try:
-        cluster = Cluster(models)
-        cluster.start()
-        cluster.deploy(min_replicas=2, max_replicas=2)
-        wait_for("two replicas", lambda: cluster.replicas() == 2 and len(daemon_pids()) == 2)
-        below = list(children(os.getpid()))
-        yield cluster
-    finally:
-        serve.shutdown()
-        ray.shutdown()
-    wait_for("Ray and the daemons have ended", lambda: not set(below) & set(children(os.getpid())), 60)
-    assert daemon_pids() == []
+    with pytest.MonkeyPatch.context() as environment:
+        for name in os.environ.keys() - daemons.ENVIRONMENT.keys():   # which the daemon would refuse
+            environment.delenv(name)
+        with RayServe(daemons.BINARY, models, ONE_WORKER) as cluster:
+            cluster.deploy(min_replicas=2, max_replicas=2)
+            wait_for("two replicas", lambda: cluster.replicas() == 2)
+            assert len(cluster.daemons()) == 2
+            yield cluster
+        assert cluster.daemons() == []
+
+
+def connect(cluster, *options):
+    return grpc.insecure_channel(f"127.0.0.1:{cluster.grpc_port}", [*balancers.COMMON, *options])
 
 
 @pytest.fixture
 def channel(cluster):
-    with cluster.connect() as channel:
+    with connect(cluster) as channel:
         yield channel
 
 
@@ -181,7 +114,7 @@ def test_error_passes_unchanged(channel):
 def in_flight(cluster):
     """Requests that the daemons have not yet answered."""
     total = 0
-    for pid in daemon_pids():
+    for pid in cluster.daemons():
         arguments = pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         ports = json.loads(pathlib.Path(arguments[arguments.index("--port-file") + 1]).read_text())
         metrics = daemons.get(f"http://127.0.0.1:{ports['metrics']}/metrics") or ""
@@ -225,12 +158,12 @@ def test_http_is_forwarded(cluster, expected):
 
 def test_dead_daemon_is_replaced_with_its_replica(cluster):
     """Callers with the retry policy of deploy/grpc notice nothing."""
-    before = daemon_pids()
+    before = cluster.daemons()
     stop = threading.Event()
     failed, served = [], []
 
     def call():
-        with cluster.connect(("grpc.service_config", (ROOT / "deploy/grpc/service_config_proxy.json").read_text())) as channel:
+        with connect(cluster, ("grpc.service_config", (ROOT / "deploy/grpc/service_config_proxy.json").read_text())) as channel:
             while not stop.is_set():
                 try:
                     served.append(translate(channel))
@@ -240,7 +173,7 @@ def test_dead_daemon_is_replaced_with_its_replica(cluster):
         calls = pool.submit(call)
         try:
             os.kill(before[0], signal.SIGKILL)
-            wait_for("a new daemon beside the one that is left", lambda: len(set(daemon_pids()) - set(before)) == 1 and before[1] in daemon_pids())
+            wait_for("a new daemon beside the one that is left", lambda: len(set(cluster.daemons()) - set(before)) == 1 and before[1] in cluster.daemons())
             wait_for("two replicas", lambda: cluster.replicas() == 2)
         finally:
             stop.set()
@@ -252,11 +185,11 @@ def test_replicas_follow_the_queue_time(cluster):
     """The last of the tests: it has the application scale, down to one replica while idle and up while requests wait."""
     cluster.deploy(min_replicas=1, max_replicas=2, look_back_period_s=2, downscale_delay_s=1,
                    policy={"policy_function": "millrace_ray.scaling:QueueTimePolicy", "policy_kwargs": {"target_wait_seconds": 0.05}})
-    wait_for("one replica is left", lambda: cluster.replicas() == 1 and len(daemon_pids()) == 1)
+    wait_for("one replica is left", lambda: cluster.replicas() == 1 and len(cluster.daemons()) == 1)
     stop = threading.Event()
 
     def call():
-        with cluster.connect() as channel:
+        with connect(cluster) as channel:
             while not stop.is_set():
                 with contextlib.suppress(grpc.RpcError):
                     synthesis_grpc.SynthesisServiceStub(channel).Synthesize(

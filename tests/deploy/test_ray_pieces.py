@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import importlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -12,6 +14,7 @@ import sys
 
 import fake_daemon
 import pytest
+import yaml
 from daemon import ROOT, wait_for
 from wire import stubs   # noqa: F401  generates the modules of proto/
 from google.protobuf import descriptor_pool
@@ -50,7 +53,6 @@ def test_methods_are_those_of_the_daemon():
 
 def import_all():
     """Reflection and health are in proto/ too, and nothing else here imports them."""
-    import importlib
     for module in ("grpc.health.v1.health_pb2", "grpc.reflection.v1.reflection_pb2", "grpc.reflection.v1alpha.reflection_pb2"):
         path = pathlib.Path(stubs._folder.name) / (module.replace(".", "/") + ".py")
         spec = importlib.util.spec_from_file_location(module.rpartition(".")[2], path)
@@ -68,6 +70,19 @@ def test_frame_of_another_version_is_refused():
     assert frames.read(frames.message(b"\x01").SerializeToString()) == b"\x01"
     with pytest.raises(ValueError, match="different versions"):
         frames.read(b"\x02x")
+
+
+def test_serve_yaml_names_what_exists():
+    config = yaml.safe_load((ROOT / "deploy" / "ray" / "serve.yaml").read_text())
+    for path in config["grpc_options"]["grpc_servicer_functions"]:
+        module, _, name = path.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), name))
+    application, = config["applications"]
+    module, _, name = application["import_path"].partition(":")
+    assert f"\ndef {name}(" in (ROOT / "deploy" / "ray" / f"{module.replace('.', '/')}.py").read_text()   # its import needs Ray
+    policy = application["deployments"][0]["autoscaling_config"]["policy"]
+    module, _, name = policy["policy_function"].partition(":")
+    assert callable(getattr(importlib.import_module(module), name)(**policy["policy_kwargs"]))
 
 
 # Scaling.

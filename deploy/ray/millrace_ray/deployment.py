@@ -1,6 +1,7 @@
 """The deployment: replicas that start one daemon each. `build` makes an application of it, for serve.yaml and for `serve.run`."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import time
@@ -20,6 +21,8 @@ from .forwarding import Forwarder, Requests
 _log = logging.getLogger("ray.serve")
 # For calls that a daemon's death has just ended to reach their clients.
 _LAST_WORDS_SECONDS = 0.5
+# For a daemon without calls.
+_STOP_SECONDS = 10
 
 
 class Settings(pydantic.BaseModel, extra="forbid"):
@@ -30,8 +33,6 @@ class Settings(pydantic.BaseModel, extra="forbid"):
     """On the PATH of each node, or a path that holds on all of them."""
     start_seconds: float = pydantic.Field(default=300, gt=0)
     """Within which a daemon must have loaded its models."""
-    drain_seconds: float = pydantic.Field(default=60, gt=0)
-    """What a replica that stops lets its daemon have to finish; more than --drain-timeout."""
 
 
 @serve.ingress()
@@ -39,16 +40,19 @@ class Millrace:
     """A replica. It ends when its daemon ends on its own, and Serve replaces it at once; its daemon ends with it in any case."""
 
     async def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._closing = contextlib.AsyncExitStack()
         self._daemon = Daemon(settings.program, settings.arguments)
-        started = time.monotonic()
+        self._closing.push_async_callback(self._daemon.stop, _STOP_SECONDS)
+        began = time.monotonic()
         await self._daemon.start(settings.start_seconds)
-        _log.info("millrace serve, process %d, serves after %.1f s", self._daemon.pid, time.monotonic() - started)
+        _log.info("millrace serve, process %d, serves after %.1f s", self._daemon.pid, time.monotonic() - began)
         self._forwarder = Forwarder(f"127.0.0.1:{self._daemon.ports['grpc']}")
+        self._closing.push_async_callback(self._forwarder.close)
         self._http = HttpForwarder(self._daemon.ports["http"])
-        self._metrics = aiohttp.ClientSession()
-        self._stopping = False
-        self._watch = asyncio.create_task(self._end_with_daemon())
+        self._closing.push_async_callback(self._http.close)
+        self._metrics = await self._closing.enter_async_context(aiohttp.ClientSession())
+        watch = asyncio.create_task(self._end_with_daemon())
+        self._closing.callback(watch.cancel)
 
     def __serve_build_asgi_app__(self) -> HttpForwarder:
         return self._http
@@ -62,13 +66,8 @@ class Millrace:
             return scaling.load(await answer.text())
 
     async def __del__(self) -> None:
-        """Serve calls it once, when the replica has no calls left or its time to finish them is over."""
-        self._stopping = True
-        self._watch.cancel()
-        await self._daemon.stop(self._settings.drain_seconds)
-        await self._metrics.close()
-        await self._http.close()
-        await self._forwarder.close()
+        """Serve calls it once, when the replica has no calls left."""
+        await self._closing.aclose()
 
     async def _end_with_daemon(self) -> None:
         """A replica without a daemon would answer faster than any other and get all the calls until the next health check."""
@@ -97,13 +96,13 @@ for _name, _kind in methods.by_name().items():
 
 
 def build(args: Settings | dict[str, Any]) -> serve.Application:
-    settings = args if isinstance(args, Settings) else Settings(**args)
-    return DEPLOYMENT.options(graceful_shutdown_timeout_s=settings.drain_seconds + 10).bind(settings)
+    return DEPLOYMENT.bind(args if isinstance(args, Settings) else Settings(**args))
 
 
 # serve.yaml may set all of it anew. The daemon has queues and refuses what is beyond them, so that Serve's own limit stays out of the way.
 DEPLOYMENT = serve.deployment(
     name="millrace", max_ongoing_requests=1000, health_check_period_s=2, health_check_timeout_s=10,
+    graceful_shutdown_timeout_s=90,
     autoscaling_config=AutoscalingConfig(
         min_replicas=1, max_replicas=1, metrics_interval_s=1, look_back_period_s=10, upscale_delay_s=0, downscale_delay_s=300,
         policy=AutoscalingPolicy(policy_function=scaling.QueueTimePolicy)))(Millrace)
