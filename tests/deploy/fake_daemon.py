@@ -89,7 +89,10 @@ class Http(http.server.BaseHTTPRequestHandler):
         seen = {"method": self.command, "path": self.path, "headers": [[name.lower(), value] for name, value in self.headers.items()],
                 "body": self.rfile.read(length).decode()}
         body = json.dumps(seen).encode()
-        self.send_response(429 if self.path.startswith("/full") else 200)
+        status = {"/full": 429, "/moved": 302}.get(self.path, 200)
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/elsewhere")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Retry-After", "3")
         self.end_headers()

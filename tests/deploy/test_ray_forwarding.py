@@ -211,6 +211,45 @@ def test_cancelled_call_is_cancelled_at_the_daemon(kind):
     run(test)
 
 
+class CancelledStream(InputStream):
+    """Of a client that has sent one word and gone, which Serve tells after it."""
+
+    def is_cancelled(self):
+        return True
+
+
+async def forwarded(test):
+    handlers = fake_daemon.Handlers()
+    daemon, port = await fake_daemon.serve(handlers)
+    forwarder = Forwarder(f"127.0.0.1:{port}")
+    async with asyncio.timeout(20):
+        await test(forwarder, handlers)
+    await forwarder.close()
+    await daemon.stop(None)
+
+
+def test_requests_that_end_because_the_client_went_are_no_end_of_a_text():
+    async def test(forwarder, _):
+        call = frames.Call(TEXT_STREAM, (), None, b"")
+        received = [frames.read(frame.SerializeToString()) async for frame in forwarder.bidirectional(CancelledStream(sent(call, b"one")))]
+        assert received[-1].code == grpc.StatusCode.CANCELLED and b"end of requests" not in received
+    asyncio.run(forwarded(test))
+
+
+@pytest.mark.parametrize("kind", ["server stream", "text stream"])
+def test_stream_that_is_read_no_further_is_cancelled_at_the_daemon(kind):
+    async def test(forwarder, handlers):
+        if kind == "server stream":
+            replies = forwarder.server_stream(frames.Call(STREAM, (), None, b"one hang"))
+        else:
+            replies = forwarder.bidirectional(InputStream(sent(frames.Call(TEXT_STREAM, (), None, b""), b"one", b"hang")))
+        assert frames.read((await anext(replies)).SerializeToString()) == b"echo one"
+        await handlers.hanging.wait()
+        await replies.aclose()
+        await handlers.cancelled.wait()
+    asyncio.run(forwarded(test))
+
+
 def test_failure_of_serve_itself_may_be_tried_again():
     async def test(channel, _):
         with pytest.raises(grpc.aio.AioRpcError) as failed:

@@ -304,8 +304,9 @@ def test_http_request_arrives_as_it_was_sent(http_forwarder):
     assert headers[b"retry-after"] == b"3"
 
 
-def test_http_error_passes_unchanged(http_forwarder):
-    assert asgi(http_forwarder(fake_daemon.serve_http()), path="/full")[0] == 429
+@pytest.mark.parametrize(("path", "status"), [("/full", 429), ("/moved", 302)])
+def test_http_status_passes_unchanged(http_forwarder, path, status):
+    assert asgi(http_forwarder(fake_daemon.serve_http()), path=path)[0] == status
 
 
 def test_http_without_a_daemon_says_so(http_forwarder):

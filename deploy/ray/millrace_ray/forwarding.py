@@ -1,6 +1,8 @@
 """Forwards calls to the daemon over gRPC without looking into their messages."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Protocol
 
 import grpc
@@ -38,12 +40,10 @@ class Forwarder:
             return frames.end(_failed(error))
         return frames.end(frames.End(grpc.StatusCode.OK, "", _plain(await rpc.trailing_metadata()), body))
 
-    async def server_stream(self, call: frames.Call) -> AsyncIterator[frames.Frame]:
-        rpc = self._channel.unary_stream(call.method)(call.body, timeout=call.seconds, metadata=call.metadata)
-        async for frame in _replies(rpc):
-            yield frame
+    def server_stream(self, call: frames.Call) -> AsyncGenerator[frames.Frame]:
+        return _replies(self._channel.unary_stream(call.method)(call.body, timeout=call.seconds, metadata=call.metadata))
 
-    async def bidirectional(self, requests: Requests) -> AsyncIterator[frames.Frame]:
+    async def bidirectional(self, requests: Requests) -> AsyncGenerator[frames.Frame]:
         arriving = aiter(requests)
         try:
             call = await anext(arriving)
@@ -56,20 +56,25 @@ class Forwarder:
             if requests.is_cancelled():   # an end of the requests would have the daemon answer to what it has got
                 rpc.cancel()
         rpc = self._channel.stream_stream(call.method)(bodies(), timeout=call.seconds, metadata=call.metadata)
-        async for frame in _replies(rpc):
-            yield frame
+        async with contextlib.aclosing(_replies(rpc)) as replies:
+            async for frame in replies:
+                yield frame
 
     async def close(self) -> None:
         """Cancels the calls that are left."""
         await self._channel.close()
 
 
-async def _replies(rpc: grpc.aio.StreamStreamCall | grpc.aio.UnaryStreamCall) -> AsyncIterator[frames.Frame]:
+async def _replies(rpc: grpc.aio.StreamStreamCall | grpc.aio.UnaryStreamCall) -> AsyncGenerator[frames.Frame]:
     try:
         async for body in rpc:
             yield frames.message(body)
     except grpc.aio.AioRpcError as error:
         yield frames.end(_failed(error))
+    except asyncio.CancelledError:
+        if asyncio.current_task().cancelling():   # by Serve, and not by the end of the requests
+            raise
+        yield frames.end(frames.End(grpc.StatusCode.CANCELLED, "the client went away", ()))
     else:
         yield frames.end(frames.End(await rpc.code(), await rpc.details(), _plain(await rpc.trailing_metadata())))
     finally:
