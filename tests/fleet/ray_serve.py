@@ -42,6 +42,14 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def runs(pid: int) -> bool:
+    """Also of those whose parent has ended before them."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class RayServe:
     """Use as a context manager, once in a process. `arguments` are flags of `millrace serve`."""
 
@@ -67,11 +75,11 @@ class RayServe:
         return self
 
     def __exit__(self, *_: object) -> None:
-        below = set(descendants(os.getpid()))
+        below = descendants(os.getpid())
         with contextlib.suppress(Exception):   # Ray goes in any case
             self._serve.shutdown()
         self._ray.shutdown()
-        wait_for("all of Ray has ended", lambda: not below & set(descendants(os.getpid())))
+        wait_for("all of Ray has ended", lambda: not any(map(runs, below)))
 
     def deploy(self, **autoscaling: object) -> None:
         """As `serve run serve.yaml` does, but for this autoscaling. Returns when the application runs."""
@@ -106,8 +114,8 @@ def main() -> None:
     parser.add_argument("--port-file", type=pathlib.Path, required=True)
     parser.add_argument("arguments", nargs="*", help="flags of the daemon, behind --")
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt), RayServe(args.binary, args.models, args.arguments) as running:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)   # in place of Ray's own
         running.deploy(min_replicas=1, max_replicas=1)
         args.port_file.write_text(json.dumps({"grpc": running.grpc_port, "http": running.http_port}))
         signal.pause()
