@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib.util
 import pathlib
 import pickle
 import sys
@@ -40,18 +41,37 @@ class InputStream:
         return self._cancelled
 
 
-class Serve:
-    """What Serve does with handlers and calls: it takes the methods from `_method_handlers`, sets its own handlers there, which call the
-    replica by the last part of the method, and sets a status of its own where a call raises."""
+def serve_of_this_file(make_handler):
+    """A server and what `add_to_server` is given. As Serve's it takes the methods from `_method_handlers` and sets handlers of its own there."""
+    server = grpc.aio.server()
 
-    def __init__(self, server, forwarder):
-        self._server, self._forwarder = server, forwarder
+    class Registry:
+        def add_generic_rpc_handlers(self, handlers):
+            handlers[0]._method_handlers = {
+                method: handler._replace(**{kind: make_handler(method, kind) for kind in ("unary_unary", "unary_stream", "stream_stream")})
+                for method, handler in handlers[0]._method_handlers.items()}
+            server.add_generic_rpc_handlers(handlers)
+    return server, Registry()
 
-    def add_generic_rpc_handlers(self, handlers):
-        handlers[0]._method_handlers = {method: handler._replace(unary_unary=self._unary, unary_stream=self._server_stream,
-                                                                 stream_stream=self._bidirectional)
-                                        for method, handler in handlers[0]._method_handlers.items()}
-        self._server.add_generic_rpc_handlers(handlers)
+
+def serve_of_ray(make_handler):
+    """The server of Ray's proxies, in which only the calls of replicas are those of this file."""
+    from ray.serve._private.grpc_util import gRPCGenericServer
+    server = gRPCGenericServer(lambda service_method, streaming_type: make_handler(service_method, streaming_type.value))
+    return server, server
+
+
+SERVERS = [serve_of_this_file, *([serve_of_ray] if importlib.util.find_spec("ray") else [])]
+
+
+class Proxy:
+    """What Serve's proxies do with a call: they hand the request to a replica, and set a status of their own where a call raises."""
+
+    def __init__(self, forwarder):
+        self._forwarder = forwarder
+
+    def handler(self, method, kind):
+        return {"unary_unary": self._unary, "unary_stream": self._server_stream, "stream_stream": self._bidirectional}.get(kind)
 
     async def _unary(self, call, context):
         context.set_trailing_metadata((("request_id", "r-1"),))
@@ -71,13 +91,13 @@ class Serve:
 
 
 @contextlib.asynccontextmanager
-async def proxied():
+async def proxied(make_server):
     """A channel to a proxy in front of a stand-in for the daemon, and that stand-in's handlers."""
     handlers = fake_daemon.Handlers()
     daemon, port = await fake_daemon.serve(handlers)
     forwarder = Forwarder(f"127.0.0.1:{port}")
-    proxy = grpc.aio.server()
-    add_to_server(None, Serve(proxy, forwarder))
+    proxy, registry = make_server(Proxy(forwarder).handler)
+    add_to_server(None, registry)
     front = proxy.add_insecure_port("127.0.0.1:0")
     await proxy.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{front}") as channel:
@@ -87,11 +107,15 @@ async def proxied():
     await daemon.stop(None)
 
 
-def run(test):
-    async def body():
-        async with proxied() as (channel, handlers), asyncio.timeout(20):
-            return await test(channel, handlers)
-    return asyncio.run(body())
+@pytest.fixture(params=SERVERS, ids=lambda server: server.__name__)
+def run(request):
+    """Runs a test with a channel and the handlers of the stand-in."""
+    def run(test):
+        async def body():
+            async with proxied(request.param) as (channel, handlers), asyncio.timeout(20):
+                return await test(channel, handlers)
+        return asyncio.run(body())
+    return run
 
 
 def trailers(metadata):
@@ -106,7 +130,7 @@ def sent(*bodies):
 
 
 @pytest.mark.parametrize("method", [method for method, kind in methods.METHODS.items() if kind is methods.Kind.UNARY and "Health" not in method])
-def test_unary_call_reaches_its_method_of_all_services(method):
+def test_unary_call_reaches_its_method_of_all_services(run, method):
     """Also where two services have methods of one name, which Serve does not tell apart."""
     async def test(channel, _):
         call = channel.unary_unary(method)(b"x")
@@ -115,7 +139,7 @@ def test_unary_call_reaches_its_method_of_all_services(method):
     run(test)
 
 
-def test_metadata_and_deadline_reach_the_daemon():
+def test_metadata_and_deadline_reach_the_daemon(run):
     async def test(channel, _):
         call = channel.unary_unary(UNARY)(b"x", timeout=500, metadata=(("x-key", "v"), ("authorization", "Bearer k"), ("x-raw-bin", b"\x00\x80"),
                                                                       ("application", "speech")))
@@ -140,7 +164,7 @@ def test_what_serve_reads_is_not_forwarded():
     (UNARY, lambda channel: channel.unary_unary(UNARY)(b"fail")),
     (STREAM, lambda channel: channel.unary_stream(STREAM)(b"one fail")),
     (TEXT_STREAM, lambda channel: channel.stream_stream(TEXT_STREAM)(sent(b"one", b"fail")))], ids=["unary", "server stream", "text stream"])
-def test_error_ends_a_call_as_the_daemon_ended_it(method, open_call):
+def test_error_ends_a_call_as_the_daemon_ended_it(run, method, open_call):
     async def test(channel, _):
         call = open_call(channel)
         received = []
@@ -156,7 +180,7 @@ def test_error_ends_a_call_as_the_daemon_ended_it(method, open_call):
     run(test)
 
 
-def test_server_stream_arrives_whole_and_in_order():
+def test_server_stream_arrives_whole_and_in_order(run):
     async def test(channel, _):
         call = channel.unary_stream(STREAM)(b"a b c", timeout=500)
         assert [body async for body in call] == [b"echo a", b"echo b", b"echo c"]
@@ -166,7 +190,7 @@ def test_server_stream_arrives_whole_and_in_order():
     run(test)
 
 
-def test_text_stream_goes_both_ways_at_once():
+def test_text_stream_goes_both_ways_at_once(run):
     async def test(channel, _):
         call = channel.stream_stream(TEXT_STREAM)(timeout=500)
         for word in (b"a", b"b"):
@@ -179,20 +203,20 @@ def test_text_stream_goes_both_ways_at_once():
     run(test)
 
 
-def test_text_stream_without_requests_ends():
+def test_text_stream_without_requests_ends(run):
     async def test(channel, _):
         assert [body async for body in channel.stream_stream(TEXT_STREAM)(sent())] == [b"end of requests"]
     run(test)
 
 
-def test_empty_message_is_a_message():
+def test_empty_message_is_a_message(run):
     async def test(channel, _):
         assert await channel.unary_unary(UNARY)(b"") == b"echo "
     run(test)
 
 
 @pytest.mark.parametrize("kind", ["unary", "server stream", "text stream"])
-def test_cancelled_call_is_cancelled_at_the_daemon(kind):
+def test_cancelled_call_is_cancelled_at_the_daemon(run, kind):
     async def test(channel, handlers):
         if kind == "unary":
             call = channel.unary_unary(UNARY)(b"hang")
@@ -250,7 +274,7 @@ def test_stream_that_is_read_no_further_is_cancelled_at_the_daemon(kind):
     asyncio.run(forwarded(test))
 
 
-def test_failure_of_serve_itself_may_be_tried_again():
+def test_failure_of_serve_itself_may_be_tried_again(run):
     async def test(channel, _):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
             await channel.unary_unary(UNARY)(b"die")
@@ -267,7 +291,7 @@ def test_missing_daemon_is_unavailable():
     assert asyncio.run(test()).code == grpc.StatusCode.UNAVAILABLE
 
 
-def test_unknown_method_is_unimplemented():
+def test_unknown_method_is_unimplemented(run):
     async def test(channel, _):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
             await channel.unary_unary("/millrace.v1.TranslationService/Nothing")(b"x")
