@@ -20,7 +20,7 @@ from .forwarding import Forwarder, Requests
 
 _log = logging.getLogger("ray.serve")
 # For calls that a daemon's death has just ended to reach their clients.
-_LAST_WORDS_SECONDS = 0.5
+_LAST_WORDS_SECONDS = 0.2
 # For a daemon without calls.
 _STOP_SECONDS = 10
 
