@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib.util
+import json
 import pathlib
 import pickle
 import sys
@@ -18,6 +19,11 @@ from millrace_ray.servicers import add_to_server  # noqa: E402
 
 UNARY = "/millrace.v1.TranslationService/Translate"
 STREAM = "/millrace.v1.SynthesisService/StreamSynthesize"
+REPEATED = "/millrace.v1.TranslationService/DetectLanguage"
+# As deploy/grpc has it, for one method, so that the others show what happens without.
+RETRIES = {"methodConfig": [{"name": [{"service": "millrace.v1.TranslationService", "method": "DetectLanguage"}],
+                             "retryPolicy": {"maxAttempts": 2, "initialBackoff": "0.01s", "maxBackoff": "0.01s", "backoffMultiplier": 1,
+                                             "retryableStatusCodes": ["UNAVAILABLE"]}}]}
 TEXT_STREAM = "/millrace.v1.SynthesisService/SynthesizeTextStream"
 
 
@@ -68,14 +74,15 @@ class Proxy:
     """What Serve's proxies do with a call: they hand the request to a replica, and set a status of their own where a call raises."""
 
     def __init__(self, forwarder):
-        self._forwarder = forwarder
+        self._forwarder, self._died = forwarder, False
 
     def handler(self, method, kind):
         return {"unary_unary": self._unary, "unary_stream": self._server_stream, "stream_stream": self._bidirectional}.get(kind)
 
     async def _unary(self, call, context):
         context.set_trailing_metadata((("request_id", "r-1"),))
-        if call.body == b"die":
+        if call.body == b"die" or (call.body == b"die once" and not self._died):
+            self._died = True
             context.set_code(grpc.StatusCode.INTERNAL)
             context.set_details("The actor died.")
             return b""
@@ -100,7 +107,7 @@ async def proxied(make_server):
     add_to_server(None, registry)
     front = proxy.add_insecure_port("127.0.0.1:0")
     await proxy.start()
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{front}") as channel:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{front}", [("grpc.service_config", json.dumps(RETRIES))]) as channel:
         yield channel, handlers
     await proxy.stop(None)
     await forwarder.close()
@@ -279,6 +286,12 @@ def test_failure_of_serve_itself_may_be_tried_again(run):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
             await channel.unary_unary(UNARY)(b"die")
         assert (failed.value.code(), failed.value.details()) == (grpc.StatusCode.UNAVAILABLE, "The actor died.")
+    run(test)
+
+
+def test_clients_repeat_what_serve_itself_failed(run):
+    async def test(channel, _):
+        assert await channel.unary_unary(REPEATED)(b"die once") == b"echo die once"
     run(test)
 
 

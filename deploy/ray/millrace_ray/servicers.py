@@ -96,14 +96,13 @@ async def _messages(replies: AsyncIterator[bytes], context: grpc.aio.ServicerCon
 
 
 async def _finish(how: frames.End | None, context: grpc.aio.ServicerContext) -> None:
-    """Ends the call as the daemon did. Without an end of the daemon the status is Serve's own, and another try may do."""
-    if how is None:
-        if context.code() is grpc.StatusCode.INTERNAL:   # the replica or its node went away
-            context.set_code(grpc.StatusCode.UNAVAILABLE)
-        return
-    # Serve has set the request's ID in its log.
-    trailers = (*(context.trailing_metadata() or ()), *how.trailers)
-    if how.code is grpc.StatusCode.OK:
-        context.set_trailing_metadata(trailers)
-    else:
-        await context.abort(how.code, how.details, trailers)
+    """Ends the call as the daemon did. Without an end of the daemon the status is Serve's own, and another try may do. By `abort`, as gRPC's
+    clients repeat no call that has had an answer, of which an empty message is one."""
+    trailers = tuple(context.trailing_metadata() or ())   # the request's ID in Serve's log
+    if how is not None and how.code is grpc.StatusCode.OK:
+        context.set_trailing_metadata((*trailers, *how.trailers))
+    elif how is not None:
+        await context.abort(how.code, how.details, (*trailers, *how.trailers))
+    elif context.code() not in (None, grpc.StatusCode.OK):
+        replica_died = context.code() is grpc.StatusCode.INTERNAL
+        await context.abort(grpc.StatusCode.UNAVAILABLE if replica_died else context.code(), context.details(), trailers)
