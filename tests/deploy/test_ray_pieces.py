@@ -312,3 +312,76 @@ def test_http_status_passes_unchanged(http_forwarder, path, status):
 def test_http_without_a_daemon_says_so(http_forwarder):
     status, headers, body = asgi(http_forwarder(1))
     assert (status, headers[b"retry-after"]) == (503, b"1") and b"does not answer" in body
+
+
+def websocket(http_forwarder, events):
+    """What a client is sent for these events behind its connect, and what the daemon's side has seen."""
+    from aiohttp import web
+    seen, sent = [], []
+
+    async def echo(request):
+        socket = web.WebSocketResponse(protocols=("speech",))
+        seen.append((request.path_qs, request.headers.get("X-A")))
+        await socket.prepare(request)
+        async for message in socket:
+            seen.append(message.data)
+            if message.data == "bye":
+                await socket.close(code=4001)
+            elif isinstance(message.data, str):
+                await socket.send_str(message.data.upper())
+            else:
+                await socket.send_bytes(message.data)
+        seen.append(socket.close_code)
+        return socket
+
+    async def test():
+        application = web.Application()
+        application.router.add_get("/{path:.*}", echo)
+        runner = web.AppRunner(application)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        arriving = [{"type": "websocket.connect"}, *events]
+        forwarder = http_forwarder(runner.addresses[0][1])
+
+        async def receive():
+            return arriving.pop(0) if arriving else await asyncio.Event().wait()
+
+        async def send(event):
+            sent.append(event)
+        scope = {"type": "websocket", "path": "/ws", "raw_path": b"/ws", "query_string": b"a=1", "root_path": "", "subprotocols": ["speech"],
+                 "headers": [(b"x-a", b"1"), (b"upgrade", b"websocket"), (b"sec-websocket-key", b"k"), (b"sec-websocket-version", b"13")]}
+        await asyncio.wait_for(forwarder(scope, receive, send), 20)
+        await forwarder.close()
+        await runner.cleanup()
+    asyncio.run(test())
+    return sent, seen
+
+
+def test_websocket_goes_both_ways_until_the_daemon_closes_it(http_forwarder):
+    sent, seen = websocket(http_forwarder, [{"type": "websocket.receive", "text": "hello"}, {"type": "websocket.receive", "bytes": b"\x00\xff"},
+                                            {"type": "websocket.receive", "text": "bye"}])
+    assert seen[0] == ("/ws?a=1", "1")
+    assert sent == [{"type": "websocket.accept", "subprotocol": "speech"}, {"type": "websocket.send", "text": "HELLO"},
+                    {"type": "websocket.send", "bytes": b"\x00\xff"}, {"type": "websocket.close", "code": 4001}]
+
+
+def test_websocket_that_the_client_closes_is_closed_at_the_daemon(http_forwarder):
+    _, seen = websocket(http_forwarder, [{"type": "websocket.receive", "text": "hello"}, {"type": "websocket.disconnect", "code": 1001}])
+    assert seen[1:] == ["hello", 1001]
+
+
+def test_websocket_without_a_daemon_is_refused(http_forwarder):
+    sent = []
+
+    async def test():
+        async def receive():
+            return {"type": "websocket.connect"}
+
+        async def send(event):
+            sent.append(event)
+        forwarder = http_forwarder(1)
+        await forwarder({"type": "websocket", "path": "/ws", "headers": [], "subprotocols": []}, receive, send)
+        await forwarder.close()
+    asyncio.run(test())
+    assert [event["type"] for event in sent] == ["websocket.close"]

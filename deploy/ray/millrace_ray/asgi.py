@@ -92,10 +92,18 @@ class HttpForwarder:
         await send({"type": "websocket.accept", "subprotocol": upstream.protocol})
         async with upstream:
             to_daemon = asyncio.create_task(_to_daemon(receive, upstream))
+            to_client = asyncio.create_task(_to_client(upstream, send))
             try:
-                await _to_client(upstream, send)
+                await asyncio.wait((to_daemon, to_client), return_when=asyncio.FIRST_COMPLETED)
+                if to_client.done():
+                    to_client.result()
+                else:   # the client has closed it; what is still read would stand in the way of the closing
+                    to_client.cancel()
+                    await asyncio.wait((to_client,))
+                    await upstream.close(code=to_daemon.result())
             finally:
                 to_daemon.cancel()
+                to_client.cancel()
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         while True:
@@ -121,12 +129,13 @@ async def _body(receive: Any) -> AsyncIterator[bytes]:
         yield event.get("body", b"")
 
 
-async def _to_daemon(receive: Any, upstream: aiohttp.ClientWebSocketResponse) -> None:
+async def _to_daemon(receive: Any, upstream: aiohttp.ClientWebSocketResponse) -> int:
+    """Until the client closes the socket; the code with which it does."""
     while True:
         event = await receive()
         if event["type"] == "websocket.disconnect":
-            await upstream.close(code=event.get("code") or 1000)
-            return
+            code = event.get("code")
+            return 1000 if code in (None, 1005, 1006) else code   # those two say that none was sent, and may not be sent
         if event.get("text") is not None:
             await upstream.send_str(event["text"])
         else:
@@ -139,9 +148,8 @@ async def _to_client(upstream: aiohttp.ClientWebSocketResponse, send: Any) -> No
             await send({"type": "websocket.send", "text": message.data})
         elif message.type is aiohttp.WSMsgType.BINARY:
             await send({"type": "websocket.send", "bytes": message.data})
-    # 1006 says that there was no close frame, and none may carry it.
     code = upstream.close_code
-    await send({"type": "websocket.close", "code": 1011 if code in (None, 1006) else code})
+    await send({"type": "websocket.close", "code": {None: 1011, 1005: 1000, 1006: 1011}.get(code, code)})
 
 
 def _text(headers: Headers) -> list[tuple[str, str]]:
