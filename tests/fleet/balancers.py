@@ -43,6 +43,14 @@ class Balancer:
                  http_port: int | None = None) -> None:
         self.name, self._target, self._options, self._program, self.http_port = name, target, options, program, http_port
 
+    @property
+    def address(self) -> str:
+        return self._target
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._program is None else self._program.process.pid
+
     def connect(self) -> grpc.Channel:
         return grpc.insecure_channel(self._target, [*COMMON, *self._options])
 
