@@ -41,6 +41,7 @@ from scenarios import (
     ray,
     soak,
     speech,
+    speech_cache,
     speech_peers,
     startup,
     stream,
@@ -54,7 +55,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "BENCHMARKS.md"
 PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "traces": traces, "ghz": ghz, "translate": translate,
-             "speech": speech,
+             "speech": speech, "speech-cache": speech_cache,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
