@@ -57,7 +57,7 @@ def channel(cluster):
 def expected(tmp_path_factory):
     """The answers of a daemon without Ray."""
     with daemons.daemon(tmp_path_factory.mktemp("alone"), *ONE_WORKER) as alone, grpc.insecure_channel(f"127.0.0.1:{alone.ports['grpc']}") as channel:
-        yield traffic.Expected(channel)
+        return traffic.Expected(channel)
 
 
 def translate(channel, text=traffic.TEXT, **options):

@@ -50,6 +50,7 @@ class Millrace:
         self._closing.push_async_callback(self._forwarder.close)
         self._http = HttpForwarder(self._daemon.ports["http"])
         self._closing.push_async_callback(self._http.close)
+        self._load = {scaling.WAIT_SECONDS: 0.0, scaling.BUSY: 0.0}
         self._metrics = await self._closing.enter_async_context(aiohttp.ClientSession())
         watch = asyncio.create_task(self._end_with_daemon())
         self._closing.callback(watch.cancel)
@@ -62,8 +63,11 @@ class Millrace:
             raise DaemonError("the daemon of this replica does not serve")
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        async with self._metrics.get(f"http://127.0.0.1:{self._daemon.ports['metrics']}/metrics") as answer:
-            return scaling.load(await answer.text())
+        # Serve asks on while a replica stops, whose daemon has ended.
+        if not self._metrics.closed:
+            async with self._metrics.get(f"http://127.0.0.1:{self._daemon.ports['metrics']}/metrics") as answer:
+                self._load = scaling.load(await answer.text())
+        return self._load
 
     async def __del__(self) -> None:
         """Serve calls it once, when the replica has no calls left."""
