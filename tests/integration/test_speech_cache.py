@@ -57,7 +57,7 @@ def test_what_comes_again_is_the_same_without_the_network(plain, cached):
     assert speak(cached) == expected
     counts = cache_metrics(cached)
     assert (counts["hits_total"], counts["misses_total"], counts["entries"]) == (0, 2, 2)
-    assert len(expected.audio) < counts["bytes"] <= 64 << 20
+    assert 0.8 * len(expected.audio) < counts["bytes"] <= 64 << 20   # pauses are not kept
     forwards = cached.metrics().total("millrace_compute_duration_seconds_count")
     assert speak(cached) == expected
     after = cached.metrics()

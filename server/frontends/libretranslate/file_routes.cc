@@ -44,20 +44,9 @@ class FileRoutes {
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
     // Before the body comes, because the files that are held are what is bounded.
-    const PeerPlaces::Place of_peer = files_of_peer_.TryEnter(Peer(request.remote_addr));
-    const absl::StatusOr<Ticket> place = files_.TryEnter();
-    absl::Status status;
-    if (!of_peer.held()) {
-      status = TooMany(StrCat("the server already translates ", places_.of_peer,
-                              " files of this address, which is the limit"));
-    } else if (!place.ok()) {
-      status = TooMany(
-          StrCat("the server already translates ", places_.all, " files, which is its limit"));
-    } else if (!request.is_multipart_form_data()) {
-      status = NoForm(request);
-    }
-    if (!status.ok()) {
-      if (DropBody(request, reader)) SendStatus(response, status);
+    const absl::StatusOr<TakenPlaces> places = TakePlaces(request);
+    if (!places.ok()) {
+      if (DropBody(request, reader)) SendStatus(response, places.status());
       return;
     }
     std::optional<FileForm> form = ReadFileForm(reader);
@@ -98,6 +87,28 @@ class FileRoutes {
   }
 
  private:
+  // The places of an upload, of its address and of all, until it is destroyed.
+  struct TakenPlaces {
+    PeerPlaces::Place of_peer;
+    Ticket of_all;
+  };
+
+  // A refused upload has no place, because its body may be slow to come and is only dropped.
+  absl::StatusOr<TakenPlaces> TakePlaces(const httplib::Request& request) {
+    PeerPlaces::Place of_peer = files_of_peer_.TryEnter(Peer(request.remote_addr));
+    if (!of_peer.held()) {
+      return TooMany(StrCat("the server already translates ", places_.of_peer,
+                            " files of this address, which is the limit"));
+    }
+    absl::StatusOr<Ticket> of_all = files_.TryEnter();
+    if (!of_all.ok()) {
+      return TooMany(
+          StrCat("the server already translates ", places_.all, " files, which is its limit"));
+    }
+    if (!request.is_multipart_form_data()) return NoForm(request);
+    return TakenPlaces{std::move(of_peer), *std::move(of_all)};
+  }
+
   absl::Status TooMany(const std::string& message) {
     services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
     return Refused(message, std::chrono::seconds(1));
