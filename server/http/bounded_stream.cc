@@ -24,6 +24,10 @@ constexpr milliseconds kSlice{50};
 // The time that sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
 constexpr size_t kReadBytes = 4096;
+// A read gives at least this much of a longer body: the library refuses a form whose first piece
+// ends within the line of its boundary, which has 70 characters at most (RFC 2046), two dashes and
+// the end of the line.
+constexpr size_t kLeastBytes = 74;
 
 void Name(std::optional<HostPort> address, std::string& ip, int& port) {
   if (!address) return;
@@ -63,12 +67,13 @@ bool BoundedStream::WaitFor(short events, TimePoint end, bool answering) const {
 }
 
 ssize_t BoundedStream::Fill() {
+  received_.erase(0, std::exchange(next_, 0));
+  const size_t unread = received_.size();
   for (;;) {
     if (!WaitFor(POLLIN, opened_ + limits_.body_timeout, false)) return -1;
-    received_.resize(kReadBytes);
-    const ssize_t count = recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
-    next_ = 0;
-    received_.resize(count > 0 ? static_cast<size_t>(count) : 0);
+    received_.resize(unread + kReadBytes);
+    const ssize_t count = recv(socket_, received_.data() + unread, kReadBytes, MSG_DONTWAIT);
+    received_.resize(unread + (count > 0 ? static_cast<size_t>(count) : 0));
     if (count < 0 && WouldBlock()) continue;
     return count;
   }
@@ -98,7 +103,8 @@ bool BoundedStream::is_writable() const {
 
 ssize_t BoundedStream::read(char* bytes, size_t size) {
   if (bytes_left_ == 0) return -1;
-  if (next_ == received_.size()) {
+  const size_t least = std::min({size, bytes_left_, kLeastBytes});
+  while (received_.size() - next_ < least) {
     if (const ssize_t count = Fill(); count <= 0) return count;
   }
   const size_t count = std::min({size, received_.size() - next_, bytes_left_});

@@ -72,7 +72,7 @@ class BoundedStream final : public httplib::Stream {
   // Returns true if the socket is ready for the events before `end`. Once the server stops, it
   // waits only if `answering`, and only for a moment.
   bool WaitFor(short events, TimePoint end, bool answering) const;
-  // Receives more once all has been read: bytes, 0 at the client's end, -1.
+  // Receives more behind what is unread: bytes, 0 at the client's end, -1.
   ssize_t Fill();
   // Sends what is kept and then, as far as the socket takes them, the bytes.
   ssize_t Send(const char* bytes, size_t size);

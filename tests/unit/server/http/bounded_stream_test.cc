@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/fakes/joining_thread.h"
 
@@ -30,6 +31,18 @@ class BoundedStreamTest : public ::testing::Test {
     for (const int end : ends_) close(end);
   }
   ssize_t Write(std::string_view bytes) { return stream_->write(bytes.data(), bytes.size()); }
+  // Sends each piece by itself, as a body that has this length together.
+  void SendBody(const std::vector<std::string>& pieces) {
+    for (const std::string& piece : pieces) {
+      stream_->AllowBody(piece.size());
+      ASSERT_EQ(send(ends_[1], piece.data(), piece.size(), 0), static_cast<ssize_t>(piece.size()));
+    }
+  }
+  std::string Read() {
+    char bytes[1000];
+    const ssize_t count = stream_->read(bytes, sizeof(bytes));
+    return count > 0 ? std::string(bytes, static_cast<size_t>(count)) : "";
+  }
   // Returns the bytes of one send; empty: there was none.
   std::string Received() {
     char bytes[100];
@@ -66,6 +79,21 @@ TEST_F(BoundedStreamTest, SendsAHeadThatNothingFollows) {
   EXPECT_EQ(Write("head"), 4);
   EXPECT_TRUE(stream_->SendHeld());
   EXPECT_EQ(Received(), "head");
+}
+
+TEST_F(BoundedStreamTest, ReadsTheLineOfABoundaryInOnePiece) {
+  Open(SOCK_SEQPACKET);
+  const std::string line = "--" + std::string(70, 'b') + "\r\n";
+  SendBody({line.substr(0, 1), line.substr(1), "rest"});
+  EXPECT_EQ(Read(), line);
+  EXPECT_EQ(Read(), "rest");
+  EXPECT_EQ(Read(), "");
+}
+
+TEST_F(BoundedStreamTest, ReadsAShortBodyInOnePiece) {
+  Open(SOCK_SEQPACKET);
+  SendBody({"a", "bc", "d"});
+  EXPECT_EQ(Read(), "abcd");
 }
 
 TEST_F(BoundedStreamTest, SendsMoreThanTheSocketTakes) {
