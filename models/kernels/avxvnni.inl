@@ -1,4 +1,4 @@
-// What the sets with AVX-VNNI share. Included by files that are compiled with its flags.
+// The parts that the sets with AVX-VNNI share. Included by files that are compiled with its flags.
 
 #include <immintrin.h>
 

@@ -47,7 +47,7 @@ struct ServerConfig {
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
   uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept
   size_t translation_cache_entries = 100'000;
-  uint64_t speech_cache_bytes = 0;  // for the process; 0: speech is not kept
+  uint64_t speech_cache_bytes = 0;                 // for the process; 0: speech is not kept
   std::chrono::milliseconds unload_idle_after{0};  // 0: models stay in memory
   uint64_t model_memory_budget = 0;                // of all models, by estimate; 0: no limit
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
