@@ -89,8 +89,8 @@ def run(context):
         title=f"Fairness: a flood of one API key at {FACTOR} times its share",
         about=f"Two API keys of equal weight on one daemon with a policy and no limits. Each one's share is {SHARE:.0%} of the peak that a closed "
               f"loop finds. One key offers its share on a fixed schedule; the other offers nothing, its share, or {FACTOR} times that, from "
-              "generators on the same cores. The three cases take turns.",
+              f"generators on {'cores of their own' if context.args.server_cpus else 'the same cores'}. The three cases take turns.",
         columns=["load and what is beside it", "offered/s", "answered/s", "lowest-highest", "p50 ms", "p95 ms", "flood sent/s", "flood answered/s"],
         rows=rows, bars=bars,
-        notes=["The generators share the cores with the daemon, so what the flood costs includes sending it and refusing it."],
+        notes=["What the flood costs includes refusing it" + ("." if context.args.server_cpus else ", and sending it, since the generators share the cores.")],
         trials=trials)
