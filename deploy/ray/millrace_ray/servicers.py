@@ -4,8 +4,9 @@ Serve replaces the handlers that it is given by its own. The handlers here wrap 
 of a request (its method, metadata and deadline) and of its end (status and trailers as the daemon sent them).
 """
 
+import asyncio
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 import grpc
@@ -86,13 +87,38 @@ _WRAP = {Kind.UNARY: _wrap_unary, Kind.SERVER_STREAM: _wrap_server_stream, Kind.
 async def _messages(replies: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
     """The messages in the frames of a stream. Serve's side of it is read to its end, where Serve does its own accounting."""
     how = None
-    async for data in replies:
+    async for data in _read_by_a_task(replies):
         read = frames.read(data)
         if isinstance(read, frames.End):
             how = read
         else:
             yield read
     await _finish(how, context)
+
+
+async def _read_by_a_task(replies: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The same, of which a task reads one ahead. Serve takes a call for cancelled where it is cancelled itself while it waits for the replica;
+    gRPC only drops the replies where the client leaves while one is being sent."""
+    ahead: asyncio.Queue[bytes] = asyncio.Queue(1)
+
+    async def read() -> None:
+        async for data in replies:
+            await ahead.put(data)
+    reading = asyncio.create_task(read())
+    arriving = None
+    try:
+        while not reading.done() or not ahead.empty():
+            arriving = asyncio.ensure_future(ahead.get())
+            await asyncio.wait({arriving, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if not arriving.done() and not ahead.empty():
+                await arriving
+            if arriving.done():
+                yield arriving.result()
+        await reading   # raises what ended it
+    finally:
+        reading.cancel()
+        if arriving is not None:
+            arriving.cancel()
 
 
 async def _finish(how: frames.End | None, context: grpc.aio.ServicerContext) -> None:
