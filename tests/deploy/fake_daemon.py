@@ -17,7 +17,7 @@ import grpc
 
 STREAMED = ("StreamSynthesize", "StreamTranslate", "Watch")
 BIDIRECTIONAL = ("SynthesizeTextStream", "SynthesizeOnline", "ServerReflectionInfo")
-# What it ends a call with whose request is `fail`.
+# The fake ends a call whose request is `fail` with this status.
 CODE, DETAILS, TRAILERS = grpc.StatusCode.RESOURCE_EXHAUSTED, "the queue is full: 64 of 64", (("grpc-retry-pushback-ms", "250"), ("tail-bin", b"\x00\xff"))
 
 

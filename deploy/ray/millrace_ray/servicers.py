@@ -33,7 +33,7 @@ class _Handlers(grpc.GenericRpcHandler):
     """Serve reads `_method_handlers` and sets it to handlers of its own before the server starts, as it does with generated ones."""
 
     def __init__(self) -> None:
-        self._method_handlers = {method: _placeholder(kind) for method, kind in METHODS.items()}
+        self._method_handlers = {method: _handler_of_kind(kind) for method, kind in METHODS.items()}
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
         return self._wrapped(handler_call_details.method)
@@ -44,7 +44,8 @@ class _Handlers(grpc.GenericRpcHandler):
         return None if served is None else _WRAP[METHODS[method]](method, served)
 
 
-def _placeholder(kind: Kind) -> grpc.RpcMethodHandler:
+def _handler_of_kind(kind: Kind) -> grpc.RpcMethodHandler:
+    """A handler of which Serve reads the kind alone; it has no function of its own to call."""
     makers = {Kind.UNARY: grpc.unary_unary_rpc_method_handler, Kind.SERVER_STREAM: grpc.unary_stream_rpc_method_handler,
               Kind.BIDIRECTIONAL: grpc.stream_stream_rpc_method_handler}
     return makers[kind](None)

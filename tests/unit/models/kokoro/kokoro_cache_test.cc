@@ -27,12 +27,6 @@ class KokoroCacheTest : public KokoroFixture {
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
   }
-  static models::SynthesizeInput SayWithTimes(const std::string& text) {
-    models::SynthesizeInput input = speech::Say(text);
-    input.word_times = true;
-    input.phoneme_times = true;
-    return input;
-  }
   uint64_t hits() const { return speech_.stats().hits; }
   size_t entries() const { return speech_.stats().entries; }
 
@@ -48,7 +42,7 @@ TEST_F(KokoroCacheTest, AHitIsWhatTheVoiceWouldSay) {
     const uint64_t before = hits();
     for (const bool streamed : {false, true}) {
       models::SynthesizeInput input =
-          SayWithTimes("Good morning, my friend, how are you? One, two!");
+          speech::SayWithTimes("Good morning, my friend, how are you? One, two!");
       input.streamed = streamed;
       input.seed = streamed ? 1 : 0;
       SCOPED_TRACE(::testing::Message() << "padded " << (shapes == models::ShapePolicy::kPadded)
@@ -98,7 +92,7 @@ TEST_F(KokoroCacheTest, AModelThatIsLoadedAgainBeginsAnew) {
 TEST_F(KokoroCacheTest, TheSentencesOfATextThatAreKnownAreReused) {
   LoadBoth();
   speech::OutputsOf(*cached_, speech::Say("Hello there. Good bye."));
-  const models::SynthesizeInput input = SayWithTimes("Hello there. One. Two!");
+  const models::SynthesizeInput input = speech::SayWithTimes("Hello there. One. Two!");
   speech::ExpectSame(speech::OutputsOf(*cached_, input), speech::OutputsOf(*plain_, input));
   EXPECT_EQ(hits(), 1U);
   EXPECT_EQ(entries(), 4U);

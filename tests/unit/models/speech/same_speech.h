@@ -2,12 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "models/core/payload.h"
 #include "tests/unit/models/speech/speak.h"
 
 namespace millrace::speech {
+
+// Returns an input with times, so that outputs have all that they can have.
+inline models::SynthesizeInput SayWithTimes(const std::string& text) {
+  models::SynthesizeInput input = Say(text);
+  input.word_times = true;
+  input.phoneme_times = true;
+  return input;
+}
 
 // Returns the outputs of a request, which must succeed.
 inline std::vector<models::SynthesizeOutput> OutputsOf(const models::Model& model,

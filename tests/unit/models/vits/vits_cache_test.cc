@@ -42,13 +42,6 @@ class VitsCacheTest : public ::testing::Test {
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
   }
-  // Returns an input with times, so that outputs have all that they can have.
-  static models::SynthesizeInput SayWithTimes(const std::string& text) {
-    models::SynthesizeInput input = speech::Say(text);
-    input.word_times = true;
-    input.phoneme_times = true;
-    return input;
-  }
   uint64_t hits() const { return cache_.stats().hits; }
   size_t entries() const { return cache_.stats().entries; }
 
@@ -59,7 +52,7 @@ class VitsCacheTest : public ::testing::Test {
 };
 
 TEST_F(VitsCacheTest, AHitIsWhatTheVoiceWouldSay) {
-  const models::SynthesizeInput input = SayWithTimes("Hello there. Good bye, my friend!");
+  const models::SynthesizeInput input = speech::SayWithTimes("Hello there. Good bye, my friend!");
   const auto expected = speech::OutputsOf(*plain_, input);
   ASSERT_EQ(expected.size(), 2U);
   speech::ExpectSame(speech::OutputsOf(*cached_, input), expected);
@@ -70,7 +63,8 @@ TEST_F(VitsCacheTest, AHitIsWhatTheVoiceWouldSay) {
 }
 
 TEST_F(VitsCacheTest, AListenerGetsTheChunksOfASentenceThatIsSpoken) {
-  models::SynthesizeInput input = SayWithTimes(std::string(kLongSentence) + " Then comes another.");
+  models::SynthesizeInput input =
+      speech::SayWithTimes(std::string(kLongSentence) + " Then comes another.");
   input.speed = 0.5F;
   input.streamed = true;
   const auto expected = speech::OutputsOf(*plain_, input);
@@ -86,7 +80,7 @@ TEST_F(VitsCacheTest, AListenerGetsTheChunksOfASentenceThatIsSpoken) {
 }
 
 TEST_F(VitsCacheTest, AStreamUsesWhatWasSpokenAsAWhole) {
-  models::SynthesizeInput input = SayWithTimes(kLongSentence);
+  models::SynthesizeInput input = speech::SayWithTimes(kLongSentence);
   speech::OutputsOf(*cached_, input);
   input.streamed = true;
   speech::ExpectSame(speech::OutputsWithoutABatch(*cached_, input),
@@ -113,7 +107,7 @@ TEST_F(VitsCacheTest, OtherSettingsAreOtherAudio) {
 }
 
 TEST_F(VitsCacheTest, PausesAndLevelsAreSetBehindTheCache) {
-  models::SynthesizeInput input = SayWithTimes("Hello there. Good bye.");
+  models::SynthesizeInput input = speech::SayWithTimes("Hello there. Good bye.");
   speech::OutputsOf(*cached_, input);
   input.sentence_pause = 2;
   speech::ExpectSame(speech::OutputsWithoutABatch(*cached_, input),
@@ -146,7 +140,7 @@ TEST_F(VitsCacheTest, WithoutNoiseASentenceIsTheSameAnywhere) {
 
 TEST_F(VitsCacheTest, TheSentencesOfATextThatAreKnownAreReused) {
   speech::OutputsOf(*cached_, speech::Say("Hello there. Good bye."));
-  const models::SynthesizeInput input = SayWithTimes("Hello there. Come in. What a day!");
+  const models::SynthesizeInput input = speech::SayWithTimes("Hello there. Come in. What a day!");
   speech::ExpectSame(speech::OutputsOf(*cached_, input), speech::OutputsOf(*plain_, input));
   EXPECT_EQ(hits(), 1U);
   EXPECT_EQ(entries(), 4U);
@@ -197,7 +191,7 @@ TEST_F(VitsCacheTest, WhatIsCancelledIsNotKept) {
 }
 
 TEST_F(VitsCacheTest, AStepThatFailedAndRanAgainIsKeptOnce) {
-  models::SynthesizeInput input = SayWithTimes(kLongSentence);
+  models::SynthesizeInput input = speech::SayWithTimes(kLongSentence);
   input.speed = 0.5F;
   input.streamed = true;
   const auto expected = speech::OutputsOf(*plain_, input);
@@ -236,8 +230,8 @@ TEST_F(VitsCacheTest, AWarmUpRuns) {
 
 TEST_F(VitsCacheTest, RequestsAtOnceSoundAsAlone) {
   constexpr int kThreads = 4;
-  const std::vector<models::SynthesizeInput> inputs = {SayWithTimes("One two three."),
-                                                       SayWithTimes("Hello, world! Good bye.")};
+  const std::vector<models::SynthesizeInput> inputs = {
+      speech::SayWithTimes("One two three."), speech::SayWithTimes("Hello, world! Good bye.")};
   std::vector<std::vector<models::SynthesizeOutput>> alone;
   for (const models::SynthesizeInput& input : inputs)
     alone.push_back(speech::OutputsOf(*plain_, input));
