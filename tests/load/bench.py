@@ -60,7 +60,7 @@ SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "tr
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
              "fleet": fleet, "fleet-simulation": fleet_simulation, "ray": ray, "soak": soak}
-LONG = ("capacity", "console", "fleet", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "ray", "soak")  # not part of the short run
+LONG = ("capacity", "console", "fleet", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "ray", "soak", "speech-cache")  # not part of the short run
 
 
 def absolute(path):
