@@ -471,11 +471,15 @@ def test_every_control_has_a_name(daemon, open_page):
     assert nameless == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+PAGE_COLORS = {"light": "rgb(246, 247, 248)", "dark": "rgb(15, 19, 22)"}
+
+
+@pytest.mark.parametrize("scheme", PAGE_COLORS)
 def test_the_theme_is_the_system_s_until_it_is_chosen(daemon, open_page, scheme):
     page = open_page(daemon, color_scheme=scheme)
     other = "light" if scheme == "dark" else "dark"
     expect(page.locator("html")).to_have_attribute("data-theme", scheme)
     page.locator("#theme-button").click()
     expect(page.locator("html")).to_have_attribute("data-theme", other)
+    expect(page.locator("body")).to_have_css("background-color", PAGE_COLORS[other])
     expect(page.locator("#theme-button")).to_have_attribute("aria-pressed", str(other == "dark").lower())

@@ -1,10 +1,13 @@
 #include "server/frontends/console/console_routes.h"
 
+#include <openssl/sha.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -19,18 +22,32 @@
 namespace millrace::server {
 namespace {
 
+// Returns the source expression that allows the style in the page, and no other (Content Security
+// Policy Level 3, 6.7.2.4).
+std::string StyleSource(std::string_view page) {
+  constexpr std::string_view kBegin = "<style>";
+  const size_t begin = page.find(kBegin) + kBegin.size();
+  const std::string_view style = page.substr(begin, page.find("</style>") - begin);
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(style.data()), style.size(), digest);
+  return StrCat(
+      "'sha256-",
+      absl::Base64Escape(absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest))),
+      "'");
+}
+
 // The page loads nothing from elsewhere, runs no inline code and is shown in no frame. The images
 // and sounds that it makes itself are data: and blob: URLs.
-constexpr char kContentSecurityPolicy[] =
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
-    "data: blob:; media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+std::string ContentSecurityPolicy(std::string_view style_source) {
+  return StrCat("default-src 'none'; script-src 'self'; style-src ", style_source,
+                "; connect-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri "
+                "'none'; form-action 'none'; frame-ancestors 'none'");
+}
 
 constexpr char kIndex[] = "index.html";
 
 const char* ContentTypeOf(std::string_view name) {
-  if (name.ends_with(".css")) return "text/css; charset=utf-8";
-  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
-  return "text/html; charset=utf-8";
+  return name.ends_with(".js") ? "text/javascript; charset=utf-8" : "text/html; charset=utf-8";
 }
 
 // Returns true if an If-None-Match names the tag (RFC 9110, 13.1.2).
@@ -44,13 +61,14 @@ bool Matches(const std::string& if_none_match, const std::string& tag) {
   return false;
 }
 
-void SendFile(const PageFile& file, const httplib::Request& request, httplib::Response& response) {
+void SendFile(const PageFile& file, const std::string& policy, const httplib::Request& request,
+              httplib::Response& response) {
   const bool packed = HttpClientAcceptsGzip();
   const std::string tag = StrCat("\"", file.hash, packed ? "-gzip" : "", "\"");
   response.set_header("ETag", tag);
   response.set_header("Cache-Control", "no-cache");  // kept, and asked for again each time
   response.set_header("Vary", "Accept-Encoding");
-  response.set_header("Content-Security-Policy", kContentSecurityPolicy);
+  response.set_header("Content-Security-Policy", policy);
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("Referrer-Policy", "no-referrer");
   response.set_header("Cross-Origin-Opener-Policy", "same-origin");
@@ -69,12 +87,15 @@ void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
                       const ApiKeyStore* keys, std::function<bool()> started) {
   HttpRoutes& routes = server.routes();
   for (const PageFile& file : PageFiles()) {
-    const std::string path = file.name == kIndex ? "/" : StrCat("/console/", file.name);
+    const bool is_index = file.name == kIndex;
     // A dot of a name must not stand for any character.
-    routes.Get(file.name == kIndex ? path : absl::StrReplaceAll(path, {{".", "[.]"}}),
-               [&file](const httplib::Request& request, httplib::Response& response) {
-                 SendFile(file, request, response);
-               });
+    const std::string path =
+        is_index ? "/" : absl::StrReplaceAll(StrCat("/console/", file.name), {{".", "[.]"}});
+    routes.Get(path, [&file, policy = ContentSecurityPolicy(is_index ? StyleSource(file.plain)
+                                                                     : "'none'")](
+                         const httplib::Request& request, httplib::Response& response) {
+      SendFile(file, policy, request, response);
+    });
   }
   routes.Get("/console/live", [live = std::move(live), keys, started = std::move(started)](
                                   const httplib::Request& request, httplib::Response& response) {
