@@ -439,7 +439,7 @@ std::vector<Option> MakeOptions() {
                          "gRPC calls whose request has not arrived; more refuse the oldest"),
                      &C::max_incomplete_calls, 1, 1'000'000));
   o.push_back(Number(Row("refusals-per-second", limits, "N",
-                         "Refusals beyond this rate are answered up to 1 s later; 0: none are"),
+                         "Refusals beyond this rate are answered up to 10 s later; 0: none are"),
                      &C::refusals_per_second, 0, 1'000'000));
   o.push_back(Time(Row("handshake-timeout", limits, "TIME",
                        "A connection that has not begun to speak TLS and HTTP/2 is closed"),

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -54,6 +56,9 @@ class ByteCall {
   // Returns system_clock's max if there is none.
   virtual std::chrono::system_clock::time_point deadline() const = 0;
 
+  // Names who calls, once that is known for sure. Refusals of one caller then hold back the answers
+  // to no other's. Must be called before Finish, on the same thread.
+  void SetCaller(std::string_view name) { caller_ = std::hash<std::string_view>()(name); }
   // Must be called before Finish, on the same thread.
   virtual void AddTrailingMetadata(const std::string& key, const std::string& value) = 0;
   // OnCancel is called later, never before this returns.
@@ -73,6 +78,7 @@ class ByteCall {
 
   ByteBuffer request_;
   Handler* handler_ = nullptr;
+  size_t caller_ = 0;  // a hash of its name; 0 until it is known
   bool cancelled_ = false;
 };
 

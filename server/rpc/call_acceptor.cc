@@ -38,32 +38,36 @@ void CallAcceptor::Refuse(GrpcCall& call, MakeStatus make) noexcept {
   }
 }
 
-void CallAcceptor::AddIncomplete(GrpcCall& call) {
+void CallAcceptor::CallList::Add(GrpcCall& call) {
   call.older_ = newest_;
   call.newer_ = nullptr;
   (newest_ != nullptr ? newest_->newer_ : oldest_) = &call;
   newest_ = &call;
-  ++incomplete_;
-  if (refusing_all_) {
-    Refuse(call, StopStatus);
-  } else if (incomplete_ > max_incomplete_) {
-    RefuseOldest();
-  }
+  ++size_;
 }
 
-void CallAcceptor::RemoveIncomplete(GrpcCall& call) {
+void CallAcceptor::CallList::Remove(GrpcCall& call) {
   const bool is_listed = call.older_ != nullptr || oldest_ == &call;
   if (!is_listed) return;
   (call.older_ != nullptr ? call.older_->newer_ : oldest_) = call.newer_;
   (call.newer_ != nullptr ? call.newer_->older_ : newest_) = call.older_;
   call.older_ = nullptr;
   call.newer_ = nullptr;
-  --incomplete_;
+  --size_;
+}
+
+void CallAcceptor::AddIncomplete(GrpcCall& call) {
+  incomplete_.Add(call);
+  if (refusing_all_) {
+    Refuse(call, StopStatus);
+  } else if (incomplete_.size() > max_incomplete_) {
+    RefuseOldest();
+  }
 }
 
 void CallAcceptor::RefuseOldest() {
   static logging::LineLimiter lines(1, kLogInterval);
-  GrpcCall& call = *oldest_;
+  GrpcCall& call = *incomplete_.oldest();
   Refuse(call, [&] {
     on_refused_();
     if (lines.Pass()) {
@@ -77,19 +81,21 @@ void CallAcceptor::RefuseOldest() {
   });
 }
 
-Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point deadline) {
+Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point deadline,
+                                      size_t caller) {
   if (refusing_all_) return Duration::zero();
   const Duration left = deadline == std::chrono::system_clock::time_point::max()
                             ? Duration::max()
                             : Duration(deadline - std::chrono::system_clock::now());
-  return refusal_pacer_.Delay(std::chrono::steady_clock::now(), left);
+  return refusal_pacer_.Delay(std::chrono::steady_clock::now(), left, caller, held_.size());
 }
 
 void CallAcceptor::RefuseAll::Deliver() {
   acceptor_.refusing_all_ = true;
-  while (acceptor_.oldest_ != nullptr) {
-    acceptor_.Refuse(*acceptor_.oldest_, StopStatus);
-  }
+  while (GrpcCall* const call = acceptor_.incomplete_.oldest()) acceptor_.Refuse(*call, StopStatus);
+  // They leave the list when their alarms come.
+  for (GrpcCall* call = acceptor_.held_.oldest(); call != nullptr; call = call->newer_)
+    call->held_back_->Cancel();
 }
 
 }  // namespace millrace::server

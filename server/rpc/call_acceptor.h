@@ -50,11 +50,12 @@ class CallAcceptor {
   }
   // Tries again what failed for want of memory.
   void AwaitOwedCalls() noexcept;
-  // Refuses as UNAVAILABLE all calls that are incomplete, now and later. Any thread; once.
+  // Refuses as UNAVAILABLE all calls that are incomplete, now and later, and holds back no answer
+  // any more. Any thread; once.
   void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
 
-  // Returns the time for which to hold back the answer to a refused call.
-  Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline);
+  // Returns the time for which to hold back the answer to a refused call. caller: see RefusalPacer.
+  Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline, size_t caller);
 
   // Returns what is added to the trailers of every call; null: nothing.
   CommonTrailer::Reader* trailer() { return trailer_ ? &*trailer_ : nullptr; }
@@ -74,8 +75,23 @@ class CallAcceptor {
     CallAcceptor& acceptor_;
   };
 
+  // Calls by age, of which each may be in one such list. An intrusive list: it allocates nothing.
+  class CallList {
+   public:
+    void Add(GrpcCall& call);
+    // Does nothing if the call is in no list.
+    void Remove(GrpcCall& call);
+    GrpcCall* oldest() const { return oldest_; }
+    size_t size() const { return size_; }
+
+   private:
+    GrpcCall* oldest_ = nullptr;
+    GrpcCall* newest_ = nullptr;
+    size_t size_ = 0;
+  };
+
   void AddIncomplete(GrpcCall& call);
-  void RemoveIncomplete(GrpcCall& call);
+  void RemoveIncomplete(GrpcCall& call) { incomplete_.Remove(call); }
   void RefuseOldest();
   // Removes the call and finishes it with the status that the function makes.
   template <typename MakeStatus>
@@ -91,10 +107,8 @@ class CallAcceptor {
   size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};
-  // An intrusive list of the incomplete calls.
-  GrpcCall* oldest_ = nullptr;
-  GrpcCall* newest_ = nullptr;
-  size_t incomplete_ = 0;
+  CallList incomplete_;
+  CallList held_;  // refused calls whose answers are held back
 };
 
 }  // namespace millrace::server

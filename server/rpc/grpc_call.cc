@@ -168,11 +168,19 @@ void GrpcCall::End() {
 bool GrpcCall::HoldBack() {
   // An incomplete call is refused at once, to free its memory.
   if (status_.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || !has_arrived_) return false;
-  const Duration delay = acceptor_.DelayOfRefusal(deadline());
-  if (delay == Duration::zero()) return false;
+  const Duration delay = acceptor_.DelayOfRefusal(deadline(), caller_);
+  // A client that has gone takes no answer.
+  if (delay == Duration::zero() || cancelled_) return false;
   held_back_.emplace().Set(&thread_.queue(), std::chrono::system_clock::now() + delay,
                            &end_held_back_);
+  acceptor_.held_.Add(*this);
   return true;
+}
+
+void GrpcCall::EndHeldBack(bool) {
+  acceptor_.held_.Remove(*this);
+  held_back_.reset();
+  EndNow();
 }
 
 void GrpcCall::AddCommonTrailer() {
@@ -197,6 +205,7 @@ void GrpcCall::EndNow() {
 
 void GrpcCall::Closed(bool) {
   cancelled_ = context_.IsCancelled();
+  if (cancelled_ && held_back_) held_back_->Cancel();
   NotifyCancelled();
   Release();
 }

@@ -88,7 +88,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void End();
   void AddCommonTrailer();
   void EndNow();
-  void EndHeldBack(bool) { EndNow(); }
+  void EndHeldBack(bool);
   // Returns true if the answer goes out later.
   bool HoldBack();
   void Ended(bool) { Release(); }
@@ -100,7 +100,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
 
   CallAcceptor& acceptor_;
   PollingThread& thread_;
-  GrpcCall* older_ = nullptr;  // neighbours in the acceptor's list
+  GrpcCall* older_ = nullptr;  // neighbours in a list of the acceptor
   GrpcCall* newer_ = nullptr;
   const RpcService::Method* method_ = nullptr;  // set when the headers have arrived
   grpc::GenericServerContext context_;

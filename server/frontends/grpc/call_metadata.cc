@@ -69,16 +69,16 @@ tracing::Arrival ArrivalOf(const ByteCall& call, const Services& services) {
   return arrival;
 }
 
-absl::Status AuthenticateCaller(const ByteCall& call, RequestRun& run) {
+absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run) {
   const Services& services = run.services();
-  if (services.limits == nullptr) return Authenticate(services.keys, call, Role::kUser);
   std::string name;
   if (services.keys != nullptr) {
     absl::StatusOr<Principal> principal = PrincipalOf(*services.keys, call);
     if (!principal.ok()) return principal.status();
     name = std::move(principal->name);
+    call.SetCaller(name);
   }
-  run.SetCaller(name, call.Metadata(kPriority));
+  if (services.limits != nullptr) run.SetCaller(name, call.Metadata(kPriority));
   return absl::OkStatus();
 }
 

@@ -23,11 +23,11 @@ std::string AddressOfPeer(std::string_view peer);
 absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role);
 
 // The same for a user's request, which then counts for the owner of the key.
-absl::Status AuthenticateCaller(const ByteCall& call, RequestRun& run);
+absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run);
 
 // Returns what the call asks for, or why it may not have it. Task: a UnaryTask or a StreamTask.
 template <typename Task>
-absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, RequestRun& run) {
+absl::StatusOr<Work> DecodeWork(Task& task, ByteCall& call, RequestRun& run) {
   return OrInternal([&]() -> absl::StatusOr<Work> {
     absl::Status status = AuthenticateCaller(call, run);
     if (!status.ok()) return status;

@@ -17,7 +17,9 @@ constexpr Duration kPatient = std::chrono::hours(1);
 
 class RefusalPacerTest : public ::testing::Test {
  protected:
-  Duration Refuse(Duration left = kPatient) { return pacer_.Delay(now_, left); }
+  Duration Refuse(Duration left = kPatient, size_t caller = 0, size_t held = 0) {
+    return pacer_.Delay(now_, left, caller, held);
+  }
 
   RefusalPacer pacer_{kRate};
   TimePoint now_{std::chrono::hours(1)};
@@ -53,9 +55,44 @@ TEST_F(RefusalPacerTest, LoopsThatCallAgainAtOnceAreSlowedDownToTheRate) {
   EXPECT_NEAR(refusals, kRate * 60, kRate * 3);
 }
 
-TEST_F(RefusalPacerTest, NoneIsHeldBackForLongerThanASecond) {
+TEST_F(RefusalPacerTest, NoneIsHeldBackForLongerThanTheLimit) {
   for (int i = 0; i < 10'000; ++i) ASSERT_LE(Refuse(), RefusalPacer::kLongest);
   EXPECT_GT(Refuse(), RefusalPacer::kLongest - RefusalPacer::kTick);
+}
+
+TEST_F(RefusalPacerTest, WhereManyWaitNoneIsHeldBackForLong) {
+  for (int i = 0; i < 10'000; ++i) Refuse();
+  for (int i = 0; i < 10'000; ++i)
+    ASSERT_LE(Refuse(kPatient, 0, RefusalPacer::kMostHeld), RefusalPacer::kLongestOfMany);
+  EXPECT_GT(Refuse(kPatient, 0, RefusalPacer::kMostHeld),
+            RefusalPacer::kLongestOfMany - RefusalPacer::kTick);
+  EXPECT_GT(Refuse(), RefusalPacer::kLongest - RefusalPacer::kTick);
+}
+
+TEST_F(RefusalPacerTest, CallerThatIsRefusedNowAndThenIsAnsweredAtOnceBesideAFlood) {
+  for (int tick = 0; tick < 100; ++tick) {
+    for (int i = 0; i < 100; ++i) Refuse();
+    ASSERT_EQ(Refuse(kPatient, 1), Duration::zero()) << tick;
+    now_ += milliseconds(100);
+  }
+}
+
+TEST_F(RefusalPacerTest, CallersThatExceedTheRateTogetherHaveEqualPartsOfIt) {
+  constexpr int kCallers = 4;
+  std::array<TimePoint, kCallers> next;
+  next.fill(now_);
+  std::array<int, kCallers> refusals{};
+  const TimePoint end = now_ + seconds(60);
+  while (now_ < end) {
+    for (size_t caller = 0; caller < kCallers; ++caller) {
+      if (next[caller] > now_) continue;
+      next[caller] = now_ + Refuse(kPatient, caller) + milliseconds(1);
+      ++refusals[caller];
+    }
+    now_ += milliseconds(1);
+  }
+  for (const int count : refusals)
+    EXPECT_NEAR(count, kRate * 60 / kCallers, kRate * 60 / kCallers * 0.1);
 }
 
 TEST_F(RefusalPacerTest, StormIsForgottenSoon) {

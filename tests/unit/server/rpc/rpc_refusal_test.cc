@@ -68,6 +68,50 @@ TEST_F(RpcRefusalTest, ShutdownEndsACallWhoseAnswerIsHeldBack) {
   EXPECT_EQ(recorder_.dones.load(), 2);
 }
 
+TEST_F(RpcRefusalTest, ShutdownHoldsBackNoAnswer) {
+  JoiningThread client([&] {
+    EXPECT_EQ(Call(server_.channel(), "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  });
+  AwaitBegun(2);
+  const auto start = std::chrono::system_clock::now();
+  server_.server().Shutdown(start + std::chrono::hours(1));
+  EXPECT_EQ(recorder_.dones.load(), 2);
+  EXPECT_LT(std::chrono::system_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST_F(RpcRefusalTest, ClientThatLeavesIsForgottenBeforeTheAnswerWasDue) {
+  const auto start = std::chrono::system_clock::now();
+  Context context;
+  JoiningThread client([&] {
+    EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::CANCELLED);
+  });
+  AwaitBegun(2);
+  context.TryCancel();
+  client.join();
+  AwaitDone(2);
+  EXPECT_LT(std::chrono::system_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST(RpcRefusalLoopTest, RefusalsOfOneCallerHoldBackNoneOfAnothers) {
+  RpcTestServer server({{"Synthesize",
+                         [](ByteCall& rpc) {
+                           rpc.SetCaller(rpc.Metadata("caller"));
+                           rpc.Finish(Refusal());
+                         }}},
+                       {.refusals_per_second = 0.001});
+  const auto refuse = [&server](const std::string& caller, milliseconds patience) {
+    const auto start = std::chrono::steady_clock::now();
+    Context context;
+    context.AddMetadata("caller", caller);
+    context.set_deadline(std::chrono::system_clock::now() + patience);
+    EXPECT_EQ(Call(server.channel(), context, "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    return std::chrono::steady_clock::now() - start;
+  };
+  refuse("flood", std::chrono::seconds(20));
+  EXPECT_GE(refuse("flood", milliseconds(2000)), milliseconds(900));
+  EXPECT_LT(refuse("other", std::chrono::seconds(20)), std::chrono::seconds(5));
+}
+
 TEST(RpcRefusalLoopTest, LoopThatCallsAgainAtOnceIsSlowedDown) {
   RpcTestServer server({{"Synthesize", [](ByteCall& rpc) { rpc.Finish(Refusal()); }}},
                        {.refusals_per_second = 50});
