@@ -60,11 +60,13 @@ def recipe(name):
     return json.loads((RECIPES / f"{name}.json").read_text())
 
 
-def ghz(context, server, name, *, seconds, concurrency=None):
+def ghz(context, server, name, *, seconds, concurrency=None, api_key=None):
     """Closed loop of a recipe on one connection: rate, latency, and the server's CPU time per request."""
     command = [find_ghz(), "--config", str(RECIPES / f"{name}.json"), "--duration", f"{seconds}s", "--format", "json"]
     if concurrency is not None:
         command += ["--concurrency", str(concurrency)]
+    if api_key is not None:
+        command += ["--metadata", json.dumps({"x-api-key": api_key})]
     command.append(server.address)
     before = machine.cpu_seconds(server.pid)
     report = json.loads(run(context.generator_command(command), seconds + 60))
