@@ -12,6 +12,8 @@ namespace millrace::server {
 namespace {
 
 constexpr Duration kLogInterval = std::chrono::seconds(10);
+// Calls are taken for a flood for so long after a refusal beyond the rate.
+constexpr Duration kFlood = std::chrono::milliseconds(100);
 
 absl::Status StopStatus() { return absl::UnavailableError("the server is shutting down"); }
 
@@ -87,7 +89,10 @@ Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point dead
   const Duration left = deadline == std::chrono::system_clock::time_point::max()
                             ? Duration::max()
                             : Duration(deadline - std::chrono::system_clock::now());
-  return refusal_pacer_.Delay(std::chrono::steady_clock::now(), left, caller, held_.size());
+  const TimePoint now = std::chrono::steady_clock::now();
+  const Duration delay = refusal_pacer_.Delay(now, left, caller, held_.size());
+  if (delay > Duration::zero()) thread_.ModerateUntil(now + kFlood);
+  return delay;
 }
 
 void CallAcceptor::RefuseAll::Deliver() {

@@ -47,7 +47,7 @@ void PollingThread::Run() {
   void* tag = nullptr;
   bool ok = false;
   bool shut_down = false;
-  while (queue_->Next(&tag, &ok)) {
+  while (Next(&tag, &ok)) {
     // The events of a call catch what costs the call. What else throws must not cost the others.
     try {
       static_cast<Event*>(tag)->OnComplete(ok);
@@ -57,6 +57,18 @@ void PollingThread::Run() {
     // gRPC forbids operations on a queue that is shut down, and every call still needs one.
     if (stopping_ && calls_ == 0 && !std::exchange(shut_down, true)) queue_->Shutdown();
   }
+}
+
+bool PollingThread::Next(void** tag, bool* ok) {
+  using Queue = grpc::CompletionQueue;
+  while (is_moderated_) {
+    const Queue::NextStatus status =
+        queue_->AsyncNext(tag, ok, std::chrono::system_clock::time_point());
+    if (status != Queue::TIMEOUT) return status == Queue::GOT_EVENT;
+    is_moderated_ = std::chrono::steady_clock::now() < moderated_until_;
+    if (is_moderated_) std::this_thread::sleep_for(kInterval);
+  }
+  return queue_->Next(tag, ok);
 }
 
 }  // namespace millrace::server

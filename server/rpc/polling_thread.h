@@ -3,10 +3,12 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
 
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/mailbox.h"
@@ -48,6 +50,15 @@ class PollingThread {
   grpc::ServerCompletionQueue& queue() { return *queue_; }
   BackgroundThread& background() { return background_; }
 
+  // Until then, looks for events in intervals of kInterval. Each look interrupts a worker where
+  // cores are scarce, so many small events cost less when they are handled together. On the polling
+  // thread.
+  void ModerateUntil(TimePoint end) {
+    moderated_until_ = end;
+    is_moderated_ = true;
+  }
+  static constexpr Duration kInterval = std::chrono::milliseconds(2);
+
   // Count the calls on this queue, including those awaited. On the polling thread, or before Start.
   void AddCall() { ++calls_; }
   void RemoveCall() { --calls_; }
@@ -71,6 +82,8 @@ class PollingThread {
   };
 
   void Run();
+  // Waits for the next event. Returns false when the queue has shut down.
+  bool Next(void** tag, bool* ok);
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   BackgroundThread& background_;
@@ -81,6 +94,8 @@ class PollingThread {
   Mutex waking_;
   grpc::Alarm alarm_ MILLRACE_GUARDED_BY(waking_);
   // Used by the polling thread only.
+  TimePoint moderated_until_;
+  bool is_moderated_ = false;
   int calls_ = 0;
   bool stopping_ = false;
   StopOrder stop_order_{stopping_};
