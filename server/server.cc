@@ -34,33 +34,17 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
-#include "server/frontends/console/console_routes.h"
-#include "server/frontends/deepl/deepl_routes.h"
-#include "server/frontends/elevenlabs/elevenlabs_routes.h"
-#include "server/frontends/kserve/infer_service.h"
-#include "server/frontends/kserve/kserve_routes.h"
 #include "server/frontends/kserve/repository_routes.h"
-#include "server/frontends/kserve/rest_infer_routes.h"
-#include "server/frontends/kserve/statistics_routes.h"
-#include "server/frontends/libretranslate/libretranslate_routes.h"
-#include "server/frontends/millrace/admin_service.h"
-#include "server/frontends/millrace/synthesis_service.h"
-#include "server/frontends/millrace/translation_service.h"
-#include "server/frontends/openai/openai_routes.h"
 #include "server/frontends/orca/load_reporter.h"
-#include "server/frontends/riva/riva_synthesis_service.h"
-#include "server/frontends/riva/riva_translation_service.h"
-#include "server/frontends/translation_plugins/plugin_routes.h"
-#include "server/frontends/vllm_omni/vllm_omni_routes.h"
 #include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
-#include "server/http/http_server.h"
+#include "server/grpc_services.h"
 #include "server/http2/connection_guard.h"
+#include "server/http_front_ends.h"
 #include "server/limits/key_limits.h"
 #include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
-#include "server/metrics/metrics_routes.h"
 #include "server/requests/stream_registry.h"
 #include "server/rpc/grpc_log.h"
 #include "server/scheduling/admission.h"
@@ -72,7 +56,6 @@
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
 #include "server/sockets/inherited_sockets.h"
-#include "server/websocket/websocket_server.h"
 
 namespace millrace::server {
 namespace {
@@ -80,10 +63,6 @@ namespace {
 // The most requests that are admitted and not answered, over all models: their queues bound the
 // waiting ones, this bounds those that are parked and running.
 constexpr int64_t kMaxRequests = 65'536;
-
-// The longest HTTP body in bytes, but for tensors. The longest text that may be spoken takes a
-// quarter of it.
-constexpr size_t kMaxHttpBody = 1 << 20;
 
 // The time for gRPC to release connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};
@@ -150,24 +129,7 @@ class Server {
   }
 
   absl::Status Start() {
-    logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime_->provenance())},
-                              {"cpu_isa", kernels::ToString(kernels::BestInstructionSet())}});
-    if (safety_.holds()) {
-      logging::Info("safety profile", {{"file", safety_.file().string()},
-                                       {"permits", runtime_->limiter().permits()},
-                                       {"limited_by", safety_.limited_by()}});
-    }
-    if (runtime_->workers() < config_.workers) {
-      logging::Warning("fewer workers than asked for", {{"workers", runtime_->workers()},
-                                                        {"asked", config_.workers},
-                                                        {"reason", runtime_->why_fewer_workers()}});
-    }
-    if (config_.graph_cache == runtime::GraphCachePolicy::kFrozen &&
-        runtime_->device() == runtime::DeviceType::kCpu) {
-      logging::Warning("--graph-cache frozen has no effect: nothing is compiled on the CPU");
-    }
-    if (const std::string warning = AccessWarning(config_); !warning.empty())
-      logging::Warning(warning);
+    LogRuntime(config_, *runtime_, safety_);
     if (!config_.api_keys.empty()) {
       auto keys = ApiKeyStore::Open(config_.api_keys);
       if (!keys.ok()) return keys.status();
@@ -203,69 +165,25 @@ class Server {
                                .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
-    int metrics_port = 0;
-    if (!config_.metrics_address.empty()) {
-      HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
-      options.inherited = sockets_.Find(kMetricsSocket);
-      metrics_http_ = std::make_unique<HttpServer>(std::move(options));
-      AddMetricsRoute(*metrics_http_, metrics_);
-      if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
-      metrics_port = metrics_http_->port();
-    }
-    if (!config_.http_address.empty()) {
-      http_ = std::make_unique<HttpServer>(
-          HttpServer::Options{.address = config_.http_address,
-                              .inherited = sockets_.Find(kHttpSocket),
-                              .max_body_bytes = kMaxHttpBody,
-                              .write_timeout = config_.write_stall_timeout,
-                              .cors_origins = config_.cors_origins});
-      // Its path for all models comes before the pattern for the name of one.
-      AddStatisticsRoutes(*http_, *services_);
-      AddKServeRoutes(*http_, status_, keys_.get());
-      const auto started = [this] { return started_.load(); };
-      if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
-      const SharedPathHandler elevenlabs_models =
-          AddElevenLabsRoutes(*http_, web_sockets_, *services_,
-                              {.voice_aliases = config_.voice_aliases,
-                               .idle_timeout = config_.websocket_idle_timeout,
-                               .started = started});
-      AddVllmOmniRoutes(*http_, web_sockets_, *services_,
-                        {.voice_aliases = config_.voice_aliases,
-                         .idle_timeout = config_.websocket_idle_timeout,
-                         .started = started});
-      AddOpenAiRoutes(*http_, *services_,
-                      {.voice_aliases = config_.voice_aliases,
-                       .other_models = elevenlabs_models,
-                       .started = started});
-      const auto translator =
-          std::make_shared<HttpTranslator>(*services_, HttpTranslator::Options{.started = started});
-      AddLibreTranslateRoutes(*http_, *services_, translator,
-                              AddTranslationPluginRoutes(*http_, *services_, translator));
-      AddDeepLRoutes(*http_, *services_, translator);
-      AddRestInferRoutes(*http_, *services_,
-                         {.max_body_bytes = config_.max_message_bytes, .started = started});
-      // Certificates, which HTTP does not ask for, are no reason to let everybody in by it.
-      const bool loads_models = keys_ != nullptr || config_.tls_client_ca.empty();
-      if (loads_models) AddRepositoryRoutes(*http_, MakeRepositoryActions(), keys_.get());
-      if (config_.console) {
-        AddConsoleRoutes(*http_,
-                         std::make_shared<LiveView>(
-                             LiveView::Sources{.view = status_,
-                                               .services = *services_,
-                                               .steps = steps_,
-                                               .device = runtime_->provenance().device,
-                                               .gauges = [this] { return ReadSnapshot(); },
-                                               .loads_models = loads_models}),
-                         keys_.get(), started);
-      }
-      if (absl::Status status = http_->Start(); !status.ok()) return status;
+    const auto started = [this] { return started_.load(); };
+    if (absl::Status status = http_.Start({.services = *services_,
+                                           .status = status_,
+                                           .metrics = metrics_,
+                                           .keys = keys_.get(),
+                                           .steps = steps_,
+                                           .device = runtime_->provenance().device,
+                                           .gauges = [this] { return ReadSnapshot(); },
+                                           .repository = MakeRepositoryActions(),
+                                           .started = started});
+        !status.ok()) {
+      return status;
     }
     if (!config_.wyoming_address.empty()) {
       wyoming_ = std::make_unique<WyomingServer>(
           *services_, WyomingServer::Options{.address = config_.wyoming_address,
                                              .inherited = sockets_.Find(kWyomingSocket),
                                              .stall_timeout = config_.write_stall_timeout,
-                                             .started = [this] { return started_.load(); }});
+                                             .started = started});
       if (absl::Status status = wyoming_->Start(); !status.ok()) return status;
     }
 
@@ -278,14 +196,8 @@ class Server {
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
-    infer_.emplace(*services_, [this] { return status_.Ready(); });
-    translation_.emplace(*services_);
-    synthesis_.emplace(*services_);
-    riva_synthesis_.emplace(*services_);
-    riva_translation_.emplace(*services_);
-    admin_.emplace(*services_, models_, status_, loads_, steps_);
-    std::vector<RpcService*> rpc_services = {&*infer_,          &*translation_,      &*synthesis_,
-                                             &*riva_synthesis_, &*riva_translation_, &*admin_};
+    grpc_services_.emplace(*services_, models_, status_, loads_, steps_);
+    std::vector<RpcService*> rpc_services = grpc_services_->All();
     if (const auto options = LoadReportsOf(config_)) {
       load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
       rpc_services.push_back(&load_reporter_->service());
@@ -306,7 +218,7 @@ class Server {
     started_ = true;
     status_.SetReady(true);
     grpc_->SetServing(true);
-    const Ports ports{grpc_->port(), http_ ? http_->port() : 0, metrics_port,
+    const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(),
                       wyoming_ ? wyoming_->port() : 0};
     if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
     NotifySystemd("READY=1");
@@ -336,7 +248,7 @@ class Server {
     // The next process accepts the connections that come from now on.
     if (grpc_ != nullptr && sockets_.Find(kGrpcSocket) >= 0) grpc_->StopAccepting();
     admission_.Close();
-    web_sockets_.Drain();
+    http_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
     unfinished_ = admission_.in_flight();
     main_loop_.CloseTasks();
@@ -355,8 +267,7 @@ class Server {
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
-    if (http_ != nullptr) http_->Stop();
-    web_sockets_.Stop();
+    http_.Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
     if (traces_ != nullptr) traces_->Stop(kTraceFlushTime);
     logging::Info("stopped", {{"unfinished", unfinished_}});
@@ -386,8 +297,7 @@ class Server {
                             .resets = connections.resets,
                             .control_frames = connections.control_frames};
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
-    snapshot.web_sockets = {.open = web_sockets_.open(),
-                            .opened_total = web_sockets_.opened_total()};
+    snapshot.web_sockets = http_.CountWebSockets();
     if (traces_ != nullptr) {
       tracing::SpanCounts& counts = traces_->counts();
       snapshot.traces = {.queued = traces_->queued(),
@@ -475,21 +385,10 @@ class Server {
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};
-  std::unique_ptr<HttpServer> metrics_http_;
-  WebSocketServer web_sockets_{
-      {.max_connections = config_.max_websockets,
-       .max_connections_of_peer = config_.max_websockets_per_peer,
-       .connection = {.limits = {.max_message_bytes = config_.max_websocket_message_bytes},
-                      .stall_timeout = config_.write_stall_timeout}}};
-  std::unique_ptr<HttpServer> http_;
+  HttpFrontEnds http_{config_, sockets_};
   std::unique_ptr<WyomingServer> wyoming_;
   std::unique_ptr<ThreadExecutor> executor_;
-  std::optional<InferService> infer_;
-  std::optional<TranslationService> translation_;
-  std::optional<SynthesisService> synthesis_;
-  std::optional<RivaSynthesisService> riva_synthesis_;
-  std::optional<RivaTranslationService> riva_translation_;
-  std::optional<AdminService> admin_;
+  std::optional<GrpcServices> grpc_services_;
   std::optional<LoadReporter> load_reporter_;  // none with --load-report off
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;

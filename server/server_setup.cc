@@ -1,7 +1,9 @@
 #include "server/server_setup.h"
 
+#include <string>
 #include <utility>
 
+#include "models/kernels/target.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/probe/operator_probe.h"
@@ -40,6 +42,27 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
   options.max_compiled_shapes = config.graph_cache_entries;
   options.require_libtorch = config.require_libtorch;
   return options;
+}
+
+void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const ModelSafety& safety) {
+  logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime.provenance())},
+                            {"cpu_isa", kernels::ToString(kernels::BestInstructionSet())}});
+  if (safety.holds()) {
+    logging::Info("safety profile", {{"file", safety.file().string()},
+                                     {"permits", runtime.limiter().permits()},
+                                     {"limited_by", safety.limited_by()}});
+  }
+  if (runtime.workers() < config.workers) {
+    logging::Warning("fewer workers than asked for", {{"workers", runtime.workers()},
+                                                      {"asked", config.workers},
+                                                      {"reason", runtime.why_fewer_workers()}});
+  }
+  if (config.graph_cache == runtime::GraphCachePolicy::kFrozen &&
+      runtime.device() == runtime::DeviceType::kCpu) {
+    logging::Warning("--graph-cache frozen has no effect: nothing is compiled on the CPU");
+  }
+  if (const std::string warning = AccessWarning(config); !warning.empty())
+    logging::Warning(warning);
 }
 
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,

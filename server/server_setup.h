@@ -38,6 +38,9 @@ ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
 // safety: must outlive the bootstrap.
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety);
 
+// Logs what runs, and warns of settings that have no effect or that are dangerous.
+void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const ModelSafety& safety);
+
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
                                  const models::ModelCaches& caches);
 

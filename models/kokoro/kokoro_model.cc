@@ -1,13 +1,12 @@
 #include "models/kokoro/kokoro_model.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
-#include <numeric>
-#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -18,13 +17,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "models/kokoro/kokoro_batch.h"
-#include "models/kokoro/kokoro_decoder.h"
-#include "models/kokoro/kokoro_encoder.h"
+#include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
 #include "models/kokoro/kokoro_settings.h"
-#include "models/kokoro/kokoro_weights.h"
-#include "models/speech/aten_device.h"
-#include "models/speech/noise.h"
+#include "models/kokoro/kokoro_synthesizer.h"
+#include "models/kokoro/speech_state.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/text_to_phonemes.h"
@@ -37,11 +34,6 @@ namespace {
 
 constexpr float kMinSpeed = 0.5F;
 constexpr float kMaxSpeed = 2.0F;
-// The longest unit: the decoder's memory grows by about 15 MB a second.
-constexpr int64_t kMaxUnitSeconds = 60;
-// Kokoro speaks about 200 phonemes best, and the decoder's memory grows with them.
-constexpr size_t kMaxUnitBytes = 200;
-constexpr int64_t kEndMarks = 2;
 // The cost of a second of speech on the CPU, relative to Piper's medium voices.
 constexpr float kSpeechCost = 20;
 static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
@@ -54,95 +46,23 @@ constexpr char kWarmupWords[] =
     "sentence";
 constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
 
-// The units of a request that are left to speak.
-struct SpeechState final : models::RequestState {
-  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses,
-              int sample_rate, const speech::SpeechCache::ForModel& cache)
-      : plan(input, {.max_bytes = kMaxUnitBytes,
-                     .first_clause_alone = true,
-                     .pauses = pauses,
-                     .sample_rate = sample_rate}),
-        recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
-
-  speech::SpeechPlan plan;
-  speech::UnitRecorder recorder;
-};
-
-SpeechState& StateOf(models::Request& request) {
-  return static_cast<SpeechState&>(*request.state());
-}
-
-speech::SpeechPlan& PlanOf(models::Request& request) { return StateOf(request).plan; }
-
 // The loaded parts of a model.
 struct Parts {
   KokoroSettings settings;
-  std::vector<at::Tensor> styles;  // for each voice [phonemes, style]; on the CPU for a batch
-  std::unique_ptr<KokoroEncoder> encoder;
-  std::unique_ptr<KokoroDecoder> decoder;
-  std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
-  int64_t samples_per_frame = 0;
+  KokoroNetwork network;
   models::SpeechPauses pauses;
   speech::SpeechCache::ForModel cache;
   bool few_shapes = false;
 };
 
-// The samples of a request's next unit. nullopt if the request must stop, or if the unit was too
-// long and its halves come first. An error ends the request.
-using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
-
-class LoadedKokoro final : public models::Model {
- public:
-  LoadedKokoro(models::ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
-      : info_(std::move(info)),
-        parts_(std::move(parts)),
-        reader_(parts_.settings, std::move(front_ends), max_phonemes()) {}
-
-  const models::ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const models::Input& input) const override;
-  double EstimateWork(const models::Input& input) const override {
-    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
-  }
-  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
-  std::vector<models::Input> WarmupInputs() const override;
-  std::vector<size_t> WarmupBatches() const override;
-
-  // Returns a result for each request.
-  std::vector<Spoken> Speak(std::span<models::Request* const> requests,
-                            runtime::WorkerContext& context) const;
-
- private:
-  // Emits the request's current unit if it is cached; returns false if it is not.
-  bool EmitCached(models::Request& request) const;
-  Spoken SpeakAlone(models::Request& request) const;
-  // Takes 1..KokoroBatch::kMaxSentences requests.
-  std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
-                                    runtime::WorkerContext& context) const;
-  // Returns the batch's input for the request's unit, to which it refers.
-  absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
-  // Sets and returns the frames of a unit whose phonemes last that long; nullopt and errors as in
-  // Spoken.
-  absl::StatusOr<std::optional<int64_t>> CountFrames(models::Request& request,
-                                                     const std::vector<int64_t>& frames) const;
-  // Returns [1, style] for that many phonemes without the marks of the ends.
-  at::Tensor MixStyle(const std::vector<speech::VoiceShare>& shares, size_t phonemes) const;
-  size_t max_phonemes() const {
-    return static_cast<size_t>(
-        std::min(parts_.encoder->max_phonemes() - kEndMarks, parts_.styles.front().size(0)));
-  }
-
-  const models::ModelInfo info_;
-  const Parts parts_;
-  const KokoroReader reader_;
-};
-
 class SpeechBatch final : public models::Batch {
  public:
-  SpeechBatch(const LoadedKokoro& model, std::vector<models::Request*> requests)
-      : model_(model), requests_(std::move(requests)) {}
+  SpeechBatch(const KokoroSynthesizer& synthesizer, int sample_rate,
+              std::vector<models::Request*> requests)
+      : synthesizer_(synthesizer), sample_rate_(sample_rate), requests_(std::move(requests)) {}
 
   void Forward(runtime::WorkerContext& context) override {
-    results_ = model_.Speak(requests_, context);
+    results_ = synthesizer_.Speak(requests_, context);
   }
 
   void Complete() override {
@@ -155,8 +75,7 @@ class SpeechBatch final : public models::Batch {
       if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       speech::SpeechPlan& plan = PlanOf(request);
       StateOf(request).recorder.Add(**results_[i]);
-      request.Emit(
-          plan.TakeChunk(**std::move(results_[i]), model_.info().speech().sample_rate, true));
+      request.Emit(plan.TakeChunk(**std::move(results_[i]), sample_rate_, true));
       const bool more = plan.Advance();
       request.AdvanceTo(plan.WorkLeft());
       if (!more) request.Finish(absl::OkStatus());
@@ -164,9 +83,37 @@ class SpeechBatch final : public models::Batch {
   }
 
  private:
-  const LoadedKokoro& model_;
+  const KokoroSynthesizer& synthesizer_;
+  const int sample_rate_;
   const std::vector<models::Request*> requests_;
-  std::vector<Spoken> results_;
+  std::vector<KokoroSynthesizer::Spoken> results_;
+};
+
+class LoadedKokoro final : public models::Model {
+ public:
+  LoadedKokoro(models::ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
+      : info_(std::move(info)),
+        parts_(std::move(parts)),
+        synthesizer_(info_, parts_.network),
+        reader_(parts_.settings, std::move(front_ends), parts_.network.max_phonemes()) {}
+
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override {
+    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
+  }
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
+  std::vector<size_t> WarmupBatches() const override;
+
+ private:
+  // Emits the request's current unit if it is cached; returns false if it is not.
+  bool EmitCached(models::Request& request) const;
+
+  const models::ModelInfo info_;
+  const Parts parts_;
+  const KokoroSynthesizer synthesizer_;
+  const KokoroReader reader_;
 };
 
 absl::Status RefuseNoise(const char* field, float value, const std::string& model) {
@@ -214,7 +161,7 @@ std::unique_ptr<models::Batch> LoadedKokoro::Prepare(
     }
   }
   if (ready.empty()) return nullptr;
-  return std::make_unique<SpeechBatch>(*this, std::move(ready));
+  return std::make_unique<SpeechBatch>(synthesizer_, info_.speech().sample_rate, std::move(ready));
 }
 
 bool LoadedKokoro::EmitCached(models::Request& request) const {
@@ -229,135 +176,9 @@ bool LoadedKokoro::EmitCached(models::Request& request) const {
                                           .seed = input.seed,
                                           .place = input.first_sentence + state.plan.spoken()});
   if (known == nullptr) return false;
-  state.plan.SetFrames(known->frames, parts_.samples_per_frame);
+  state.plan.SetFrames(known->frames, parts_.network.samples_per_frame);
   request.Emit(state.plan.TakeChunk(known->samples, info_.speech().sample_rate, true));
   return true;
-}
-
-at::Tensor LoadedKokoro::MixStyle(const std::vector<speech::VoiceShare>& shares,
-                                  size_t phonemes) const {
-  at::Tensor mixed;
-  for (const speech::VoiceShare& share : shares) {
-    const at::Tensor row =
-        parts_.styles[share.voice].narrow(0, static_cast<int64_t>(phonemes) - 1, 1);
-    if (shares.size() == 1) return row;
-    const at::Tensor part = row * share.weight;
-    mixed = mixed.defined() ? mixed + part : part;
-  }
-  return mixed;
-}
-
-std::vector<Spoken> LoadedKokoro::Speak(std::span<models::Request* const> requests,
-                                        runtime::WorkerContext& context) const {
-  const at::InferenceMode inference;
-  std::vector<Spoken> all;
-  if (parts_.batch == nullptr) {
-    for (models::Request* request : requests) all.push_back(SpeakAlone(*request));
-    return all;
-  }
-  for (size_t begin = 0; begin < requests.size(); begin += KokoroBatch::kMaxSentences) {
-    const auto some =
-        requests.subspan(begin, std::min(KokoroBatch::kMaxSentences, requests.size() - begin));
-    std::ranges::move(SpeakTogether(some, context), std::back_inserter(all));
-  }
-  return all;
-}
-
-absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(models::Request& request) const {
-  const auto& input = std::get<models::SynthesizeInput>(request.input());
-  const speech::SpeechPlan& plan = PlanOf(request);
-  const auto shares = speech::ParseVoiceMix(plan.voice(), info_.speech().voices);
-  if (!shares.ok()) return shares.status();
-  return KokoroBatch::Sentence{.phonemes = plan.ids(),
-                               .style = MixStyle(*shares, plan.symbols()),
-                               .speed = plan.speed(),
-                               .seed = input.seed,
-                               .stream = input.first_sentence + plan.spoken()};
-}
-
-absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
-    models::Request& request, const std::vector<int64_t>& frames) const {
-  if (std::find(frames.begin(), frames.end(), 0) != frames.end()) {
-    return absl::InternalError(
-        absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
-  }
-  speech::SpeechPlan& plan = PlanOf(request);
-  const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
-  const int64_t samples = count * parts_.samples_per_frame;
-  if (samples > kMaxUnitSeconds * info_.speech().sample_rate) {
-    if (plan.Halve()) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat(
-        plan.field(), ", speed: one sentence would last ", samples / info_.speech().sample_rate,
-        " seconds, allowed are ", kMaxUnitSeconds));
-  }
-  plan.SetFrames(frames, parts_.samples_per_frame);
-  StateOf(request).recorder.Begin(frames, static_cast<size_t>(samples));
-  return count;
-}
-
-Spoken LoadedKokoro::SpeakAlone(models::Request& request) const {
-  if (request.ShouldStop()) return std::nullopt;
-  const auto sentence = SentenceOf(request);
-  if (!sentence.ok()) return sentence.status();
-  const at::Tensor& style = sentence->style;
-  const int64_t half = parts_.decoder->style_channels();
-  const KokoroEncoder::Output encoded =
-      parts_.encoder->Forward(sentence->phonemes, style.narrow(1, half, half), sentence->speed);
-  const auto frames = CountFrames(request, encoded.frames);
-  if (!frames.ok()) return frames.status();
-  if (!*frames || request.ShouldStop()) return std::nullopt;
-  const KokoroDecoder::Curves curves = parts_.decoder->Predict(encoded, style);
-  if (request.ShouldStop()) return std::nullopt;
-  std::vector<float> noise(static_cast<size_t>(**frames * parts_.samples_per_frame *
-                                               parts_.decoder->noise_per_sample()));
-  speech::NoiseSource(sentence->seed, sentence->stream).Fill(noise);
-  return parts_.decoder->Decode(encoded, curves, style, std::move(noise),
-                                [&request] { return request.ShouldStop(); });
-}
-
-std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<models::Request* const> requests,
-                                                runtime::WorkerContext& context) const {
-  std::vector<Spoken> spoken(requests.size(), std::nullopt);
-  std::vector<KokoroBatch::Sentence> sentences;
-  std::vector<size_t> places;  // the index of each sentence's request
-  for (size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i]->ShouldStop()) continue;
-    auto sentence = SentenceOf(*requests[i]);
-    if (!sentence.ok()) {
-      spoken[i] = sentence.status();
-      continue;
-    }
-    sentences.push_back(*std::move(sentence));
-    places.push_back(i);
-  }
-  if (sentences.empty()) return spoken;
-  const std::vector<KokoroBatch::Encoded> encoded = parts_.batch->Encode(sentences, context);
-
-  std::vector<int64_t> frames;  // of the sentences that are to be decoded
-  std::vector<size_t> chosen;   // indices of these sentences
-  for (size_t i = 0; i < sentences.size(); ++i) {
-    const auto count = CountFrames(*requests[places[i]], encoded[i].frames);
-    if (!count.ok()) {
-      spoken[places[i]] = count.status();
-    } else if (*count) {
-      frames.push_back(**count);
-      chosen.push_back(i);
-    }
-  }
-  for (const std::vector<size_t>& group : KokoroBatch::Group(frames)) {
-    std::vector<KokoroBatch::Part> parts;
-    std::vector<size_t> theirs;
-    for (const size_t i : group) {
-      const size_t sentence = chosen[i];
-      if (requests[places[sentence]]->ShouldStop()) continue;
-      parts.push_back({sentences[sentence], encoded[sentence], frames[i]});
-      theirs.push_back(places[sentence]);
-    }
-    if (parts.empty()) continue;
-    std::vector<std::vector<float>> samples = parts_.batch->Decode(parts, context);
-    for (size_t i = 0; i < theirs.size(); ++i) spoken[theirs[i]] = std::move(samples[i]);
-  }
-  return spoken;
 }
 
 std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
@@ -385,8 +206,8 @@ std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
     const auto phonemes = reader_.ToPhonemes(text, "", /*with_words=*/false);
     if (!phonemes.ok()) break;
     const size_t count = reader_.ToIds(phonemes->phonemes).symbols.size();
-    if (count > max_phonemes()) break;
-    const int64_t bucket = parts_.batch->PhonemesBucket(count + kEndMarks);
+    if (count > parts_.network.max_phonemes()) break;
+    const int64_t bucket = parts_.network.batch->PhonemesBucket(count + kEndMarks);
     if (bucket == last) continue;
     last = bucket;
     models::SynthesizeInput input = speech(text);
@@ -444,36 +265,26 @@ absl::Status DescribeVoices(const KokoroOptions& options, models::SpeechInfo& in
 absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOptions& options,
                                                                  models::ModelInfo info) {
   const at::InferenceMode inference;
-  const bool padded = options.shapes != models::ShapePolicy::kExact;
   Parts parts;
   auto settings = KokoroSettings::Read(options.config_file);
   if (!settings.ok()) return settings.status();
   parts.settings = *std::move(settings);
   auto voices = OrderVoices(parts.settings, options);
   if (!voices.ok()) return voices.status();
-
-  auto weights = KokoroWeights::Open(options.weights_file, speech::ToAten(options.device));
-  if (!weights.ok()) return weights.status();
-  parts.encoder = std::make_unique<KokoroEncoder>(*weights, padded);
-  if (!weights->status().ok()) return weights->status();
-  parts.decoder = std::make_unique<KokoroDecoder>(*weights, parts.settings.sample_rate, padded);
-  if (!weights->status().ok()) return weights->status();
-  for (const std::string& voice : *voices) {
-    parts.styles.push_back(
-        weights->Take("voices." + voice, {-1, 2 * parts.decoder->style_channels()}));
-    if (!weights->status().ok()) return weights->status();
-    if (padded) parts.styles.back() = parts.styles.back().to(at::kCPU);
-    if (parts.styles.back().size(0) == parts.styles.front().size(0)) continue;
-    return absl::DataLossError(absl::StrCat(
-        options.weights_file.string(), ": voices.", voice, " has ", parts.styles.back().size(0),
-        " rows, voices.", voices->front(), " has ", parts.styles.front().size(0)));
-  }
-  if (parts.settings.largest_id() >= parts.encoder->symbols()) {
+  auto network = KokoroNetwork::Read({.weights_file = options.weights_file,
+                                      .voices = *voices,
+                                      .sample_rate = parts.settings.sample_rate,
+                                      .device = options.device,
+                                      .padded = options.shapes != models::ShapePolicy::kExact,
+                                      .name = absl::StrCat(info.name, "/", info.version)});
+  if (!network.ok()) return network.status();
+  parts.network = *std::move(network);
+  if (parts.settings.largest_id() >= parts.network.encoder->symbols()) {
     return absl::DataLossError(absl::StrCat(options.config_file.string(), ": vocab has the number ",
                                             parts.settings.largest_id(), ", the weights know ",
-                                            parts.encoder->symbols(), " symbols"));
+                                            parts.network.encoder->symbols(), " symbols"));
   }
-  if (parts.encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
+  if (parts.network.encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
     return absl::DataLossError(absl::StrCat(options.weights_file.string(),
                                             ": bert.embeddings.position_embeddings.weight",
                                             " has no room for a phoneme"));
@@ -516,12 +327,6 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   speech.min_speed = kMinSpeed;
   speech.max_speed = kMaxSpeed;
   if (absl::Status status = DescribeVoices(options, speech); !status.ok()) return status;
-  parts.samples_per_frame = weights->shape().samples_per_frame();
-  if (padded) {
-    parts.batch =
-        std::make_unique<KokoroBatch>(*parts.encoder, *parts.decoder, parts.samples_per_frame,
-                                      absl::StrCat(info.name, "/", info.version));
-  }
   parts.pauses = options.pauses;
   parts.cache = options.cache;
   parts.few_shapes = options.shapes == models::ShapePolicy::kFew;

@@ -11,6 +11,8 @@
 
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/character_category.h"
+#include "models/translation/markup/word_bounds.h"
 
 namespace millrace::translation {
 namespace {
@@ -20,23 +22,6 @@ constexpr size_t kMostMarks = 8;
 constexpr char32_t kApostrophe = 0x2019;  // ’, which is also a closing quotation mark
 constexpr char32_t kZeroWidthSpace = 0x200B;
 
-utf8proc_category_t CategoryOf(char32_t c) {
-  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
-}
-
-bool IsLetter(utf8proc_category_t category) {
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
-}
-bool IsMark(utf8proc_category_t category) {
-  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
-}
-bool IsNumber(utf8proc_category_t category) {
-  return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
-}
-bool IsPunctuation(utf8proc_category_t category) {
-  return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
-}
-
 bool IsMoney(char32_t c) { return c != 0 && CategoryOf(c) == UTF8PROC_CATEGORY_SC; }
 bool IsDash(char32_t c) { return c >= 0x2012 && c <= 0x2015; }
 bool IsHyphen(char32_t c) { return c == 0x2010 || c == 0x2011; }
@@ -45,18 +30,16 @@ bool IsDoubleQuote(char32_t c) {
   return (c >= 0x201C && c <= 0x201F) || c == U'«' || c == U'»' || c == U'‹' || c == U'›';
 }
 
-// Returns true for characters that join the digits of a number when another digit follows.
-bool JoinsDigits(char32_t c) {
-  return c == '.' || c == ',' || c == '\'' || c == kApostrophe || c == 0xA0 || c == 0x2009 ||
-         c == 0x202F;
-}
-
 class Finder {
   using Events = std::vector<MarkEvent>::const_iterator;
 
  public:
   Finder(const MarkedText& marked, const UnknownTextOptions& options)
-      : marked_(marked), events_(marked.events), text_(marked.text), options_(options) {}
+      : marked_(marked),
+        events_(marked.events),
+        text_(marked.text),
+        options_(options),
+        words_(text_, options.alphabet) {}
 
   void Run() {
     size_t at = 0;
@@ -84,17 +67,10 @@ class Finder {
 
   CharacterFit FitOf(char32_t c) const { return options_.alphabet(c); }
   bool Knows(char32_t c) const { return FitOf(c) == CharacterFit::kKnown; }
-  models::CodePoint At(size_t at) const {
-    return at < end_ ? models::DecodeAt(text_, at) : models::CodePoint{};
-  }
-  // Returns 0 at the beginning of the searched range.
-  char32_t Before(size_t at) const {
-    return at > begin_ ? models::DecodeBefore(text_, at).value : 0;
-  }
 
   void Search(size_t begin, size_t end) {
-    begin_ = free_ = begin;
-    end_ = end;
+    words_.SetRange(begin, end);
+    free_ = begin;
     for (size_t at = begin; at < end;) {
       const char c = text_[at];
       // A character without a combining mark.
@@ -109,12 +85,12 @@ class Finder {
   }
 
   Cluster ReadCluster(size_t at) const {
-    const models::CodePoint base = At(at);
+    const models::CodePoint base = words_.At(at);
     Cluster cluster{base.value, at + base.bytes, FitOf(base.value)};
     std::u32string characters(1, base.value);
-    for (models::CodePoint c = At(cluster.end);
+    for (models::CodePoint c = words_.At(cluster.end);
          c.value >= 0x300 && characters.size() <= kMostMarks && IsMark(CategoryOf(c.value));
-         c = At(cluster.end)) {
+         c = words_.At(cluster.end)) {
       characters += c.value;
       cluster.end += c.bytes;
     }
@@ -151,8 +127,8 @@ class Finder {
     if (IsMark(category)) return KeepWord(at, cluster.end);
     if (IsMoney(c)) return KeepMoney(at, cluster.end);
     if (IsNumber(category)) {
-      const Range word = {WordBegin(at), WordEnd(cluster.end)};
-      return Keep({NumberBegin(word.begin), word.end});
+      const Range word = {words_.WordBegin(at, free_), words_.WordEnd(cluster.end)};
+      return Keep({words_.NumberBegin(word.begin, free_), word.end});
     }
     return KeepSymbol(at, cluster);
   }
@@ -175,8 +151,8 @@ class Finder {
   std::optional<size_t> TakeRespelled(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     const size_t end = cluster.end;
-    const bool behind_word = models::IsWordCharacter(Before(at));
-    const bool before_word = models::IsWordCharacter(At(end).value);
+    const bool behind_word = models::IsWordCharacter(words_.Before(at));
+    const bool before_word = models::IsWordCharacter(words_.At(end).value);
     if (IsHyphen(c) && behind_word && before_word && Knows('-'))
       return Respell(at, end, "-", /*returns=*/false);
     if ((IsDash(c) || IsHyphen(c)) && Knows('-')) return TakeDash(at, end);
@@ -185,7 +161,7 @@ class Finder {
     if (!IsSingleQuote(c)) return std::nullopt;
     const bool closes = c == kApostrophe && in_single_quotes_ && !before_word;
     const bool apostrophe = (c == kApostrophe && !closes) || (behind_word && before_word) ||
-                            models::IsDigit(At(end).value);
+                            models::IsDigit(words_.At(end).value);
     if (apostrophe) {
       if (!Knows('\'')) return std::nullopt;
       return Respell(at, end, "'", /*returns=*/false);
@@ -197,14 +173,14 @@ class Finder {
 
   // Models read a dash as a hyphen with spaces; between numbers and sums it is part of them.
   size_t TakeDash(size_t at, size_t end) {
-    const char32_t before = Before(at);
-    const char32_t behind = At(end).value;
+    const char32_t before = words_.Before(at);
+    const char32_t behind = words_.At(end).value;
     if ((models::IsDigit(before) || IsMoney(before)) &&
         (models::IsDigit(behind) || IsMoney(behind))) {
-      size_t begin = NumberBegin(at);
-      if (begin > free_ && IsMoney(Before(begin)))
-        begin = WordBegin(begin - models::DecodeBefore(text_, begin).bytes);
-      return Keep({begin, NumberEnd(IsMoney(behind) ? end + At(end).bytes : end)});
+      size_t begin = words_.NumberBegin(at, free_);
+      if (begin > free_ && IsMoney(words_.Before(begin)))
+        begin = words_.WordBegin(begin - models::DecodeBefore(text_, begin).bytes, free_);
+      return Keep({begin, words_.NumberEnd(IsMoney(behind) ? end + words_.At(end).bytes : end)});
     }
     std::string_view reads = " - ";
     if (before == 0 || models::IsSpace(before)) reads.remove_prefix(1);
@@ -214,8 +190,9 @@ class Finder {
 
   // Models know a dollar sign before a number; alone it gets lost.
   size_t TakeDollar(size_t at, size_t end) {
-    const size_t space = models::IsSpace(At(end).value) ? At(end).bytes : 0;
-    if (models::IsDigit(At(end + space).value) || models::IsDigit(Before(at))) return at;
+    const size_t space = models::IsSpace(words_.At(end).value) ? words_.At(end).bytes : 0;
+    if (models::IsDigit(words_.At(end + space).value) || models::IsDigit(words_.Before(at)))
+      return at;
     return Keep({at, end});
   }
 
@@ -224,20 +201,22 @@ class Finder {
   size_t KeepMoney(size_t at, size_t end) {
     const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
     size_t number = end;
-    if (sign(At(number).value)) number += At(number).bytes;
-    if (models::IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
+    if (sign(words_.At(number).value)) number += words_.At(number).bytes;
+    if (models::IsDigit(words_.At(number).value))
+      return Keep({words_.WordBegin(at, free_), words_.NumberEnd(number)});
     size_t before = at;
-    if (models::IsSpace(Before(at))) before -= models::DecodeBefore(text_, at).bytes;
-    if (before > free_ && models::IsDigit(Before(before)))
-      return Keep({NumberBegin(before), WordEnd(end)});
+    if (models::IsSpace(words_.Before(at))) before -= models::DecodeBefore(text_, at).bytes;
+    if (before > free_ && models::IsDigit(words_.Before(before)))
+      return Keep({words_.NumberBegin(before, free_), words_.WordEnd(end)});
     number = end;
-    if (models::IsSpace(At(number).value)) number += At(number).bytes;
-    if (models::IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
-    return Keep({WordBegin(at), WordEnd(end)});
+    if (models::IsSpace(words_.At(number).value)) number += words_.At(number).bytes;
+    if (models::IsDigit(words_.At(number).value))
+      return Keep({words_.WordBegin(at, free_), words_.NumberEnd(number)});
+    return Keep({words_.WordBegin(at, free_), words_.WordEnd(end)});
   }
 
   size_t KeepWord(size_t at, size_t end) {
-    const Range word = {WordBegin(at), WordEnd(end)};
+    const Range word = {words_.WordBegin(at, free_), words_.WordEnd(end)};
     // The words of a name in another script become one stand-in.
     if (!found_.empty() && found_.back().end == free_ && !found_.back().reads && ends_with_word_ &&
         word.begin == free_ + 1 && text_[free_] == ' ' && !HasEventIn(free_, word.end)) {
@@ -257,60 +236,16 @@ class Finder {
     size_t begin = at;
     size_t end = cluster.end;
     if (c < 0x80 || kOfWords.find(c) != std::u32string_view::npos) {
-      begin = WordBegin(begin);
-      end = WordEnd(end);
-      if (c == '<' && At(end).value == '>') ++end;
+      begin = words_.WordBegin(begin, free_);
+      end = words_.WordEnd(end);
+      if (c == '<' && words_.At(end).value == '>') ++end;
       // An address or a name with a stop in it continues: @example.com, C#.NET.
-      while (At(end).value == '.' && WordEnd(end + 1) > end + 1) end = WordEnd(end + 1);
+      while (words_.At(end).value == '.' && words_.WordEnd(end + 1) > end + 1)
+        end = words_.WordEnd(end + 1);
     }
-    if (models::IsDigit(Before(begin))) begin = NumberBegin(begin);
-    if (models::IsDigit(At(end).value)) end = NumberEnd(end);
+    if (models::IsDigit(words_.Before(begin))) begin = words_.NumberBegin(begin, free_);
+    if (models::IsDigit(words_.At(end).value)) end = words_.NumberEnd(end);
     return Keep({begin, end});
-  }
-
-  bool IsOfWord(char32_t c) const {
-    if (c < 0x80) return models::IsAsciiAlnum(static_cast<char>(c));
-    const utf8proc_category_t category = CategoryOf(c);
-    if (IsMark(category) || category == UTF8PROC_CATEGORY_CF) return true;
-    if (!IsLetter(category) && !IsNumber(category)) return false;
-    return models::IsWordCharacter(c) || !Knows(c);
-  }
-  size_t WordBegin(size_t at) const {
-    while (at > free_) {
-      const models::CodePoint c = models::DecodeBefore(text_, at);
-      if (!IsOfWord(c.value)) break;
-      at -= c.bytes;
-    }
-    return at;
-  }
-  size_t WordEnd(size_t at) const {
-    for (models::CodePoint c = At(at); c.bytes > 0 && IsOfWord(c.value); c = At(at)) at += c.bytes;
-    return at;
-  }
-  size_t NumberBegin(size_t at) const {
-    while (at > free_) {
-      models::CodePoint c = models::DecodeBefore(text_, at);
-      if (models::IsDigit(c.value)) {
-        at -= c.bytes;
-        continue;
-      }
-      const size_t joined = at - c.bytes;
-      if (!models::IsDigit(At(at).value) || !JoinsDigits(c.value) || joined <= free_ ||
-          !models::IsDigit(models::DecodeBefore(text_, joined).value)) {
-        break;
-      }
-      at = joined;
-    }
-    return at;
-  }
-  // The end includes what is joined to the number: 5k, 20th.
-  size_t NumberEnd(size_t at) const {
-    while (true) {
-      at = WordEnd(at);
-      const models::CodePoint c = At(at);
-      if (!JoinsDigits(c.value) || !models::IsDigit(At(at + c.bytes).value)) return at;
-      at += c.bytes;
-    }
   }
 
   bool HasEventIn(size_t begin, size_t end) const {
@@ -395,9 +330,7 @@ class Finder {
   const UnknownTextOptions& options_;
   std::vector<KeptSpan> found_;
   std::vector<size_t> swallowed_;
-  // The searched range between two spans that are already kept.
-  size_t begin_ = 0;
-  size_t end_ = 0;
+  WordBounds words_;             // its range lies between two spans that are already kept
   size_t free_ = 0;              // everything before it is searched or kept
   bool ends_with_word_ = false;  // the last of found_
   bool in_single_quotes_ = false;

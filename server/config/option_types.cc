@@ -1,0 +1,208 @@
+#include "server/config/option_types.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "models/repository/model_sources.h"
+#include "server/net/address_policy.h"
+#include "server/tracing/endpoint.h"
+
+namespace millrace::option_types {
+namespace {
+
+constexpr char kNotServed[] = "off";
+
+}  // namespace
+
+Option Row(const char* name, const char* group, const char* placeholder, std::string help) {
+  Option option;
+  option.name = name;
+  option.group = group;
+  option.placeholder = placeholder;
+  option.help = std::move(help);
+  return option;
+}
+
+Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
+  row.allowed = absl::StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<uint64_t> value = ParseBytes(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = *value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return FormatBytes(config.*field); };
+  return row;
+}
+
+Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
+            std::chrono::milliseconds low, std::chrono::milliseconds high) {
+  row.allowed =
+      absl::StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<std::chrono::milliseconds> value = ParseDuration(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = *value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return FormatDuration(config.*field); };
+  return row;
+}
+
+Option Bool(Option row, bool ServerConfig::*field) {
+  row.literal = Option::Literal::kBool;
+  row.allowed = "true or false";
+  row.choices = {"true", "false"};
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<bool> value = ParseBool(text);
+    if (value) config.*field = *value;
+    return value.has_value();
+  };
+  row.get = [=](const ServerConfig& config) {
+    return std::string(config.*field ? "true" : "false");
+  };
+  return row;
+}
+
+Option Path(Option row, std::filesystem::path ServerConfig::*field) {
+  row.allowed = "a path";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text.find('\0') != text.npos) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return (config.*field).string(); };
+  return row;
+}
+
+Option Models(Option row, std::string ServerConfig::*field) {
+  row.allowed =
+      "folders with commas between them, each perhaps with the name of its only model, such as "
+      "/srv/models or /srv/models,voice=/mnt/models";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (!models::ParseModelSources(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
+  row.allowed = "host:port or [v6]:port, port 0..65535 (0: a free one)";
+  if (kind == AddressKind::kOptional) row.allowed += ", or off";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
+      config.*field = "";
+      return true;
+    }
+    if (!ParseHostPort(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : config.*field;
+  };
+  return row;
+}
+
+Option Version(Option row, std::string ServerConfig::*field) {
+  row.allowed = "the beginning of a version, such as 2.15";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const bool sane =
+        text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+          return absl::ascii_isalnum(c) || c == '.' || c == '+' || c == '-';
+        });
+    if (sane) config.*field = text;
+    return sane;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
+  constexpr char kAuto[] = "auto";
+  constexpr char kNone[] = "off";
+  row.allowed = "auto, off, or pairs such as alloy=joe,nova=jane";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text == kNone) {
+      config.*field = std::nullopt;
+      return true;
+    }
+    std::optional<std::map<std::string, std::string>> pairs;
+    pairs = text == kAuto ? std::map<std::string, std::string>() : ParsePairs(text);
+    if (!pairs) return false;
+    config.*field = *std::move(pairs);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    const auto& pairs = config.*field;
+    if (!pairs) return kNone;
+    return pairs->empty() ? kAuto : FormatPairs(*pairs);
+  };
+  return row;
+}
+
+Option OriginList(Option row, std::vector<std::string> ServerConfig::*field) {
+  row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text.empty() || text == kNotServed) {
+      (config.*field).clear();
+      return true;
+    }
+    auto origins = ParseOrigins(text);
+    if (!origins) return false;
+    config.*field = *std::move(origins);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
+  };
+  return row;
+}
+
+Option TraceEndpoint(Option row, std::string ServerConfig::*field) {
+  row.allowed = "auto, off, or a URL such as http://localhost:4317 or https://collector:4318";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text != "auto" && text != kNotServed && !tracing::ParseEndpoint(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
+  constexpr char kAuto[] = "auto";
+  row.allowed = "auto, or 0..1, such as 0.01";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    double value = 0;
+    if (text == kAuto) {
+      config.*field = std::nullopt;
+      return true;
+    }
+    if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) return false;
+    config.*field = value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    return config.*field ? absl::StrCat(*(config.*field)) : kAuto;
+  };
+  return row;
+}
+
+Option ServiceName(Option row, std::string ServerConfig::*field) {
+  row.allowed = "at most 255 printable characters of ASCII";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const bool sane = text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+                        return absl::ascii_isprint(static_cast<unsigned char>(c));
+                      });
+    if (sane) config.*field = text;
+    return sane;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+}  // namespace millrace::option_types

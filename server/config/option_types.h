@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/config/options.h"
+#include "server/config/server_config.h"
+#include "server/config/values.h"
+
+// The types of options. Each function completes a row by what follows from the type of its value:
+// what is allowed, and how the field is set from a text and written as one.
+namespace millrace::option_types {
+
+// Makes a row with its name, heading and help; the functions below add what depends on the type.
+Option Row(const char* name, const char* group, const char* placeholder, std::string help);
+
+// An integer of low..high.
+template <class T>
+Option Number(Option row, T ServerConfig::*field, int64_t low, int64_t high) {
+  row.literal = Option::Literal::kNumber;
+  row.allowed = absl::StrCat(low, "..", high);
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<int64_t> value = ParseInteger(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = static_cast<T>(*value);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return absl::StrCat(config.*field); };
+  return row;
+}
+
+// A number of bytes, low..high.
+Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high);
+
+// A time of low..high.
+Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
+            std::chrono::milliseconds low, std::chrono::milliseconds high);
+
+Option Bool(Option row, bool ServerConfig::*field);
+
+// One of a few words, each with its value.
+template <class T>
+Option Choice(Option row, T ServerConfig::*field, std::vector<std::pair<std::string, T>> choices) {
+  row.allowed = absl::StrJoin(choices, ", ",
+                              [](std::string* out, const auto& choice) { *out += choice.first; });
+  for (const auto& choice : choices) row.choices.push_back(choice.first);
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    for (const auto& [name, value] : choices) {
+      if (name != text) continue;
+      config.*field = value;
+      return true;
+    }
+    return false;
+  };
+  row.get = [=](const ServerConfig& config) {
+    for (const auto& [name, value] : choices) {
+      if (value == config.*field) return name;
+    }
+    return std::string();
+  };
+  return row;
+}
+
+Option Path(Option row, std::filesystem::path ServerConfig::*field);
+
+// Folders of models: see models::ParseModelSources.
+Option Models(Option row, std::string ServerConfig::*field);
+
+enum class AddressKind { kRequired, kOptional };
+
+// host:port. The field of an optional address is empty if it is off.
+Option Address(Option row, std::string ServerConfig::*field, AddressKind kind);
+
+// Allows an empty value, or up to 64 characters of a version.
+Option Version(Option row, std::string ServerConfig::*field);
+
+// Pairs of names. The field is an empty map for auto, and nullopt if it is off.
+Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field);
+
+// Origins of web pages. The field is empty if it is off.
+Option OriginList(Option row, std::vector<std::string> ServerConfig::*field);
+
+// The URL of a collector of traces, auto or off.
+Option TraceEndpoint(Option row, std::string ServerConfig::*field);
+
+// A number of 0..1. The field is nullopt for auto.
+Option Ratio(Option row, std::optional<double> ServerConfig::*field);
+
+// Allows an empty value, or up to 255 printable characters of ASCII.
+Option ServiceName(Option row, std::string ServerConfig::*field);
+
+}  // namespace millrace::option_types

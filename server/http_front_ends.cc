@@ -1,0 +1,105 @@
+#include "server/http_front_ends.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "server/frontends/console/console_routes.h"
+#include "server/frontends/deepl/deepl_routes.h"
+#include "server/frontends/elevenlabs/elevenlabs_routes.h"
+#include "server/frontends/http/http_translator.h"
+#include "server/frontends/kserve/kserve_routes.h"
+#include "server/frontends/kserve/rest_infer_routes.h"
+#include "server/frontends/kserve/statistics_routes.h"
+#include "server/frontends/libretranslate/libretranslate_routes.h"
+#include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/translation_plugins/plugin_routes.h"
+#include "server/frontends/vllm_omni/vllm_omni_routes.h"
+#include "server/metrics/metrics_routes.h"
+#include "server/server_setup.h"
+
+namespace millrace::server {
+namespace {
+
+// The longest HTTP body in bytes, but for tensors. The longest text that may be spoken takes a
+// quarter of it.
+constexpr size_t kMaxHttpBody = 1 << 20;
+
+}  // namespace
+
+HttpFrontEnds::HttpFrontEnds(const ServerConfig& config, const InheritedSockets& sockets)
+    : config_(config),
+      sockets_(sockets),
+      web_sockets_(
+          {.max_connections = config.max_websockets,
+           .max_connections_of_peer = config.max_websockets_per_peer,
+           .connection = {.limits = {.max_message_bytes = config.max_websocket_message_bytes},
+                          .stall_timeout = config.write_stall_timeout}}) {}
+
+absl::Status HttpFrontEnds::Start(Sources sources) {
+  if (!config_.metrics_address.empty()) {
+    HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
+    options.inherited = sockets_.Find(kMetricsSocket);
+    metrics_http_ = std::make_unique<HttpServer>(std::move(options));
+    AddMetricsRoute(*metrics_http_, sources.metrics);
+    if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
+  }
+  if (!config_.http_address.empty()) {
+    http_ = std::make_unique<HttpServer>(
+        HttpServer::Options{.address = config_.http_address,
+                            .inherited = sockets_.Find(kHttpSocket),
+                            .max_body_bytes = kMaxHttpBody,
+                            .write_timeout = config_.write_stall_timeout,
+                            .cors_origins = config_.cors_origins});
+    if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
+    AddRoutes(std::move(sources));
+    if (absl::Status status = http_->Start(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void HttpFrontEnds::AddRoutes(Sources sources) {
+  // Its path for all models comes before the pattern for the name of one.
+  AddStatisticsRoutes(*http_, sources.services);
+  AddKServeRoutes(*http_, sources.status, sources.keys);
+  const SharedPathHandler elevenlabs_models =
+      AddElevenLabsRoutes(*http_, web_sockets_, sources.services,
+                          {.voice_aliases = config_.voice_aliases,
+                           .idle_timeout = config_.websocket_idle_timeout,
+                           .started = sources.started});
+  AddVllmOmniRoutes(*http_, web_sockets_, sources.services,
+                    {.voice_aliases = config_.voice_aliases,
+                     .idle_timeout = config_.websocket_idle_timeout,
+                     .started = sources.started});
+  AddOpenAiRoutes(*http_, sources.services,
+                  {.voice_aliases = config_.voice_aliases,
+                   .other_models = elevenlabs_models,
+                   .started = sources.started});
+  const auto translator = std::make_shared<HttpTranslator>(
+      sources.services, HttpTranslator::Options{.started = sources.started});
+  AddLibreTranslateRoutes(*http_, sources.services, translator,
+                          AddTranslationPluginRoutes(*http_, sources.services, translator));
+  AddDeepLRoutes(*http_, sources.services, translator);
+  AddRestInferRoutes(*http_, sources.services,
+                     {.max_body_bytes = config_.max_message_bytes, .started = sources.started});
+  // Certificates, which HTTP does not ask for, are no reason to let everybody in by it.
+  const bool loads_models = sources.keys != nullptr || config_.tls_client_ca.empty();
+  if (loads_models) AddRepositoryRoutes(*http_, std::move(sources.repository), sources.keys);
+  if (config_.console) {
+    AddConsoleRoutes(
+        *http_,
+        std::make_shared<LiveView>(LiveView::Sources{.view = sources.status,
+                                                     .services = sources.services,
+                                                     .steps = sources.steps,
+                                                     .device = std::move(sources.device),
+                                                     .gauges = std::move(sources.gauges),
+                                                     .loads_models = loads_models}),
+        sources.keys, sources.started);
+  }
+}
+
+void HttpFrontEnds::Stop() {
+  if (http_ != nullptr) http_->Stop();
+  web_sockets_.Stop();
+}
+
+}  // namespace millrace::server

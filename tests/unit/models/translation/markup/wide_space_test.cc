@@ -1,0 +1,44 @@
+#include "models/translation/markup/wide_space.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace millrace::translation {
+namespace {
+
+TEST(WideSpaceTest, IsOneSpaceThatComesBackAsItWas) {
+  for (const std::string text : {"one\ntwo", "one\r\n  two", "one\n\ntwo\nthree"}) {
+    MarkedText marked{.text = text};
+    MarkWideSpaces(marked);
+    EXPECT_EQ(marked.text, text.ends_with("three") ? "one two three" : "one two");
+    EXPECT_EQ(Untouched(marked), text);
+  }
+}
+
+TEST(WideSpaceTest, TakesTheMarksInsideWithIt) {
+  MarkedText marked{.text = "one\n\ntwo", .events = {{4, MarkEvent::Kind::kAlone, "<br>"}}};
+  MarkWideSpaces(marked);
+  EXPECT_EQ(marked.text, "one two");
+  EXPECT_EQ(Untouched(marked), "one\n<br>\ntwo");
+}
+
+TEST(WideSpaceTest, IsANoBreakSpaceWhereThereAreEntities) {
+  MarkedText plain{.text = "ten\u00a0km"};
+  MarkWideSpaces(plain);
+  EXPECT_EQ(plain.text, "ten\u00a0km");
+  MarkedText html{.text = "ten\u00a0km", .is_html = true};
+  MarkWideSpaces(html);
+  EXPECT_EQ(html.text, "ten km");
+  EXPECT_EQ(html.events.size(), 1u);
+}
+
+TEST(WideSpaceTest, IsNotWhatKeepsASignWithItsWord) {
+  const std::string text = "«\u00a0so\u00a0», and so\u00a0!";
+  MarkedText marked{.text = text, .is_html = true};
+  MarkWideSpaces(marked);
+  EXPECT_EQ(marked.text, text);
+}
+
+}  // namespace
+}  // namespace millrace::translation
