@@ -33,12 +33,12 @@ TEST(StandInsTest, AreMarksBesideAWord) {
 }
 
 TEST(StandInsTest, GiveWayToWhatAModelReads) {
-  MarkedText marked{.text = "a – b", .kept = {{2, 5, "–", "-", /*returns=*/true}}};
+  MarkedText marked{.text = "{c} – b", .kept = {{0, 3, "{c}"}, {4, 7, "–", "-", /*returns=*/true}}};
   PutStandIns(marked);
-  EXPECT_EQ(marked.text, "a - b");
-  ASSERT_EQ(marked.kept.size(), 1u);
-  EXPECT_EQ(marked.kept[0].begin, 2u);
-  EXPECT_EQ(marked.kept[0].end, 3u);
+  EXPECT_EQ(marked.text, "X1 - b");
+  ASSERT_EQ(marked.kept.size(), 2u);
+  EXPECT_EQ(marked.kept[1].begin, 3u);
+  EXPECT_EQ(marked.kept[1].end, 4u);
 }
 
 }  // namespace
