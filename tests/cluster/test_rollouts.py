@@ -18,8 +18,7 @@ def test_upgrade_replaces_all_pods_and_never_serves_with_fewer(release, values):
     assert max(sum(pod.metadata.deletion_timestamp is None for pod in pods) for pods in moments) == 4   # one more at a time
 
 
-def test_new_replica_must_stay_ready_before_an_old_one_stops(release):
-    """A replica that is ready for a moment only does not replace one that works."""
+def test_rollout_waits_while_the_new_replica_has_no_place(release):
     release.upgrade()
     before = release.uids()
     release.kubectl("cordon", *{pod.spec.node_name for pod in release.pods()})
