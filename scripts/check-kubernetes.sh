@@ -57,7 +57,7 @@ compile() {
 }
 
 control_plane() {
-  local version=k8s.io/component-base/version name
+  local version=k8s.io/component-base/version name etcd
   if ! stamp_is "$TOOLS/stamps/module" "$KUBERNETES"; then
     say "Kubernetes $KUBERNETES: sources"
     write_module
@@ -68,16 +68,25 @@ control_plane() {
       -ldflags "-s -w -X $version.gitVersion=v$KUBERNETES -X $version.gitMajor=1 -X $version.gitMinor=$(cut -d. -f2 <<<"$KUBERNETES")" \
       -o "$TOOLS/bin/$name" "k8s.io/kubernetes/cmd/$name"
   done
+  # The release that the API server's own libraries belong to. Debian's etcd, 3.4, lacks what newer clients of the API ask for.
+  etcd="$(cd "$MODULE" && go list -m -f '{{.Version}}' go.etcd.io/etcd/server/v3)"
+  compile etcd "${etcd#v}" build -v -p "$(jobs)" -trimpath -ldflags "-s -w" -o "$TOOLS/bin/etcd" go.etcd.io/etcd/server/v3
   GOBIN="$TOOLS/bin" GOFLAGS='' compile kwok "$KWOK" install -v -p "$(jobs)" -trimpath -ldflags "-s -w" "sigs.k8s.io/kwok/cmd/kwok@v$KWOK"
 }
 
-# The definitions of the chart's objects that are not Kubernetes' own. KServe's module cannot be had in this way.
+# What kwok's nodes and pods go through, and the definitions of the chart's objects that are not Kubernetes' own. KServe's module cannot be had
+# in this way.
 definitions() {
-  local versions="$KEDA $PROMETHEUS_OPERATOR" folder
+  local versions="$KWOK $KEDA $PROMETHEUS_OPERATOR" folder stage
   stamp_is "$TOOLS/stamps/definitions" "$versions" && return
-  say "definitions of KEDA $KEDA and the Prometheus operator $PROMETHEUS_OPERATOR"
+  say "definitions of kwok, KEDA $KEDA and the Prometheus operator $PROMETHEUS_OPERATOR"
   rm -rf "$TOOLS/definitions"
   mkdir -p "$TOOLS/definitions"
+  folder="$(module_folder "sigs.k8s.io/kwok@v$KWOK")/kustomize/stage"
+  for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-ready pod/fast/pod-delete; do
+    echo ---
+    cat "$folder/$stage.yaml"
+  done >"$TOOLS/stages.yaml"
   folder="$(module_folder "github.com/kedacore/keda/v2@v$KEDA")"
   cp "$folder/config/crd/bases/keda.sh_scaledobjects.yaml" "$TOOLS/definitions/"
   folder="$(module_folder "github.com/prometheus-operator/prometheus-operator@v$PROMETHEUS_OPERATOR")"
@@ -97,16 +106,16 @@ python_packages() {
   write_stamp "$TOOLS/venv/stamp" "$hash"
 }
 
-if is_macos; then die "check-kubernetes.sh needs Linux: its etcd and kubectl are programs of Linux"; fi
+if is_macos; then die "check-kubernetes.sh needs Linux: kubectl and helm come as programs of Linux"; fi
 command -v go >/dev/null || die "Go 1.26 or newer is missing (it compiles Kubernetes' control plane): see https://go.dev/dl"
 scripts/deps.sh kubernetes
 python_packages
 control_plane
 definitions
 
-say "pytest tests/cluster"
+say "pytest tests/cluster (logs in var/cluster)"
 # An interrupt, unlike a termination, lets the tests stop the programs that they started.
 status=0
-timeout --foreground --signal INT --kill-after 60 "$TEST_LIMIT" "$TOOLS/venv/bin/python" -m pytest -q tests/cluster "$@" || status=$?
+timeout --foreground --signal INT --kill-after 60 "$TEST_LIMIT" "$TOOLS/venv/bin/python" -m pytest -q --basetemp "$ROOT/var/cluster" tests/cluster "$@" || status=$?
 [ "$status" != 124 ] || die "the tests were ended after TEST_LIMIT, $TEST_LIMIT s"
 exit "$status"

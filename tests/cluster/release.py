@@ -42,6 +42,7 @@ class History:
             else:
                 pods[pod.metadata.uid] = pod
             yield list(pods.values())
+        events.close()
 
 
 class Release:
@@ -53,7 +54,9 @@ class Release:
                        "metadata": {"name": namespace, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
 
     def delete_namespace(self) -> None:
-        self.cluster.kubectl("delete", "namespace", self.namespace, "--timeout=120s")
+        """Waits for the pods only: the namespace itself outlives their grace period."""
+        self.cluster.kubectl("delete", "namespace", self.namespace, "--wait=false")
+        wait_for("the pods are gone", lambda: not self.cluster.core.list_namespaced_pod(self.namespace).items, 60)
 
     def helm(self, *arguments: object) -> str:
         done = self.cluster.run("helm", "-n", self.namespace, *arguments)
