@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing for `serve` (default), `test`, `load`, `packages`, `check-packages`, `macos` or `arm64`: system packages, then Python packages in .venv.
-# Usage: deps.sh [serve] [test] [load] [packages] [check-packages] [macos] [arm64]
+# Installs what is missing for `serve` (default), `test`, `load`, `packages`, `check-packages`, `kubernetes`, `macos` or `arm64`: system packages, then
+# Python packages in .venv.
+# Usage: deps.sh [serve] [test] [load] [packages] [check-packages] [kubernetes] [macos] [arm64]
 # SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -198,8 +199,9 @@ for set in "$@"; do
     load) scripts/load-tools.sh ;;
     packages) pip_install packages "tools that make packages" ;;
     check-packages) ;;
+    kubernetes) helm_program ;;
     macos) pip_install macos "a compiler for macOS" ;;
     arm64) ;; # system packages only
-    *) die "deps.sh: '$set' is not one of serve, test, load, packages, check-packages, macos, arm64" ;;
+    *) die "deps.sh: '$set' is not one of serve, test, load, packages, check-packages, kubernetes, macos, arm64" ;;
   esac
 done

@@ -139,6 +139,13 @@ def test_rollout_adds_a_replica_before_it_takes_one_away(objects):
     assert start["periodSeconds"] * start["failureThreshold"] >= 300 > ready["periodSeconds"] * ready["failureThreshold"]
 
 
+def test_replicas_are_spread_among_those_of_their_own_revision(objects):
+    """Otherwise a rollout leaves them where the old ones were not; tests/cluster shows it."""
+    constraints = pod_of(objects)["spec"]["topologySpreadConstraints"]
+    assert [constraint["topologyKey"] for constraint in constraints] == ["kubernetes.io/hostname", "topology.kubernetes.io/zone"]
+    assert all(constraint["matchLabelKeys"] == ["pod-template-hash"] for constraint in constraints)
+
+
 def test_other_settings_restart_the_pods():
     checksums = [pod_of(render(*arguments))["metadata"]["annotations"]["checksum/config"]
                  for arguments in ((), ("--set", "settings.queue_size=9"))]
