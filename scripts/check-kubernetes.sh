@@ -107,7 +107,7 @@ python_packages() {
 }
 
 if is_macos; then die "check-kubernetes.sh needs Linux: kubectl and helm come as programs of Linux"; fi
-command -v go >/dev/null || die "Go 1.26 or newer is missing (it compiles Kubernetes' control plane): see https://go.dev/dl"
+command -v go >/dev/null || die "Go 1.26 or newer is missing: it compiles Kubernetes' control plane"
 scripts/deps.sh kubernetes
 python_packages
 control_plane
