@@ -40,6 +40,11 @@ std::string NameOf(const fs::path& folder) {
   return whole.parent_path().filename().string();
 }
 
+absl::Status Twice(const std::string& name, const fs::path& before, const fs::path& folder) {
+  return Wrong(folder, "has a model '", name, "', but so has ", before.string(),
+               "; each name may occur once");
+}
+
 // Returns the versions in ascending order; none if the folder cannot be read.
 std::vector<int64_t> VersionsIn(const fs::path& model) {
   std::vector<int64_t> versions;
@@ -154,20 +159,27 @@ absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::P
     if (!places.ok()) return places.status();
     for (auto& [name, place] : *places) {
       const auto [before, is_new] = all.try_emplace(name, std::move(place));
-      if (!is_new) {
-        return Wrong(source.folder, "has a model '", name, "', but so has ",
-                     before->second.folder.string(), "; each name may occur once");
-      }
+      if (!is_new) return Twice(name, before->second.folder, source.folder);
     }
   }
   return all;
 }
 
 absl::StatusOr<ModelRepository::Place> ModelRepository::PlaceOf(const std::string& name) const {
-  absl::StatusOr<std::map<std::string, Place>> places = Places();
-  if (!places.ok()) return places.status();
-  const auto found = places->find(name);
-  if (found != places->end()) return std::move(found->second);
+  if (!sources_.ok()) return sources_.status();
+  std::optional<Place> result;
+  absl::Status unreadable;
+  for (const ModelSource& source : *sources_) {
+    absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
+    unreadable.Update(places.status());
+    if (!places.ok()) continue;
+    const auto found = places->find(name);
+    if (found == places->end()) continue;
+    if (result) return Twice(name, result->folder, source.folder);
+    result = std::move(found->second);
+  }
+  if (result) return *std::move(result);
+  if (!unreadable.ok()) return unreadable;
   return absl::NotFoundError(absl::StrCat("model '", name, "' is not in the repository"));
 }
 

@@ -75,7 +75,8 @@ class ModelRepository {
   static absl::StatusOr<std::map<std::string, Place>> PlacesIn(const ModelSource& source);
   // Returns all models by name.
   absl::StatusOr<std::map<std::string, Place>> Places() const;
-  // Returns the place of a model; NOT_FOUND if no source has it.
+  // Returns the place of a model; NOT_FOUND if no source has it. A folder that cannot be read, such
+  // as a mount that has gone, is an error only where no other has the model.
   absl::StatusOr<Place> PlaceOf(const std::string& name) const;
 
   const std::string text_;

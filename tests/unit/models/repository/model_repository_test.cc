@@ -287,6 +287,17 @@ TEST_F(SourcesTest, ANameOccursOnce) {
   EXPECT_EQ(Names(Path("a") + ",anna=" + Path("b/joe")), (std::vector<std::string>{"anna", "joe"}));
 }
 
+TEST_F(SourcesTest, AFolderThatHasGoneCostsItsOwnModelsOnly) {
+  Add("a/joe/1");
+  Add("b/anna/1");
+  const ModelRepository repository(Path("a") + "," + Path("b"), nullptr);
+  fs::remove_all(base_ / "a");
+  EXPECT_TRUE(repository.Find("anna").ok());
+  const absl::Status gone = repository.Find("joe").status();
+  EXPECT_EQ(gone.code(), absl::StatusCode::kFailedPrecondition) << gone;
+  EXPECT_NE(gone.message().find(Path("a") + ": no such folder"), std::string::npos) << gone;
+}
+
 TEST_F(SourcesTest, EachFolderHoldsAModel) {
   Add("a/joe/1");
   fs::create_directories(base_ / "empty");
