@@ -97,10 +97,15 @@ bool IsHarmless(std::string_view name) {
       name, [](char c) { return c == '/' || c == '\\' || static_cast<uint8_t>(c) < 0x20; });
 }
 
-void CheckForm(FileForm form, size_t body_bytes) {
+void CheckForm(FileForm form, std::string_view body) {
   size_t kept = form.file_name.size() + form.bytes.size();
-  for (const auto& [name, value] : form.members) kept += name.size() + value.size();
-  Require(kept <= body_bytes, "keeps more than was sent");
+  // A part's bytes are kept as they are, and apart from those of the others.
+  Require(body.find(form.bytes) != body.npos, "has a file that was not sent");
+  for (const auto& [name, value] : form.members) {
+    Require(body.find(value) != body.npos, "has a value that was not sent");
+    kept += name.size() + value.size();
+  }
+  Require(kept <= body.size(), "keeps more than was sent");
   Require(form.has_file || form.bytes.empty(), "has bytes of no file");
   Require(IsHarmless(TranslatedName(form.file_name, "pt")), "gives a harmful name");
   const auto request = ParseTranslateForm(std::move(form.members));
@@ -125,6 +130,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     millrace::Require(parts.answer == whole.answer, "parts are answered differently");
     millrace::Require(SameForm(parts.form, whole.form), "parts are read differently");
   }
-  if (whole.form) CheckForm(*whole.form, body.size());
+  if (whole.form) CheckForm(*whole.form, body);
   return 0;
 }

@@ -1,11 +1,13 @@
-// Looks for messages of Riva's clients that break its services, or that are refused by something
-// other than INVALID_ARGUMENT or NOT_FOUND in a few words. The first line names the method, the
-// rest is its message, for SynthesizeOnline each one behind its length in two bytes, the higher
-// first.
+// Looks for messages of Riva's clients that break its services, that are refused by something other
+// than INVALID_ARGUMENT or NOT_FOUND in a few words, or of whose speech a part is lost. The first
+// line names the method, the rest is its message, for SynthesizeOnline each one behind its length
+// in two bytes, the higher first.
 //
 // usage: riva_messages_fuzz [-max_total_time=60] tests/fuzz/seeds/riva_messages
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,8 +32,8 @@ namespace {
 // Names in a request may be long; what an error shows of them is not.
 constexpr size_t kMaxErrorBytes = 2000;
 
-// A sample for each byte of a text.
-void SpeakBytes(models::Request& request) {
+// A sample for each byte of a text, and the pause behind it. They are added to `samples`.
+void SpeakBytes(models::Request& request, std::atomic<size_t>& samples) {
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   Require(models::IsValidUtf8(input.text), "speaks a text that is not UTF-8");
   models::SynthesizeOutput part;
@@ -39,7 +41,15 @@ void SpeakBytes(models::Request& request) {
   part.samples.assign(input.text.size(), 0.5F);
   part.text = input.text;
   if (input.word_times) part.words = {{input.text, 8, 16, 0}};
+  samples += part.samples.size();
   request.Emit(std::move(part));
+  if (input.markup.pause_after > 0) {
+    models::SynthesizeOutput pause;
+    pause.sample_rate = FakeVoice::kRate;
+    pause.samples.assign(100, 0.0F);
+    samples += pause.samples.size();
+    request.Emit(std::move(pause));
+  }
   request.Finish(absl::OkStatus());
 }
 
@@ -59,11 +69,13 @@ void TranslateToItself(models::Request& request) {
 // Riva's services with a model for each task.
 struct Riva {
   Riva() {
-    backend.Add(PiperInfo(), {.complete = SpeakBytes});
-    backend.Add(KokoroInfo(), {.complete = SpeakBytes});
+    const auto speak = [this](models::Request& request) { SpeakBytes(request, spoken); };
+    backend.Add(PiperInfo(), {.complete = speak});
+    backend.Add(KokoroInfo(), {.complete = speak});
     backend.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = TranslateToItself});
   }
 
+  std::atomic<size_t> spoken = 0;  // samples
   TestBackend backend;
   RivaSynthesisService speech{backend.services()};
   RivaTranslationService translation{backend.services()};
@@ -89,27 +101,44 @@ void Ask(RpcService& service, std::string_view method, std::string_view message)
   Require(response.ParseFromString(call.reply()), "answers with something else");
 }
 
-void SpeakOnline(RpcService& service, std::string_view messages) {
+// Requires the audio of a stream to last as long as the speech, to two of the voice's samples.
+void CheckSamples(size_t bytes, size_t spoken,
+                  const nvidia::riva::tts::SynthesizeSpeechRequest& settings) {
+  if (settings.encoding() != nvidia::riva::LINEAR_PCM) return;
+  const double rate = settings.sample_rate_hz() == 0 ? FakeVoice::kRate : settings.sample_rate_hz();
+  const double heard = static_cast<double>(bytes / 2) * FakeVoice::kRate / rate;
+  Require(std::abs(heard - static_cast<double>(spoken)) <= 2, "sends other audio than is spoken");
+}
+
+void SpeakOnline(Riva& riva, std::string_view messages) {
   testing::FakeCall call;
+  nvidia::riva::tts::SynthesizeSpeechRequest settings;
+  bool is_first = true;
   while (messages.size() > 2) {
     const size_t size = static_cast<uint8_t>(messages[0]) << 8 | static_cast<uint8_t>(messages[1]);
     messages.remove_prefix(2);
-    call.Send(std::string(messages.substr(0, size)));
+    const std::string message(messages.substr(0, size));
+    if (std::exchange(is_first, false) && !settings.ParseFromString(message)) settings.Clear();
+    call.Send(message);
     messages.remove_prefix(std::min(size, messages.size()));
   }
   call.EndMessages();
-  call.Begin(service, "SynthesizeOnline");
+  riva.spoken = 0;
+  call.Begin(riva.speech, "SynthesizeOnline");
   const absl::Status status = call.RunToEnd();
   if (!status.ok()) RequireRefusal(status);
+  size_t audio_bytes = 0;
   for (const std::string& message : call.written()) {
     nvidia::riva::tts::SynthesizeSpeechResponse response;
     Require(response.ParseFromString(message), "answers with something else");
+    audio_bytes += response.audio().size();
   }
+  if (status.ok()) CheckSamples(audio_bytes, riva.spoken, settings);
 }
 
 void Call(Riva& riva, std::string_view method, std::string_view message) {
   using namespace nvidia::riva;
-  if (method == "SynthesizeOnline") return SpeakOnline(riva.speech, message);
+  if (method == "SynthesizeOnline") return SpeakOnline(riva, message);
   if (method == "Synthesize")
     return Ask<tts::SynthesizeSpeechResponse>(riva.speech, method, message);
   if (method == "GetRivaSynthesisConfig")

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -29,7 +30,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Speaks 8 samples for each byte, and says when each word is heard.
+// Speaks 8 samples for each byte and the pauses of the markup, and says when each word is heard.
 testing::ModelHooks Voice(std::function<void()> before = [] {}) {
   return {.complete = [before = std::move(before)](models::Request& request) {
     before();
@@ -38,6 +39,9 @@ testing::ModelHooks Voice(std::function<void()> before = [] {}) {
     part.sample_rate = 8000;
     part.text = input.text;
     part.samples.assign(input.text.size() * 8, 0.5F);
+    double pause = input.markup.pause_after;
+    for (const auto& marked : input.markup.parts) pause += std::max(marked.pause, 0.0);
+    part.samples.resize(part.samples.size() + static_cast<size_t>(pause * 8000));
     for (size_t at = 0; at < input.text.size();) {
       const size_t end = std::min(input.text.find(' ', at), input.text.size());
       if (end > at) {
@@ -226,6 +230,27 @@ TEST_F(StreamSessionTest, SsmlIsSpokenBySentencesWhoseElementsAreWhole) {
   EXPECT_THAT(spoken, HasSubstr("One."));
   EXPECT_THAT(spoken, HasSubstr("Two. Three. Four"));
   EXPECT_EQ(before_six, models::SpeechBreak::kSentence);
+}
+
+TEST_F(SpeakingStreamSessionTest, APauseThatStandsAloneIsHeard) {
+  constexpr size_t kBytesOfPause = 2 * 8000;
+  StreamOptions options = Options(false);
+  options.speech.text_format = SpeechTextFormat::kSsmlFragment;
+  Client alone(backend_.services(), options);
+  alone.Send({{"text", "<break time=\"1s\"/>"}});
+  alone.Send({{"text", ""}});
+  EXPECT_EQ(alone.ReadText(), "");
+  EXPECT_EQ(alone.audio_bytes(), kBytesOfPause);
+  EXPECT_EQ(alone.Read(), "closed 1000");
+  // So is one between two texts.
+  Client between(backend_.services(), options);
+  for (const char* text : {"One.", "<break time=\"1s\"/>", "Two."})
+    between.Send({{"text", text}, {"flush", true}});
+  between.Send({{"text", ""}});
+  EXPECT_EQ(between.ReadText(), "One. Two. ");
+  EXPECT_EQ(between.audio_bytes(), 2 * 8 * std::string("One.Two.").size() + kBytesOfPause);
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kOk), 2);
 }
 
 TEST_F(SpeakingStreamSessionTest, BadSsmlEndsItsContextByNameAndPlace) {

@@ -22,7 +22,8 @@ namespace {
 using grpc::StatusCode;
 using ::testing::HasSubstr;
 
-// Keeps its requests in order, and speaks a sentence of a sample a byte for each.
+// Keeps its requests in order, and speaks a sentence of a sample a byte for each, with the pause
+// behind it.
 class Voice {
  public:
   testing::ModelHooks Hooks() {
@@ -35,6 +36,8 @@ class Voice {
       models::SynthesizeOutput part;
       part.sample_rate = 8000;
       part.samples.assign(input.text.size(), 0.5F);
+      part.samples.resize(part.samples.size() +
+                          static_cast<size_t>(input.markup.pause_after * 8000));
       part.text = input.text;
       if (input.word_times) part.words = {{input.text, 0, 1, 2}};
       request.Emit(std::move(part));
@@ -209,6 +212,28 @@ TEST_F(TextStreamTest, TagsHoldForTheTextBehindThem) {
   EXPECT_EQ(seen[1].break_before, models::SpeechBreak::kSentence);
   // The pause of the tag is in place of the usual one.
   EXPECT_EQ(seen[2].break_before, models::SpeechBreak::kNone);
+}
+
+TEST_F(TextStreamTest, APauseThatStandsAloneIsHeard) {
+  Client client(server_);
+  v1::SynthesizeTextStreamRequest request;
+  request.mutable_config()->set_model("joe");
+  request.mutable_config()->set_text_format(v1::SPEECH_TEXT_FORMAT_TAGS);
+  client.Write(request);
+  client.Say("[pause:1s]", true);
+  client.Say("Two.", true);
+  client.Done();
+  EXPECT_EQ(client.ReadAll(), (Strings{"0 ", "1 Two."}));
+  EXPECT_EQ(client.bytes, 2U * (8000 + std::string("Two.").size()));
+  EXPECT_TRUE(client.Finish().ok());
+  // By itself it is a text too.
+  Client alone(server_);
+  alone.Write(request);
+  alone.Say("[pause:1s]");
+  alone.Done();
+  EXPECT_EQ(alone.ReadAll(), Strings{"0 "});
+  EXPECT_EQ(alone.bytes, 2U * 8000);
+  EXPECT_TRUE(alone.Finish().ok());
 }
 
 TEST_F(TextStreamTest, SsmlIsOneDocument) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,8 +14,8 @@
 
 namespace millrace::server {
 
-// Keeps its requests in order. Speaks each as one sentence, with a sample for each byte and one
-// word.
+// Keeps its requests in order. Speaks each as one sentence, with a sample for each byte, one word
+// and the pauses of its markup.
 class FakeVoice {
  public:
   static constexpr int kRate = 8000;
@@ -29,6 +30,9 @@ class FakeVoice {
       models::SynthesizeOutput part;
       part.sample_rate = kRate;
       part.samples.assign(input.text.size(), 0.5F);
+      double pause = input.markup.pause_after;
+      for (const auto& marked : input.markup.parts) pause += std::max(marked.pause, 0.0);
+      part.samples.resize(part.samples.size() + static_cast<size_t>(pause * kRate));
       part.text = input.text;
       if (input.word_times) part.words = {{input.text, 8, 16, 0}};
       request.Emit(std::move(part));

@@ -36,6 +36,12 @@ class RivaTextStreamTest : public RivaSpeechTest {
     return text;
   }
 
+  size_t AudioBytes() const {
+    size_t bytes = 0;
+    for (const Response& response : responses_) bytes += response.audio().size();
+    return bytes;
+  }
+
   std::vector<Response> responses_;
 };
 
@@ -134,6 +140,23 @@ TEST_F(RivaTextStreamTest, SsmlIsOneDocumentOfAllPieces) {
   // The beginning of a text has decided what it is.
   EXPECT_TRUE(Speak({Say("It is"), Say("<speak>.")}).ok());
   EXPECT_EQ(voice_.seen().back().text, "It is <speak>.");
+}
+
+TEST_F(RivaTextStreamTest, APauseThatStandsAloneIsHeard) {
+  constexpr size_t kBytesOfPause = 2 * FakeVoice::kRate;
+  Request tag = Say("[pause:1s]");
+  (*tag.mutable_custom_configuration())["text_format"] = "tags";
+  for (const Request& alone : {tag, Say("<speak><break time=\"1s\"/></speak>")}) {
+    ASSERT_TRUE(Speak({alone}).ok()) << alone.text();
+    EXPECT_EQ(AudioBytes(), kBytesOfPause) << alone.text();
+  }
+  // So is one between two texts.
+  Request first = tag;
+  first.set_text("One.");
+  Request last = tag;
+  last.set_text("Two.");
+  ASSERT_TRUE(Speak({first, tag, last}).ok());
+  EXPECT_EQ(AudioBytes(), 2 * Spoken().size() + kBytesOfPause);
 }
 
 TEST_F(RivaTextStreamTest, TagsHoldForThePiecesBehindThem) {
