@@ -49,7 +49,8 @@ TEST_F(RpcRefusalTest, AnswerThatIsHeldBackArrivesBeforeTheDeadline) {
   }
 }
 
-TEST_F(RpcRefusalTest, ClientMayLeaveBeforeTheAnswer) {
+TEST_F(RpcRefusalTest, ClientThatLeavesIsForgottenBeforeTheAnswerIsDue) {
+  const auto start = std::chrono::system_clock::now();
   Context context;
   JoiningThread client([&] {
     EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::CANCELLED);
@@ -59,6 +60,7 @@ TEST_F(RpcRefusalTest, ClientMayLeaveBeforeTheAnswer) {
   client.join();
   AwaitDone(2);
   EXPECT_EQ(recorder_.cancels.load(), 1);
+  EXPECT_LT(std::chrono::system_clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST_F(RpcRefusalTest, ShutdownEndsACallWhoseAnswerIsHeldBack) {
@@ -76,19 +78,6 @@ TEST_F(RpcRefusalTest, ShutdownHoldsBackNoAnswer) {
   const auto start = std::chrono::system_clock::now();
   server_.server().Shutdown(start + std::chrono::hours(1));
   EXPECT_EQ(recorder_.dones.load(), 2);
-  EXPECT_LT(std::chrono::system_clock::now() - start, std::chrono::seconds(5));
-}
-
-TEST_F(RpcRefusalTest, ClientThatLeavesIsForgottenBeforeTheAnswerWasDue) {
-  const auto start = std::chrono::system_clock::now();
-  Context context;
-  JoiningThread client([&] {
-    EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::CANCELLED);
-  });
-  AwaitBegun(2);
-  context.TryCancel();
-  client.join();
-  AwaitDone(2);
   EXPECT_LT(std::chrono::system_clock::now() - start, std::chrono::seconds(5));
 }
 
