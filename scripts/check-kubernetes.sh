@@ -74,8 +74,8 @@ control_plane() {
   GOBIN="$TOOLS/bin" GOFLAGS='' compile kwok "$KWOK" install -v -p "$(jobs)" -trimpath -ldflags "-s -w" "sigs.k8s.io/kwok/cmd/kwok@v$KWOK"
 }
 
-# What kwok's nodes and pods go through, and the definitions of the chart's objects that are not Kubernetes' own. KServe's module cannot be had
-# in this way.
+# Copies the stages that kwok's nodes and pods go through, and the definitions of the chart's objects that are not Kubernetes' own. KServe's
+# module cannot be downloaded in this way.
 definitions() {
   local versions="$KWOK $KEDA $PROMETHEUS_OPERATOR" folder stage
   stamp_is "$TOOLS/stamps/definitions" "$versions" && return
