@@ -56,8 +56,9 @@ class ByteCall {
   // Returns system_clock's max if there is none.
   virtual std::chrono::system_clock::time_point deadline() const = 0;
 
-  // Names who calls, once that is known for sure. Refusals of one caller then hold back the answers
-  // to no other's. Must be called before Finish, on the same thread.
+  // Names who calls, once that is known for sure; until then it is the client's address. Refusals
+  // of one caller hold back the answers to no other's. Must be called before Finish, on the same
+  // thread.
   void SetCaller(std::string_view name) { caller_ = std::hash<std::string_view>()(name); }
   // Must be called before Finish, on the same thread.
   virtual void AddTrailingMetadata(const std::string& key, const std::string& value) = 0;

@@ -165,10 +165,17 @@ void GrpcCall::End() {
   if (!held_back) EndNow();
 }
 
+// Callers without a name are told apart by their addresses, without the port.
+size_t GrpcCall::Caller() const {
+  if (caller_ != 0) return caller_;
+  const std::string peer = context_.peer();
+  return std::hash<std::string_view>()(std::string_view(peer).substr(0, peer.rfind(':')));
+}
+
 bool GrpcCall::HoldBack() {
   // An incomplete call is refused at once, to free its memory.
   if (status_.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || !has_arrived_) return false;
-  const Duration delay = acceptor_.DelayOfRefusal(deadline(), caller_);
+  const Duration delay = acceptor_.DelayOfRefusal(deadline(), Caller());
   // A client that has gone takes no answer.
   if (delay == Duration::zero() || cancelled_) return false;
   held_back_.emplace().Set(&thread_.queue(), std::chrono::system_clock::now() + delay,

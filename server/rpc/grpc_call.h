@@ -90,6 +90,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void EndNow();
   void EndHeldBack(bool);
   // Returns true if the answer goes out later.
+  size_t Caller() const;
   bool HoldBack();
   void Ended(bool) { Release(); }
   void Closed(bool);

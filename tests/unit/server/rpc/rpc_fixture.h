@@ -91,11 +91,15 @@ class RpcTestServer {
   // By their names without the service.
   using Functions = std::vector<std::pair<std::string, RpcService::Function>>;
 
-  explicit RpcTestServer(Functions functions, const RpcServer::Options& options = {})
+  // socket: the path of a Unix socket on which it listens as well; empty for none.
+  explicit RpcTestServer(Functions functions, const RpcServer::Options& options = {},
+                         const std::string& socket = "")
       : service_(std::move(functions)) {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    if (!socket.empty())
+      builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
     builder.SetMaxReceiveMessageSize(-1);
     server_ = RpcServer::Start(builder, {&service_}, options);
     address_ = "127.0.0.1:" + std::to_string(port);
@@ -103,11 +107,12 @@ class RpcTestServer {
   }
 
   // A connection of its own, so that its flow control is its own.
-  std::shared_ptr<grpc::Channel> NewChannel() const {
+  std::shared_ptr<grpc::Channel> NewChannel() const { return NewChannel(address_); }
+  std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetMaxReceiveMessageSize(-1);
-    return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
+    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   }
 
   RpcServer& server() { return *server_; }

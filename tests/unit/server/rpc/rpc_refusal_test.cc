@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -99,6 +100,24 @@ TEST(RpcRefusalLoopTest, RefusalsOfOneCallerHoldBackNoneOfAnothers) {
   refuse("flood", std::chrono::seconds(20));
   EXPECT_GE(refuse("flood", milliseconds(2000)), milliseconds(900));
   EXPECT_LT(refuse("other", std::chrono::seconds(20)), std::chrono::seconds(5));
+}
+
+TEST(RpcRefusalLoopTest, RefusalsOfOneAddressHoldBackNoneOfAnothers) {
+  const std::string socket = ::testing::TempDir() + "rpc_refusal_" + std::to_string(getpid());
+  RpcTestServer server({{"Synthesize", [](ByteCall& rpc) { rpc.Finish(Refusal()); }}},
+                       {.refusals_per_second = 0.001}, socket);
+  const auto refuse = [](grpc::Channel& channel, milliseconds patience) {
+    const auto start = std::chrono::steady_clock::now();
+    Context context;
+    context.set_deadline(std::chrono::system_clock::now() + patience);
+    EXPECT_EQ(Call(channel, context, "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    return std::chrono::steady_clock::now() - start;
+  };
+  refuse(server.channel(), std::chrono::seconds(20));
+  EXPECT_GE(refuse(*server.NewChannel(), milliseconds(2000)), milliseconds(900))
+      << "another connection of the same address";
+  EXPECT_LT(refuse(*server.NewChannel("unix:" + socket), std::chrono::seconds(20)),
+            std::chrono::seconds(5));
 }
 
 TEST(RpcRefusalLoopTest, LoopThatCallsAgainAtOnceIsSlowedDown) {
