@@ -21,9 +21,9 @@ if [ $# -eq 0 ]; then
   # Most of the tests over the wire wait; each file keeps its order, and its daemon to itself.
   export PATH="$PATH:$ROOT/.tools/prometheus/usr/bin"
   say "pytest tests/integration"
-  "$VENV/bin/python" -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/integration || failed+=("tests/integration")
+  "$VENV/bin/python" -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15 tests/integration || failed+=("tests/integration")
   say "pytest tests/deploy"
-  "$VENV/bin/python" -m pytest -q tests/deploy || failed+=("tests/deploy")
+  "$VENV/bin/python" -m pytest -q --durations 5 tests/deploy || failed+=("tests/deploy")
 fi
 [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
 say "all tests passed"
