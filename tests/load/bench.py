@@ -24,6 +24,7 @@ from scenarios import (
     first_audio,
     first_word,
     fleet,
+    fleet_prediction,
     fleet_simulation,
     formats,
     ghz,
@@ -59,8 +60,8 @@ SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "tr
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
-             "fleet": fleet, "fleet-simulation": fleet_simulation, "ray": ray, "soak": soak}
-LONG = ("capacity", "console", "fleet", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "ray", "soak", "speech-cache")  # not part of the short run
+             "fleet": fleet, "fleet-prediction": fleet_prediction, "fleet-simulation": fleet_simulation, "ray": ray, "soak": soak}
+LONG = ("capacity", "console", "fleet", "fleet-prediction", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "ray", "soak", "speech-cache")  # not part of the short run
 
 
 def absolute(path):
