@@ -70,10 +70,11 @@ int64_t (*PeakOf(Target))() { return &PeakNeon; }
 int64_t (*PeakOf(Target))() { return nullptr; }
 #endif
 
+// Distributed as weights are: what int8 costs depends on it.
 AlignedBuffer<float> Random(int64_t count) {
   AlignedBuffer<float> values(static_cast<size_t>(count));
   std::mt19937 random(1);
-  std::uniform_real_distribution<float> any(-1, 1);
+  std::normal_distribution<float> any;
   for (int64_t i = 0; i < count; ++i) values.data()[i] = any(random);
   return values;
 }

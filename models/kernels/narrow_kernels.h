@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -28,6 +29,18 @@ inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth)
          at % kGroupBytes;
 }
 
+// What was taken off two weights of a column whose pairs were too large for kernels that clip
+// pairs; the second may be nothing.
+struct NarrowExcess {
+  std::array<int32_t, 2> at = {};  // among the column's inputs
+  std::array<int16_t, 2> value = {};
+  int32_t column = 0;  // of its half of a panel
+};
+
+// Rows of a block of transposed inputs; a matrix with fewer rows has none.
+inline constexpr int64_t kTransposedRows = 16;
+inline constexpr int64_t kLeastTransposed = 8;
+
 // Computes out[row][n] = bias[n] + sum over k of a[row][k] * matrix[k][n], for all columns of the
 // panels; with int8 the sum is scaled by a_scales[row] * scales[n].
 struct NarrowProduct {
@@ -37,10 +50,15 @@ struct NarrowProduct {
   const unsigned char* panels = nullptr;  // aligned to 64
   // Padded to whole panels; for bfloat16 only the bias.
   const float* scales = nullptr;
-  const int32_t* sums = nullptr;  // of a column's weights
+  const int32_t* sums = nullptr;  // of a column's weights, unclipped
   const float* bias = nullptr;
-  int64_t depth = 0;    // a multiple of kBlockDepth
-  int64_t outputs = 0;  // a multiple of kNarrowPanel
+  // For kernels that clip pairs: what was taken off half-panel h is excess[excess_begin[h]] up to,
+  // not including, excess[excess_begin[h + 1]], with its columns in turn. Null if nothing was.
+  const NarrowExcess* excess = nullptr;
+  const int32_t* excess_begin = nullptr;
+  const int16_t* transposed = nullptr;  // see NarrowRows
+  int64_t depth = 0;                    // a multiple of kBlockDepth
+  int64_t outputs = 0;                  // a multiple of kNarrowPanel
   float* out = nullptr;
   int64_t out_stride = 0;
 };
@@ -54,6 +72,9 @@ struct NarrowRows {
   int64_t depth = 0;             // bytes of a row of results; those beyond the inputs become zero
   unsigned char* out = nullptr;  // aligned to 64
   float* scales = nullptr;       // for int8: one for each row
+  // For kernels that clip pairs, or null: the same numbers once more, [block of 16 rows][byte of
+  // depth][row of the block], aligned to 64; rows beyond the last are zero.
+  int16_t* transposed = nullptr;
 };
 
 // A set of kernels for one instruction set and one kind of number. Thread-safe functions without
@@ -65,7 +86,14 @@ struct NarrowKernels {
   // value that is not finite gets a scale that is not finite, so that its products are not either.
   void (*convert)(const NarrowRows& rows);
   void (*multiply)(const NarrowProduct& product);
+  // Whether pairs of weights must be clipped, so that the sum of two products with numbers of
+  // 8 bits without a sign fits into 16 bits; see kGreatestPair.
+  bool clips_pairs = false;
 };
+
+// The greatest sum of two neighbouring weights of one sign that kernels that clip pairs take: 255
+// times as much is below 2^15.
+inline constexpr int kGreatestPair = 128;
 
 extern const NarrowKernels kPortableInt8;
 extern const NarrowKernels kPortableBfloat;

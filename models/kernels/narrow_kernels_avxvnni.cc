@@ -13,18 +13,22 @@ namespace {
 struct UnsignedDot {
   static constexpr int kFlip = 0x80;
   static constexpr int kTileRows = 6;
-  using Weights = __m256i;
+  static constexpr int64_t kBlockRows = int64_t{1} << 32;  // all
 
-  static Weights Prepare(__m256i weights) { return weights; }
-  static __m256i Start(const NarrowProduct& p, int64_t column) {
-    Ints sums;
-    __builtin_memcpy(&sums, p.sums + column, sizeof(sums));
-    return (__m256i)(sums * -128);
+  UnsignedDot(const NarrowProduct& p, int64_t /*row*/, int64_t /*rows*/, int64_t column)
+      : sums(p.sums + column) {}
+
+  __m256i Start(int64_t /*row*/, int64_t v) const {
+    Ints start;
+    __builtin_memcpy(&start, sums + v * kLanes, sizeof(start));
+    return (__m256i)(start * -128);
   }
   static __m256i Add(__m256i sums, __m256i x, __m256i weights) {
     MultiplyAdd(sums, x, weights);
     return sums;
   }
+
+  const int32_t* sums;
 };
 
 }  // namespace

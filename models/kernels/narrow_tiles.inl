@@ -1,36 +1,34 @@
 // The loops of int8 products that the sets with vectors of 256 bits share: tiles of rows times half
 // a panel. Included after narrow_kernels.inl. `Dot` says how numbers are multiplied:
 //   kTileRows: rows of a tile, so that its sums and factors fill the 16 registers
-//   Weights: eight groups of weights, ready for Add
-//   Prepare(weights): makes them from a line's numbers
-//   Start(product, column): the sums of the eight columns from `column` on before the first group
-//   Add(sums, x, weights): adds the products with a row's group, which x repeats
+//   kBlockRows: rows for which a Dot is made
+//   Dot(product, row, rows, column): made for so many rows from `row` on and half a panel
+//   Start(row, v): the sums of a row of the block and a vector of columns before the first group
+//   Add(sums, x, weights): adds the products of eight groups of weights with a row's group, which x
+//     repeats
 
 #include <immintrin.h>
 
 namespace millrace::kernels {
 namespace {
 
-// Computes kRows rows times half a panel. ahead: null, or what comes next, which is prefetched
-// meanwhile.
+// Computes kRows rows times half a panel, from row `first` of the block on. ahead: null, or what
+// comes next, which is prefetched meanwhile.
 template <typename Dot, int kRows>
-void Int8Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* ahead) {
+void Int8Tile(const Dot& dot, const NarrowProduct& p, int64_t block_row, int64_t first,
+              int64_t column, const unsigned char* ahead) {
+  const int64_t row = block_row + first;
   const unsigned char* a = p.a + row * p.depth;
   const unsigned char* block = p.panels + NarrowOffset(column, 0, p.depth);
   __m256i sums[kRows][kHalfVectors];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-    for (int64_t v = 0; v < kHalfVectors; ++v) sums[r][v] = Dot::Start(p, column + v * kLanes);
+    for (int64_t v = 0; v < kHalfVectors; ++v) sums[r][v] = dot.Start(first + r, v);
   }
   for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
     for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
-      typename Dot::Weights weights[kHalfVectors];
-#pragma GCC unroll 2
-      for (int64_t v = 0; v < kHalfVectors; ++v) {
-        weights[v] = Dot::Prepare(
-            _mm256_load_si256(reinterpret_cast<const __m256i*>(block + line * kLineBytes) + v));
-      }
+      const auto* weights = reinterpret_cast<const __m256i*>(block + line * kLineBytes);
       if (ahead != nullptr) {
         _mm_prefetch(ahead, _MM_HINT_T1);
         ahead += kLineBytes;
@@ -54,31 +52,36 @@ void Int8Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigne
 }
 
 template <typename Dot, int kRows>
-void Int8TileOf(const NarrowProduct& p, int64_t rows, int64_t row, int64_t column,
-                const unsigned char* ahead) {
+void Int8TileOf(const Dot& dot, const NarrowProduct& p, int64_t rows, int64_t block_row,
+                int64_t first, int64_t column, const unsigned char* ahead) {
   if constexpr (kRows == 1) {
-    Int8Tile<Dot, 1>(p, row, column, ahead);
+    Int8Tile<Dot, 1>(dot, p, block_row, first, column, ahead);
   } else if (rows == kRows) {
-    Int8Tile<Dot, kRows>(p, row, column, ahead);
+    Int8Tile<Dot, kRows>(dot, p, block_row, first, column, ahead);
   } else {
-    Int8TileOf<Dot, kRows - 1>(p, rows, row, column, ahead);
+    Int8TileOf<Dot, kRows - 1>(dot, p, rows, block_row, first, column, ahead);
   }
 }
 
 template <typename Dot>
 void MultiplyInt8(const NarrowProduct& p) {
-  // Tiles have about equal heights, so that the last one does not have a single row.
-  const int64_t tiles = (p.rows + Dot::kTileRows - 1) / Dot::kTileRows;
   for (int64_t column = 0; column < p.outputs; column += kNarrowHalf) {
     // The first tile of each half of a panel prefetches as much of the next panel.
     const int64_t panel = column / kNarrowPanel * kNarrowPanel;
-    const bool more = panel + kNarrowPanel < p.outputs;
-    const unsigned char* const next =
-        p.panels + (panel + kNarrowPanel + column % kNarrowPanel) * p.depth;
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      const int64_t row = tile * p.rows / tiles;
-      Int8TileOf<Dot, Dot::kTileRows>(p, (tile + 1) * p.rows / tiles - row, row, column,
-                                      more && tile == 0 ? next : nullptr);
+    const unsigned char* ahead = nullptr;
+    if (panel + kNarrowPanel < p.outputs)
+      ahead = p.panels + (panel + kNarrowPanel + column % kNarrowPanel) * p.depth;
+    for (int64_t block = 0; block < p.rows; block += Dot::kBlockRows) {
+      const int64_t rows = p.rows - block < Dot::kBlockRows ? p.rows - block : Dot::kBlockRows;
+      const Dot dot(p, block, rows, column);
+      // Tiles have about equal heights, so that the last one does not have a single row.
+      const int64_t tiles = (rows + Dot::kTileRows - 1) / Dot::kTileRows;
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t first = tile * rows / tiles;
+        Int8TileOf<Dot, Dot::kTileRows>(dot, p, (tile + 1) * rows / tiles - first, block, first,
+                                        column, ahead);
+        ahead = nullptr;
+      }
     }
   }
 }

@@ -7,9 +7,9 @@ namespace {
 
 using Packed = std::variant<PackedFloats, PackedNarrow>;
 
-Packed Pack(std::span<const FloatLinear> layers, Precision precision) {
-  if (precision == Precision::kFloat32) return PackedFloats(layers);
-  return PackedNarrow(layers, precision);
+Packed Pack(std::span<const FloatLinear> layers, const LinearKernels& kernels) {
+  if (kernels.precision == Precision::kFloat32) return PackedFloats(layers);
+  return PackedNarrow(layers, kernels.precision, kernels.narrow->clips_pairs);
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ LinearKernels LinearKernels::For(Precision precision) {
 }
 
 PackedLinear::PackedLinear(std::span<const FloatLinear> layers, const LinearKernels& kernels)
-    : kernels_(kernels), packed_(Pack(layers, kernels.precision)) {}
+    : kernels_(kernels), packed_(Pack(layers, kernels)) {}
 
 int64_t PackedLinear::inputs() const {
   return std::visit([](const auto& packed) { return packed.inputs(); }, packed_);

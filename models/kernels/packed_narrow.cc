@@ -1,6 +1,8 @@
 #include "models/kernels/packed_narrow.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -19,9 +21,40 @@ const NarrowKernels& ConverterOf(Precision precision) {
   return precision == Precision::kInt8 ? kPortableInt8 : kPortableBfloat;
 }
 
+// Clips the pairs of a column and returns what it took off.
+std::vector<NarrowExcess> ClipPairs(std::span<int8_t> weights, int32_t column) {
+  std::vector<NarrowExcess> excess;
+  bool whole = true;  // whether the last of them has both parts
+  for (size_t at = 0; at + 1 < weights.size(); at += 2) {
+    const int sum = weights[at] + weights[at + 1];
+    // Products with weights of different signs do not add up.
+    if ((weights[at] < 0) != (weights[at + 1] < 0) || std::abs(sum) <= kGreatestPair) continue;
+    const int value = sum > 0 ? sum - kGreatestPair : sum + kGreatestPair;
+    weights[at] = static_cast<int8_t>(weights[at] - value);
+    if (whole) excess.push_back({.column = column});
+    const size_t part = whole ? 0 : 1;
+    excess.back().at[part] = static_cast<int32_t>(at);
+    excess.back().value[part] = static_cast<int16_t>(value);
+    whole = !whole;
+  }
+  return excess;
+}
+
+// Appends one of each column after another, so that additions to one sum are far apart.
+void AppendInTurn(std::span<const std::vector<NarrowExcess>> columns,
+                  std::vector<NarrowExcess>& excess) {
+  size_t longest = 0;
+  for (const auto& column : columns) longest = std::max(longest, column.size());
+  for (size_t i = 0; i < longest; ++i) {
+    for (const auto& column : columns)
+      if (i < column.size()) excess.push_back(column[i]);
+  }
+}
+
 }  // namespace
 
-PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precision)
+PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precision,
+                           bool clip_pairs)
     : precision_(precision),
       inputs_(layers.front().matrix.inputs),
       depth_(RoundUp(inputs_ * BytesOf(precision), kBlockDepth)) {
@@ -33,6 +66,13 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   scales_ = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   sums_ = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
   AlignedBuffer<unsigned char> narrow(static_cast<size_t>(depth_));
+  std::array<std::vector<NarrowExcess>, kNarrowHalf> clipped;
+  excess_begin_ = {0};
+  const auto end_half = [&] {
+    AppendInTurn(clipped, excess_);
+    clipped = {};
+    excess_begin_.push_back(static_cast<int32_t>(excess_.size()));
+  };
   int64_t column = 0;
   for (const FloatLinear& layer : layers) {
     std::copy(layer.bias.begin(), layer.bias.end(), bias_.data() + column);
@@ -45,33 +85,47 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
       row.out = narrow.data();
       row.scales = scales_.data() + column;
       ConverterOf(precision).convert(row);
+      if (precision == Precision::kInt8) {
+        const std::span numbers(reinterpret_cast<int8_t*>(narrow.data()),
+                                static_cast<size_t>(inputs_));
+        sums_.data()[column] = std::accumulate(numbers.begin(), numbers.end(), 0);
+        const int64_t of_half = column % kNarrowHalf;
+        if (clip_pairs)
+          clipped[static_cast<size_t>(of_half)] = ClipPairs(numbers, static_cast<int32_t>(of_half));
+      }
       for (int64_t at = 0; at < depth_; at += kGroupBytes) {
         std::copy_n(narrow.data() + at, kGroupBytes,
                     panels_.data() + NarrowOffset(column, at, depth_));
       }
-      if (precision != Precision::kInt8) continue;
-      const auto* numbers = reinterpret_cast<const int8_t*>(narrow.data());
-      sums_.data()[column] = std::accumulate(numbers, numbers + inputs_, 0);
+      if ((column + 1) % kNarrowHalf == 0) end_half();
     }
   }
+  // The columns that fill the last panel have no weights.
+  while (excess_begin_.size() <= static_cast<size_t>(width_ / kNarrowHalf)) end_half();
 }
 
 void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride,
                             int64_t rows, Scratch& scratch, float* out) const {
-  const int64_t row_floats = depth_ / static_cast<int64_t>(sizeof(float));
-  float* memory = scratch.Take(rows * (row_floats + 1));
+  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+  const int64_t row_floats = depth_ / kFloat;
+  const bool transposes = !excess_.empty() && rows >= kLeastTransposed;
+  const int64_t transposed_floats =
+      transposes ? RoundUp(rows, kTransposedRows) * depth_ * int64_t{sizeof(int16_t)} / kFloat : 0;
+  float* memory = scratch.Take(transposed_floats + rows * (row_floats + 1));
   NarrowRows narrow;
   narrow.x = a;
   narrow.stride = a_stride;
   narrow.rows = rows;
   narrow.inputs = inputs_;
   narrow.depth = depth_;
-  narrow.out = reinterpret_cast<unsigned char*>(memory);
-  narrow.scales = memory + rows * row_floats;
+  if (transposes) narrow.transposed = reinterpret_cast<int16_t*>(memory);
+  narrow.out = reinterpret_cast<unsigned char*>(memory + transposed_floats);
+  narrow.scales = memory + transposed_floats + rows * row_floats;
   kernels.convert(narrow);
   NarrowProduct product;
   product.a = narrow.out;
   product.a_scales = narrow.scales;
+  product.transposed = narrow.transposed;
   product.rows = rows;
   product.depth = depth_;
   product.out_stride = width_;
@@ -82,6 +136,10 @@ void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_
     part.scales = scales_.data() + column;
     part.sums = sums_.data() + column;
     part.bias = bias_.data() + column;
+    if (!excess_.empty()) {
+      part.excess = excess_.data();
+      part.excess_begin = excess_begin_.data() + column / kNarrowHalf;
+    }
     part.outputs = (last - first) * kNarrowPanel;
     part.out = out + column;
     kernels.multiply(part);
@@ -102,6 +160,13 @@ void PackedNarrow::CopyOutput(int64_t output, float* out) const {
       const uint32_t bits = static_cast<uint32_t>(half) << 16;
       std::memcpy(out + k, &bits, sizeof(bits));
     }
+  }
+  const auto half = static_cast<size_t>(output / kNarrowHalf);
+  for (int32_t i = excess_begin_[half]; i < excess_begin_[half + 1]; ++i) {
+    const NarrowExcess& excess = excess_[static_cast<size_t>(i)];
+    if (excess.column != output % kNarrowHalf) continue;
+    for (const size_t part : {0, 1})
+      out[excess.at[part]] += static_cast<float>(excess.value[part]) * scale;
   }
 }
 

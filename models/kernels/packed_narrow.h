@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/narrow_kernels.h"
@@ -15,13 +16,14 @@ namespace millrace::kernels {
 // all finite has no finite results. Immutable, so thread-safe.
 class PackedNarrow {
  public:
-  // The number of inputs must be a multiple of 16.
-  PackedNarrow(std::span<const FloatLinear> layers, Precision precision);
+  // The number of inputs must be a multiple of 16. clip_pairs: as the kernels that will multiply
+  // say; of int8 alone.
+  PackedNarrow(std::span<const FloatLinear> layers, Precision precision, bool clip_pairs = false);
 
   int64_t inputs() const { return inputs_; }
   int64_t width() const { return width_; }
 
-  // The kernels must have the precision of the weights.
+  // The kernels must have the precision of the weights, and clip pairs if those are clipped.
   void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 Scratch& scratch, float* out) const;
   void CopyOutput(int64_t output, float* out) const;
@@ -35,6 +37,9 @@ class PackedNarrow {
   AlignedBuffer<float> bias_;
   AlignedBuffer<float> scales_;  // of int8
   AlignedBuffer<int32_t> sums_;  // for int8: the sums of the columns' weights
+  // What was clipped off, and where that of each half of a panel begins. Empty if nothing was.
+  std::vector<NarrowExcess> excess_;
+  std::vector<int32_t> excess_begin_;
 };
 
 }  // namespace millrace::kernels

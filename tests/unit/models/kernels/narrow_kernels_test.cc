@@ -37,9 +37,9 @@ struct NarrowProblem {
         weights(RandomFloats(inputs * outputs)),
         bias(RandomFloats(outputs)) {}
 
-  PackedNarrow Pack(Precision precision) const {
+  PackedNarrow Pack(Precision precision, bool clip_pairs = false) const {
     const FloatLinear linear{{weights.data(), outputs, inputs}, bias};
-    return PackedNarrow(std::span(&linear, 1), precision);
+    return PackedNarrow(std::span(&linear, 1), precision, clip_pairs);
   }
   std::vector<float> Multiply(const PackedNarrow& packed, const NarrowKernels& kernels) const {
     Scratch scratch;
@@ -109,7 +109,7 @@ TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainProductForEveryShape) {
     for (const int64_t outputs : {1, 31, 32, 70}) {
       for (const int64_t rows : {1, 2, 5, 12, 13, 16, 17, 31, 32, 33, 49, 70}) {
         NarrowProblem problem(rows, inputs, outputs);
-        const PackedNarrow packed = problem.Pack(Precision::kInt8);
+        const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
         ASSERT_TRUE(
             SameBits(problem.Multiply(packed, *GetParam()), PlainInt8(problem, packed.width())))
             << rows << " x " << inputs << " x " << outputs;
@@ -123,14 +123,14 @@ TEST_P(Int8KernelsTest, TheGreatestMagnitudesDoNotSaturate) {
   for (const float sign : {1.0F, -1.0F}) {
     std::ranges::fill(problem.a, 3.0F);
     std::ranges::fill(problem.weights, sign * 0.5F);
-    const PackedNarrow packed = problem.Pack(Precision::kInt8);
+    const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
     const auto out = problem.Multiply(packed, *GetParam());
     EXPECT_TRUE(SameBits(out, PlainInt8(problem, packed.width())));
     EXPECT_NEAR(out[0], problem.bias[0] + sign * 2048 * 1.5F, 0.1F);
   }
   // Signs in turn, which pairs of products meet with both.
   for (size_t i = 0; i < problem.a.size(); ++i) problem.a[i] = i % 2 == 0 ? 3.0F : -3.0F;
-  const PackedNarrow packed = problem.Pack(Precision::kInt8);
+  const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
   EXPECT_TRUE(SameBits(problem.Multiply(packed, *GetParam()), PlainInt8(problem, packed.width())));
 }
 
@@ -139,7 +139,8 @@ TEST_P(Int8KernelsTest, RowsAndWeightsOfNothingGiveTheBias) {
   std::fill_n(problem.Row(1), 64, 0.0F);
   std::fill_n(problem.Row(2), 64, 1e-38F);
   std::fill_n(problem.weights.begin() + 7 * 64, 64, 0.0F);
-  const auto out = problem.Multiply(problem.Pack(Precision::kInt8), *GetParam());
+  const auto out =
+      problem.Multiply(problem.Pack(Precision::kInt8, GetParam()->clips_pairs), *GetParam());
   for (size_t n = 0; n < 32; ++n) {
     EXPECT_EQ(out[32 + n], problem.bias[n]);
     EXPECT_EQ(out[64 + n], problem.bias[n]);
@@ -150,7 +151,7 @@ TEST_P(Int8KernelsTest, RowsAndWeightsOfNothingGiveTheBias) {
 TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberGivesNoneAndLeavesTheOtherRowsAlone) {
   for (const float value : {kNaN, -kNaN, kInfinity, -kInfinity}) {
     NarrowProblem problem(20, 64, 40);
-    const PackedNarrow packed = problem.Pack(Precision::kInt8);
+    const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
     const auto good = problem.Multiply(packed, *GetParam());
     problem.Row(17)[63] = value;
     auto out = problem.Multiply(packed, *GetParam());
@@ -159,7 +160,7 @@ TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberGivesNoneAndLeavesTheOtherRowsAlone)
     std::copy_n(good.begin() + 17 * 64, 64, bad);
     EXPECT_TRUE(SameBits(out, good));
     problem.weights[5 * 64 + 3] = value;
-    out = problem.Multiply(problem.Pack(Precision::kInt8), *GetParam());
+    out = problem.Multiply(problem.Pack(Precision::kInt8, GetParam()->clips_pairs), *GetParam());
     EXPECT_TRUE(std::isnan(out[5]));
     EXPECT_EQ(out[4], good[4]);
   }
@@ -167,7 +168,7 @@ TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberGivesNoneAndLeavesTheOtherRowsAlone)
 
 TEST_P(Int8KernelsTest, IsAsCloseToFloatsAsHalfAStepOfEachFactor) {
   NarrowProblem problem(9, 512, 33);
-  const PackedNarrow packed = problem.Pack(Precision::kInt8);
+  const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
   const auto out = problem.Multiply(packed, *GetParam());
   for (int64_t row = 0; row < problem.rows; ++row) {
     const float* x = problem.Row(row);
@@ -189,7 +190,7 @@ TEST_P(Int8KernelsTest, IsAsCloseToFloatsAsHalfAStepOfEachFactor) {
 
 TEST_P(Int8KernelsTest, OneOutputsWeightsComeBackWithinHalfAStep) {
   const NarrowProblem problem(1, 80, 40);
-  const PackedNarrow packed = problem.Pack(Precision::kInt8);
+  const PackedNarrow packed = problem.Pack(Precision::kInt8, GetParam()->clips_pairs);
   std::vector<float> out(80);
   packed.CopyOutput(37, out.data());
   const float* weights = problem.weights.data() + 37 * 80;
