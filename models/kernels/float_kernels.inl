@@ -100,6 +100,32 @@ inline void Fetch(const float* p, int64_t count) {
   for (int64_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(p + i);
 }
 
+constexpr int kTokensTogether = 4;
+
+// Adds the weighted values of so many tokens from j on, one after the other, so that the sums do
+// not depend on how many are added at once.
+template <int kTokens>
+void AddValues(const FloatAttention& a, int64_t pitch, int64_t j) {
+  const int64_t dim = a.heads * a.size;
+  const float* values[kTokens];
+#pragma GCC unroll 4
+  for (int t = 0; t < kTokens; ++t) {
+    values[t] = a.tokens[j + t] + a.value;
+    if (j + kTokens + t < a.count) Fetch(a.tokens[j + kTokens + t] + a.value, dim);
+  }
+  for (int64_t head = 0; head < a.heads; ++head) {
+    Floats weights[kTokens];
+#pragma GCC unroll 4
+    for (int t = 0; t < kTokens; ++t) weights[t] = Broadcast(a.scores[head * pitch + j + t]);
+    for (int64_t i = head * a.size; i < (head + 1) * a.size; i += kLanes) {
+      Floats sum = Load(a.out + i);
+#pragma GCC unroll 4
+      for (int t = 0; t < kTokens; ++t) sum += Load(values[t] + i) * weights[t];
+      Store(a.out + i, sum);
+    }
+  }
+}
+
 void AttendFloat(const FloatAttention& a) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(a.size));
   const int64_t pitch = PadScores(a.count);
@@ -118,15 +144,10 @@ void AttendFloat(const FloatAttention& a) {
     Softmax(a.scores + head * pitch, a.count, pitch);
   }
   for (int64_t i = 0; i < dim; i += kLanes) Store(a.out + i, Floats{});
-  for (int64_t j = 0; j < a.count; ++j) {
-    if (j + 1 < a.count) Fetch(a.tokens[j + 1] + a.value, dim);
-    const float* value = a.tokens[j] + a.value;
-    for (int64_t head = 0; head < a.heads; ++head) {
-      const Floats weight = Broadcast(a.scores[head * pitch + j]);
-      for (int64_t i = head * a.size; i < (head + 1) * a.size; i += kLanes)
-        Store(a.out + i, Load(a.out + i) + Load(value + i) * weight);
-    }
-  }
+  int64_t j = 0;
+  for (; j + kTokensTogether <= a.count; j += kTokensTogether)
+    AddValues<kTokensTogether>(a, pitch, j);
+  for (; j < a.count; ++j) AddValues<1>(a, pitch, j);
 }
 
 void Norm(const float* x, int64_t rows, int64_t dim, const float* scale, const float* bias,
