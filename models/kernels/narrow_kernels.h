@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -32,8 +31,8 @@ inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth)
 // What was taken off two weights of a column whose pairs were too large for kernels that clip
 // pairs; the second may be nothing.
 struct NarrowExcess {
-  std::array<int32_t, 2> at = {};  // among the column's inputs
-  std::array<int16_t, 2> value = {};
+  int32_t at[2] = {};  // among the column's inputs
+  int16_t value[2] = {};
   int32_t column = 0;  // of its half of a panel
 };
 

@@ -1,7 +1,5 @@
 #include <immintrin.h>
 
-#include <span>
-
 #define MILLRACE_VECTOR_BYTES 32
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/narrow_tiles.inl"
@@ -12,7 +10,7 @@ namespace {
 
 using Numbers = __m128i;
 
-// Transposes 16 rows of 16 bytes: four perfect shuffles of the rows.
+// Transposes 16 rows of 16 bytes: four perfect shuffles of all bytes.
 void Transpose(Numbers (&rows)[16]) {
   for (int step = 0; step < 4; ++step) {
     Numbers shuffled[16];
@@ -55,21 +53,23 @@ class ClippedDot {
 
   ClippedDot(const NarrowProduct& p, int64_t row, int64_t rows, int64_t column) {
     const int64_t half = column / kNarrowHalf;
-    const std::span<const NarrowExcess> excess =
-        p.excess == nullptr
-            ? std::span<const NarrowExcess>()
-            : std::span(p.excess + p.excess_begin[half], p.excess + p.excess_begin[half + 1]);
-    int32_t flipped[kNarrowHalf];  // what the sums are too large by, less
-    for (int64_t n = 0; n < kNarrowHalf; ++n) flipped[n] = p.sums[column + n] * -128;
-    if (p.transposed != nullptr && !excess.empty()) {
-      StartWithExcess(p.transposed + row * p.depth, excess, flipped);
+    const NarrowExcess* excess = nullptr;
+    const NarrowExcess* end = nullptr;
+    if (p.excess != nullptr) {
+      excess = p.excess + p.excess_begin[half];
+      end = p.excess + p.excess_begin[half + 1];
+    }
+    int32_t offsets[kNarrowHalf];  // make up for numbers that are 128 too large
+    for (int64_t n = 0; n < kNarrowHalf; ++n) offsets[n] = p.sums[column + n] * -128;
+    if (p.transposed != nullptr && excess != end) {
+      StartWithExcess(p.transposed + row * p.depth, excess, end, offsets);
       return;
     }
     for (int64_t r = 0; r < rows; ++r) {
-      __builtin_memcpy(starts_[r], flipped, sizeof(flipped));
+      __builtin_memcpy(starts_[r], offsets, sizeof(offsets));
       const unsigned char* const x = p.a + (row + r) * p.depth;
-      for (const NarrowExcess& e : excess)
-        starts_[r][e.column] += x[e.at[0]] * e.value[0] + x[e.at[1]] * e.value[1];
+      for (const NarrowExcess* e = excess; e != end; ++e)
+        starts_[r][e->column] += x[e->at[0]] * e->value[0] + x[e->at[1]] * e->value[1];
     }
   }
 
@@ -82,24 +82,24 @@ class ClippedDot {
   }
 
  private:
-  // Of all rows of a block at once.
-  void StartWithExcess(const int16_t* transposed, std::span<const NarrowExcess> excess,
-                       const int32_t* flipped) {
-    // Of each column: rows 0 to 3 and 8 to 11, then the others.
+  // Computes the sums of all rows of a block at once.
+  void StartWithExcess(const int16_t* transposed, const NarrowExcess* excess,
+                       const NarrowExcess* end, const int32_t* offsets) {
+    // By column: rows 0 to 3 and 8 to 11, then the others.
     alignas(64) __m256i sums[kNarrowHalf][2];
     for (int64_t n = 0; n < kNarrowHalf; ++n)
-      sums[n][0] = sums[n][1] = _mm256_set1_epi32(flipped[n]);
-    for (const NarrowExcess& e : excess) {
+      sums[n][0] = sums[n][1] = _mm256_set1_epi32(offsets[n]);
+    for (const NarrowExcess* e = excess; e != end; ++e) {
       const auto load = [&](size_t part) {
         return _mm256_load_si256(
-            reinterpret_cast<const __m256i*>(transposed + e.at[part] * kTransposedRows));
+            reinterpret_cast<const __m256i*>(transposed + e->at[part] * kTransposedRows));
       };
       const __m256i x0 = load(0);
       const __m256i x1 = load(1);
       int32_t values;
-      __builtin_memcpy(&values, &e.value, sizeof(values));
+      __builtin_memcpy(&values, &e->value, sizeof(values));
       const __m256i weights = _mm256_set1_epi32(values);
-      __m256i(&of_column)[2] = sums[e.column];
+      __m256i(&of_column)[2] = sums[e->column];
       of_column[0] =
           _mm256_add_epi32(of_column[0], _mm256_madd_epi16(_mm256_unpacklo_epi16(x0, x1), weights));
       of_column[1] =
