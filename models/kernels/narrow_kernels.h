@@ -28,8 +28,8 @@ inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth)
          at % kGroupBytes;
 }
 
-// What was taken off two weights of a column whose pairs were too large for kernels that clip
-// pairs; the second may be nothing.
+// The excess of two weights of a column, which kernels that clip pairs multiply apart; the second
+// may be zero.
 struct NarrowExcess {
   int32_t at[2] = {};  // among the column's inputs
   int16_t value[2] = {};
@@ -51,8 +51,8 @@ struct NarrowProduct {
   const float* scales = nullptr;
   const int32_t* sums = nullptr;  // of a column's weights, unclipped
   const float* bias = nullptr;
-  // For kernels that clip pairs: what was taken off half-panel h is excess[excess_begin[h]] up to,
-  // not including, excess[excess_begin[h + 1]], with its columns in turn. Null if nothing was.
+  // For kernels that clip pairs: the excess of half-panel h is excess[excess_begin[h]] up to, not
+  // including, excess[excess_begin[h + 1]], with its columns in turn. Null if there is none.
   const NarrowExcess* excess = nullptr;
   const int32_t* excess_begin = nullptr;
   const int16_t* transposed = nullptr;  // see NarrowRows
@@ -85,7 +85,7 @@ struct NarrowKernels {
   // value that is not finite gets a scale that is not finite, so that its products are not either.
   void (*convert)(const NarrowRows& rows);
   void (*multiply)(const NarrowProduct& product);
-  // Whether pairs of weights must be clipped, so that the sum of two products with numbers of
+  // True if pairs of weights must be clipped, so that the sum of two products with numbers of
   // 8 bits without a sign fits into 16 bits; see kGreatestPair.
   bool clips_pairs = false;
 };

@@ -37,7 +37,8 @@ class PackedNarrow {
   AlignedBuffer<float> bias_;
   AlignedBuffer<float> scales_;  // of int8
   AlignedBuffer<int32_t> sums_;  // for int8: the sums of the columns' weights
-  // What was clipped off, and where that of each half of a panel begins. Empty if nothing was.
+  // The excess of clipped pairs, and the index at which that of each half of a panel begins. The
+  // first is empty if there is none.
   std::vector<NarrowExcess> excess_;
   std::vector<int32_t> excess_begin_;
 };
