@@ -3,7 +3,6 @@
 import concurrent.futures
 import http.client
 import json
-import secrets
 import socket
 import threading
 import time
@@ -22,28 +21,7 @@ from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 from wire.stubs import synthesis
-
-SOON = {"OTEL_BSP_SCHEDULE_DELAY": "50"}
-PHASES = {"queue", "prepare", "permit", "forward", "complete"}
-
-
-def parent(sampled=True):
-    """The header of a client's span, and its two ids."""
-    trace, span = secrets.token_hex(16), secrets.token_hex(8)
-    return f"00-{trace}-{span}-{'01' if sampled else '00'}", bytes.fromhex(trace), bytes.fromhex(span)
-
-
-def of_trace(trace):
-    return lambda server: server.trace_id == trace
-
-
-def speak_http(daemon, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    body = json.dumps({"model": VOICE, "input": "Good morning. How are you?", "response_format": "pcm"})
-    connection.request("POST", "/v1/audio/speech", body, headers={"Content-Type": "application/json"} | headers)
-    answer = connection.getresponse()
-    assert answer.status == 200 and answer.read()
-    connection.close()
+from wire.traces import PHASES, SOON, check_children, check_links, of_trace, parent, speak_http
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +39,6 @@ def traced(tmp_path_factory, collector):
                        "--max-buffered-bytes", "64KiB", models=models, OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test", OTEL_SERVICE_NAME="speaker",
                        OTEL_EXPORTER_OTLP_HEADERS="x-tenant=a%20b", **SOON) as daemon:
         yield daemon
-
-
-def check_children(spans):
-    server, *children = spans
-    for span in children:
-        assert span.parent_span_id == server.span_id and span.trace_id == server.trace_id
-        assert span.kind == trace_pb2.Span.SPAN_KIND_INTERNAL
-        assert server.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano <= server.end_time_unix_nano
-    assert abs(server.start_time_unix_nano / 1e9 - time.time()) < 600
 
 
 def test_the_spans_of_a_translation(traced, collector):
@@ -138,21 +107,7 @@ def test_a_client_that_does_not_sample_is_followed(traced, collector):
 
 
 def test_the_requests_of_a_batch_are_linked(traced, collector):
-    def batches():
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            for done in [pool.submit(traced.kserve.ModelInfer, null_request(), timeout=PATIENCE) for _ in range(64)]:
-                done.result()
-        return any(span.name == "forward" and span.links for span in collector.spans())
-    eventually("requests meet in a batch", batches, 30)
-    spans = {(span.trace_id, span.span_id): span for span in collector.spans()}
-    linked = next(span for span in spans.values() if span.name == "forward" and span.links)
-    assert len(linked.links) == attributes(linked)["millrace.batch_size"] - 1
-    for link in linked.links:
-        eventually("the linked span comes", lambda link=link: any(
-            (span.trace_id, span.span_id) == (link.trace_id, link.span_id) for span in collector.spans()), 20)
-        mate = next(span for span in collector.spans() if (span.trace_id, span.span_id) == (link.trace_id, link.span_id))
-        assert mate.name == "forward" and mate.trace_id != linked.trace_id
-        assert mate.start_time_unix_nano <= linked.end_time_unix_nano
+    check_links(traced, collector)
 
 
 def test_a_refusal_is_not_the_servers_error_and_a_failure_is(traced, collector):

@@ -1,5 +1,6 @@
-"""A collector of OpenTelemetry that keeps the spans it is sent, by gRPC or by HTTP, and answers as a test wants."""
+"""What a collector of OpenTelemetry was sent, and a fake one, by gRPC or by HTTP, that answers as a test wants."""
 
+import abc
 import collections
 import concurrent.futures
 import contextlib
@@ -18,25 +19,15 @@ from .polling import eventually
 Span = trace_pb2.Span
 
 
-class Collector:
-    """Where the spans are. The answers are used up one by one, then everything is accepted."""
+class Collector(abc.ABC):
+    """Where the spans are, in a fake or in a real collector."""
 
-    def __init__(self) -> None:
-        self.url = ""
-        self.requests: list[trace_service_pb2.ExportTraceServiceRequest] = []   # that were accepted
-        self.headers: list[dict[str, str]] = []
-        self.answers: collections.deque[Callable] = collections.deque()
-        self._lock = threading.Lock()
-
-    def keep(self, request: trace_service_pb2.ExportTraceServiceRequest) -> None:
-        with self._lock:
-            self.requests.append(request)
+    @abc.abstractmethod
+    def processes(self) -> list[trace_pb2.ResourceSpans]:
+        """What was accepted so far: spans, and the process that sent them."""
 
     def spans(self) -> list[Span]:
-        with self._lock:
-            requests = list(self.requests)
-        return [span for request in requests for process in request.resource_spans for scope in process.scope_spans
-                for span in scope.spans]
+        return [span for process in self.processes() for scope in process.scope_spans for span in scope.spans]
 
     def trace(self, root: Callable[[Span], bool]) -> list[Span]:
         """All spans of the trace with a server span for which this holds, once it has come; the server's first."""
@@ -51,6 +42,25 @@ class Collector:
             return False
         eventually("the spans reach the collector", has_come, 20)
         return found
+
+
+class FakeCollector(Collector):
+    """The answers are used up one by one, then everything is accepted."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.requests: list[trace_service_pb2.ExportTraceServiceRequest] = []   # that were accepted
+        self.headers: list[dict[str, str]] = []
+        self.answers: collections.deque[Callable] = collections.deque()
+        self._lock = threading.Lock()
+
+    def keep(self, request: trace_service_pb2.ExportTraceServiceRequest) -> None:
+        with self._lock:
+            self.requests.append(request)
+
+    def processes(self) -> list[trace_pb2.ResourceSpans]:
+        with self._lock:
+            return [process for request in self.requests for process in request.resource_spans]
 
 
 def attributes(span: Span) -> dict[str, object]:
@@ -71,8 +81,8 @@ def refuse(code: grpc.StatusCode, retry_ms: int | None = None) -> Callable:
 
 
 @contextlib.contextmanager
-def by_grpc() -> Iterator[Collector]:
-    collector = Collector()
+def by_grpc() -> Iterator[FakeCollector]:
+    collector = FakeCollector()
 
     class Service(trace_service_pb2_grpc.TraceServiceServicer):
         def Export(self, request, context):   # noqa: N802, the name of the method
@@ -93,9 +103,9 @@ def by_grpc() -> Iterator[Collector]:
 
 
 @contextlib.contextmanager
-def by_http() -> Iterator[Collector]:
+def by_http() -> Iterator[FakeCollector]:
     """Its answers are functions of the handler, which return the status."""
-    collector = Collector()
+    collector = FakeCollector()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
