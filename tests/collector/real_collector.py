@@ -13,6 +13,7 @@ from wire.collector import Collector
 from wire.metrics import Metrics, scrape
 from wire.paths import ROOT
 from wire.polling import eventually
+from wire.process import end
 
 PROGRAM = ROOT / ".tools" / "collector" / "bin" / "collector"
 # The names of its receivers, by the values of --trace-protocol.
@@ -56,12 +57,7 @@ class RealCollector(Collector):
             eventually("the collector listens", ready)
             yield
         finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process, 30)
 
     def processes(self) -> list[trace_pb2.ResourceSpans]:
         return [process for file in self._files if file.exists() for process in _read(file.read_bytes())]

@@ -18,6 +18,7 @@ from . import stubs
 from .metrics import Metrics, scrape
 from .paths import BINARY, ENVIRONMENT, MODELS
 from .polling import eventually
+from .process import end
 
 # Of all daemons of this run, for the report of a failed test.
 logs: list[pathlib.Path] = []
@@ -152,17 +153,7 @@ def start(folder: pathlib.Path, *options: object, models: pathlib.Path = MODELS,
     finally:
         if daemon is not None:
             daemon.close()
-        _end(process)
-
-
-def _end(process: subprocess.Popen) -> None:
-    if process.poll() is None:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(2)
-    if process.poll() is None:   # tests of what the daemon does on signals look at it before they come here
-        process.kill()
-        process.wait()
+        end(process, 2)   # tests of what the daemon does on signals look at it before they come here
 
 
 def run(*arguments: object, under: tuple[str, ...] = (), seconds: float = 60, stdin: bytes = b"", cwd: pathlib.Path | None = None,
