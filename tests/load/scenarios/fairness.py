@@ -83,7 +83,7 @@ def run(context):
         for case, found in results.items():
             rows.append([case, f"{median(found, 'offered_per_s'):,.1f}", f"{median(found, 'per_s'):,.1f}", spread(found, "per_s"), f"{median(found, 'p50_ms'):,.0f}",
                          f"{median(found, 'p95_ms'):,.0f}", f"{median(found, 'flood_sent_per_s'):,.0f}", f"{median(found, 'flood_per_s'):,.1f}"])
-        # Of each repeat, whose trials follow one another.
+        # The trials of one repeat follow one another, so their ratio is free of the machine's slow changes.
         lost = 1 - statistics.median(a["answered"] / b["answered"] for a, b in zip(flooded, fair))
         slower = statistics.median(a["p95_ms"] / b["p95_ms"] for a, b in zip(flooded, fair))
         bars += [Bar(f"{name}: throughput that the flood costs the other key", f"{lost:.1%}", "<= 10 %", lost <= 0.1),

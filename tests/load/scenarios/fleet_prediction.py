@@ -20,7 +20,7 @@ SHARE = 0.6    # of full load, for the latency
 KINDS = {
     "translated sentences": {"method": "translate", "model": TRANSLATION, "texts": TRANSLATION_TEXTS},
     "spoken texts": {"method": "synthesize", "model": SPEECH, "texts": SPEECH_TEXTS}}
-# What Envoy's pings need.
+# Envoy pings its replicas more often than the daemon allows by default.
 FLAGS = ("--workers", "1", "--intra-op-threads", "1", "--keepalive-min-interval", "1s")
 
 
