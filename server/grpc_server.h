@@ -22,8 +22,8 @@ namespace millrace::server {
 // what says otherwise.
 class GrpcServer {
  public:
-  // Starts to accept calls from the bound listener. The services, and the trailer of every call
-  // unless it is null, must outlive this.
+  // Starts to accept calls from the bound listener. The services, and the trailer unless it
+  // is null, must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
       std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,

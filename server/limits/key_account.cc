@@ -63,6 +63,23 @@ double NeededToBegin(KeyLimit limit, const RequestCost& cost) {
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }
 
+// Returns the limits of a tier as a header field.
+std::string RateLimitPolicy(const Tier& tier) {
+  std::string policy;
+  const auto append = [&](KeyLimit limit, const auto& allowed, const char* window) {
+    if (!allowed) return;
+    const char* const name = PolicyName(limit);
+    absl::StrAppend(&policy, policy.empty() ? "" : ", ", "\"", name,
+                    "\";q=", static_cast<int64_t>(*allowed), window);
+    if (limit != KeyLimit::kRequests) absl::StrAppend(&policy, ";qu=\"", name, "\"");
+  };
+  append(KeyLimit::kRequests, tier.requests_per_minute, ";w=60");
+  append(KeyLimit::kCharacters, tier.characters_per_minute, ";w=60");
+  append(KeyLimit::kAudioSeconds, tier.audio_seconds_per_minute, ";w=60");
+  append(KeyLimit::kConcurrentRequests, tier.concurrent_requests, "");
+  return policy;
+}
+
 }  // namespace
 
 std::string_view ToString(KeyLimit limit) {
@@ -91,6 +108,7 @@ void KeyAccount::SetTier(const Tier& tier) {
     }
   }
   tier_ = tier;
+  rate_limit_policy_ = RateLimitPolicy(tier);
 }
 
 absl::Status KeyAccount::Enter(const RequestCost& cost) {
@@ -177,18 +195,39 @@ double KeyAccount::Left(KeyLimit limit, TimePoint now) {
 
 RateLimitFields KeyAccount::rate_limit() {
   const TimePoint now = clock_.Now();
-  RateLimitFields fields;
-  const auto append = [&fields](const std::string& policy, const std::string& state) {
-    absl::StrAppend(&fields.policy, fields.policy.empty() ? "" : ", ", policy);
-    absl::StrAppend(&fields.state, fields.state.empty() ? "" : ", ", state);
-  };
-  constexpr RequestCost kLeast{.characters = 1, .makes_audio = true};
   MutexLock lock(mu_);
+  return {.policy = rate_limit_policy_, .state = RateLimitState(now)};
+}
+
+RateLimitFields KeyAccount::rate_limit_if_due() {
+  const TimePoint now = clock_.Now();
+  MutexLock lock(mu_);
+  const bool is_due = !rate_limit_told_ || now - *rate_limit_told_ >= kRateLimitInterval;
+  if (rate_limit_policy_.empty() || (!is_due && !IsNearALimit(now))) return {};
+  rate_limit_told_ = now;
+  return {.policy = rate_limit_policy_, .state = RateLimitState(now)};
+}
+
+bool KeyAccount::IsNearALimit(TimePoint now) {
+  constexpr double kNear = 0.1;
+  for (size_t i = 0; i < kBuckets; ++i) {
+    if (buckets_[i] && Left(kAll[i], now) <= kNear * buckets_[i]->capacity()) return true;
+  }
+  return tier_.concurrent_requests && Left(KeyLimit::kConcurrentRequests, now) <=
+                                          kNear * static_cast<double>(*tier_.concurrent_requests);
+}
+
+std::string KeyAccount::RateLimitState(TimePoint now) {
+  constexpr RequestCost kLeast{.characters = 1, .makes_audio = true};
+  std::string state;
+  const auto append = [&](KeyLimit limit, double left) {
+    absl::StrAppend(&state, state.empty() ? "" : ", ", "\"", PolicyName(limit),
+                    "\";r=", Whole(left));
+  };
   for (size_t i = 0; i < kBuckets; ++i) {
     if (!buckets_[i]) continue;
-    const std::string name = absl::StrCat("\"", PolicyName(kAll[i]), "\"");
     const double left = Left(kAll[i], now);
-    std::string state = absl::StrCat(name, ";r=", Whole(left));
+    append(kAll[i], left);
     // The time until one is there again. A refusal never tells a shorter time to wait.
     if (left == 0) {
       absl::StrAppend(&state, ";t=",
@@ -196,18 +235,10 @@ RateLimitFields KeyAccount::rate_limit() {
                           buckets_[i]->WaitFor(NeededToBegin(kAll[i], kLeast), now))
                           .count());
     }
-    append(absl::StrCat(name, ";q=", Whole(buckets_[i]->capacity()), ";w=60",
-                        kAll[i] == KeyLimit::kRequests
-                            ? ""
-                            : absl::StrCat(";qu=\"", PolicyName(kAll[i]), "\"")),
-           state);
   }
-  if (tier_.concurrent_requests) {
-    const std::string name = absl::StrCat("\"", PolicyName(KeyLimit::kConcurrentRequests), "\"");
-    append(absl::StrCat(name, ";q=", *tier_.concurrent_requests, ";qu=", name),
-           absl::StrCat(name, ";r=", Whole(Left(KeyLimit::kConcurrentRequests, now))));
-  }
-  return fields;
+  if (tier_.concurrent_requests)
+    append(KeyLimit::kConcurrentRequests, Left(KeyLimit::kConcurrentRequests, now));
+  return state;
 }
 
 KeyUsage KeyAccount::usage() {

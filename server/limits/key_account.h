@@ -46,6 +46,10 @@ struct RateLimitFields {
   std::string state;   // RateLimit
 };
 
+// How often answers over gRPC tell a key that is far from its limits what is left. The trailers
+// cost client and server more than a small request.
+inline constexpr Duration kRateLimitInterval = std::chrono::milliseconds(100);
+
 // The cost of a request for its key at the beginning.
 struct RequestCost {
   size_t characters = 0;
@@ -76,6 +80,9 @@ class KeyAccount {
 
   FairShare share() const MILLRACE_EXCLUDES(mu_);
   RateLimitFields rate_limit() MILLRACE_EXCLUDES(mu_);
+  // Returns the same where it is news: if no answer had it from here for kRateLimitInterval, or a
+  // tenth of some limit or less is left. Empty otherwise.
+  RateLimitFields rate_limit_if_due() MILLRACE_EXCLUDES(mu_);
   KeyUsage usage() MILLRACE_EXCLUDES(mu_);
   const std::string& name() const { return name_; }
 
@@ -86,6 +93,8 @@ class KeyAccount {
   void Take(KeyLimit limit, double tokens, TimePoint now) MILLRACE_REQUIRES(mu_);
   // Returns how many whole units are left.
   double Left(KeyLimit limit, TimePoint now) MILLRACE_REQUIRES(mu_);
+  bool IsNearALimit(TimePoint now) MILLRACE_REQUIRES(mu_);
+  std::string RateLimitState(TimePoint now) MILLRACE_REQUIRES(mu_);
 
   const std::string name_;
   const size_t number_;
@@ -93,6 +102,8 @@ class KeyAccount {
 
   mutable Mutex mu_;
   Tier tier_ MILLRACE_GUARDED_BY(mu_);
+  std::string rate_limit_policy_ MILLRACE_GUARDED_BY(mu_);  // of the tier
+  std::optional<TimePoint> rate_limit_told_ MILLRACE_GUARDED_BY(mu_);
   std::array<std::optional<TokenBucket>, kBuckets> buckets_ MILLRACE_GUARDED_BY(mu_);
   int64_t in_flight_ MILLRACE_GUARDED_BY(mu_) = 0;
   uint64_t requests_ MILLRACE_GUARDED_BY(mu_) = 0;

@@ -74,6 +74,10 @@ class RequestRun {
   RateLimitFields rate_limit() const {
     return account_ != nullptr ? account_->rate_limit() : RateLimitFields();
   }
+  // Returns the same for those who are told now and then; see KeyAccount::rate_limit_if_due.
+  RateLimitFields rate_limit_if_due() const {
+    return account_ != nullptr ? account_->rate_limit_if_due() : RateLimitFields();
+  }
   // Cancels the work and takes it out of the queue. The request may end before the call returns.
   void Cancel();
   // Counts the time until now as that to the first audio.

@@ -57,7 +57,7 @@ class CallAcceptor {
   // Returns the time for which to hold back the answer to a refused call. caller: see RefusalPacer.
   Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline, size_t caller);
 
-  // Returns what is added to the trailers of every call; null: nothing.
+  // Returns what is added to the trailers of calls; null: nothing.
   CommonTrailer::Reader* trailer() { return trailer_ ? &*trailer_ : nullptr; }
 
   const MethodTable& methods() const { return methods_; }

@@ -1,16 +1,22 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "mps_runtime/base/mutex.h"
 
 namespace millrace::server {
 
-// Trailing metadata that every call gets, whose value changes a few times a second, such as a
-// report of the server's load. Thread-safe.
+// Trailing metadata whose value changes a few times a second, such as a report of the server's
+// load. Every connection gets each value once, with the first call that ends after the change: the
+// calls that follow would only repeat it, for more than all other work on a small message.
+// Thread-safe.
 class CommonTrailer {
  public:
   explicit CommonTrailer(std::string key) : key_(std::move(key)) {}
@@ -26,19 +32,33 @@ class CommonTrailer {
     version_.fetch_add(1, std::memory_order_release);
   }
 
-  // The value as one thread reads it for each call: without a lock, unless the value has changed.
-  // The trailer must outlive it.
+  // The value as one thread reads it for its calls: without a lock, unless the value has changed.
+  // Each thread has its own, and its own account of what a connection has. The trailer must outlive
+  // it.
   class Reader {
    public:
     explicit Reader(const CommonTrailer& trailer) : trailer_(trailer) {}
 
     const std::string& key() const { return trailer_.key_; }
-    const std::string& Value() {
+    // Returns the value for a call of this connection; null if the connection has it, or there is
+    // none. It is valid until the next call. peer: the client's address and port.
+    const std::string* ValueFor(std::string_view peer) {
       if (trailer_.version_.load(std::memory_order_acquire) != version_) Renew();
-      return value_;
+      if (value_.empty()) return nullptr;
+      const size_t hash = std::hash<std::string_view>()(peer);
+      Told& told = told_[hash % told_.size()];
+      if (told.connection == hash && told.version == version_) return nullptr;
+      told = {hash, version_};
+      return &value_;
     }
 
    private:
+    // Two connections in one place of the table get the value more often.
+    struct Told {
+      size_t connection = 0;
+      uint64_t version = 0;
+    };
+
     void Renew() {
       MutexLock lock(trailer_.mu_);
       value_ = trailer_.value_;
@@ -48,6 +68,7 @@ class CommonTrailer {
     const CommonTrailer& trailer_;
     uint64_t version_ = 0;
     std::string value_;
+    std::array<Told, 1024> told_{};
   };
 
  private:

@@ -193,8 +193,8 @@ void GrpcCall::EndHeldBack(bool) {
 void GrpcCall::AddCommonTrailer() {
   CommonTrailer::Reader* const trailer = acceptor_.trailer();
   if (trailer == nullptr) return;
-  if (const std::string& value = trailer->Value(); !value.empty())
-    context_.AddTrailingMetadata(trailer->key(), value);
+  if (const std::string* value = trailer->ValueFor(context_.peer()))
+    context_.AddTrailingMetadata(trailer->key(), *value);
 }
 
 void GrpcCall::EndNow() {

@@ -31,7 +31,7 @@ class RpcServer {
     double refusals_per_second = 250;
     // Called on a polling thread for each call that is refused by max_incomplete_calls.
     std::function<void()> on_incomplete_call_refused = [] {};
-    // Added to the trailers of every call; null: none. It must outlive the server.
+    // Added to the trailers of calls; null: none. It must outlive the server.
     const CommonTrailer* trailer = nullptr;
   };
 

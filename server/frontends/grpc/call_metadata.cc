@@ -102,7 +102,9 @@ Requester RequesterOf(const ByteCall& call, const Services& services) {
 }
 
 void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call) {
-  if (const RateLimitFields limit = run.rate_limit(); !limit.policy.empty()) {
+  const RateLimitFields limit =
+      absl::IsResourceExhausted(status) ? run.rate_limit() : run.rate_limit_if_due();
+  if (!limit.policy.empty()) {
     call.AddTrailingMetadata("ratelimit-policy", limit.policy);
     call.AddTrailingMetadata("ratelimit", limit.state);
     if (const int seconds = RetryAfterSeconds(status); seconds > 0)

@@ -14,7 +14,7 @@
 namespace millrace::server {
 
 // Measures the load several times a second on a thread of its own, and publishes it: as a trailer
-// of every call, and to the streams of OrcaService. A call pays for a copy of some hundred bytes.
+// of the next call of each connection, and to the streams of OrcaService.
 class LoadReporter {
  public:
   // How reports stand in trailers. Envoy takes a reply with more than one form for an error.

@@ -167,5 +167,42 @@ TEST_F(KeyAccountTest, TellsItsLimitsAsHeaderFields) {
   EXPECT_EQ(RetryAfterSeconds(refused), 30);
 }
 
+TEST_F(KeyAccountTest, FarFromItsLimitsAKeyIsToldNowAndThen) {
+  KeyAccount account("ann", 1, {.name = "t", .requests_per_minute = 60}, clock_);
+  EXPECT_EQ(account.rate_limit_if_due().policy, "\"requests\";q=60;w=60");
+  EXPECT_EQ(account.rate_limit_if_due().policy, "");
+  EXPECT_EQ(account.rate_limit_if_due().state, "");
+  clock_.Advance(kRateLimitInterval - milliseconds(1));
+  EXPECT_EQ(account.rate_limit_if_due().state, "");
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(account.rate_limit_if_due().state, "\"requests\";r=60");
+  EXPECT_EQ(account.rate_limit_if_due().state, "");
+}
+
+TEST_F(KeyAccountTest, NearALimitAKeyIsToldEachTime) {
+  KeyAccount account(
+      "ann", 1, {.name = "t", .requests_per_minute = 100, .characters_per_minute = 20}, clock_);
+  account.rate_limit_if_due();
+  ASSERT_TRUE(Once(account, {.characters = 17}).ok());
+  EXPECT_EQ(account.rate_limit_if_due().state, "");
+  ASSERT_TRUE(Once(account, {.characters = 1}).ok());
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(account.rate_limit_if_due().state, "\"requests\";r=98, \"characters\";r=2");
+}
+
+TEST_F(KeyAccountTest, NearTheLimitOfRequestsAtOnceAKeyIsToldEachTime) {
+  KeyAccount account("ann", 1, {.name = "t", .concurrent_requests = 10}, clock_);
+  account.rate_limit_if_due();
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(account.Enter({}).ok());
+  EXPECT_EQ(account.rate_limit_if_due().state, "");
+  ASSERT_TRUE(account.Enter({}).ok());
+  EXPECT_EQ(account.rate_limit_if_due().state, "\"concurrent-requests\";r=1");
+}
+
+TEST_F(KeyAccountTest, WithoutLimitsThereIsNothingToTell) {
+  KeyAccount account("ann", 1, {.name = "t"}, clock_);
+  EXPECT_EQ(account.rate_limit_if_due().policy, "");
+}
+
 }  // namespace
 }  // namespace millrace::server

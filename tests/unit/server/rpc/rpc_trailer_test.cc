@@ -11,7 +11,7 @@ namespace {
 
 using grpc::StatusCode;
 
-// A server whose calls all get a trailer; one of them has a trailer of its own.
+// A server with a common trailer; one of its methods has a trailer of its own.
 class RpcTrailerTest : public ::testing::Test {
  protected:
   // Makes a call, and returns the value of its common trailer.
@@ -35,12 +35,41 @@ class RpcTrailerTest : public ::testing::Test {
                         {.trailer = &trailer_}};
 };
 
-TEST_F(RpcTrailerTest, StandsUnderEveryCallWhateverItsStatus) {
-  const std::string bytes("\0\1\xff", 3);
-  trailer_.Publish(bytes);
-  EXPECT_EQ(TrailerOf(kUnary, StatusCode::OK), bytes);
-  EXPECT_EQ(TrailerOf(kReplies, StatusCode::NOT_FOUND), bytes);
-  EXPECT_EQ(TrailerOf("/no.Such/Method", StatusCode::UNIMPLEMENTED), bytes);
+TEST_F(RpcTrailerTest, StandsUnderACallWhateverItsStatus) {
+  const auto check = [this](const char* path, StatusCode code) {
+    const std::string bytes("\0\1\xff", 3);
+    trailer_.Publish(bytes);
+    EXPECT_EQ(TrailerOf(path, code), bytes);
+  };
+  check(kUnary, StatusCode::OK);
+  check(kReplies, StatusCode::NOT_FOUND);
+  check("/no.Such/Method", StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(RpcTrailerTest, ComesOnceToAConnectionFromEachPollingThread) {
+  constexpr int kMostPollingThreads = 4;
+  trailer_.Publish("a");
+  int values = 0;
+  for (int i = 0; i < 20; ++i) values += TrailerOf(kUnary, StatusCode::OK).has_value() ? 1 : 0;
+  EXPECT_GE(values, 1);
+  EXPECT_LE(values, kMostPollingThreads);
+}
+
+TEST(CommonTrailerTest, EachConnectionGetsEachValueOnce) {
+  CommonTrailer trailer("load-bin");
+  trailer.Publish("a");
+  CommonTrailer::Reader reader(trailer);
+  for (const char* peer : {"ipv4:127.0.0.1:1", "ipv4:127.0.0.1:2"}) {
+    const std::string* value = reader.ValueFor(peer);
+    ASSERT_NE(value, nullptr);
+    EXPECT_EQ(*value, "a");
+    EXPECT_EQ(reader.ValueFor(peer), nullptr);
+  }
+  trailer.Publish("b");
+  const std::string* value = reader.ValueFor("ipv4:127.0.0.1:1");
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(*value, "b");
+  EXPECT_EQ(reader.ValueFor("ipv4:127.0.0.1:1"), nullptr);
 }
 
 TEST_F(RpcTrailerTest, HasTheValueOfTheCallsEnd) {
