@@ -293,7 +293,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(Choice<LoadReports>(
       Row("load-report", balancing, "FORM",
           "Report the load to balancers by ORCA: stream (OpenRcaService alone), binary or text "
-          "(also in the trailers of each call, for gRPC's clients and Envoy, or for Envoy), off"),
+          "(also in trailers of calls, for gRPC's clients and Envoy, or for Envoy), off"),
       &C::load_report,
       {{"off", LoadReports::kOff},
        {"stream", LoadReports::kStream},

@@ -211,9 +211,9 @@ RateLimitFields KeyAccount::rate_limit_if_due() {
 bool KeyAccount::IsNearALimit(TimePoint now) {
   constexpr double kNear = 0.1;
   for (size_t i = 0; i < kBuckets; ++i) {
-    if (buckets_[i] && Left(kAll[i], now) <= kNear * buckets_[i]->capacity()) return true;
+    if (buckets_[i] && buckets_[i]->Level(now) < kNear * buckets_[i]->capacity()) return true;
   }
-  return tier_.concurrent_requests && Left(KeyLimit::kConcurrentRequests, now) <=
+  return tier_.concurrent_requests && Left(KeyLimit::kConcurrentRequests, now) <
                                           kNear * static_cast<double>(*tier_.concurrent_requests);
 }
 

@@ -80,8 +80,8 @@ class KeyAccount {
 
   FairShare share() const MILLRACE_EXCLUDES(mu_);
   RateLimitFields rate_limit() MILLRACE_EXCLUDES(mu_);
-  // Returns the same where it is news: if no answer had it from here for kRateLimitInterval, or a
-  // tenth of some limit or less is left. Empty otherwise.
+  // Returns the same where it is news: if no answer had it from here for kRateLimitInterval, or
+  // less than a tenth of some limit is left. Empty otherwise.
   RateLimitFields rate_limit_if_due() MILLRACE_EXCLUDES(mu_);
   KeyUsage usage() MILLRACE_EXCLUDES(mu_);
   const std::string& name() const { return name_; }

@@ -49,6 +49,7 @@ class TokenBucket {
   static constexpr double kRounding = 1e-9;  // of the capacity, and in seconds
 
   void Fill(TimePoint now) {
+    if (now == filled_) return;
     const double seconds = std::chrono::duration<double>(now - filled_).count();
     tokens_ = std::min(capacity_, tokens_ + capacity_ * seconds / kSeconds);
     filled_ = now;

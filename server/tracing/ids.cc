@@ -1,5 +1,6 @@
 #include "server/tracing/ids.h"
 
+#include <cstring>
 #include <random>
 
 namespace millrace::tracing {
@@ -20,8 +21,8 @@ Id NewId() {
   Id id{};
   do {
     for (size_t i = 0; i < id.size(); i += 8) {
-      uint64_t bits = NextRandom();
-      for (size_t k = 0; k < 8; ++k, bits >>= 8) id[i + k] = static_cast<uint8_t>(bits);
+      const uint64_t bits = NextRandom();
+      std::memcpy(&id[i], &bits, sizeof(bits));
     }
   } while (!IsValid(id));
   return id;

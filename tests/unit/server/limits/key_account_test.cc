@@ -183,20 +183,20 @@ TEST_F(KeyAccountTest, NearALimitAKeyIsToldEachTime) {
   KeyAccount account(
       "ann", 1, {.name = "t", .requests_per_minute = 100, .characters_per_minute = 20}, clock_);
   account.rate_limit_if_due();
-  ASSERT_TRUE(Once(account, {.characters = 17}).ok());
+  ASSERT_TRUE(Once(account, {.characters = 18}).ok());
   EXPECT_EQ(account.rate_limit_if_due().state, "");
   ASSERT_TRUE(Once(account, {.characters = 1}).ok());
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(account.rate_limit_if_due().state, "\"requests\";r=98, \"characters\";r=2");
+    EXPECT_EQ(account.rate_limit_if_due().state, "\"requests\";r=98, \"characters\";r=1");
 }
 
 TEST_F(KeyAccountTest, NearTheLimitOfRequestsAtOnceAKeyIsToldEachTime) {
   KeyAccount account("ann", 1, {.name = "t", .concurrent_requests = 10}, clock_);
   account.rate_limit_if_due();
-  for (int i = 0; i < 8; ++i) ASSERT_TRUE(account.Enter({}).ok());
+  for (int i = 0; i < 9; ++i) ASSERT_TRUE(account.Enter({}).ok());
   EXPECT_EQ(account.rate_limit_if_due().state, "");
   ASSERT_TRUE(account.Enter({}).ok());
-  EXPECT_EQ(account.rate_limit_if_due().state, "\"concurrent-requests\";r=1");
+  EXPECT_EQ(account.rate_limit_if_due().state, "\"concurrent-requests\";r=0");
 }
 
 TEST_F(KeyAccountTest, WithoutLimitsThereIsNothingToTell) {
