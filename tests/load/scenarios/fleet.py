@@ -115,6 +115,8 @@ def run(context):
         columns=["balancer", "unary calls", "failed", "streams", "cut by a restart", "load from even", *(f"p99 ms, {phase}" for phase in PHASES),
                  "slowest ms, kill", "slowest ms, freeze"],
         rows=rows, bars=bars,
-        notes=["On a machine of its own a replica that starts takes no processor time from the others; here it does, which the p99 of the restart includes."],
+        notes=["On a machine of its own a replica that starts takes no processor time from the others; here it does, which the p99 of the restart includes.",
+               "Load is the number of calls that a replica answered. HAProxy and nginx even out the calls in flight instead, so that a replica which "
+               "holds a stream gets fewer short calls."],
         plots=[(plot.name, "p99 by fault and balancer")],
         trials=results)
