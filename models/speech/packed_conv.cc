@@ -1,5 +1,6 @@
 #include "models/speech/packed_conv.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,9 @@ std::vector<int64_t> InOrder(int64_t count) {
   return order;
 }
 
+// Input channels whose weights of a block are read at once, so that they stay in the L1 cache.
+constexpr int64_t kPackedChannels = 16;
+
 }  // namespace
 
 PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
@@ -22,69 +26,65 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
       order.outputs.empty() ? InOrder(weight.size(0)) : order.outputs;
   in_channels_ = static_cast<int64_t>(inputs.size());
   out_channels_ = PadChannels(static_cast<int64_t>(outputs.size()));
-  weights_ = kernels::AlignedBuffer<float>::Zeros(
-      static_cast<size_t>(out_channels_ * in_channels_ * taps_));
   bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(out_channels_));
-
-  const auto from = weight.accessor<float, 3>();
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    if (outputs[o] < 0) continue;
-    const int64_t block = static_cast<int64_t>(o) / kernels::kChannelBlock;
-    const int64_t lane = static_cast<int64_t>(o) % kernels::kChannelBlock;
-    if (bias.defined()) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
-    for (int64_t tap = 0; tap < taps_; ++tap) {
-      for (int64_t c = 0; c < in_channels_; ++c) {
-        if (inputs[static_cast<size_t>(c)] < 0) continue;
-        const int64_t at =
-            ((block * taps_ + tap) * in_channels_ + c) * kernels::kChannelBlock + lane;
-        weights_.data()[at] = order.sign * from[outputs[o]][inputs[static_cast<size_t>(c)]][tap];
-      }
-    }
+  for (size_t o = 0; o < outputs.size() && bias.defined(); ++o) {
+    if (outputs[o] >= 0) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
   }
-  Pack();
+  const auto from = weight.accessor<float, 3>();
+  Pack([&](int64_t place, int64_t c, int64_t tap) {
+    const auto o = static_cast<size_t>(place);
+    const int64_t output = o < outputs.size() ? outputs[o] : -1;
+    const int64_t input = inputs[static_cast<size_t>(c)];
+    return output < 0 || input < 0 ? 0.0F : order.sign * from[output][input][tap];
+  });
 }
 
-void PackedConv::Pack() {
+template <typename WeightAt>
+void PackedConv::Pack(const WeightAt& weight_at) {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
-  auto packed =
-      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(kernels.packed_size(Task())));
-  kernels.pack(Task(), packed.data());
+  kernels::ConvTask block = Task();
+  block.blocks = 1;
+  const int64_t block_size = kernels.packed_size(block);
+  const int64_t blocks = out_channels_ / kernels::kChannelBlock;
+  auto packed = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(blocks * block_size));
+  kernels::AlignedBuffer<float> weights(
+      static_cast<size_t>(taps_ * in_channels_ * kernels::kChannelBlock));
+  block.weights = weights.data();
+  for (int64_t i = 0; i < blocks; ++i) {
+    for (int64_t first = 0; first < in_channels_; first += kPackedChannels) {
+      const int64_t last = std::min(first + kPackedChannels, in_channels_);
+      for (int64_t tap = 0; tap < taps_; ++tap) {
+        for (int64_t c = first; c < last; ++c) {
+          float* const to = weights.data() + (tap * in_channels_ + c) * kernels::kChannelBlock;
+          for (int64_t lane = 0; lane < kernels::kChannelBlock; ++lane)
+            to[lane] = weight_at(i * kernels::kChannelBlock + lane, c, tap);
+        }
+      }
+    }
+    kernels.pack(block, packed.data() + i * block_size);
+  }
   weights_ = std::move(packed);
 }
 
 PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias,
                                   int64_t stride) {
-  const int64_t inputs = weight.size(0);
   const int64_t outputs = weight.size(1);
   const int64_t kernel = weight.size(2);
   const int64_t width = PadChannels(outputs);
-  const int64_t taps = (kernel + stride - 1) / stride;
   PackedConv conv;
-  conv.taps_ = taps;
-  conv.in_channels_ = inputs;
+  conv.taps_ = (kernel + stride - 1) / stride;
+  conv.in_channels_ = weight.size(0);
   conv.out_channels_ = stride * width;
-  conv.weights_ =
-      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_ * inputs * taps));
   conv.bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_));
+  for (int64_t phase = 0; phase < stride; ++phase)
+    std::copy_n(bias.const_data_ptr<float>(), outputs, conv.bias_.data() + phase * width);
   const auto from = weight.accessor<float, 3>();
-  for (int64_t phase = 0; phase < stride; ++phase) {
-    for (int64_t o = 0; o < outputs; ++o) {
-      const int64_t place = phase * width + o;
-      conv.bias_.data()[place] = bias.const_data_ptr<float>()[o];
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        // Tap 0 reads the oldest row.
-        const int64_t k = phase + (taps - 1 - tap) * stride;
-        if (k >= kernel) continue;
-        for (int64_t c = 0; c < inputs; ++c) {
-          const int64_t at = ((place / kernels::kChannelBlock * taps + tap) * inputs + c) *
-                                 kernels::kChannelBlock +
-                             place % kernels::kChannelBlock;
-          conv.weights_.data()[at] = from[c][o][k];
-        }
-      }
-    }
-  }
-  conv.Pack();
+  conv.Pack([&](int64_t place, int64_t c, int64_t tap) {
+    const int64_t o = place % width;
+    // Tap 0 reads the oldest row.
+    const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
+    return o < outputs && k < kernel ? from[c][o][k] : 0.0F;
+  });
   return conv;
 }
 

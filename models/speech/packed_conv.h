@@ -56,8 +56,10 @@ class PackedConv {
   const float* bias() const { return bias_.data(); }
 
  private:
-  // Reorders weights_ from [block][tap][in channel][kChannelBlock] for the kernels.
-  void Pack();
+  // Sets weights_, in the order of the kernels, a block at a time. weight_at(output channel, input
+  // channel, tap) is 0 for a channel that pads.
+  template <typename WeightAt>
+  void Pack(const WeightAt& weight_at);
 
   int64_t taps_ = 0;
   int64_t dilation_ = 1;
