@@ -74,7 +74,7 @@ BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo i
     : info_(std::move(info)),
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
-      few_shapes_(options.shapes == models::ShapePolicy::kFew),
+      shapes_(options.shapes),
       weights_(std::move(weights)),
       vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),
@@ -124,11 +124,14 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
 }
 
 std::vector<models::Input> BergamotModel::WarmupInputs() const {
-  std::vector<models::TranslateInput> inputs(2);
+  std::vector<models::TranslateInput> inputs(1);
   inputs[0].texts.emplace_back("2025");
-  for (size_t i = 1; i <= info_.batching.max_batch; ++i)
-    inputs[1].texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
-  if (few_shapes_) {
+  if (shapes_ != models::ShapePolicy::kExact) {
+    std::vector<std::string>& texts = inputs.emplace_back().texts;
+    for (size_t i = 1; i <= info_.batching.max_batch; ++i)
+      texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
+  }
+  if (shapes_ == models::ShapePolicy::kFew) {
     // Runs one sentence of each length, and each number of sentences of the commonest length.
     for (const size_t phrases : {1, 3, 6, 12})
       inputs.emplace_back().texts.push_back(WarmupText(phrases));

@@ -56,7 +56,7 @@ class BergamotModel final : public models::Model {
   const models::ModelInfo info_;
   const float max_length_factor_;
   const size_t max_source_tokens_;
-  const bool few_shapes_;
+  const models::ShapePolicy shapes_;
   const std::unique_ptr<const BergamotWeights> weights_;
   const translation::Vocabularies vocabularies_;
   const std::unique_ptr<const translation::TranslationEngine> engine_;

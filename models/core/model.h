@@ -51,7 +51,7 @@ class Model {
   virtual std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const = 0;
   // Returns inputs that cover every usual shape bucket. The main thread, then each worker, runs
   // them before the server is ready. Where all threads share compiled shapes, workers run only the
-  // first.
+  // first; on the processor they run none.
   virtual std::vector<Input> WarmupInputs() const = 0;
   // Returns the batch sizes in which each warm-up input is run: those whose forwards have shapes of
   // their own.

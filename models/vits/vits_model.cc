@@ -127,7 +127,7 @@ class LoadedVits final : public models::Model {
         reader_(voice_, std::move(phonemizer)),
         pauses_(options.pauses),
         cache_(options.cache),
-        few_shapes_(options.shapes == models::ShapePolicy::kFew) {}
+        shapes_(options.shapes) {}
 
   const models::ModelInfo& info() const override { return info_; }
   absl::Status Validate(const models::Input& input) const override;
@@ -148,7 +148,7 @@ class LoadedVits final : public models::Model {
   const VitsReader reader_;
   const models::SpeechPauses pauses_;
   const speech::SpeechCache::ForModel cache_;
-  const bool few_shapes_;  // the lengths that are decoded are known before the first request
+  const models::ShapePolicy shapes_;
 };
 
 absl::Status LoadedVits::Validate(const models::Input& input) const {
@@ -225,8 +225,10 @@ std::vector<models::Input> LoadedVits::WarmupInputs() const {
     input.use_cache = false;
     return models::Input(std::move(input));
   };
-  std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};
-  if (!few_shapes_) return inputs;
+  std::vector<models::Input> inputs = {speech("One.")};
+  if (shapes_ == models::ShapePolicy::kExact) return inputs;
+  inputs.push_back(speech(kWarmupSentence));
+  if (shapes_ != models::ShapePolicy::kFew) return inputs;
   // Covers, at every speed, about each length from half a second to ten, with words spoken as
   // evenly as possible.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {

@@ -60,6 +60,8 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
   absl::Status status;
   const WarmUpExtent extent =
       device_.SharesCompiledShapes() ? WarmUpExtent::kOneForward : WarmUpExtent::kEveryShape;
+  // A processor keeps nothing for a thread that the main thread's warm-up has not made.
+  if (device_.ComputesOnWorkers()) models = {};
   for (const auto& model : models) {
     status = WarmUp(model->model(), device_, *context, extent);
     if (!status.ok()) break;

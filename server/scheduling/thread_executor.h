@@ -29,8 +29,8 @@ class ThreadExecutor {
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
   ~ThreadExecutor() { Join(); }
 
-  // Starts the workers and waits until each has warmed up on the models; the first failure stops
-  // all of them and is returned.
+  // Starts the workers and waits until each has warmed up on the models, unless the device is the
+  // processor; the first failure stops all of them and is returned.
   absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
   // Waits until every worker has finished its step and ended; must be called after
   // Scheduler::Close. Idempotent.

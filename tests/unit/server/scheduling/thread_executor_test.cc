@@ -53,6 +53,7 @@ class ThreadExecutorTest : public ::testing::Test {
 };
 
 TEST_F(ThreadExecutorTest, EveryWorkerWarmsUpOnEveryModelBeforeStartReturns) {
+  device_.computes_on_workers = false;
   std::mutex mu;
   std::multiset<std::thread::id> threads;
   const auto note = [&](Request&) {
@@ -78,6 +79,7 @@ TEST_F(ThreadExecutorTest, EveryWorkerWarmsUpOnEveryModelBeforeStartReturns) {
 }
 
 TEST_F(ThreadExecutorTest, WorkersRunOneForwardOfAModelWhereShapesAreCompiledForAll) {
+  device_.computes_on_workers = false;
   std::atomic<int> forwards{0};
   device_.shares_compiled_shapes = true;
   const auto one = MakeModel("one", {}, {.forward = [&](Request&) { ++forwards; }}, 5);
@@ -95,7 +97,21 @@ TEST_F(ThreadExecutorTest, WorkerThatGetsNoStreamFailsTheStartAndLeavesNoThread)
   EXPECT_EQ(device_.alive(), 0);
 }
 
+TEST_F(ThreadExecutorTest, OnTheProcessorTheMainThreadsWarmUpServesAllWorkers) {
+  ASSERT_TRUE(device_.computes_on_workers);
+  std::atomic<int> runs{0};
+  const auto model = MakeModel("m", {}, {.forward = [&](Request&) { ++runs; }}, 2);
+  ASSERT_TRUE(Start(2, {model}).ok());
+  EXPECT_EQ(runs.load(), 0);
+  FakeReply reply;
+  Submit(model, reply);
+  EXPECT_TRUE(reply.Wait().ok());
+  EXPECT_EQ(runs.load(), 1);
+  Stop();
+}
+
 TEST_F(ThreadExecutorTest, FailingWarmUpFailsTheStartAndLeavesNoThread) {
+  device_.computes_on_workers = false;
   std::atomic<int> runs{0};
   const auto model = MakeModel("broken", {},
                                {.forward =
