@@ -222,16 +222,15 @@ struct Winograd {
         for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
           for (int group = 0; group < F::kGroups; ++group) {
             for (int64_t at = panel; at < tap_pitch; at += kChannelBlock) {
-              for (int64_t o = 0; o < kPanel; ++o) {
-                double sum = 0;
-                for (int tap = 0; tap < F::kGroupTaps; ++tap) {
-                  const int64_t of_task = group * F::kGroupTaps + tap;
-                  if (of_task < task.taps)
-                    sum += F::kMatrices.weights[point][tap] *
-                           static_cast<double>(of_block[of_task * tap_pitch + at + o]);
-                }
-                *packed++ = static_cast<float>(sum);
+              double sums[kPanel] = {};
+              for (int tap = 0; tap < F::kGroupTaps; ++tap) {
+                const int64_t of_task = group * F::kGroupTaps + tap;
+                if (of_task >= task.taps) break;
+                const float* const from = of_block + of_task * tap_pitch + at;
+                for (int64_t o = 0; o < kPanel; ++o)
+                  sums[o] += F::kMatrices.weights[point][tap] * static_cast<double>(from[o]);
               }
+              for (const double sum : sums) *packed++ = static_cast<float>(sum);
             }
           }
         }

@@ -1,6 +1,7 @@
 #include "models/speech/packed_conv.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -30,23 +31,28 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
   for (size_t o = 0; o < outputs.size() && bias.defined(); ++o) {
     if (outputs[o] >= 0) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
   }
-  const auto from = weight.accessor<float, 3>();
-  Pack([&](int64_t place, int64_t c, int64_t tap) {
-    const auto o = static_cast<size_t>(place);
-    const int64_t output = o < outputs.size() ? outputs[o] : -1;
-    const int64_t input = inputs[static_cast<size_t>(c)];
-    return output < 0 || input < 0 ? 0.0F : order.sign * from[output][input][tap];
-  });
+  const float* const from = weight.const_data_ptr<float>();
+  Pack(
+      [&](int64_t place, int64_t tap) -> const float* {
+        const auto o = static_cast<size_t>(place);
+        if (o >= outputs.size() || outputs[o] < 0) return nullptr;
+        return from + outputs[o] * weight.stride(0) + tap * weight.stride(2);
+      },
+      [&, step = weight.stride(1)](int64_t c) {
+        const int64_t input = inputs[static_cast<size_t>(c)];
+        return input < 0 ? -1 : input * step;
+      },
+      order.sign);
 }
 
-template <typename WeightAt>
-void PackedConv::Pack(const WeightAt& weight_at) {
+template <typename RowOf, typename OffsetOf>
+void PackedConv::Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign) {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   kernels::ConvTask block = Task();
   block.blocks = 1;
   const int64_t block_size = kernels.packed_size(block);
   const int64_t blocks = out_channels_ / kernels::kChannelBlock;
-  auto packed = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(blocks * block_size));
+  kernels::AlignedBuffer<float> packed(static_cast<size_t>(blocks * block_size));
   kernels::AlignedBuffer<float> weights(
       static_cast<size_t>(taps_ * in_channels_ * kernels::kChannelBlock));
   block.weights = weights.data();
@@ -54,10 +60,14 @@ void PackedConv::Pack(const WeightAt& weight_at) {
     for (int64_t first = 0; first < in_channels_; first += kPackedChannels) {
       const int64_t last = std::min(first + kPackedChannels, in_channels_);
       for (int64_t tap = 0; tap < taps_; ++tap) {
+        std::array<const float*, kernels::kChannelBlock> rows;
+        for (int64_t lane = 0; lane < kernels::kChannelBlock; ++lane)
+          rows[static_cast<size_t>(lane)] = row_of(i * kernels::kChannelBlock + lane, tap);
         for (int64_t c = first; c < last; ++c) {
-          float* const to = weights.data() + (tap * in_channels_ + c) * kernels::kChannelBlock;
-          for (int64_t lane = 0; lane < kernels::kChannelBlock; ++lane)
-            to[lane] = weight_at(i * kernels::kChannelBlock + lane, c, tap);
+          float* to = weights.data() + (tap * in_channels_ + c) * kernels::kChannelBlock;
+          const int64_t offset = offset_of(c);
+          for (const float* row : rows)
+            *to++ = row == nullptr || offset < 0 ? 0.0F : sign * row[offset];
         }
       }
     }
@@ -78,13 +88,16 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   conv.bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_));
   for (int64_t phase = 0; phase < stride; ++phase)
     std::copy_n(bias.const_data_ptr<float>(), outputs, conv.bias_.data() + phase * width);
-  const auto from = weight.accessor<float, 3>();
-  conv.Pack([&](int64_t place, int64_t c, int64_t tap) {
-    const int64_t o = place % width;
-    // Tap 0 reads the oldest row.
-    const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
-    return o < outputs && k < kernel ? from[c][o][k] : 0.0F;
-  });
+  const float* const from = weight.const_data_ptr<float>();
+  conv.Pack(
+      [&](int64_t place, int64_t tap) -> const float* {
+        const int64_t o = place % width;
+        // Tap 0 reads the oldest row.
+        const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
+        if (o >= outputs || k >= kernel) return nullptr;
+        return from + o * weight.stride(1) + k * weight.stride(2);
+      },
+      [step = weight.stride(0)](int64_t c) { return c * step; }, 1.0F);
   return conv;
 }
 

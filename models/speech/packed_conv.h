@@ -56,10 +56,11 @@ class PackedConv {
   const float* bias() const { return bias_.data(); }
 
  private:
-  // Sets weights_, in the order of the kernels, a block at a time. weight_at(output channel, input
-  // channel, tap) is 0 for a channel that pads.
-  template <typename WeightAt>
-  void Pack(const WeightAt& weight_at);
+  // Sets weights_, in the order of the kernels, a block at a time. The weight of an output channel
+  // `place`, an input channel c and a tap is sign * row_of(place, tap)[offset_of(c)]; where the row
+  // is null or the offset negative it is 0.
+  template <typename RowOf, typename OffsetOf>
+  void Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign);
 
   int64_t taps_ = 0;
   int64_t dilation_ = 1;
