@@ -14,7 +14,7 @@ scripts/build.sh millrace millrace_reference
 scripts/models.sh
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
-export MILLRACE_MODELS="$MODELS" PACKAGE_COMPRESSION="${PACKAGE_COMPRESSION:-zstd}"
+export MILLRACE_MODELS="$MODELS" PACKAGE_COMPRESSION="${PACKAGE_COMPRESSION:-gzip}"
 failed=()
 check() {
   say "$1"
