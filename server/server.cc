@@ -191,7 +191,7 @@ class Server {
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
-    logging::Info("warming up workers", {{"workers", runtime_->workers()}});
+    logging::Info("starting workers", {{"workers", runtime_->workers()}});
     executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_, &steps_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();

@@ -79,7 +79,7 @@ def test_failed_start_ends_with_json_where_the_log_is_json(null_models, options)
 def test_slow_start_says_what_it_is_doing(tmp_path, null_models):
     with daemons.start(tmp_path, models=null_models) as daemon:
         lines = daemon.log_text()
-        for step in ["loading model model=null version=1", "warming up model model=null", "warming up workers workers="]:
+        for step in ["loading model model=null version=1", "warming up model model=null", "starting workers workers="]:
             assert step in lines
 
 
