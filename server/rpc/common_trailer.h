@@ -15,8 +15,7 @@ namespace millrace::server {
 
 // Trailing metadata whose value changes a few times a second, such as a report of the server's
 // load. Every connection gets each value once, with the first call that ends after the change: the
-// calls that follow would only repeat it, for more than all other work on a small message.
-// Thread-safe.
+// calls that follow would only repeat it, and a trailer takes a microsecond. Thread-safe.
 class CommonTrailer {
  public:
   explicit CommonTrailer(std::string key) : key_(std::move(key)) {}
