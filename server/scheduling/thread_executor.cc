@@ -46,6 +46,17 @@ void ThreadExecutor::ReportStarted(absl::Status status) {
   started_cv_.NotifyAll();
 }
 
+absl::Status ThreadExecutor::WarmUpAll(std::span<const std::shared_ptr<ServedModel>> models,
+                                       runtime::WorkerContext& context) {
+  const WarmUpExtent extent =
+      device_.SharesCompiledShapes() ? WarmUpExtent::kOneForward : WarmUpExtent::kEveryShape;
+  for (const auto& model : models) {
+    absl::Status status = WarmUp(model->model(), device_, context, extent);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) {
   std::unique_ptr<runtime::WorkerContext> context;
   try {
@@ -58,14 +69,8 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
     return;
   }
   absl::Status status;
-  const WarmUpExtent extent =
-      device_.SharesCompiledShapes() ? WarmUpExtent::kOneForward : WarmUpExtent::kEveryShape;
   // A processor keeps nothing for a thread that the main thread's warm-up has not made.
-  if (device_.ComputesOnWorkers()) models = {};
-  for (const auto& model : models) {
-    status = WarmUp(model->model(), device_, *context, extent);
-    if (!status.ok()) break;
-  }
+  if (!device_.ComputesOnWorkers()) status = WarmUpAll(models, *context);
   const bool ok = status.ok();
   ReportStarted(std::move(status));
   if (!ok) return;

@@ -37,6 +37,8 @@ class ThreadExecutor {
   void Join();
 
  private:
+  absl::Status WarmUpAll(std::span<const std::shared_ptr<ServedModel>> models,
+                         runtime::WorkerContext& context);
   void Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
   void ReportStarted(absl::Status status) MILLRACE_EXCLUDES(mu_);
 
