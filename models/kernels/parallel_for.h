@@ -8,8 +8,9 @@ namespace millrace::kernels {
 // any thread. It refers to a callable `void(int64_t part)`, which must outlive it.
 class LoopBody {
  public:
+  // Implicit, so that a call of Run() may pass a lambda.
   template <typename Callable>
-  LoopBody(const Callable& callable)
+  LoopBody(const Callable& callable)  // NOLINT(google-explicit-constructor)
       : object_(&callable), call_([](const void* object, int64_t part) {
           (*static_cast<const Callable*>(object))(part);
         }) {}
