@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the packages of a release and tries each as a new user would: the Debian package in a bare Debian, the wheel in a fresh environment,
-# the container image with podman. Needs root and the package archive; takes minutes. Usage: check-packages.sh [debian] [wheel] [image]
+# the container image and the Helm chart's pod with podman. Needs root and the package archive; takes minutes.
+# Usage: check-packages.sh [debian] [wheel] [image]
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -61,6 +62,7 @@ case "$parts" in *" image "*)
   export IMAGE=localhost/millrace-check
   IMAGE_BUILD_OPTIONS="--pull=never --network=host" scripts/package-image.sh "$DEBIAN_PACKAGE" "$IMAGE"
   check "the container image" check_image.py
+  check "the pod of the Helm chart" check_chart.py
   ;;
 esac
 
