@@ -14,6 +14,7 @@ from .process import ENVIRONMENT, FleetError, Program, wait_for
 SETTINGS = {"keepalive-min-interval": "1s", "drain-delay": "2500ms", "drain-timeout": "30s"}
 # For envoy-orca.yaml, where the daemon knows it.
 LOAD_REPORT = ("--load-report", "text")
+_CPU_SECONDS = re.compile(r'^process_cpu_seconds_total (\S+)$', re.MULTILINE)
 _REQUESTS = re.compile(r'^millrace_requests_total\{[^}]*\} (\S+)$', re.MULTILINE)
 
 
@@ -68,6 +69,10 @@ class Replica:
     def served(self) -> int:
         """Requests that it has answered since it was started; 0 when it does not answer."""
         return sum(int(float(count)) for count in _REQUESTS.findall(self._get(self.metrics_port, "/metrics") or ""))
+
+    def cpu_seconds(self) -> float:
+        """Processor time that it has taken since it was started."""
+        return float(_CPU_SECONDS.search(self._get(self.metrics_port, "/metrics"))[1])
 
     def wait_until_served(self, seconds: float = 30) -> None:
         """Until the load reaches it, beyond what came before."""
