@@ -41,36 +41,51 @@ inline __m256i AddNeighbours(__m256i a, __m256i b) {
 
 constexpr int kQuarters = 4;  // of a panel, because four columns fill a vector
 
-template <int kRows>
-inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
-                 float* out) {
-  const int64_t inputs = m.inputs;
-  const int16_t* activation = reinterpret_cast<const int16_t*>(a.values) + row * inputs;
-  const int8_t* weights = m.values + panel * kPanel * inputs;
-  __m256 total[kRows][2] = {};
-  for (int64_t begin = 0; begin < inputs; begin += kMaxExactSum) {
-    const int64_t end = begin + kMaxExactSum < inputs ? begin + kMaxExactSum : inputs;
-    __m256i sums[kRows][kQuarters] = {};
-    for (int64_t k = begin; k < end; k += kGroup) {
-      __m256i q[kRows];
+// Weights of a panel from some group of inputs on, as they are packed.
+struct Narrow {
+  const int8_t* values;
+  __m256i Load(int64_t at) const { return Widen(values + at); }
+};
+
+// The same after they were widened, aligned to 32 bytes.
+struct Wide {
+  const int16_t* values;
+  __m256i Load(int64_t at) const {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(values + at));
+  }
+};
+
+// Adds the products of kRows rows, `stride` apart, and a panel: of `count` inputs, at most
+// kMaxExactSum.
+template <int kRows, typename Weights>
+inline void AddProducts(const int16_t* activation, int64_t stride, Weights weights, int64_t count,
+                        __m256 (&total)[kRows][2]) {
+  __m256i sums[kRows][kQuarters] = {};
+  for (int64_t k = 0; k < count; k += kGroup) {
+    __m256i q[kRows];
+#pragma GCC unroll 2
+    for (int r = 0; r < kRows; ++r) q[r] = BroadcastGroup(activation + r * stride + k);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) q[r] = BroadcastGroup(activation + r * inputs + k);
-#pragma GCC unroll 4
-      for (int i = 0; i < kQuarters; ++i) {
-        const __m256i w = Widen(weights + k * kPanel + i * 16);
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) {
-          sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(w, q[r]));
-        }
-      }
-    }
-    for (int r = 0; r < kRows; ++r) {
-      for (int half = 0; half < 2; ++half) {
-        const __m256i sum = AddNeighbours(sums[r][2 * half], sums[r][2 * half + 1]);
-        total[r][half] = _mm256_add_ps(total[r][half], _mm256_cvtepi32_ps(sum));
+    for (int i = 0; i < kQuarters; ++i) {
+      const __m256i w = weights.Load(k * kPanel + i * 16);
+#pragma GCC unroll 2
+      for (int r = 0; r < kRows; ++r) {
+        sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(w, q[r]));
       }
     }
   }
+  for (int r = 0; r < kRows; ++r) {
+    for (int half = 0; half < 2; ++half) {
+      const __m256i sum = AddNeighbours(sums[r][2 * half], sums[r][2 * half + 1]);
+      total[r][half] = _mm256_add_ps(total[r][half], _mm256_cvtepi32_ps(sum));
+    }
+  }
+}
+
+// Scales the sums of kRows rows and a panel, adds the bias, and stores the results.
+template <int kRows>
+inline void Finish(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
+                   const __m256 (&total)[kRows][2], float* out) {
   for (int r = 0; r < kRows; ++r) {
     const __m256 row_scale = _mm256_set1_ps(a.scales[row + r]);
     for (int half = 0; half < 2; ++half) {
@@ -83,7 +98,72 @@ inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t
   }
 }
 
+inline int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+template <int kRows>
+inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
+                 float* out) {
+  const int16_t* activation = reinterpret_cast<const int16_t*>(a.values) + row * m.inputs;
+  const int8_t* weights = m.values + panel * kPanel * m.inputs;
+  __m256 total[kRows][2] = {};
+  for (int64_t begin = 0; begin < m.inputs; begin += kMaxExactSum) {
+    AddProducts(activation + begin, m.inputs, Narrow{weights + begin * kPanel},
+                Least(m.inputs - begin, kMaxExactSum), total);
+  }
+  Finish(a, row, m, panel, relu, total, out);
+}
+
+// Adds the products of the inputs from `begin` on to the sums that `out` holds, unless they are the
+// first, and finishes them after the last.
+template <int kRows>
+inline void WideTile(const Activations& a, int64_t row, const PackedView& m, int64_t panel,
+                     int64_t begin, Wide weights, bool relu, float* out) {
+  const int64_t count = Least(m.inputs - begin, kMaxExactSum);
+  const auto sums = [&](int r, int half) {
+    return out + (row + r) * m.out_stride + panel * kPanel + half * 8;
+  };
+  __m256 total[kRows][2] = {};
+  if (begin > 0) {
+    for (int r = 0; r < kRows; ++r)
+      for (int half = 0; half < 2; ++half) total[r][half] = _mm256_loadu_ps(sums(r, half));
+  }
+  AddProducts(reinterpret_cast<const int16_t*>(a.values) + row * m.inputs + begin, m.inputs,
+              weights, count, total);
+  if (begin + count == m.inputs) {
+    Finish(a, row, m, panel, relu, total, out);
+    return;
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int half = 0; half < 2; ++half) _mm256_storeu_ps(sums(r, half), total[r][half]);
+}
+
+// Widens the weights of a panel once for all rows, which takes as long as two rows gain.
+void MultiplyWidened(const Activations& a, int64_t rows, const PackedView& m, bool relu,
+                     float* out) {
+  alignas(64) int16_t wide[kMaxExactSum * kPanel];
+  for (int64_t panel = 0; panel < m.outputs / kPanel; ++panel) {
+    const int8_t* weights = m.values + panel * kPanel * m.inputs;
+    for (int64_t begin = 0; begin < m.inputs; begin += kMaxExactSum) {
+      const int64_t count = Least(m.inputs - begin, kMaxExactSum);
+      for (int64_t i = 0; i < count * kPanel; i += 16) {
+        _mm256_store_si256(reinterpret_cast<__m256i*>(wide + i),
+                           Widen(weights + begin * kPanel + i));
+      }
+      int64_t row = 0;
+      for (; row + 2 <= rows; row += 2) WideTile<2>(a, row, m, panel, begin, Wide{wide}, relu, out);
+      if (row < rows) WideTile<1>(a, row, m, panel, begin, Wide{wide}, relu, out);
+    }
+  }
+}
+
+// The fewest rows for which widening pays.
+constexpr int64_t kRowsToWiden = 12;
+
 void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu, float* out) {
+  if (rows >= kRowsToWiden) {
+    MultiplyWidened(a, rows, m, relu, out);
+    return;
+  }
   const int64_t panels = m.outputs / kPanel;
   for (int64_t block = 0; block < panels; block += kPanelsPerBlock) {
     for (int64_t row = 0; row < rows;) {
