@@ -50,5 +50,8 @@ def run(context):
         bars=[*(Bar(f"{voice}: first audio of a sentence of 25 words, of the time of the whole", f"{share(f'{voice}, 25 words'):.2f}", "<= 0.35",
                     share(f"{voice}, 25 words") <= 0.35) for voice in VOICES),
               Bar("Piper: first audio of a phrase of 5 words, p95", f"{phrase:.1f} ms", "<= 60 ms", phrase <= 60)],
+        notes=["A stream begins with the first clause of a text. Those of the sentences of 25 words have 32, 35, 38 and 60 % of the words. "
+               "Piper's vocoder sees few neighbours of a sample and makes it in pieces; each convolution of Kokoro's generator follows a norm over "
+               "the whole unit, so that nothing is heard before all of its first clause is done."],
         plots=[(plot.name, "Time to first audio and to all of it")],
         trials=trials)
