@@ -10,7 +10,7 @@ namespace millrace {
 class JoiningThread {
  public:
   template <typename Body>
-  explicit JoiningThread(Body&& body) : thread_(std::forward<Body>(body)) {}
+  explicit JoiningThread(Body body) : thread_(std::move(body)) {}
   JoiningThread(JoiningThread&&) = default;
   JoiningThread& operator=(JoiningThread&&) = delete;
   ~JoiningThread() {

@@ -29,7 +29,7 @@ class RpcService {
     size_t longest_at_once;
 
     // Returns the name without the service, such as "LoadModel".
-    std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
+    std::string_view name() const { return std::string_view{path}.substr(path.rfind('/') + 1); }
     // Returns true if a call with that request must begin on the background thread.
     bool IsLong(const ByteBuffer& request) const {
       return longest_at_once == kAlwaysLong || (!takes_stream && request.size() > longest_at_once);

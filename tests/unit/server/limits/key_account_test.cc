@@ -21,7 +21,7 @@ class KeyAccountTest : public ::testing::Test {
  protected:
   std::string Message(const absl::Status& status) {
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-    return std::string(status.message());
+    return std::string{status.message()};
   }
   static absl::Status Once(KeyAccount& account, const RequestCost& cost = {}) {
     absl::Status status = account.Enter(cost);

@@ -121,7 +121,7 @@ class RpcTestServer {
  private:
   class Service final : public RpcService {
    public:
-    explicit Service(Functions functions)
+    explicit Service(Functions&& functions)
         : RpcService(v1::SynthesizeRequest::descriptor()->file()->service(0)->full_name()) {
       for (auto& [method, function] : functions) Serve(method, std::move(function));
     }

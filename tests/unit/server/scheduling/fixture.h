@@ -60,6 +60,7 @@ class SchedulingTest : public ::testing::Test {
   // The replies of the jobs, in their order.
   static std::vector<const Reply*> Replies(const std::vector<std::unique_ptr<Job>>& jobs) {
     std::vector<const Reply*> replies;
+    replies.reserve(jobs.size());
     for (const auto& job : jobs) replies.push_back(&job->reply);
     return replies;
   }

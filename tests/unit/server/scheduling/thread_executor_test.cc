@@ -236,6 +236,7 @@ TEST_F(ThreadExecutorTest, EveryRequestEndsExactlyOnceUnderLoad) {
   std::barrier start(kSubmitters);
   {
     std::vector<JoiningThread> submitters;
+    submitters.reserve(kSubmitters);
     for (int s = 0; s < kSubmitters; ++s) {
       submitters.emplace_back([&, s] {
         start.arrive_and_wait();
