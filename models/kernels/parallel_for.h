@@ -27,8 +27,8 @@ class LoopBody {
   void (*call_)(const void* object, int64_t part);
 };
 
-// Runs the loops of a thread with the help of others: a seam that keeps the kernels free of
-// whoever has threads. Used by one thread.
+// Runs the loops of a thread with the help of others. The kernels depend on this interface only, and
+// not on the workers behind it. Used by one thread.
 class LoopRunner {
  public:
   virtual ~LoopRunner() = default;
