@@ -42,7 +42,7 @@ class ConnectionListener {
   // only that connection; it runs on the listener's thread.
   absl::Status Start(Handler handler);
   // Accepts no more connections; those that are open stay. New ones wait in the queue of the
-  // socket, for whoever else listens on it. Any thread.
+  // socket, for other processes that listen on it. Any thread.
   void StopAccepting() { accepts_.store(false, std::memory_order_relaxed); }
   // Stops accepting and ends the open connections. Idempotent.
   void Stop();

@@ -27,7 +27,7 @@ class LoopBody {
   void (*call_)(const void* object, int64_t part);
 };
 
-// Runs the loops of a thread with the help of others. The kernels depend on this interface only, and
+// Runs the loops of a thread with the help of others. The kernels depend on this interface only,
 // not on the workers behind it. Used by one thread.
 class LoopRunner {
  public:

@@ -31,7 +31,7 @@ struct ChildOptions {
 struct ChildResult {
   ChildOutcome outcome = ChildOutcome::kOk;  // also kHung when it was stopped
   int exit_status = 0;                       // valid unless it crashed or hung
-  int signal = 0;         // the signal that ended it when it crashed, whoever sent it
+  int signal = 0;         // the signal that ended it when it crashed, from any sender
   std::string last_line;  // printable, at most kMaxLastLine bytes
 };
 inline constexpr size_t kMaxLastLine = 500;

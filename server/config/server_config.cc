@@ -88,8 +88,9 @@ std::string AccessWarning(const ServerConfig& config) {
   const std::string http =
       config.http_address.empty() ? "" : absl::StrCat(" or ", config.http_address);
   return absl::StrCat(
-      "AdminService is open: ", exposed ? "whoever" : "every user of this machine who", " reaches ",
-      config.grpc_address, http, " may load and unload models; --api-keys FILE asks for a key");
+      "AdminService is open: ", exposed ? "everyone who" : "every user of this machine who",
+      " reaches ", config.grpc_address, http,
+      " may load and unload models; --api-keys FILE asks for a key");
 }
 
 }  // namespace millrace

@@ -87,7 +87,8 @@ absl::StatusOr<bool> TakeSplitting(const json& value) {
   return NotSupported("split_sentences", splitting, "0, 1 and nonewlines");
 }
 
-// The models know no formality. Whoever prefers one takes what there is.
+// The models do not distinguish degrees of formality: a preference is ignored, as DeepL does for
+// languages without them, and a demand is refused. Returns true if there was a preference.
 absl::StatusOr<bool> TakeFormality(const json& value) {
   std::string formality;
   if (absl::Status status = TakeString(value, "formality", formality); !status.ok()) return status;

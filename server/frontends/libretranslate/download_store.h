@@ -18,8 +18,8 @@ struct Download {
   std::string bytes;
 };
 
-// Keeps translated files in memory, for some time, for whoever knows their names. The oldest ones
-// give way to new ones. Thread-safe.
+// Keeps translated files in memory for some time, for clients that know their names. The oldest
+// ones give way to new ones. Thread-safe.
 class DownloadStore {
  public:
   struct Limits {

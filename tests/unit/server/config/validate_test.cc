@@ -56,7 +56,8 @@ TEST(AccessWarningTest, SaysWhoMayUseAdminServiceWithoutAKey) {
             "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 or "
             "127.0.0.1:8000 may load and unload models; --api-keys FILE asks for a key");
   config.grpc_address = "0.0.0.0:8001";
-  EXPECT_EQ(AccessWarning(config).find("AdminService is open: whoever reaches 0.0.0.0:8001"), 0U);
+  EXPECT_EQ(AccessWarning(config).find("AdminService is open: everyone who reaches 0.0.0.0:8001"),
+            0U);
   // TLS without certificates of clients hides what is said, and keeps nobody out.
   config.tls_cert = "c.pem";
   EXPECT_NE(AccessWarning(config), "");
