@@ -15,7 +15,8 @@ def _finish(figure, axes, path, title, x_label, y_label):
     axes.set_xlabel(x_label, fontsize=9)
     axes.set_ylabel(y_label, fontsize=9)
     axes.grid(alpha=0.3)
-    axes.set_ylim(bottom=0)
+    if axes.get_yscale() == "linear":
+        axes.set_ylim(bottom=0)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(fontsize=8)
     figure.tight_layout()
@@ -23,8 +24,9 @@ def _finish(figure, axes, path, title, x_label, y_label):
     figure.clear()
 
 
-def bars(path, title, y_label, groups, series, errors=None):
-    """Grouped bars: `series` maps a name to one value per group, `errors` to (low, high) per group."""
+def bars(path, title, y_label, groups, series, errors=None, logarithmic=False):
+    """Grouped bars: `series` maps a name to one value per group, `errors` to (low, high) per group.
+    logarithmic: whether the axis of the values is."""
     figure, axes = _figure()
     width = 0.8 / len(series)
     for i, (name, values) in enumerate(series.items()):
@@ -35,6 +37,8 @@ def bars(path, title, y_label, groups, series, errors=None):
                      [high - v for v, (_, high) in zip(values, errors[name])]]
         axes.bar(positions, values, width, label=name if len(series) > 1 else None, yerr=error, capsize=3)
     axes.set_xticks(range(len(groups)), groups)
+    if logarithmic:
+        axes.set_yscale("log")
     _finish(figure, axes, path, title, "", y_label)
 
 

@@ -109,7 +109,7 @@ def run(context):
     bars.append(Bar("unary calls in all", f"{total:,}", f">= {UNARY_CALLS:,}", total >= UNARY_CALLS))
     plot = context.plot("fleet.png")
     plots.bars(plot, "p99 of the null model's calls, three replicas on one machine", "ms", list(PHASES),
-               {name: [median(results[name], f"{phase} p99") for phase in PHASES] for name in names})
+               {name: [median(results[name], f"{phase} p99") for phase in PHASES] for name in names}, logarithmic=True)
     return Result(
         title="A fleet of three",
         about="Three replicas with one worker each (null model, Bergamot en-pt, Piper) behind Envoy, HAProxy, nginx and gRPC's own balancing as deploy/ has "
