@@ -58,5 +58,7 @@ def run(context):
                f"{median(results, 'whole_ms'):.2f}", f"{shares[case]:.2f}"] for case, results in trials.items()],
         bars=[Bar(f"{case}: first words of a sentence of 30 words, of the time of the whole", f"{share:.2f}", f"<= {GOAL}", share <= GOAL)
               for case, share in shares.items()],
+        notes=["The encoder has read the whole sentence before the first word comes. Bergamot's multiplies 6.3 million weights for each token, and "
+               "its decoder 2.4 million."],
         plots=[],
         trials=trials)
