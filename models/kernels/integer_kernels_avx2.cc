@@ -181,22 +181,26 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
 }
 
 void Logits(const LogitsArgs& a) {
+  constexpr int64_t kRows = 4;  // at once, which share the activations and the end of their sums
   const auto* q = reinterpret_cast<const int16_t*>(a.activation);
-  for (int64_t i = 0; i < a.count; ++i) {
-    const int8_t* row = a.matrix + a.rows[i] * a.inputs;
-    __m256i sums[2] = {};
-    for (int64_t k = 0; k < a.inputs; k += 32) {
-      for (int half = 0; half < 2; ++half) {
-        const int64_t at = k + half * 16;
-        const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + at));
-        sums[half] = _mm256_add_epi32(sums[half], _mm256_madd_epi16(Widen(row + at), x));
+  const __m128 scale = _mm_set1_ps(a.scale);
+  for (int64_t i = 0; i < a.count; i += kRows) {
+    const int8_t* rows[kRows];
+    for (int64_t r = 0; r < kRows; ++r) rows[r] = a.matrix + a.rows[i + r] * a.inputs;
+    __m256i sums[kRows] = {};
+    for (int64_t k = 0; k < a.inputs; k += 16) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + k));
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kRows; ++r) {
+        sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(Widen(rows[r] + k), x));
       }
     }
-    int32_t lanes[8];
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(lanes), _mm256_add_epi32(sums[0], sums[1]));
-    const int32_t sum = ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) +
-                        ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
-    a.out[i] = static_cast<float>(sum) * a.scale + a.bias[i];
+    const __m256i halves =
+        _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+    const __m128i sum =
+        _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    const __m128 bias = _mm_loadu_ps(a.bias + i);
+    _mm_storeu_ps(a.out + i, _mm_fmadd_ps(_mm_cvtepi32_ps(sum), scale, bias));
   }
 }
 
