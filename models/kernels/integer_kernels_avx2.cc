@@ -64,18 +64,18 @@ inline void AddProducts(const int16_t* activation, int64_t stride, Weights weigh
   for (int64_t k = 0; k < count; k += kGroup) {
     __m256i q[kRows];
 #pragma GCC unroll 2
-    for (int r = 0; r < kRows; ++r) q[r] = BroadcastGroup(activation + r * stride + k);
+    for (int64_t r = 0; r < kRows; ++r) q[r] = BroadcastGroup(activation + r * stride + k);
 #pragma GCC unroll 4
-    for (int i = 0; i < kQuarters; ++i) {
+    for (int64_t i = 0; i < kQuarters; ++i) {
       const __m256i w = weights.Load(k * kPanel + i * 16);
 #pragma GCC unroll 2
-      for (int r = 0; r < kRows; ++r) {
+      for (int64_t r = 0; r < kRows; ++r) {
         sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(w, q[r]));
       }
     }
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int half = 0; half < 2; ++half) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t half = 0; half < 2; ++half) {
       const __m256i sum = AddNeighbours(sums[r][2 * half], sums[r][2 * half + 1]);
       total[r][half] = _mm256_add_ps(total[r][half], _mm256_cvtepi32_ps(sum));
     }
@@ -86,9 +86,9 @@ inline void AddProducts(const int16_t* activation, int64_t stride, Weights weigh
 template <int kRows>
 inline void Finish(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
                    const __m256 (&total)[kRows][2], float* out) {
-  for (int r = 0; r < kRows; ++r) {
+  for (int64_t r = 0; r < kRows; ++r) {
     const __m256 row_scale = _mm256_set1_ps(a.scales[row + r]);
-    for (int half = 0; half < 2; ++half) {
+    for (int64_t half = 0; half < 2; ++half) {
       const int64_t column = panel * kPanel + half * 8;
       const __m256 scale = _mm256_mul_ps(row_scale, _mm256_loadu_ps(m.scales + column));
       __m256 result = _mm256_fmadd_ps(total[r][half], scale, _mm256_loadu_ps(m.bias + column));
@@ -119,13 +119,13 @@ template <int kRows>
 inline void WideTile(const Activations& a, int64_t row, const PackedView& m, int64_t panel,
                      int64_t begin, Wide weights, bool relu, float* out) {
   const int64_t count = Least(m.inputs - begin, kMaxExactSum);
-  const auto sums = [&](int r, int half) {
+  const auto sums = [&](int64_t r, int64_t half) {
     return out + (row + r) * m.out_stride + panel * kPanel + half * 8;
   };
   __m256 total[kRows][2] = {};
   if (begin > 0) {
-    for (int r = 0; r < kRows; ++r)
-      for (int half = 0; half < 2; ++half) total[r][half] = _mm256_loadu_ps(sums(r, half));
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int64_t half = 0; half < 2; ++half) total[r][half] = _mm256_loadu_ps(sums(r, half));
   }
   AddProducts(reinterpret_cast<const int16_t*>(a.values) + row * m.inputs + begin, m.inputs,
               weights, count, total);
@@ -133,8 +133,8 @@ inline void WideTile(const Activations& a, int64_t row, const PackedView& m, int
     Finish(a, row, m, panel, relu, total, out);
     return;
   }
-  for (int r = 0; r < kRows; ++r)
-    for (int half = 0; half < 2; ++half) _mm256_storeu_ps(sums(r, half), total[r][half]);
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t half = 0; half < 2; ++half) _mm256_storeu_ps(sums(r, half), total[r][half]);
 }
 
 // Widens the weights of a panel once for all rows, which takes as long as two rows gain.
