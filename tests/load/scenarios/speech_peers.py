@@ -104,7 +104,9 @@ def run(context):
         columns=["voice", "runtime", "audio-s/s", "lowest-highest", "CPU s per audio-s", "audio s", "millrace with as many at once, of it"],
         rows=[row(case, results, rates) for case, results in trials.items()],
         bars=bars,
-        notes=[] if with_packages else ["Without the packages kokoro and piper-tts, which `scripts/load.sh speech-peers` installs."],
+        notes=[*(["onnxruntime, which is piper-tts's runtime too, cannot be limited: it used the best instructions of this processor."]
+                 if context.args.cpu_isa else []),
+               *([] if with_packages else ["Without the packages kokoro and piper-tts, which `scripts/load.sh speech-peers` installs."])],
         plots=[(plot.name, "Seconds of audio per second")],
         trials=trials)
 
