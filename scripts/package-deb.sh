@@ -66,7 +66,7 @@ chmod 644 "$work/control/conffiles"
 find "$root" -type d -exec chmod 755 {} +
 
 # CPack's own messages are only of use when it fails.
-PACKAGE_STAGE="$work" cpack --config deploy/debian/CPackConfig.cmake -B "$work/cpack" >"$work/log" 2>&1 || {
+PACKAGE_STAGE="$work" PACKAGE_HOME="$home" cpack --config deploy/debian/CPackConfig.cmake -B "$work/cpack" >"$work/log" 2>&1 || {
   cat "$work/log" >&2
   die "cpack could not make the package; its message is above"
 }

@@ -1,6 +1,7 @@
 # The Debian package by CPack, from what scripts/package-deb.sh has installed in a folder. That script sets the variables of the environment.
 set(stage "$ENV{PACKAGE_STAGE}")
-file(GLOB cuda_folders "${stage}/root/usr/lib/millrace/lib/nvidia/*/lib")
+set(home "$ENV{PACKAGE_HOME}")
+file(GLOB cuda_folders "${home}/lib/nvidia/*/lib")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME millrace)
@@ -29,7 +30,7 @@ set(CPACK_THREADS 0)
 set(CPACK_DEBIAN_COMPRESSION_TYPE "$ENV{PACKAGE_COMPRESSION}")
 # The libraries of the distribution; dpkg-shlibdeps finds those in the private folders too, and leaves them out.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${stage}/root/usr/lib/millrace/lib/torch/lib" ${cuda_folders})
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${home}/lib/torch/lib" ${cuda_folders})
 # The unit's user is made by systemd-sysusers.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
 # Piper's voices do not load without it, and Kokoro's speak fewer words and languages; translation needs none.

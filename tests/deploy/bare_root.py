@@ -2,11 +2,12 @@
 
 import contextlib
 import pathlib
-import shutil
 import subprocess
 from collections.abc import Iterator
 
 SUITE = "bookworm"
+# A folder of the root, in which scripts start, for files that belong to no package.
+SCRATCH = "srv"
 
 
 class BareRoot:
@@ -21,9 +22,9 @@ class BareRoot:
         if not network:
             enter += "ip link set lo up && "
         enter += ('exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive '
-                  'chroot "$1" bash -c "$2"')
+                  'chroot "$1" bash -c "cd $3 || exit; $2"')
         return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", *([] if network else ["--net"]),
-                               "sh", "-c", enter, "sh", self.path, script],
+                               "sh", "-c", enter, "sh", self.path, script, f"/{SCRATCH}"],
                               capture_output=True, text=True, check=False, timeout=timeout, stdin=subprocess.DEVNULL)
 
     def ok(self, script: str, **options) -> str:
@@ -32,8 +33,9 @@ class BareRoot:
         assert done.returncode == 0, f"{script}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
-    def put(self, source: pathlib.Path, target: str) -> None:
-        shutil.copy(source, self.path / target.lstrip("/"))
+    @property
+    def scratch(self) -> pathlib.Path:
+        return self.path / SCRATCH
 
     @contextlib.contextmanager
     def small_disk(self, folder: str, kib: int) -> Iterator[None]:

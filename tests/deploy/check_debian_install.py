@@ -1,6 +1,5 @@
 """Installs the Debian package in a bare Debian, serves from it, upgrades it, fills its disk and purges it. On demand, as it takes minutes:
-scripts/check-packages.sh runs it and says which package in DEBIAN_PACKAGE. The tests build upon each other, in their order. All paths
-in /tmp are within that root, which is thrown away."""
+scripts/check-packages.sh runs it and says which package in DEBIAN_PACKAGE. The tests build upon each other, in their order."""
 
 import os
 import pathlib
@@ -21,15 +20,15 @@ WANTED = "etc/systemd/system/multi-user.target.wants/millrace.service"
 OWN_SETTING = "queue_size = 77\n"
 # The program as the unit starts it, and clients; prints what they say and then the server's exit status.
 SERVE = r"""
-setpriv --reuid=millrace --regid=millrace --init-groups --no-new-privs millrace serve --config /etc/millrace/millrace.toml >/tmp/log 2>&1 &
+setpriv --reuid=millrace --regid=millrace --init-groups --no-new-privs millrace serve --config /etc/millrace/millrace.toml >log 2>&1 &
 server=$!
 for i in $(seq 600); do
   exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /v2/health/ready HTTP/1.0\r\n\r\n' >&3 && grep -q '^HTTP/1.[01] 200' <&3 && break
-  kill -0 $server || { cat /tmp/log; exit 1; }
+  kill -0 $server || { cat log; exit 1; }
   sleep 0.1
 done 2>/dev/null
-millrace translate "Good morning." --model bergamot-en-pt && millrace synthesize "Hello." --model piper-en-us-joe -o /tmp/hello.wav &&
-  head -c 4 /tmp/hello.wav && echo
+millrace translate "Good morning." --model bergamot-en-pt && millrace synthesize "Hello." --model piper-en-us-joe -o hello.wav &&
+  head -c 4 hello.wav && echo
 kill -TERM $server
 wait $server
 echo "stopped: $?"
@@ -62,7 +61,7 @@ def installed_kib():
 
 def traces(root):
     """Each path of the package that is left. man keeps a cache of pages that it has shown."""
-    return set(root.ok("find / -xdev -name '*millrace*' ! -path '/proc/*' ! -path '/tmp/*' ! -path '/var/log/*' ! -path '/var/cache/man/*'").split())
+    return set(root.ok(f"find / -xdev -name '*millrace*' ! -path '/proc/*' ! -path '/{bare_root.SCRATCH}/*' ! -path '/var/log/*' ! -path '/var/cache/man/*'").split())
 
 
 def test_lintian_has_no_complaint():
@@ -71,12 +70,12 @@ def test_lintian_has_no_complaint():
 
 
 def test_full_disk_is_one_message_and_leaves_nothing(root):
-    root.put(PACKAGE, "/tmp/millrace.deb")
+    shutil.copy(PACKAGE, root.scratch / "millrace.deb")
     # The libraries of the distribution come first, so that only this package can fail.
-    root.ok("apt-get update -q && " + INSTALL + "--no-install-recommends $(dpkg-deb -f /tmp/millrace.deb Depends | "
+    root.ok("apt-get update -q && " + INSTALL + "--no-install-recommends $(dpkg-deb -f ./millrace.deb Depends | "
             r"sed 's/([^)]*)//g; s/|[^,]*//g; s/,/ /g')")
     with root.small_disk(HOME, 100 * 1024):
-        refused = root.run("dpkg -i /tmp/millrace.deb")
+        refused = root.run("dpkg -i ./millrace.deb")
         assert refused.returncode != 0
         [line] = [line for line in refused.stderr.splitlines() if line.startswith("millrace: ")]
         assert re.search(r"has \d+ MiB free, and unpacking takes \d+ MiB: nothing was changed", line)
@@ -88,8 +87,8 @@ def test_full_disk_is_one_message_and_leaves_nothing(root):
 
 
 def test_new_user_installs_an_older_package(root, older):
-    shutil.copy(older, root.path / "tmp" / "older.deb")
-    root.ok(INSTALL + "/tmp/older.deb")
+    shutil.copy(older, root.scratch / "older.deb")
+    root.ok(INSTALL + "./older.deb")
     assert "0.0.9-1" in root.ok("dpkg-query -W -f '${Version} ${Status}' millrace")
     # Recommended packages come along.
     assert root.ok("command -v espeak-ng") == "/usr/bin/espeak-ng\n"
@@ -101,16 +100,16 @@ def test_new_user_installs_an_older_package(root, older):
 def test_upgrade_onto_a_full_disk_leaves_the_older_version_at_work(root, older):
     # The files of the installed version take the place that the new ones need until those have replaced them.
     home = root.path / HOME.lstrip("/")
-    shutil.move(home, root.path / "tmp" / "home")
+    shutil.move(home, root.scratch / "home")
     with root.small_disk(HOME, installed_kib() + 100 * 1024):
-        shutil.copytree(root.path / "tmp" / "home", home, dirs_exist_ok=True, symlinks=True)
-        refused = root.run("dpkg -i --force-confold /tmp/millrace.deb")
+        shutil.copytree(root.scratch / "home", home, dirs_exist_ok=True, symlinks=True)
+        refused = root.run("dpkg -i --force-confold ./millrace.deb")
         assert refused.returncode != 0
         assert len([line for line in refused.stderr.splitlines() if "nothing was changed" in line]) == 1
         assert root.ok("dpkg-query -W -f '${Version} ${Status}' millrace") == "0.0.9-1 install ok installed"
         assert root.ok("millrace version").startswith("millrace 0.")
     home.rmdir()
-    shutil.move(root.path / "tmp" / "home", home)
+    shutil.move(root.scratch / "home", home)
 
 
 def test_upgrade_keeps_the_configuration(root):
@@ -119,7 +118,7 @@ def test_upgrade_keeps_the_configuration(root):
     keys = root.path / "etc" / "millrace" / "api-keys.off"
     keys.write_text("alice:user:" + 64 * "0" + "\n")
     root.ok("systemctl disable millrace.service")
-    root.ok("dpkg -i --force-confold /tmp/millrace.deb")
+    root.ok("dpkg -i --force-confold ./millrace.deb")
     assert "0.0.9" not in root.ok("dpkg-query -W -f '${Version}' millrace")
     assert toml.read_text().endswith(OWN_SETTING) and 'drain_delay = "4s"' in toml.read_text()
     # The new defaults lie beside it.
@@ -164,6 +163,6 @@ def test_removal_keeps_the_configuration_and_purge_leaves_the_models_alone(root)
 def test_purge_without_models_leaves_nothing(root):
     shutil.rmtree(root.path / "var/lib/millrace/models")
     (root.path / "var/lib/millrace").rmdir()
-    root.ok("dpkg -i /tmp/millrace.deb && dpkg --purge millrace")
+    root.ok("dpkg -i ./millrace.deb && dpkg --purge millrace")
     assert traces(root) == set()
     assert root.ok("dpkg --audit") == ""
