@@ -115,9 +115,8 @@ void Register() {
   for (const ConvKernels* kernels : SupportedConvKernels()) {
     for (const Shape& shape : kShapes) {
       for (const bool winograd : {false, true}) {
-        if (winograd && ((shape.taps != 3 && shape.taps != 7 && shape.taps != 11) ||
-                         kernels->product_error > 0))
-          continue;
+        const ConvTask task = {.taps = shape.taps, .winograd = true};
+        if (winograd && (WinogradFormOf(task).outputs == 1 || kernels->product_error > 0)) continue;
         benchmark::RegisterBenchmark(
             (std::string(kernels->name) + "/" + shape.name + (winograd ? "/winograd" : "")).c_str(),
             [kernels, &shape, winograd](benchmark::State& state) {

@@ -70,11 +70,13 @@ struct Filtering {
   static constexpr Matrices kMatrices = Make();
 };
 
-// The points are chosen for small errors: about 2, 5 and 9 times those of direct convolution.
+// The points are chosen for small errors: about 2, 2, 5 and 9 times those of direct convolution.
 constexpr double kPoints3[] = {0.5, 1, 2};
+constexpr double kPoints5[] = {0.5, 1, 2};
 constexpr double kPoints7[] = {0.5, 1, 1.5, 2};
 constexpr double kPoints11[] = {1.0 / 3, 2.0 / 3, 1, 1.5, 3};
 using Filtering3 = Filtering<3, 6, 3, kPoints3>;
+using Filtering5 = Filtering<5, 4, 5, kPoints5>;
 using Filtering7 = Filtering<7, 4, 7, kPoints7>;
 using Filtering11 = Filtering<11, 6, 6, kPoints11>;
 
@@ -287,6 +289,7 @@ struct Winograd {
 template <typename Call>
 auto WithWinograd(const ConvTask& task, const Call& call) {
   if (task.taps == 3) return call(Winograd<Filtering3>());
+  if (task.taps == 5) return call(Winograd<Filtering5>());
   if (task.taps == 7) return call(Winograd<Filtering7>());
   return call(Winograd<Filtering11>());
 }

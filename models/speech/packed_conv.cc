@@ -101,6 +101,13 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   return conv;
 }
 
+int64_t PackedConv::cut_step() const {
+  // Kernels with an error of their own have a matrix unit and compute directly.
+  if (kernels::GetConvKernels().product_error > 0) return 1;
+  const int64_t outputs = kernels::WinogradFormOf(Task()).outputs;
+  return outputs == 1 ? 1 : outputs * dilation_;
+}
+
 kernels::ConvTask PackedConv::Task() const {
   kernels::ConvTask task;
   task.weights = weights_.data();

@@ -53,6 +53,8 @@ class PackedConv {
   // Returns the number of input rows behind those that the last output row needs, which are read
   // too, see kernels::WinogradForm.
   int64_t extra_rows() const { return kernels::WinogradFormOf(Task()).extra * dilation_; }
+  // Returns the number of rows at whose multiples a task may be cut, see kernels::WinogradForm.
+  int64_t cut_step() const;
   const float* bias() const { return bias_.data(); }
 
  private:

@@ -38,7 +38,7 @@ class CpuVitsDecoder::Sentence final : public Decoding {
                                              runtime::WorkerContext&) override {
     const int64_t end = begin + std::min(count, frames_ - begin);
     const Generator& generator = decoder_.generator_;
-    Flow(std::min(end + generator.margin(), frames_));
+    Flow(std::min(generator.InputEnd(end), frames_));
     std::vector<float> samples(static_cast<size_t>((end - begin) * generator.hop()));
     std::unique_ptr<Generator::Scratch> scratch = decoder_.TakeScratch();
     const bool finished = generator.Run({rows_.data(), frames_, speaker_}, begin, end, *scratch,
@@ -57,8 +57,9 @@ class CpuVitsDecoder::Sentence final : public Decoding {
     if (end <= flowed_) return;
     const vits::Flow& flow = decoder_.flow_;
     const int64_t reach = flow.reach();
-    const bool some = flowed_ == 0 && end + 2 * reach < frames_;
-    const int64_t until = some ? end : frames_;
+    const int64_t step = flow.cut_step();
+    const bool some = flowed_ == 0 && end + step + 2 * reach < frames_;
+    const int64_t until = some ? (end + step - 1) / step * step : frames_;
     // A cut changes only frames within the flow's reach.
     const int64_t first = std::max<int64_t>(flowed_ - reach, 0);
     const int64_t last = std::min(until + reach, frames_);

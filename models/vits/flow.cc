@@ -4,6 +4,7 @@
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -85,7 +86,9 @@ Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
                                       {last ? hidden : 2 * hidden, hidden, 1});
     if (!weights.status().ok()) return coupling;
     Layer layer;
-    layer.gates = speech::PackedConv(gates.weight, gates.bias, dilation, {{}, GateOrder(hidden)});
+    layer.gates = speech::PackedConv(gates.weight, gates.bias, dilation,
+                                     {.outputs = GateOrder(hidden), .winograd = true});
+    cut_step_ = std::lcm(cut_step_, layer.gates.cut_step());
     if (!last)
       layer.residual = speech::PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(0, hidden)});
     layer.skip =
@@ -121,7 +124,10 @@ kernels::AlignedBuffer<float> Flow::SpeakerBias(const Coupling& coupling, int64_
 int64_t Flow::reach() const {
   int64_t reach = 0;
   for (const Coupling& coupling : couplings_) {
-    for (const Layer& layer : coupling.layers) reach += layer.gates.margin();
+    for (const Layer& layer : coupling.layers) {
+      const int64_t read = layer.gates.margin() + layer.gates.extra_rows();
+      reach += (read + cut_step_ - 1) / cut_step_ * cut_step_;
+    }
   }
   return reach;
 }
@@ -131,7 +137,8 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
   const int64_t width = speech::PadChannels(hidden_);
   int64_t margin = 0;
   for (const Coupling& coupling : couplings_) {
-    for (const Layer& layer : coupling.layers) margin = std::max(margin, layer.gates.margin());
+    for (const Layer& layer : coupling.layers)
+      margin = std::max(margin, layer.gates.margin() + layer.gates.extra_rows());
   }
   // The rows beyond both ends stay zero.
   auto padded =

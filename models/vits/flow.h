@@ -19,9 +19,13 @@ class Flow {
   // A row of latent values has two halves of half_width() floats; the second half of the channels
   // begins at half_width().
   int64_t half_width() const { return half_width_; }
-  // Returns the number of frames on each side that a transformed frame depends on.
+  // Returns the number of frames at whose multiples a sentence may be cut into parts: a frame's
+  // value does not depend on a cut that is at least reach() away.
+  int64_t cut_step() const { return cut_step_; }
+  // Returns the number of frames on each side that a transformed frame depends on, a multiple of
+  // cut_step().
   int64_t reach() const;
-  // Transforms `frames` rows in place.
+  // Transforms `frames` rows in place, a sentence or a part of one.
   void Run(float* rows, int64_t frames, int64_t speaker) const;
 
  private:
@@ -46,7 +50,8 @@ class Flow {
   const at::Tensor speakers_;
   const int64_t half_;  // channels
   const int64_t half_width_;
-  int64_t hidden_ = 0;               // channels
+  int64_t hidden_ = 0;  // channels
+  int64_t cut_step_ = 1;
   std::vector<Coupling> couplings_;  // in the order of inference
 };
 

@@ -31,7 +31,8 @@ Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64
   const auto add = [&](const std::string& conv_name, int64_t dilation, bool residual) {
     const VitsConv conv = TakeSameConv(weights, conv_name, {channels, channels, -1});
     if (weights.status().ok())
-      block.push_back({speech::PackedConv(conv.weight, conv.bias, dilation), residual});
+      block.push_back(
+          {speech::PackedConv(conv.weight, conv.bias, dilation, {.winograd = true}), residual});
   };
   for (size_t i = 0; i < dilations.size(); ++i) {
     add(absl::StrCat(name, paired ? ".convs1." : ".convs.", i), dilations[i], !paired);
@@ -40,10 +41,20 @@ Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64
   return block;
 }
 
-int64_t Generator::Reach(const Block& block) {
-  int64_t reach = 0;
-  for (const Conv& conv : block) reach += conv.conv.margin();
-  return reach;
+std::vector<Generator::Range> Generator::ComputedRows(const Block& block, Range wanted) {
+  std::vector<Range> computed(block.size());
+  for (size_t i = block.size(); i > 0; --i) {
+    const speech::PackedConv& conv = block[i - 1].conv;
+    const int64_t step = conv.cut_step();
+    computed[i - 1] = {FloorDivide(wanted.begin, step) * step,
+                       -FloorDivide(-wanted.end, step) * step};
+    wanted = InputRows(conv, computed[i - 1]);
+  }
+  return computed;
+}
+
+Generator::Range Generator::InputRows(const speech::PackedConv& conv, Range computed) {
+  return {computed.begin - conv.margin(), computed.end + conv.margin() + conv.extra_rows()};
 }
 
 Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_places,
@@ -74,7 +85,6 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
     for (size_t j = 0; j < blocks; ++j) {
       stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
       if (!weights.status().ok()) return;
-      stage.reach = std::max(stage.reach, Reach(stage.blocks.back()));
     }
     stages_.push_back(std::move(stage));
   }
@@ -91,14 +101,14 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
   if (post.bias.defined()) post_bias_ = post.bias.const_data_ptr<float>()[0];
 }
 
-Generator::Rows Generator::Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin,
-                                    int64_t end, int64_t width) {
-  const auto size = static_cast<size_t>((end - begin) * width);
+Generator::Rows Generator::Allocate(kernels::AlignedBuffer<float>& memory, Range range,
+                                    int64_t width) {
+  const auto size = static_cast<size_t>((range.end - range.begin) * width);
   if (memory.size() < size) {
     memory = {};  // freed before more is allocated
     memory = kernels::AlignedBuffer<float>::Zeros(size);
   }
-  return {memory.data(), begin, end, width};
+  return {memory.data(), range.begin, range.end, width};
 }
 
 void Generator::ClearOutside(const Rows& rows, int64_t total) {
@@ -108,36 +118,37 @@ void Generator::ClearOutside(const Rows& rows, int64_t total) {
   std::fill(rows.row(after), rows.row(rows.end), 0.0F);
 }
 
-std::pair<int64_t, int64_t> Generator::InputRange(const Stage& stage, int64_t begin,
-                                                  int64_t end) const {
-  const int64_t first = FloorDivide(begin - stage.reach + stage.crop, stage.stride);
-  const int64_t last = FloorDivide(end - 1 + stage.reach + stage.crop, stage.stride);
+Generator::Range Generator::InputRows(const Stage& stage, Range wanted) {
+  Range up = wanted;
+  for (const Block& block : stage.blocks) {
+    const Range input = InputRows(block.front().conv, ComputedRows(block, wanted).front());
+    up = {std::min(up.begin, input.begin), std::max(up.end, input.end)};
+  }
+  const int64_t first = FloorDivide(up.begin + stage.crop, stage.stride);
+  const int64_t last = FloorDivide(up.end - 1 + stage.crop, stage.stride);
   return {first - stage.up.taps() + 1, last + 1};
 }
 
-int64_t Generator::margin() const {
-  int64_t begin = -(post_taps_ - 1) / 2;
-  int64_t end = hop_ - begin;
-  for (size_t i = stages_.size(); i > 0; --i)
-    std::tie(begin, end) = InputRange(stages_[i - 1], begin, end);
-  return std::max(-begin, end - 1) + pre_.margin();
+int64_t Generator::InputEnd(int64_t end) const {
+  Range range = {end * hop_ - 1, end * hop_ + (post_taps_ - 1) / 2};
+  for (size_t i = stages_.size(); i > 0; --i) range = InputRows(stages_[i - 1], range);
+  return range.end + pre_.margin();
 }
 
-Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end,
+Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, Range wanted,
                                   const float* bias, Scratch& scratch) const {
-  const Rows input =
-      Allocate(scratch.frames, begin - pre_.margin(), end + pre_.margin(), frames.width);
+  const Rows input = Allocate(scratch.frames, InputRows(pre_, wanted), frames.width);
   ClearOutside(input, total);
   const int64_t from = std::max<int64_t>(input.begin, 0);
   const int64_t to = std::min(input.end, total);
   std::copy(frames.row(from), frames.row(to), input.row(from));
 
-  const Rows output = Allocate(scratch.first, begin, end, pre_.out_channels());
+  const Rows output = Allocate(scratch.first, wanted, pre_.out_channels());
   kernels::ConvTask task = pre_.Task();
   task.bias = bias;
   task.input = input.data;
   task.input_pitch = input.width;
-  task.rows = end - begin;
+  task.rows = wanted.end - wanted.begin;
   task.output_pitch = output.width;
   task.active = output.data;
   task.slope = kSlope;
@@ -147,19 +158,18 @@ Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, int64_t beg
 }
 
 Generator::Rows Generator::RunStage(size_t index, const Rows& input, int64_t input_total,
-                                    int64_t begin, int64_t end, Scratch::Stage& scratch) const {
+                                    Range wanted, Scratch::Stage& scratch) const {
   const Stage& stage = stages_[index];
   const int64_t total = input_total * stage.stride;
-  const auto [input_begin, input_end] = InputRange(stage, begin, end);
-  const int64_t first = input_begin + stage.up.taps() - 1;
-  const int64_t up_begin = first * stage.stride - stage.crop;
-  const int64_t up_end = input_end * stage.stride - stage.crop;
-  const Rows raw = Allocate(scratch.raw, up_begin, up_end, stage.width);
-  const Rows active = Allocate(scratch.active, up_begin, up_end, stage.width);
+  const Range from = InputRows(stage, wanted);
+  const int64_t first = from.begin + stage.up.taps() - 1;
+  const Range up = {first * stage.stride - stage.crop, from.end * stage.stride - stage.crop};
+  const Rows raw = Allocate(scratch.raw, up, stage.width);
+  const Rows active = Allocate(scratch.active, up, stage.width);
   kernels::ConvTask task = stage.up.Task();
-  task.input = input.row(input_begin);
+  task.input = input.row(from.begin);
   task.input_pitch = input.width;
-  task.rows = input_end - first;
+  task.rows = from.end - first;
   task.output_pitch = stage.stride * stage.width;
   task.raw = raw.data;
   task.active = active.data;
@@ -168,11 +178,16 @@ Generator::Rows Generator::RunStage(size_t index, const Rows& input, int64_t inp
   ClearOutside(raw, total);
   ClearOutside(active, total);
 
-  const Rows output = Allocate(scratch.output, begin, end, stage.width);
-  const Rows sum = Allocate(scratch.sum, begin, end, stage.width);
+  Range results = wanted;
+  for (const Block& block : stage.blocks) {
+    const Range of_block = ComputedRows(block, wanted).back();
+    results = {std::min(results.begin, of_block.begin), std::max(results.end, of_block.end)};
+  }
+  const Rows output = Allocate(scratch.output, results, stage.width);
+  const Rows sum = Allocate(scratch.sum, results, stage.width);
   const float slope = index + 1 == stages_.size() ? kLastSlope : kSlope;
   for (size_t block = 0; block < stage.blocks.size(); ++block) {
-    RunBlock(stage, block, {raw, active, sum, output, total, slope}, scratch);
+    RunBlock(stage, block, {raw, active, sum, output, wanted, total, slope}, scratch);
   }
   ClearOutside(output, total);
   return output;
@@ -181,19 +196,16 @@ Generator::Rows Generator::RunStage(size_t index, const Rows& input, int64_t inp
 void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
                          Scratch::Stage& scratch) const {
   const Block& convs = stage.blocks[block];
+  const std::vector<Range> computed = ComputedRows(convs, rows.wanted);
   Rows raw = rows.raw;
   Rows active = rows.active;
-  int64_t reach = Reach(convs);
   size_t raws = 0;
   for (size_t i = 0; i < convs.size(); ++i) {
     const speech::PackedConv& conv = convs[i].conv;
     const bool residual = convs[i].residual;
     const bool last = i + 1 == convs.size();
-    reach -= conv.margin();
-    const int64_t begin = rows.output.begin - reach;
-    const int64_t end = rows.output.end + reach;
-    const int64_t from = std::max<int64_t>(begin, 0);
-    const int64_t to = std::min(end, rows.total);
+    const int64_t from = std::max<int64_t>(computed[i].begin, 0);
+    const int64_t to = std::min(computed[i].end, rows.total);
     kernels::ConvTask task = conv.Task();
     task.input = active.row(from - conv.margin());
     task.input_pitch = stage.width;
@@ -213,10 +225,10 @@ void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows
       kernels::ParallelConvolve(task);
       return;
     }
-    const Rows next_active = Allocate(scratch.chain_active[i % 2], begin, end, stage.width);
+    const Rows next_active = Allocate(scratch.chain_active[i % 2], computed[i], stage.width);
     task.active = next_active.row(from);
     if (residual) {
-      const Rows next_raw = Allocate(scratch.chain_raw[raws++ % 2], begin, end, stage.width);
+      const Rows next_raw = Allocate(scratch.chain_raw[raws++ % 2], computed[i], stage.width);
       task.raw = next_raw.row(from);
       kernels::ParallelConvolve(task);
       raw = next_raw;
@@ -248,21 +260,19 @@ bool Generator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_f
   const int64_t post_margin = (post_taps_ - 1) / 2;
 
   // The rows of each stage's output that samples [begin, end) need.
-  std::vector<std::pair<int64_t, int64_t>> ranges(stages_.size());
+  std::vector<Range> ranges(stages_.size());
   const auto find_ranges = [&](int64_t begin, int64_t end) {
     ranges.back() = {begin - post_margin, end + post_margin};
-    for (size_t i = stages_.size() - 1; i > 0; --i) {
-      ranges[i - 1] = InputRange(stages_[i], ranges[i].first, ranges[i].second);
-    }
+    for (size_t i = stages_.size() - 1; i > 0; --i)
+      ranges[i - 1] = InputRows(stages_[i], ranges[i]);
   };
 
   for (int64_t outer = begin_frame; outer < end_frame; outer += kOuterFrames) {
     const int64_t outer_end = std::min(outer + kOuterFrames, end_frame);
     find_ranges(outer * hop_, outer_end * hop_);
-    const auto [first_begin, first_end] = ranges.front();
-    const auto [pre_begin, pre_end] = InputRange(stages_.front(), first_begin, first_end);
-    const Rows pre = RunPre(input, frames, pre_begin, pre_end, bias.data(), scratch);
-    const Rows first = RunStage(0, pre, frames, first_begin, first_end, scratch.stages[0]);
+    const Range of_pre = InputRows(stages_.front(), ranges.front());
+    const Rows pre = RunPre(input, frames, of_pre, bias.data(), scratch);
+    const Rows first = RunStage(0, pre, frames, ranges.front(), scratch.stages[0]);
     for (int64_t inner = outer; inner < outer_end; inner += kInnerFrames) {
       if (should_stop()) return false;
       const int64_t begin = inner * hop_;
@@ -271,7 +281,7 @@ bool Generator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_f
       Rows signal = first;
       int64_t total = frames * stages_.front().stride;
       for (size_t i = 1; i < stages_.size(); ++i) {
-        signal = RunStage(i, signal, total, ranges[i].first, ranges[i].second, scratch.stages[i]);
+        signal = RunStage(i, signal, total, ranges[i], scratch.stages[i]);
         total *= stages_[i].stride;
       }
       kernels::GetConvKernels().tanh_dot(signal.row(begin - post_margin), signal.width,

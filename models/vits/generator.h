@@ -42,8 +42,9 @@ class Generator {
   };
 
   int64_t hop() const { return hop_; }
-  // Returns the number of frames that it reads on each side of those whose samples it makes.
-  int64_t margin() const;
+  // Returns the end of the frames that it reads for the samples of the frames before `end`; it may
+  // lie beyond the sentence.
+  int64_t InputEnd(int64_t end) const;
   // Writes samples [(end - begin) * hop] of the frames [begin, end) of the sentence. Calls
   // should_stop in every chunk; returns false, with the samples unfinished, if it returns true.
   bool Run(const Sentence& sentence, int64_t begin, int64_t end, Scratch& scratch, float* samples,
@@ -60,10 +61,14 @@ class Generator {
     int64_t stride = 1;
     int64_t crop = 0;   // rows that the uncropped transposed convolution has more at its start
     int64_t width = 0;  // floats of a row
-    int64_t reach = 0;  // rows that the blocks read beyond each end
     std::vector<Block> blocks;
   };
-  // Rows begin..end-1 of a signal; `data` points to row `begin`.
+  // Rows begin..end-1 of a signal, which has none before row 0.
+  struct Range {
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  // The same with their values; `data` points to row `begin`.
   struct Rows {
     float* data = nullptr;
     int64_t begin = 0;
@@ -76,31 +81,34 @@ class Generator {
   struct BlockRows {
     Rows raw, active;   // the block's input
     Rows sum, output;   // the last block stores active rows at `output`, the others add to `sum`
+    Range wanted;       // those of `output` that must be right
     int64_t total = 0;  // rows of the whole signal
     float output_slope = 0;
   };
 
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // Returns the number of rows that a block reads beyond each end.
-  static int64_t Reach(const Block& block);
-  static Rows Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin, int64_t end,
-                       int64_t width);
+  // Returns the rows that each convolution of a block computes for some of its output rows. They
+  // begin and end where a convolution may be cut, so that no value depends on the chunks.
+  static std::vector<Range> ComputedRows(const Block& block, Range wanted);
+  // Returns the input rows that a convolution reads for these.
+  static Range InputRows(const speech::PackedConv& conv, Range computed);
+  static Rows Allocate(kernels::AlignedBuffer<float>& memory, Range range, int64_t width);
   // Zeroes the rows outside of a signal of `total` rows.
   static void ClearOutside(const Rows& rows, int64_t total);
 
   kernels::AlignedBuffer<float> SpeakerBias(int64_t speaker) const;
-  // Returns the active rows [begin, end) of the first convolution. Rows outside the signal are
-  // zero, as in all signals here.
-  Rows RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end, const float* bias,
+  // Returns active rows of the first convolution. Rows outside the signal are zero, as in all
+  // signals here.
+  Rows RunPre(const Rows& frames, int64_t total, Range wanted, const float* bias,
               Scratch& scratch) const;
-  // Returns the stage's active output rows [begin, end). input_total: the length of the whole input
-  // signal.
-  Rows RunStage(size_t index, const Rows& input, int64_t input_total, int64_t begin, int64_t end,
+  // Returns at least the wanted active output rows of a stage; others may have any values.
+  // input_total: the length of the whole input signal.
+  Rows RunStage(size_t index, const Rows& input, int64_t input_total, Range wanted,
                 Scratch::Stage& scratch) const;
   void RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
                 Scratch::Stage& scratch) const;
-  // Returns the input rows that output rows [begin, end) of the stage need.
-  std::pair<int64_t, int64_t> InputRange(const Stage& stage, int64_t begin, int64_t end) const;
+  // Returns the input rows that output rows of the stage need.
+  static Range InputRows(const Stage& stage, Range wanted);
 
   int64_t hop_ = 1;
   speech::PackedConv pre_;

@@ -46,6 +46,7 @@ constexpr Size kOneTap = {100, 1, 1, 192, 3};
 // By Winograd's filtering: one group of taps and two, channels that are no whole vectors, rows that
 // end within a tile, more than one pass, fewer rows than a tile.
 constexpr Size kWinograd3 = {403, 3, 1, 131, 2, false, true};
+constexpr Size kWinograd5 = {307, 5, 3, 75, 2, false, true};
 constexpr Size kWinograd7 = {211, 7, 5, 64, 3, false, true};
 constexpr Size kWinograd11 = {701, 11, 3, 64, 2, false, true};
 constexpr Size kWinogradShort = {2, 7, 4, 32, 1, false, true};
@@ -338,16 +339,17 @@ std::vector<const ConvKernels*> All() {
   return {SupportedConvKernels().begin(), SupportedConvKernels().end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    InstructionSets, ConvKernelsTest,
-    ::testing::Combine(::testing::ValuesIn(All()),
-                       ::testing::Values(kSmall, kLarge, kFarReach, kExact, kWide, kNarrow, kOneTap,
-                                         kWinograd3, kWinograd7, kWinograd11, kWinogradShort)),
-    [](const auto& info) {
-      const Size& size = std::get<1>(info.param);
-      return absl::StrCat(std::get<0>(info.param)->name, "_", size.rows, "_rows",
-                          size.winograd ? "_winograd" : "");
-    });
+INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
+                         ::testing::Combine(::testing::ValuesIn(All()),
+                                            ::testing::Values(kSmall, kLarge, kFarReach, kExact,
+                                                              kWide, kNarrow, kOneTap, kWinograd3,
+                                                              kWinograd5, kWinograd7, kWinograd11,
+                                                              kWinogradShort)),
+                         [](const auto& info) {
+                           const Size& size = std::get<1>(info.param);
+                           return absl::StrCat(std::get<0>(info.param)->name, "_", size.rows,
+                                               "_rows", size.winograd ? "_winograd" : "");
+                         });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, ::testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ParallelConvolveTest, ::testing::ValuesIn(All()),
