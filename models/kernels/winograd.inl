@@ -70,14 +70,14 @@ struct Filtering {
   static constexpr Matrices kMatrices = Make();
 };
 
-// The points are chosen for small errors: about 2, 2, 5 and 9 times those of direct convolution.
+// The points are chosen for small errors: about 2 times those of direct convolution for 3
+// taps, 5 times for 5 and 7, 9 times for 11.
 constexpr double kPoints3[] = {0.5, 1, 2};
-constexpr double kPoints5[] = {0.5, 1, 2};
-constexpr double kPoints7[] = {0.5, 1, 1.5, 2};
+constexpr double kPoints5And7[] = {0.5, 1, 1.5, 2};
 constexpr double kPoints11[] = {1.0 / 3, 2.0 / 3, 1, 1.5, 3};
 using Filtering3 = Filtering<3, 6, 3, kPoints3>;
-using Filtering5 = Filtering<5, 4, 5, kPoints5>;
-using Filtering7 = Filtering<7, 4, 7, kPoints7>;
+using Filtering5 = Filtering<5, 6, 5, kPoints5And7>;
+using Filtering7 = Filtering<7, 4, 7, kPoints5And7>;
 using Filtering11 = Filtering<11, 6, 6, kPoints11>;
 
 // Adds the products of the inputs with every second number of a point's row, from kBegin on.

@@ -44,13 +44,15 @@ Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64
 std::vector<Generator::Range> Generator::ComputedRows(const Block& block, Range wanted) {
   std::vector<Range> computed(block.size());
   for (size_t i = block.size(); i > 0; --i) {
-    const speech::PackedConv& conv = block[i - 1].conv;
-    const int64_t step = conv.cut_step();
-    computed[i - 1] = {FloorDivide(wanted.begin, step) * step,
-                       -FloorDivide(-wanted.end, step) * step};
-    wanted = InputRows(conv, computed[i - 1]);
+    computed[i - 1] = ComputedRows(block[i - 1].conv, wanted);
+    wanted = InputRows(block[i - 1].conv, computed[i - 1]);
   }
   return computed;
+}
+
+Generator::Range Generator::ComputedRows(const speech::PackedConv& conv, Range wanted) {
+  const int64_t step = conv.cut_step();
+  return {FloorDivide(wanted.begin, step) * step, -FloorDivide(-wanted.end, step) * step};
 }
 
 Generator::Range Generator::InputRows(const speech::PackedConv& conv, Range computed) {
@@ -67,7 +69,7 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
   std::vector<int64_t> inputs(static_cast<size_t>(input_width), -1);
   for (size_t c = 0; c < input_places.size(); ++c)
     inputs[static_cast<size_t>(input_places[c])] = static_cast<int64_t>(c);
-  pre_ = speech::PackedConv(pre.weight, pre.bias, 1, {inputs, {}});
+  pre_ = speech::PackedConv(pre.weight, pre.bias, 1, {.inputs = inputs, .winograd = true});
   if (speakers_.defined())
     speaker_ = TakeConv(weights, "dec.cond", {channels, speakers_.size(1), 1});
 
@@ -132,23 +134,24 @@ Generator::Range Generator::InputRows(const Stage& stage, Range wanted) {
 int64_t Generator::InputEnd(int64_t end) const {
   Range range = {end * hop_ - 1, end * hop_ + (post_taps_ - 1) / 2};
   for (size_t i = stages_.size(); i > 0; --i) range = InputRows(stages_[i - 1], range);
-  return range.end + pre_.margin();
+  return InputRows(pre_, ComputedRows(pre_, range)).end;
 }
 
 Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, Range wanted,
                                   const float* bias, Scratch& scratch) const {
-  const Rows input = Allocate(scratch.frames, InputRows(pre_, wanted), frames.width);
+  const Range computed = ComputedRows(pre_, wanted);
+  const Rows input = Allocate(scratch.frames, InputRows(pre_, computed), frames.width);
   ClearOutside(input, total);
   const int64_t from = std::max<int64_t>(input.begin, 0);
   const int64_t to = std::min(input.end, total);
   std::copy(frames.row(from), frames.row(to), input.row(from));
 
-  const Rows output = Allocate(scratch.first, wanted, pre_.out_channels());
+  const Rows output = Allocate(scratch.first, computed, pre_.out_channels());
   kernels::ConvTask task = pre_.Task();
   task.bias = bias;
   task.input = input.data;
   task.input_pitch = input.width;
-  task.rows = wanted.end - wanted.begin;
+  task.rows = computed.end - computed.begin;
   task.output_pitch = output.width;
   task.active = output.data;
   task.slope = kSlope;

@@ -87,8 +87,10 @@ class Generator {
   };
 
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // Returns the rows that each convolution of a block computes for some of its output rows. They
-  // begin and end where a convolution may be cut, so that no value depends on the chunks.
+  // Returns the rows that a convolution computes so that the wanted ones are right. They begin and
+  // end where it may be cut, so that no value depends on the chunks.
+  static Range ComputedRows(const speech::PackedConv& conv, Range wanted);
+  // The same of each convolution of a block, whose last one has the wanted rows.
   static std::vector<Range> ComputedRows(const Block& block, Range wanted);
   // Returns the input rows that a convolution reads for these.
   static Range InputRows(const speech::PackedConv& conv, Range computed);

@@ -90,7 +90,8 @@ void ExpectNear(const std::vector<float>& expected, const std::vector<float>& ac
     greatest = std::max(greatest, std::abs(expected[i] - actual[i]));
     loudest = std::max(loudest, std::abs(expected[i]));
   }
-  EXPECT_LE(greatest, 2e-5F + 16 * kernels::GetConvKernels().product_error);
+  // Minimal filtering has several times the error of direct sums.
+  EXPECT_LE(greatest, 6e-5F + 16 * kernels::GetConvKernels().product_error);
   EXPECT_GE(loudest, 0.05F);  // silence would be no test
 }
 
