@@ -16,6 +16,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/package"
 cp "$package" "$work/package/"
 cp -rL "$MODELS" "$work/package/models"
+# These are of this machine and this program.
+find "$work/package/models" -name 'packed-*.weights*' -delete
 find "$work/package/models" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
 printf 'FROM scratch\nCOPY package /package\n' >"$work/Containerfile"
 podman build -q -t millrace-package "$work" >/dev/null || die "podman could not pack the models; its message is above"

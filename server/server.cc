@@ -93,9 +93,10 @@ class Server {
         main_context_(runtime_->EnterMainThread()),
         translations_({config.translation_cache_bytes, config.translation_cache_entries}),
         speech_(config.speech_cache_bytes),
-        repository_(
-            config.models,
-            MakeFactory(config, *runtime_, {.translations = &translations_, .speech = &speech_})),
+        repository_(config.models, MakeFactory(config, *runtime_,
+                                               {.translations = &translations_,
+                                                .speech = &speech_,
+                                                .packed_weights = config.keep_packed_weights})),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,

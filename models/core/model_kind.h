@@ -68,10 +68,11 @@ struct ModelKinds {
 };
 
 // The caches that the models of a process share and that must outlive them; null: nothing is
-// cached.
+// cached. Also whether packed weights are kept in a file beside each model's, see PackFile.
 struct ModelCaches {
   translation::TranslationCache* translations = nullptr;
   speech::SpeechCache* speech = nullptr;
+  bool packed_weights = false;
 };
 
 // The arguments of a loader, beside the config.

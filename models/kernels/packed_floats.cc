@@ -1,7 +1,10 @@
 #include "models/kernels/packed_floats.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "models/kernels/aligned_buffer.h"
+#include "models/kernels/pack_store.h"
 #include "models/kernels/parallel_panels.h"
 
 namespace millrace::kernels {
@@ -11,23 +14,27 @@ PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
   int64_t outputs = 0;
   for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
   width_ = (outputs + kFloatPanel - 1) / kFloatPanel * kFloatPanel;
-  panels_ = AlignedBuffer<float>(static_cast<size_t>(width_ * inputs_));
-  bias_ = AlignedBuffer<float>(static_cast<size_t>(width_));
-  std::fill_n(bias_.data(), width_, 0.0F);
+  const auto weights = static_cast<size_t>(width_ * inputs_);
+  if (FindPacked(weights, panels_) && FindPacked(static_cast<size_t>(width_), bias_)) return;
+  AlignedBuffer<float> panels(weights);
+  auto bias = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   // Only the last panel has empty columns.
   if (width_ > outputs) {
-    std::fill_n(panels_.data() + (width_ - kFloatPanel) * inputs_, kFloatPanel * inputs_, 0.0F);
+    std::fill_n(panels.data() + (width_ - kFloatPanel) * inputs_, kFloatPanel * inputs_, 0.0F);
   }
   int64_t column = 0;
   for (const FloatLinear& layer : layers) {
-    std::copy(layer.bias.begin(), layer.bias.end(), bias_.data() + column);
+    std::copy(layer.bias.begin(), layer.bias.end(), bias.data() + column);
     for (int64_t i = 0; i < layer.matrix.outputs; ++i, ++column) {
       const float* from = layer.matrix.values + i * inputs_;
       float* to =
-          panels_.data() + column / kFloatPanel * kFloatPanel * inputs_ + column % kFloatPanel;
+          panels.data() + column / kFloatPanel * kFloatPanel * inputs_ + column % kFloatPanel;
+      // The analyzer takes the panels for empty. NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
       for (int64_t k = 0; k < inputs_; ++k) to[k * kFloatPanel] = from[k];
     }
   }
+  panels_ = KeepPacked(std::move(panels));
+  bias_ = KeepPacked(std::move(bias));
 }
 
 void PackedFloats::Multiply(const FloatKernels& kernels, const float* a, int64_t a_stride,

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/float_kernels.h"
+#include "models/kernels/packed_array.h"
 
 namespace millrace::kernels {
 
@@ -21,8 +21,8 @@ struct FloatLinear {
   std::span<const float> bias;  // empty: none
 };
 
-// Linear layers with the same inputs side by side, in the order that the kernels read. Owns a copy.
-// Immutable, so thread-safe.
+// Linear layers with the same inputs side by side, in the order that the kernels read. Has a copy
+// of its own, or that of the loading thread's PackStore. Immutable, so thread-safe.
 class PackedFloats {
  public:
   explicit PackedFloats(std::span<const FloatLinear> layers);
@@ -43,8 +43,8 @@ class PackedFloats {
  private:
   int64_t inputs_ = 0;
   int64_t width_ = 0;
-  AlignedBuffer<float> panels_;
-  AlignedBuffer<float> bias_;
+  PackedArray<float> panels_;
+  PackedArray<float> bias_;
 };
 
 }  // namespace millrace::kernels

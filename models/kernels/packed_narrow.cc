@@ -5,8 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "models/kernels/aligned_buffer.h"
+#include "models/kernels/pack_store.h"
 #include "models/kernels/parallel_panels.h"
 
 namespace millrace::kernels {
@@ -61,21 +64,23 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   int64_t outputs = 0;
   for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
   width_ = RoundUp(outputs, kNarrowPanel);
-  panels_ = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * depth_));
-  bias_ = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
-  scales_ = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
-  sums_ = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
+  if (Find()) return;
+  auto panels = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * depth_));
+  auto bias = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
+  auto scales = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
+  auto sums = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
   AlignedBuffer<unsigned char> narrow(static_cast<size_t>(depth_));
   std::array<std::vector<NarrowExcess>, kNarrowHalf> clipped;
-  excess_begin_ = {0};
+  std::vector<NarrowExcess> excess;
+  std::vector<int32_t> excess_begin = {0};
   const auto end_half = [&] {
-    AppendInTurn(clipped, excess_);
+    AppendInTurn(clipped, excess);
     clipped = {};
-    excess_begin_.push_back(static_cast<int32_t>(excess_.size()));
+    excess_begin.push_back(static_cast<int32_t>(excess.size()));
   };
   int64_t column = 0;
   for (const FloatLinear& layer : layers) {
-    std::copy(layer.bias.begin(), layer.bias.end(), bias_.data() + column);
+    std::copy(layer.bias.begin(), layer.bias.end(), bias.data() + column);
     for (int64_t i = 0; i < layer.matrix.outputs; ++i, ++column) {
       NarrowRows row;
       row.x = layer.matrix.values + i * inputs_;
@@ -83,32 +88,46 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
       row.inputs = inputs_;
       row.depth = depth_;
       row.out = narrow.data();
-      row.scales = scales_.data() + column;
+      row.scales = scales.data() + column;
       ConverterOf(precision).convert(row);
       if (precision == Precision::kInt8) {
         const std::span numbers(reinterpret_cast<int8_t*>(narrow.data()),
                                 static_cast<size_t>(inputs_));
-        sums_.data()[column] = std::accumulate(numbers.begin(), numbers.end(), 0);
+        sums.data()[column] = std::accumulate(numbers.begin(), numbers.end(), 0);
         const int64_t of_half = column % kNarrowHalf;
         if (clip_pairs)
           clipped[static_cast<size_t>(of_half)] = ClipPairs(numbers, static_cast<int32_t>(of_half));
       }
       for (int64_t at = 0; at < depth_; at += kGroupBytes) {
         std::copy_n(narrow.data() + at, kGroupBytes,
-                    panels_.data() + NarrowOffset(column, at, depth_));
+                    panels.data() + NarrowOffset(column, at, depth_));
       }
       if ((column + 1) % kNarrowHalf == 0) end_half();
     }
   }
   // The columns that fill the last panel have no weights.
-  while (excess_begin_.size() <= static_cast<size_t>(width_ / kNarrowHalf)) end_half();
+  while (excess_begin.size() <= static_cast<size_t>(width_ / kNarrowHalf)) end_half();
+  panels_ = KeepPacked(std::move(panels));
+  bias_ = KeepPacked(std::move(bias));
+  scales_ = KeepPacked(std::move(scales));
+  sums_ = KeepPacked(std::move(sums));
+  excess_begin_ = KeepPacked(std::move(excess_begin));
+  excess_ = KeepPacked(std::move(excess));
+}
+
+bool PackedNarrow::Find() {
+  const auto width = static_cast<size_t>(width_);
+  const auto halves = static_cast<size_t>(width_ / kNarrowHalf);
+  return FindPacked(static_cast<size_t>(width_ * depth_), panels_) && FindPacked(width, bias_) &&
+         FindPacked(width, scales_) && FindPacked(width, sums_) &&
+         FindPacked(halves + 1, excess_begin_) && FindPacked(kAnySize, excess_);
 }
 
 void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride,
                             int64_t rows, Scratch& scratch, float* out) const {
   constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
   const int64_t row_floats = depth_ / kFloat;
-  const bool transposes = !excess_.empty() && rows >= kLeastTransposed;
+  const bool transposes = excess_.size() > 0 && rows >= kLeastTransposed;
   const int64_t transposed_floats =
       transposes ? RoundUp(rows, kTransposedRows) * depth_ * int64_t{sizeof(int16_t)} / kFloat : 0;
   float* memory = scratch.Take(transposed_floats + rows * (row_floats + 1));
@@ -136,7 +155,7 @@ void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_
     part.scales = scales_.data() + column;
     part.sums = sums_.data() + column;
     part.bias = bias_.data() + column;
-    if (!excess_.empty()) {
+    if (excess_.size() > 0) {
       part.excess = excess_.data();
       part.excess_begin = excess_begin_.data() + column / kNarrowHalf;
     }

@@ -2,10 +2,9 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/narrow_kernels.h"
+#include "models/kernels/packed_array.h"
 #include "models/kernels/packed_floats.h"
 #include "models/kernels/precision.h"
 #include "models/kernels/scratch.h"
@@ -33,14 +32,17 @@ class PackedNarrow {
   int64_t inputs_ = 0;
   int64_t depth_ = 0;  // bytes of a column
   int64_t width_ = 0;
-  AlignedBuffer<unsigned char> panels_;
-  AlignedBuffer<float> bias_;
-  AlignedBuffer<float> scales_;  // of int8
-  AlignedBuffer<int32_t> sums_;  // for int8: the sums of the columns' weights
+  // Returns true if the loading thread's PackStore has all arrays.
+  bool Find();
+
+  PackedArray<unsigned char> panels_;
+  PackedArray<float> bias_;
+  PackedArray<float> scales_;  // of int8
+  PackedArray<int32_t> sums_;  // for int8: the sums of the columns' weights
   // The excess of clipped pairs, and the index at which that of each half of a panel begins. The
   // first is empty if there is none.
-  std::vector<NarrowExcess> excess_;
-  std::vector<int32_t> excess_begin_;
+  PackedArray<NarrowExcess> excess_;
+  PackedArray<int32_t> excess_begin_;
 };
 
 }  // namespace millrace::kernels

@@ -13,7 +13,7 @@ namespace millrace::kernels {
 template <typename Body>
 void ForPanels(int64_t panels, int64_t products, const Body& body) {
   // The least products of a part: some tens of microseconds, many times what offering it costs.
-  constexpr int64_t kLeast = 512 * 1024;
+  constexpr int64_t kLeast = int64_t{512} * 1024;
   // The parts of a thread, so that one that is late does not hold up the others.
   constexpr int64_t kPartsOfThread = 2;
   const int width = products < 2 * kLeast ? 1 : ParallelWidth();

@@ -1,12 +1,42 @@
 #include "models/repository/model_factory.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/kernels/conv_kernels.h"
+#include "models/kernels/instruction_set.h"
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/pack_store.h"
+#include "models/weights/pack_file.h"
+#include "mps_runtime/base/this_program.h"
 
 namespace millrace::models {
+namespace {
+
+// Tells one state of a file from others.
+std::string StateOf(const std::filesystem::path& path) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  const auto time = std::filesystem::last_write_time(path, error).time_since_epoch().count();
+  return absl::StrCat(path.filename().string(), " ", bytes, " ", static_cast<int64_t>(time), "\n");
+}
+
+// Returns all that a model's packed weights depend on: its files, the program and its kernels.
+std::string PackKey(const ModelConfig& config, const std::filesystem::path& folder) {
+  std::string key = StateOf(ThisProgram()) + StateOf(folder / kModelConfigFile);
+  for (const PackageFile& file : config.settings->Files()) key += StateOf(folder / file.name);
+  return absl::StrCat(key, kernels::GetConvKernels().name, " ",
+                      kernels::SupportedInt8Kernels().front()->name, " ",
+                      kernels::SupportedBfloatKernels().front()->name);
+}
+
+}  // namespace
 
 ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
                               const ModelCaches& caches,
@@ -26,7 +56,15 @@ ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
                                  .shapes = shapes,
                                  .max_batch = config.batching.max_batch,
                                  .caches = caches};
-    return (*loader)->load(*config.settings, context, std::move(info));
+    std::optional<PackFile> packs;
+    if (caches.packed_weights && device == runtime::DeviceType::kCpu) {
+      const char* const set = kernels::ToString(kernels::BestInstructionSet());
+      packs.emplace(folder / absl::StrCat("packed-", set, ".weights"), PackKey(config, folder));
+    }
+    const kernels::ScopedPackStore scope(packs ? &*packs : nullptr);
+    auto model = (*loader)->load(*config.settings, context, std::move(info));
+    if (packs && model.ok()) packs->Commit();
+    return model;
   };
 }
 

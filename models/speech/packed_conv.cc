@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "models/kernels/pack_store.h"
+
 namespace millrace::speech {
 namespace {
 
@@ -52,7 +54,9 @@ void PackedConv::Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign
   block.blocks = 1;
   const int64_t block_size = kernels.packed_size(block);
   const int64_t blocks = out_channels_ / kernels::kChannelBlock;
-  kernels::AlignedBuffer<float> packed(static_cast<size_t>(blocks * block_size));
+  const auto size = static_cast<size_t>(blocks * block_size);
+  if (kernels::FindPacked(size, weights_)) return;
+  kernels::AlignedBuffer<float> packed(size);
   kernels::AlignedBuffer<float> weights(
       static_cast<size_t>(taps_ * in_channels_ * kernels::kChannelBlock));
   block.weights = weights.data();
@@ -73,7 +77,7 @@ void PackedConv::Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign
     }
     kernels.pack(block, packed.data() + i * block_size);
   }
-  weights_ = std::move(packed);
+  weights_ = kernels::KeepPacked(std::move(packed));
 }
 
 PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias,

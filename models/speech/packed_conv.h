@@ -7,6 +7,7 @@
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/conv_kernels.h"
+#include "models/kernels/packed_array.h"
 
 namespace millrace::speech {
 
@@ -70,7 +71,7 @@ class PackedConv {
   int64_t out_channels_ = 0;  // padded
   bool exact_ = false;
   bool winograd_ = false;
-  kernels::AlignedBuffer<float> weights_;
+  kernels::PackedArray<float> weights_;  // possibly of the loading thread's PackStore
   kernels::AlignedBuffer<float> bias_;
 };
 

@@ -136,6 +136,11 @@ std::vector<Option> MakeOptions() {
                         "While the models in memory are larger together, by the size of their "
                         "files, the one that was used least recently leaves it; 0: no limit"),
                     &C::model_memory_budget, 0, 64 * 1024 * kGiB));
+  o.push_back(
+      Bool(Row("keep-packed-weights", models, "BOOL",
+               "Keep weights, as the kernels of this processor read them, in a file beside "
+               "a model's others: the next start is faster, and processes share the memory"),
+           &C::keep_packed_weights));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "

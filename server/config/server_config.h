@@ -50,6 +50,7 @@ struct ServerConfig {
   uint64_t speech_cache_bytes = 0;                 // for the process; 0: speech is not kept
   std::chrono::milliseconds unload_idle_after{0};  // 0: models stay in memory
   uint64_t model_memory_budget = 0;                // of all models, by estimate; 0: no limit
+  bool keep_packed_weights = true;                 // in files beside the models'
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
   std::optional<kernels::InstructionSet> cpu_isa;
   std::string require_libtorch;  // version prefix; empty: any

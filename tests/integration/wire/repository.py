@@ -29,7 +29,7 @@ def copy(root: pathlib.Path, model: str, name: str, **replaced: bytes) -> pathli
     """Adds a copy of a demo model to a repository; returns its version's folder. Files can be replaced, '_' for '.'."""
     folder = root / name / "1"
     folder.mkdir(parents=True)
-    contents = {file.name: file.read_bytes() for file in (MODELS / model / "1").iterdir()}
+    contents = {file.name: file.read_bytes() for file in (MODELS / model / "1").iterdir() if not file.name.startswith("packed-")}
     for file, data in replaced.items():
         assert file.replace("_", ".", 1) in contents
         contents[file.replace("_", ".", 1)] = data

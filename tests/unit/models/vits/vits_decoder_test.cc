@@ -9,16 +9,19 @@
 
 #include <barrier>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "models/kernels/conv_kernels.h"
+#include "models/kernels/pack_store.h"
 #include "models/speech/noise.h"
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_encoder.h"
+#include "models/weights/pack_file.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/vits/tiny_vits.h"
@@ -137,6 +140,21 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CpuVitsDecoderTest, SpeakersDiffer) {
   const Voice voice({.speakers = 2});
   EXPECT_NE(voice.Speak(voice.native(), 9, 2, 0), voice.Speak(voice.native(), 9, 2, 1));
+}
+
+TEST(CpuVitsDecoderTest, KeptWeightsGiveTheSameBits) {
+  const Voice plain({});
+  const std::vector<float> expected = plain.Speak(plain.native(), 9, 2, 0);
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "packed.weights";
+  for (const bool kept : {false, true}) {
+    models::PackFile file(path, "tiny voice");
+    EXPECT_EQ(std::filesystem::exists(path), kept);
+    const kernels::ScopedPackStore scope(&file);
+    const Voice voice({});
+    EXPECT_EQ(voice.Speak(voice.native(), 9, 2, 0), expected);
+    file.Commit();
+  }
 }
 
 TEST(CpuVitsDecoderTest, ThreadsAtOnceGiveTheSameBits) {
