@@ -71,7 +71,7 @@ class CpuVitsDecoder::Sentence final : public Decoding {
     const int64_t kept = some ? std::min(reach, until) : 0;
     before_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(kept * width()));
     std::copy_n(rows_.data() + (until - kept) * width(), kept * width(), before_.data());
-    flow.Run(window.data(), last - first, speaker_);
+    flow.Run({window.data(), last - first, flowed_ - first, until - first}, speaker_);
     std::copy_n(window.data() + (flowed_ - first) * width(), (until - flowed_) * width(),
                 rows_.data() + flowed_ * width());
     flowed_ = until;

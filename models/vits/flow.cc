@@ -121,18 +121,22 @@ kernels::AlignedBuffer<float> Flow::SpeakerBias(const Coupling& coupling, int64_
   return biases;
 }
 
+int64_t Flow::Reach(const Layer& layer) const {
+  const int64_t read = layer.gates.margin() + layer.gates.extra_rows();
+  return (read + cut_step_ - 1) / cut_step_ * cut_step_;
+}
+
 int64_t Flow::reach() const {
   int64_t reach = 0;
   for (const Coupling& coupling : couplings_) {
-    for (const Layer& layer : coupling.layers) {
-      const int64_t read = layer.gates.margin() + layer.gates.extra_rows();
-      reach += (read + cut_step_ - 1) / cut_step_ * cut_step_;
-    }
+    for (const Layer& layer : coupling.layers) reach += Reach(layer);
   }
   return reach;
 }
 
-void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
+void Flow::Run(const Part& part, int64_t speaker) const {
+  float* const rows = part.rows;
+  const int64_t frames = part.frames;
   const int64_t pitch = 2 * half_width_;
   const int64_t width = speech::PadChannels(hidden_);
   int64_t margin = 0;
@@ -146,6 +150,15 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
   auto gated = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(frames * width));
   auto skipped = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(frames * width));
   float* x = padded.data() + margin * width;
+  // The frames on each side of the wanted ones that the layers still to come read.
+  int64_t around = reach();
+  int64_t begin = 0;
+  int64_t end = 0;
+  const auto set_range = [&] {
+    begin = std::max<int64_t>(part.begin - around, 0);
+    end = std::min(part.end + around, frames);
+  };
+  set_range();
 
   for (const Coupling& coupling : couplings_) {
     kernels::AlignedBuffer<float> speaker_bias;
@@ -153,16 +166,18 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
     const auto task_of = [&](const speech::PackedConv& conv, const float* input,
                              int64_t input_pitch, float* output) {
       kernels::ConvTask task = conv.Task();
-      task.rows = frames;
-      task.input = input - conv.margin() * input_pitch;
+      task.rows = end - begin;
+      task.input = input + (begin - conv.margin()) * input_pitch;
       task.input_pitch = input_pitch;
-      task.raw = output;
+      task.raw = output + begin * width;
       task.output_pitch = width;
       return task;
     };
     kernels::ParallelConvolve(task_of(coupling.pre, rows + coupling.kept, pitch, x));
     for (size_t i = 0; i < coupling.layers.size(); ++i) {
       const Layer& layer = coupling.layers[i];
+      around -= Reach(layer);
+      set_range();
       kernels::ConvTask gates = task_of(layer.gates, x, width, gated.data());
       gates.gate = true;
       if (speakers_.defined())
@@ -170,16 +185,17 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
       kernels::ParallelConvolve(gates);
       if (i + 1 < coupling.layers.size()) {
         kernels::ConvTask residual = task_of(layer.residual, gated.data(), width, x);
-        residual.residual = x;
+        residual.residual = x + begin * width;
         kernels::ParallelConvolve(residual);
       }
       kernels::ConvTask skip = task_of(layer.skip, gated.data(), width, skipped.data());
-      if (i > 0) skip.partial = skipped.data();
+      if (i > 0) skip.partial = skipped.data() + begin * width;
       kernels::ParallelConvolve(skip);
     }
     kernels::ConvTask post = task_of(coupling.post, skipped.data(), width, rows + coupling.changed);
     post.output_pitch = pitch;
-    post.residual = rows + coupling.changed;
+    post.raw = rows + coupling.changed + begin * pitch;
+    post.residual = post.raw;
     kernels::ParallelConvolve(post);
   }
 }

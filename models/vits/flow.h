@@ -25,8 +25,16 @@ class Flow {
   // Returns the number of frames on each side that a transformed frame depends on, a multiple of
   // cut_step().
   int64_t reach() const;
-  // Transforms `frames` rows in place, a sentence or a part of one.
-  void Run(float* rows, int64_t frames, int64_t speaker) const;
+  // A sentence or a part of one, of which the frames [begin, end) are wanted. They lie reach() or
+  // more from where the part was cut off, at multiples of cut_step() or at the sentence's ends.
+  struct Part {
+    float* rows = nullptr;
+    int64_t frames = 0;
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  // Transforms the wanted rows in place; the others may have any values afterwards.
+  void Run(const Part& part, int64_t speaker) const;
 
  private:
   struct Layer {
@@ -42,6 +50,8 @@ class Flow {
     VitsConv speaker;  // of all layers' gates; unused for one speaker
   };
 
+  // Returns the number of frames on each side that a layer's rows depend on, in whole tiles.
+  int64_t Reach(const Layer& layer) const;
   Coupling Build(VitsWeights& weights, int flow, bool reversed);
   // Returns the biases of a coupling's gates, one row for each layer, with the speaker's
   // contribution.
