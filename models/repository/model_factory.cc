@@ -1,10 +1,11 @@
 #include "models/repository/model_factory.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -19,17 +20,22 @@
 namespace millrace::models {
 namespace {
 
-// Tells one state of a file from others.
+// Tells one state of a file from others. Copies and packages may keep the times of writing, but not
+// the inode and the time of its change. A file that cannot be read has no state, and its model does
+// not load.
 std::string StateOf(const std::filesystem::path& path) {
-  std::error_code error;
-  const uint64_t bytes = std::filesystem::file_size(path, error);
-  const auto time = std::filesystem::last_write_time(path, error).time_since_epoch().count();
-  return absl::StrCat(path.filename().string(), " ", bytes, " ", static_cast<int64_t>(time), "\n");
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return "";
+  return absl::StrCat(path.filename().string(), " ", info.st_size, " ", info.st_mtime, " ",
+                      info.st_ctime, " ", info.st_ino, "\n");
 }
 
 // Returns all that a model's packed weights depend on: its files, the program and its kernels.
+// Empty if the program is unknown: another one may pack in another way.
 std::string PackKey(const ModelConfig& config, const std::filesystem::path& folder) {
-  std::string key = StateOf(ThisProgram()) + StateOf(folder / kModelConfigFile);
+  std::string key = StateOf(ThisProgram());
+  if (key.empty()) return key;
+  key += StateOf(folder / kModelConfigFile);
   for (const PackageFile& file : config.settings->Files()) key += StateOf(folder / file.name);
   return absl::StrCat(key, kernels::GetConvKernels().name, " ",
                       kernels::SupportedInt8Kernels().front()->name, " ",
@@ -59,7 +65,9 @@ ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
     std::optional<PackFile> packs;
     if (caches.packed_weights && device == runtime::DeviceType::kCpu) {
       const char* const set = kernels::ToString(kernels::BestInstructionSet());
-      packs.emplace(folder / absl::StrCat("packed-", set, ".weights"), PackKey(config, folder));
+      std::string key = PackKey(config, folder);
+      if (!key.empty())
+        packs.emplace(folder / absl::StrCat("packed-", set, ".weights"), std::move(key));
     }
     const kernels::ScopedPackStore scope(packs ? &*packs : nullptr);
     auto model = (*loader)->load(*config.settings, context, std::move(info));
