@@ -50,8 +50,8 @@ if ! stamp_is "$packages_stamp" "$packages_hash"; then
   write_stamp "$packages_stamp" "$packages_hash"
 fi
 
-# What libtorch reads of the processor when it is loaded, a Neoverse N1 with the extensions that qemu's processor has: the emulator takes
-# files of the sysroot for those of the system.
+# libtorch reads the registers and features of the processor when it is loaded. These files describe a Neoverse N1 with the extensions of
+# qemu's processor; the emulator takes files of the sysroot for those of the system.
 mkdir -p "$SYSROOT/proc"
 : >"$SYSROOT/proc/cpuinfo"
 for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
@@ -158,6 +158,7 @@ for _ in $(seq 240); do
 done
 [ -f "$work/ports" ] || { cat "$work/log" >&2; die "the daemon for arm64 does not serve; its log is above"; }
 port="$("$VENV/bin/python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["http"])' "$work/ports")"
+# A request that fails leaves an answer that the comparison below reports.
 answer="$(curl -s --max-time 120 "http://127.0.0.1:$port/translate" -H 'content-type: application/json' \
   -d '{"q": "The children were playing in the garden.", "source": "en", "target": "pt"}')" || true
 [ "$answer" = '{"translatedText":"As crianças brincavam no jardim."}' ] || die "the daemon for arm64 answers '$answer'"
