@@ -17,6 +17,9 @@ set(MILLRACE_PRECOMPILED_torch
   <ATen/Parallel.h> <ATen/TensorOperators.h> <ATen/core/Tensor.h> <ATen/ops/arange.h> <ATen/ops/cat.h> <ATen/ops/conv1d.h>
   <ATen/ops/empty.h> <ATen/ops/from_blob.h> <ATen/ops/matmul.h> <ATen/ops/ones.h> <ATen/ops/softmax.h> <ATen/ops/zeros.h>
   <c10/core/InferenceMode.h>)
+# What sees httplib handles JSON too, and every combination costs a header of a hundred megabytes.
+set(MILLRACE_PRECOMPILED_httplib <httplib.h> <nlohmann/json.hpp>)
+set(MILLRACE_PRECOMPILED_json <nlohmann/json.hpp>)
 set(MILLRACE_PRECOMPILED_gtest <gmock/gmock.h> <gtest/gtest.h>)
 
 # By which target a library is known. The standard library and abseil, which nearly all targets see, are in all headers.
@@ -24,6 +27,8 @@ set(MILLRACE_PRECOMPILED_TARGET_absl absl::status)
 set(MILLRACE_PRECOMPILED_TARGET_protobuf protobuf::libprotobuf)
 set(MILLRACE_PRECOMPILED_TARGET_grpc millrace_grpc)
 set(MILLRACE_PRECOMPILED_TARGET_torch millrace_torch)
+set(MILLRACE_PRECOMPILED_TARGET_httplib PkgConfig::HTTPLIB)
+set(MILLRACE_PRECOMPILED_TARGET_json nlohmann_json::nlohmann_json)
 set(MILLRACE_PRECOMPILED_TARGET_gtest GTest::gtest)
 
 # Adds what the target's sources see by way of the libraries to the list: a PRIVATE dependency of a library is not among it.
@@ -105,9 +110,15 @@ function(millrace_precompile_target target)
   if(TARGET absl::status)
     list(APPEND parts absl)
   endif()
-  foreach(part protobuf grpc torch gtest)
+  foreach(part protobuf grpc torch httplib json gtest)
     if(MILLRACE_PRECOMPILED_TARGET_${part} IN_LIST visible)
       list(APPEND parts ${part})
+    endif()
+  endforeach()
+  # Too few targets see JSON beside one of these for a header of their own.
+  foreach(part protobuf torch httplib)
+    if(part IN_LIST parts)
+      list(REMOVE_ITEM parts json)
     endif()
   endforeach()
   millrace_precompiled_target(header "${parts}" "${directory_options}")
