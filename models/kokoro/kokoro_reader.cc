@@ -14,9 +14,13 @@ constexpr int64_t kEndMark = 0;
 absl::StatusOr<models::PhonemeText> KokoroReader::ToPhonemes(std::string_view sentence,
                                                              std::string_view language,
                                                              bool with_words) const {
+  return FrontEndOf(language).Convert(sentence, with_words);
+}
+
+const speech::TextToPhonemes& KokoroReader::FrontEndOf(std::string_view language) const {
   auto front_end = std::ranges::find(front_ends_, language, &FrontEnd::language);
   if (front_end == front_ends_.end()) front_end = front_ends_.begin();
-  return front_end->to_phonemes->Convert(sentence, with_words);
+  return *front_end->to_phonemes;
 }
 
 speech::PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {

@@ -28,12 +28,17 @@ class KokoroReader final : public speech::SpeechReader {
   absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
                                                  std::string_view language,
                                                  bool with_words) const override;
+  absl::Status CheckText(std::string_view text, std::string_view language) const override {
+    return FrontEndOf(language).Check(text);
+  }
   std::string FromIpa(std::string_view ipa) const override { return models::MisakiFromIpa(ipa); }
   speech::PhonemeIds ToIds(std::string_view phonemes) const override;
   std::string Symbols() const override;
   size_t max_symbols() const override { return max_symbols_; }
 
  private:
+  const speech::TextToPhonemes& FrontEndOf(std::string_view language) const;
+
   const KokoroSettings& settings_;
   const std::vector<FrontEnd> front_ends_;
   const size_t max_symbols_;

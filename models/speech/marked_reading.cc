@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "models/speech/speech_units.h"
+#include "models/text/text_place.h"
 #include "models/text/trim.h"
+#include "models/text/unicode.h"
 
 namespace millrace::speech {
 namespace {
@@ -59,8 +62,8 @@ absl::Status AddPlain(std::string_view plain, size_t offset, bool behind, std::s
   if (!HasLetterOrDigit(plain)) return absl::OkStatus();
   const std::string_view text = models::TrimLeft(plain);
   auto read = reader.ToPhonemes(text, language, with_words);
-  if (!read.ok()) return read.status();
   const size_t space = plain.size() - text.size();
+  if (!read.ok()) return models::MovedBy(read.status(), offset + space);
   joined.Add(*read, offset + space, space > 0);
   return absl::OkStatus();
 }
@@ -100,6 +103,26 @@ absl::StatusOr<models::PhonemeText> ReadMarked(std::string_view unit, size_t beg
       !status.ok())
     return status;
   return joined.Take();
+}
+
+absl::Status AtSource(const absl::Status& error, size_t begin,
+                      const models::SynthesizeInput& input) {
+  absl::Status moved = models::MovedBy(error, begin);
+  const auto byte = models::ByteOf(moved);
+  if (!byte || input.markup.anchors.empty()) return moved;
+  return models::WithPlace(moved, StrCat("character ", CharactersBefore(*byte, input)));
+}
+
+size_t CharactersBefore(size_t byte, const models::SynthesizeInput& input, size_t from,
+                        size_t characters) {
+  const std::vector<models::SpeechAnchor>& anchors = input.markup.anchors;
+  const auto behind = std::ranges::upper_bound(anchors, byte, {}, &models::SpeechAnchor::byte);
+  if (behind != anchors.begin() && ((behind - 1)->byte >= from || byte < from)) {
+    from = (behind - 1)->byte;
+    characters = (behind - 1)->character;
+  }
+  return characters +
+         models::CountCodePoints(std::string_view(input.text).substr(from, byte - from));
 }
 
 std::vector<WrittenSpan> WrittenSpans(std::string_view unit, size_t begin,

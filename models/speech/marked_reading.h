@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/core/payload.h"
 #include "models/core/speech_markup.h"
 #include "models/speech/speech_reader.h"
 #include "models/text/phoneme_text.h"
@@ -25,6 +27,16 @@ absl::StatusOr<models::PhonemeText> ReadMarked(std::string_view unit, size_t beg
                                                std::span<const models::SpeechReading> readings,
                                                std::string_view language, bool with_words,
                                                const SpeechReader& reader);
+
+// Returns the error of a front end with the place in the source of the whole text; `begin` is the
+// byte of the input's text where what was read begins. It is a byte, or a character of marked text.
+absl::Status AtSource(const absl::Status& error, size_t begin,
+                      const models::SynthesizeInput& input);
+
+// Returns the number of characters of the source before a byte of the input's text, given that
+// there are `characters` before the byte `from`, which is in the same unit or an earlier one.
+size_t CharactersBefore(size_t byte, const models::SynthesizeInput& input, size_t from = 0,
+                        size_t characters = 0);
 
 // A word as the source has it.
 struct WrittenSpan {

@@ -50,6 +50,39 @@ absl::Status CheckPause(const char* field, float seconds) {
                                                  kMaxPause, ", or unset for the model's own"));
 }
 
+// Checks what stands between the pronunciations of input.text[begin, end).
+absl::Status CheckReadable(const models::SynthesizeInput& input, size_t begin, size_t end,
+                           const std::string& language, const SpeechReader& reader) {
+  const size_t part = end - begin;
+  const auto check = [&](size_t from, size_t to) {
+    if (from >= to) return absl::OkStatus();
+    const auto text = std::string_view(input.text).substr(from, to - from);
+    // Marks between pronunciations are not read by a front end.
+    if (text.size() < part && !HasLetterOrDigit(text)) return absl::OkStatus();
+    return AtSource(reader.CheckText(text, language), from, input);
+  };
+  const std::vector<models::SpeechReading>& readings = input.markup.readings;
+  auto reading = std::ranges::upper_bound(readings, begin, {}, &models::SpeechReading::end);
+  for (; reading != readings.end() && reading->begin < end; ++reading) {
+    if (reading->phonemes.empty()) continue;
+    if (absl::Status status = check(begin, reading->begin); !status.ok()) return status;
+    begin = reading->end;
+  }
+  return check(begin, end);
+}
+
+absl::Status CheckReadable(const models::SynthesizeInput& input, const SpeechReader& reader) {
+  if (input.markup.parts.empty())
+    return CheckReadable(input, 0, input.text.size(), input.language, reader);
+  for (const models::SpeechPart& part : input.markup.parts) {
+    const std::string& own = part.manner.language;
+    const absl::Status status =
+        CheckReadable(input, part.begin, part.end, own.empty() ? input.language : own, reader);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckLanguage(const std::string& language, const models::ModelInfo& info) {
   const std::vector<std::string>& languages = info.speech().languages;
   if (language.empty() || std::ranges::find(languages, language) != languages.end())
@@ -89,7 +122,8 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
       !status.ok()) {
     return status;
   }
-  return input.is_phonemes ? CheckSymbols("phonemes", input.text, reader) : absl::OkStatus();
+  return input.is_phonemes ? CheckSymbols("phonemes", input.text, reader)
+                           : CheckReadable(input, reader);
 }
 
 absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::SpeechInfo& info) {

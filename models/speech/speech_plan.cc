@@ -14,7 +14,6 @@
 #include "models/speech/speech_units.h"
 #include "models/speech/voice_level.h"
 #include "models/text/phoneme_words.h"
-#include "models/text/unicode.h"
 
 namespace millrace::speech {
 namespace {
@@ -76,7 +75,7 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
     } else {
       auto text = Read(reader);
       if (!text.ok()) {
-        request.Finish(text.status());
+        request.Finish(AtSource(text.status(), BeginOfUnit(), input_));
         return false;
       }
       text_ = *std::move(text);
@@ -144,19 +143,6 @@ absl::StatusOr<models::PhonemeText> SpeechPlan::Read(const SpeechReader& reader)
   const std::string& own = manner_of_unit().language;
   return ReadMarked(units_[next_], BeginOfUnit(), input_.markup.readings,
                     own.empty() ? input_.language : own, input_.word_times, reader);
-}
-
-size_t SpeechPlan::CharactersBefore(size_t byte) const {
-  size_t from = left_bytes_;
-  size_t characters = left_characters_;
-  const std::vector<models::SpeechAnchor>& anchors = input_.markup.anchors;
-  const auto behind = std::ranges::upper_bound(anchors, byte, {}, &models::SpeechAnchor::byte);
-  if (behind != anchors.begin() && ((behind - 1)->byte >= from || byte < from)) {
-    from = (behind - 1)->byte;
-    characters = (behind - 1)->character;
-  }
-  return characters +
-         models::CountCodePoints(std::string_view(input_.text).substr(from, byte - from));
 }
 
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
@@ -238,7 +224,7 @@ void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t shift,
   if (!input_.word_times) return;
   const std::string_view unit = units_[next_];
   const size_t unit_begin = BeginOfUnit();
-  left_characters_ = CharactersBefore(unit_begin);
+  left_characters_ = CharactersBefore(unit_begin, input_, left_bytes_, left_characters_);
   left_bytes_ = unit_begin;
   size_t symbol = 0;
   const std::vector<PhonemeSymbol>& symbols = read_.symbols;
@@ -249,7 +235,8 @@ void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t shift,
     const size_t first = symbol;
     while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
     if (symbol == first) continue;  // the voice knows none of its symbols
-    add(word.text, bounds[first], bounds[symbol], CharactersBefore(word.begin), chunk.words);
+    add(word.text, bounds[first], bounds[symbol],
+        CharactersBefore(word.begin, input_, left_bytes_, left_characters_), chunk.words);
   }
 }
 

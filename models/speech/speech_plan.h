@@ -82,9 +82,6 @@ class SpeechPlan {
   const models::SpeechManner& manner_of_unit() const;
   // Returns the phonemes of the current unit.
   absl::StatusOr<models::PhonemeText> Read(const SpeechReader& reader) const;
-  // Returns the number of characters of the source before the byte, which must be in the current
-  // unit or begin a reading.
-  size_t CharactersBefore(size_t byte) const;
   // Returns the number of samples of that many seconds at the request's speed.
   int64_t Scaled(float seconds, int sample_rate) const;
   // Returns the pause of the markup between the last unit that was spoken and the part, in samples;

@@ -21,6 +21,11 @@ class SpeechReader {
   virtual absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
                                                          std::string_view language,
                                                          bool with_words) const = 0;
+  // Returns an error if it is known at little cost that a text of many sentences has something that
+  // ToPhonemes cannot read, so that a request is refused before half of it was heard.
+  virtual absl::Status CheckText(std::string_view /*text*/, std::string_view /*language*/) const {
+    return absl::OkStatus();
+  }
   // Returns a pronunciation in IPA in the voice's symbols. What it has no symbol for stays.
   virtual std::string FromIpa(std::string_view ipa) const = 0;
   // The result includes the marks of the ends. Symbols that the voice does not know are left out.

@@ -44,6 +44,7 @@ class KanaToPhonemes final : public TextToPhonemes {
     if (!text.ok()) return text.status();
     return text->words.empty() ? models::PhonemeText() : *std::move(text);
   }
+  absl::Status Check(std::string_view text) const override { return models::CheckKana(text); }
 };
 
 class EspeakToPhonemes final : public TextToPhonemes {

@@ -23,6 +23,10 @@ class TextToPhonemes {
   // be read; Unavailable when a program that it needs fails.
   virtual absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                                       bool with_words) const = 0;
+
+  // Returns an error if it is known at little cost that a text of many sentences has something that
+  // Convert cannot read.
+  virtual absl::Status Check(std::string_view /*text*/) const { return absl::OkStatus(); }
 };
 
 struct TextToPhonemesOptions {

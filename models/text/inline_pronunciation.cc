@@ -1,7 +1,7 @@
 #include "models/text/inline_pronunciation.h"
 
-#include "absl/status/status.h"
 #include "models/core/strings.h"
+#include "models/text/text_place.h"
 #include "models/text/trim.h"
 
 namespace millrace::models {
@@ -11,8 +11,7 @@ constexpr std::string_view kOpen = "](/";
 constexpr std::string_view kClose = "/)";
 
 absl::Status Invalid(size_t at, std::string_view what) {
-  return absl::InvalidArgumentError(
-      StrCat("text: the pronunciation [...](/.../) at byte ", at, " ", what));
+  return InvalidAt("text: the pronunciation [...](/.../) at ", at, StrCat(" ", what));
 }
 
 }  // namespace

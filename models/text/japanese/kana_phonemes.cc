@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/strings.h"
+#include "models/text/text_place.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -201,12 +202,11 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
   const bool kanji =
       (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) || c >= 0x20000 || c == U'々';
   if (c == 0xFFFD) {
-    return absl::InvalidArgumentError(StrCat("text: byte ", at, " is not UTF-8"));
+    return InvalidAt("text: ", at, " is not UTF-8");
   }
-  return absl::InvalidArgumentError(
-      StrCat("text: the character '", text.substr(at, bytes), "' at byte ", at,
-             kanji ? " is a kanji; write its reading in hiragana or katakana"
-                   : " is not kana; write it in hiragana or katakana"));
+  return InvalidAt(StrCat("text: the character '", text.substr(at, bytes), "' at "), at,
+                   kanji ? " is a kanji; write its reading in hiragana or katakana"
+                         : " is not kana; write it in hiragana or katakana");
 }
 
 // Returns the text as hiragana, marks and spaces; all other characters are refused.
@@ -268,6 +268,8 @@ void AppendMark(std::string_view mark, std::string& phonemes) {
 }
 
 }  // namespace
+
+absl::Status CheckKana(std::string_view text) { return ToHiragana(text).status(); }
 
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
   const auto kana = ToHiragana(text);

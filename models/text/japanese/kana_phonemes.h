@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/text/phoneme_text.h"
 
@@ -15,5 +16,8 @@ namespace millrace::models {
 // everything else: reading them needs a dictionary (espeak-ng's Japanese voice says "Chinese
 // letter" for a kanji). Thread-safe; linear time.
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text);
+
+// Returns the error that KanaPhonemes has for the text, at a fraction of its cost.
+absl::Status CheckKana(std::string_view text);
 
 }  // namespace millrace::models

@@ -8,6 +8,7 @@
 #include "models/core/strings.h"
 #include "models/speech/speech_reader.h"
 #include "models/text/phoneme_words.h"
+#include "models/text/text_place.h"
 #include "models/text/unicode.h"
 
 namespace millrace::speech {
@@ -17,18 +18,22 @@ class NoSink final : public models::OutputSink {
   void Emit(models::Output) override {}
 };
 
-// Says the letters of a text in capitals, between marks of 0, each one followed by a 0; knows A to
-// Z, a space and the usual marks.
+// Refuses '#' and says the letters of a text in capitals, between marks of 0, each one followed by
+// a 0; knows A to Z, a space and the usual marks.
 class LetterReader final : public SpeechReader {
  public:
   absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
                                                  std::string_view /*language*/,
                                                  bool /*with_words*/) const override {
     if (sentence == "fail") return absl::UnavailableError("no front end");
+    if (const absl::Status status = FindUnreadable(sentence); !status.ok()) return status;
     models::PhonemeText text{std::string(sentence), models::SplitPhonemeWords(sentence)};
     absl::AsciiStrToUpper(&text.phonemes);
     if (text.words.empty()) text.phonemes.clear();
     return text;
+  }
+  absl::Status CheckText(std::string_view text, std::string_view /*language*/) const override {
+    return checks ? FindUnreadable(text) : absl::OkStatus();
   }
   std::string FromIpa(std::string_view ipa) const override {
     return absl::AsciiStrToUpper(View(ipa));
@@ -52,6 +57,14 @@ class LetterReader final : public SpeechReader {
   size_t max_symbols() const override { return max; }
 
   size_t max = 8;
+  bool checks = true;  // if false, a '#' is found only when its sentence is read
+
+ private:
+  static absl::Status FindUnreadable(std::string_view text) {
+    const size_t at = text.find('#');
+    return at == std::string_view::npos ? absl::OkStatus()
+                                        : models::InvalidAt("text: the '#' at ", at, " is none");
+  }
 };
 
 }  // namespace millrace::speech

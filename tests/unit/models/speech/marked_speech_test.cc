@@ -223,6 +223,20 @@ TEST_F(MarkedSpeechTest, AnUnknownSymbolIsNamedWithItsPlace) {
               HasSubstr("the symbol 'X'"));
 }
 
+TEST_F(MarkedSpeechTest, WhatCannotBeReadIsNamedByItsPlaceInTheSource) {
+  // The source is "<p>abc</p> [#](/A/) bc d#": the first '#' has a pronunciation.
+  Add("abc");
+  Add("# bc d#");
+  input_.markup.readings = {{3, 4, "#", "A"}};
+  input_.markup.anchors = {{0, 3}, {3, 12}, {4, 19}};
+  const std::string message = "text: the '#' at character 24 is none";
+  models::ModelInfo info;
+  info.details = models::SpeechInfo{};
+  EXPECT_EQ(CheckSpeech(input_, info, reader_).message(), message);
+  Speak();
+  EXPECT_EQ(status_.message(), message);
+}
+
 TEST_F(MarkedSpeechTest, SpeedAndLanguageOfEachPartAreChecked) {
   models::ModelInfo info;
   info.details = models::SpeechInfo{.languages = {"en"}, .min_speed = 0.5F, .max_speed = 2};

@@ -96,6 +96,15 @@ TEST_F(SpeechPlanTest, AFailingFrontEndEndsTheRequest) {
   EXPECT_EQ(status_.message(), "no front end");
 }
 
+TEST_F(SpeechPlanTest, WhatCannotBeReadIsNamedByItsPlaceInTheWholeText) {
+  const models::SynthesizeInput input = Say("Abc. Cd.\n\n éé d#.");
+  EXPECT_EQ(CheckSpeech(input, info_, reader_).message(), "text: the '#' at byte 17 is none");
+  reader_.checks = false;
+  EXPECT_TRUE(CheckSpeech(input, info_, reader_).ok());
+  EXPECT_THAT(Units(input), ElementsAre("Abc.", "Cd."));
+  EXPECT_EQ(status_.message(), "text: the '#' at byte 17 is none");
+}
+
 TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstChunk) {
   models::Request request(Say("Abc."), TimePoint::max(), sink_);
   SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});

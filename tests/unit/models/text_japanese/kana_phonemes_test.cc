@@ -74,6 +74,8 @@ TEST(KanaPhonemesTest, OthersAreRefusedByNameAndPlace) {
   EXPECT_EQ(KanaPhonemes("あ\xff").status().message(), "text: byte 3 is not UTF-8");
   EXPECT_FALSE(KanaPhonemes("ゝ").ok());
   EXPECT_FALSE(KanaPhonemes("人々").ok());
+  for (const char* text : {"きょうは東京", "あA", "あ\xff", "ゝ", "こんにちは。"})
+    EXPECT_EQ(CheckKana(text), KanaPhonemes(text).status());
 }
 
 TEST(KanaPhonemesTest, AnyKanaSequenceIsSpokenInLinearTime) {
