@@ -19,7 +19,7 @@ namespace {
 using Reader = absl::StatusOr<std::unique_ptr<Document>> (*)(std::string bytes,
                                                              const DocumentLimits& limits);
 
-constexpr size_t kKinds = 6;
+constexpr size_t kKinds = 7;
 constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".txt", "text/plain; charset=utf-8"},
     {".html", "text/html; charset=utf-8"},
@@ -27,9 +27,10 @@ constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".vtt", "text/vtt; charset=utf-8"},
     {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
     {".odt", "application/vnd.oasis.opendocument.text"},
+    {".md", "text/markdown; charset=utf-8"},
 }};
-constexpr std::array<Reader, kKinds> kReaders = {ReadPlainText, ReadHtmlText, ReadSrt,
-                                                 ReadWebVtt,    ReadDocx,     ReadOdt};
+constexpr std::array<Reader, kKinds> kReaders = {
+    ReadPlainText, ReadHtmlText, ReadSrt, ReadWebVtt, ReadDocx, ReadOdt, ReadMarkdownText};
 
 // Returns a name as messages show it.
 std::string_view Shown(std::string_view name) {

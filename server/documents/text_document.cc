@@ -27,7 +27,7 @@ class TextDocument final : public Document {
   models::TextFormat format() const override { return format_; }
   absl::StatusOr<std::string> Render(std::vector<std::string> translations) override {
     if (translations.empty()) return mark_;
-    if (format_ == models::TextFormat::kHtml) return mark_ + translations.front();
+    if (format_ != models::TextFormat::kText) return mark_ + translations.front();
     return mark_ + WrapLines(lines_, std::move(translations.front()));
   }
 
@@ -62,6 +62,11 @@ absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes, const
 
 absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes, const DocumentLimits&) {
   return ReadText(std::move(bytes), models::TextFormat::kHtml);
+}
+
+absl::StatusOr<std::unique_ptr<Document>> ReadMarkdownText(std::string bytes,
+                                                           const DocumentLimits&) {
+  return ReadText(std::move(bytes), models::TextFormat::kMarkdown);
 }
 
 }  // namespace millrace::server

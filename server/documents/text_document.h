@@ -14,11 +14,13 @@ namespace millrace::server {
 absl::StatusOr<std::string> TakeByteOrderMark(std::string& text);
 
 // Read files that are one text as a whole. What separates its paragraphs is kept by the readers of
-// text and HTML in models/translation/markup. Lines of plain text that an editor broke within a
-// sentence are joined, and broken again.
+// text, HTML and Markdown in models/translation/markup. Lines of plain text that an editor broke
+// within a sentence are joined, and broken again.
 absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes,
                                                         const DocumentLimits& limits);
 absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes,
                                                        const DocumentLimits& limits);
+absl::StatusOr<std::unique_ptr<Document>> ReadMarkdownText(std::string bytes,
+                                                           const DocumentLimits& limits);
 
 }  // namespace millrace::server

@@ -44,7 +44,7 @@ def over_grpc(daemon, text):
 def test_settings_name_the_formats(daemon):
     settings = daemon.http("/frontend/settings")[1]
     assert settings["filesTranslation"] is True
-    assert settings["supportedFilesFormat"] == [".txt", ".html", ".srt", ".vtt", ".docx", ".odt"]
+    assert settings["supportedFilesFormat"] == [".txt", ".html", ".srt", ".vtt", ".docx", ".odt", ".md"]
 
 
 def test_text(daemon):
@@ -68,6 +68,11 @@ def test_html(daemon):
     page = f"<!DOCTYPE html>\n<html><head><title>{HEADING}</title><style>p {{}}</style></head><body><p id=a>{SENTENCE}</p></body></html>\n"
     text = translate(daemon, "page.html", page.encode()).text
     assert text == page.replace(HEADING, over_grpc(daemon, HEADING)).replace(SENTENCE, over_grpc(daemon, SENTENCE))
+
+
+def test_markdown(daemon):
+    text = translate(daemon, "README.md", f"# {HEADING}\n\n{SENTENCE}\n\n```sh\nmake house\n```\n".encode()).text
+    assert text == f"# {over_grpc(daemon, HEADING)}\n\n{over_grpc(daemon, SENTENCE)}\n\n```sh\nmake house\n```\n"
 
 
 def test_subtitles(daemon):

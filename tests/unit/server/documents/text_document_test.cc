@@ -21,6 +21,8 @@ TEST(TextDocument, HtmlIsTranslatedAsHtml) {
   auto document = OpenDocument("a.html", "<p>One.</p>", {});
   ASSERT_TRUE(document.ok());
   EXPECT_EQ((*document)->format(), models::TextFormat::kHtml);
+  EXPECT_EQ((*OpenDocument("a.md", "# One.", {}))->format(), models::TextFormat::kMarkdown);
+  EXPECT_EQ(Translated("a.md", "\xEF\xBB\xBF# One.\n", Saying("One", "Um")), "\xEF\xBB\xBF# Um.\n");
   EXPECT_EQ((*OpenDocument("a.txt", "x", {}))->format(), models::TextFormat::kText);
 }
 
