@@ -176,6 +176,99 @@ def test_voices_are_mixed(all_models, open_page):
     expect(page.locator("#speak-error")).to_be_hidden()
 
 
+def speaks(page: Page) -> None:
+    """What stands in the form is spoken without an error."""
+    page.locator("#speak-go").click()
+    expect(page.locator("#speak-state")).to_contain_text("First sound after")
+    expect(page.locator("#speak-error")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("#speak-stop")).to_be_disabled()
+
+
+def test_each_voice_and_language_has_a_sample_that_can_be_spoken(all_models, open_page):
+    page = open_page(all_models)
+    expect(page.locator("#speak-go")).to_be_enabled()
+    voices = page.locator("#speak-voice option").evaluate_all("(options) => options.map((option) => option.value)")
+    assert len(voices) == 6
+    for voice in voices:
+        page.locator("#speak-voice").select_option(voice)
+        speaks(page)
+    page.locator("#speak-voice").select_option(label="jf_alpha · Japanese")
+    languages = page.locator("#speak-language option").evaluate_all("(options) => options.map((option) => option.value)")
+    samples = set()
+    for language in languages:
+        page.locator("#speak-language").select_option(language)
+        samples.add(page.locator("#speak-text").input_value())
+    page.locator("#speak-language").select_option("ja")   # what espeak-ng reads has no letters that it refuses
+    for form in ("tags", "ssml"):
+        page.locator("#speak-format").select_option(form)
+        speaks(page)
+    assert len(samples) == len(languages)
+
+
+def test_a_place_is_that_of_the_whole_text(all_models, open_page):
+    page = open_page(all_models)
+    page.locator("#speak-voice").select_option(label="jf_alpha · Japanese")
+    speak(page, "こんにちは。子どもたち。")
+    expect(page.locator("#speak-error")).to_contain_text("the character '子' at byte 18 is a kanji")
+    page.locator("#speak-format").select_option("ssml")
+    speak(page, "<speak>こんにちは。<s>子ども</s></speak>")
+    expect(page.locator("#speak-error")).to_contain_text("the character '子' at character 16 is a kanji")
+    assert page.evaluate("import('/console/speak.js').then(({ player }) => player.length)") == 0   # nothing was spoken before
+
+
+def test_what_was_chosen_stays_when_the_models_change(all_models, open_page):
+    answers = []
+    def voices(route):
+        # At first all voices, then none of Kokoro's as while a server starts, then all.
+        response = route.fetch()
+        body = response.json()
+        if len(answers) == 1:
+            body["voices"] = [voice for voice in body["voices"] if voice["model"] != "kokoro-82m"]
+        answers.append(len(body["voices"]))
+        route.fulfill(response=response, json=body)
+    page = open_page(all_models, prepare=lambda page: page.route("**/v1/audio/voices", voices))
+    page.locator("#speak-voice").select_option(label="jf_alpha · Japanese")
+    page.locator("#speak-language").select_option("en-US")
+    page.locator("#mix summary").click()
+    page.locator("#mix-add").click()
+    page.locator(".mix-row select").select_option("jm_kumo")
+    page.locator(".mix-row input").fill("1.5")
+    page.locator("#speak-text").fill("The children were playing.")
+    expect(page.locator(".mix-row output")).to_have_text("60 %")
+    expect(page.locator("#mix-own")).to_have_text("jf_alpha itself has 40 %")
+
+    def lose():   # the lists are asked for again when a poll succeeds after one that failed
+        page.context.set_offline(True)
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+        expect(page.locator("#status")).to_contain_text("No connection")
+        page.context.set_offline(False)
+        expect(page.locator("#status")).to_contain_text("Serving")
+    lose()
+    expect(page.locator("#speak-voice option")).to_have_count(1)
+    lose()
+    expect(page.locator("#speak-voice option")).to_have_count(6)
+    assert answers[:3] == [6, 1, 6]
+
+    def is_kept():
+        expect(page.locator("#speak-snippet code")).to_contain_text('"voice": "jf_alpha:0.4+jm_kumo:0.6"')
+        expect(page.locator("#speak-language")).to_have_value("en-US")
+        expect(page.locator("#speak-text")).to_have_value("The children were playing.")
+    is_kept()
+    page.reload()
+    is_kept()
+
+
+def test_an_empty_text_takes_an_old_error_away(daemon, open_page):
+    page = open_page(daemon)
+    page.locator("#speak-format").select_option("ssml")
+    speak(page, "<speak>")
+    expect(page.locator("#speak-error")).to_be_visible()
+    speak(page, "  ")
+    expect(page.locator("#speak-error")).to_be_hidden()
+    expect(page.locator("#speak-state")).to_have_text("There is no text to speak.")
+
+
 def test_speech_is_downloaded_in_any_format(daemon, open_page):
     page = open_page(daemon)
     speak(page, "Good morning.")
@@ -247,6 +340,7 @@ def test_the_request_is_shown_as_programs(daemon, open_page):
     program = code.text_content()
     compile(program, "snippet", "exec")
     assert "It's \\\"here\\\"." in program
+    assert "MILLRACE_API_KEY" not in program and "MILLRACE_API_KEY" not in page.content()   # no key is needed
 
 
 def test_the_keyboard_is_enough(daemon, open_page):
@@ -318,6 +412,61 @@ def test_a_text_is_translated_while_it_is_typed(daemon, open_page):
     expect(page.locator("#target-text .empty")).to_be_visible()
 
 
+def test_a_text_in_the_target_language_is_translated_into_another(daemon, open_page):
+    page = open_page(daemon, "translate")
+    expect(page.locator("#target")).to_have_value("pt")
+    expect(page.locator("#swap")).to_be_disabled()   # no language is known yet
+    page.locator("#source-text").fill("Bom dia. Onde fica a estação mais próxima?")
+    expect(page.locator("#target-text")).to_contain_text("station")
+    expect(page.locator("#target")).to_have_value("en")
+    expect(page.locator("#detected")).to_contain_text("Portuguese, 97 % sure, so it is translated into English")
+    page.locator("#swap").click()
+    expect(page.locator("#source")).to_have_value("en")
+    expect(page.locator("#target")).to_have_value("pt")
+    expect(page.locator("#target-text")).to_contain_text("estação")
+    expect(page.locator("#translate-error")).to_be_hidden()
+    # The next text in English goes into Portuguese again, and who insists has their way.
+    page.locator("#source").select_option("auto")
+    page.locator("#source-text").fill("Onde fica a estação mais próxima?")
+    expect(page.locator("#target")).to_have_value("en")
+    page.locator("#source-text").fill("Where is the nearest station, please?")
+    expect(page.locator("#target")).to_have_value("pt")
+    expect(page.locator("#target-text")).to_contain_text("estação")
+    page.locator("#target").select_option("en")
+    expect(page.locator("#detected")).to_contain_text("the text is English already")
+    expect(page.locator("#target")).to_have_value("en")
+    expect(page.locator("#swap")).to_be_disabled()   # from English to English and back
+
+
+def test_a_text_and_its_languages_stay(daemon, open_page):
+    page = open_page(daemon, "translate")
+    page.locator("#source").select_option("pt")
+    page.locator("#source-text").fill("Onde fica a estação?")
+    expect(page.locator("#target-text")).to_contain_text("station")
+    page.reload()
+    expect(page.locator("#source")).to_have_value("pt")
+    expect(page.locator("#source-text")).to_have_value("Onde fica a estação?")
+    expect(page.locator("#target-text")).to_contain_text("station")
+
+
+def test_files_are_translated(daemon, open_page):
+    page = open_page(daemon, "translate")
+    expect(page.locator("#file-state")).to_contain_text("docx, odt, md")
+    page.locator("#target").select_option("pt")
+    with page.expect_file_chooser() as chooser:
+        page.locator("#file-choose").click()
+    chooser.value.set_files({"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# The station\n\nWhere is the nearest station?\n"})
+    link = page.locator("#file-state a")
+    with page.expect_download() as download:
+        link.click()
+    assert download.value.suggested_filename == "notes_pt.md"
+    text = download.value.path().read_text()
+    assert text.startswith("# ") and "estação mais próxima?" in text
+    page.locator("#file").set_input_files({"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"})
+    expect(page.locator("#file-error")).to_contain_text("notes.pdf: file: the name 'notes.pdf' ends with no extension that is supported")
+    expect(page.locator("#file-stop")).to_be_hidden()
+
+
 def test_words_are_seen_before_the_translation_is_complete(daemon, open_page):
     page = open_page(daemon, "translate")
     expect(page.locator("#source option")).to_have_count(3)
@@ -383,12 +532,71 @@ def test_models_are_unloaded_and_loaded(daemon, open_page):
     page = open_page(daemon, "live")
     row = page.locator("#models tr", has_text=PT_EN)
     row.get_by_role("button", name="Unload").click()
+    expect(page.locator("#unload-text")).to_contain_text(PT_EN)
+    page.locator("#unload-cancel").click()
+    expect(row.locator(".badge")).to_have_text("Ready")
+    row.get_by_role("button", name="Unload").click()
+    page.keyboard.press("Escape")
+    expect(row.locator(".badge")).to_have_text("Ready")
+    row.get_by_role("button", name="Unload").click()
+    page.locator("#unload-go").click()
     expect(row.locator(".badge")).to_have_text("Not loaded")
     page.locator("#tab-translate").click()
     expect(page.locator("#source option")).to_have_count(2)   # the lists follow
     page.locator("#tab-live").click()
     row.get_by_role("button", name="Load").click()
     expect(row.locator(".badge")).to_have_text("Ready")
+
+
+def test_a_model_that_is_loaded_again_has_counted_nothing_new(daemon, open_page):
+    for _ in range(500):
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+    page = open_page(daemon, "live")
+    row = page.locator("#models tr", has_text=NULL)
+    # With the first answer nothing is known of rates or of the last minute.
+    expect(page.locator("#tiles")).not_to_contain_text("in the last minute")
+    page.evaluate("""() => {
+      window.seen = [];
+      const tile = document.querySelector(".tile b"), cell = [...document.querySelectorAll("#models tr")].find((row) => row.textContent.includes("null"));
+      new MutationObserver(() => window.seen.push(tile.textContent, cell.querySelector(".number").textContent))
+        .observe(tile, { childList: true, characterData: true, subtree: true });
+    }""")
+    row.get_by_role("button", name="Unload").click()
+    page.locator("#unload-go").click()
+    expect(row.locator(".badge")).to_have_text("Not loaded")
+    row.get_by_role("button", name="Load").click()
+    expect(row.locator(".badge")).to_have_text("Ready")
+    before = page.evaluate("window.seen.length")
+    eventually("figures after the load", lambda: page.evaluate("window.seen.length") > before + 6)
+    assert set(page.evaluate("window.seen")) <= {"0", "–"}
+
+
+def test_what_the_live_view_counts_is_of_the_time_that_it_saw(daemon, open_page):
+    page = open_page(daemon, "live")
+    expect(page.locator("#tiles")).to_contain_text(re.compile("in the last [1-9] s"))
+
+
+def test_old_figures_are_grey_without_a_server(daemon, open_page):
+    page = open_page(daemon, "live")
+    expect(page.locator("#live-body")).not_to_have_class("stale")
+    expect(page.locator("#models button").first).to_be_enabled()
+    page.route("**/console/live*", lambda route: route.abort())
+    expect(page.locator("#live-body")).to_have_class("stale")
+    expect(page.locator("#live-notice")).to_have_class(re.compile("error"))
+    expect(page.locator("#models button:enabled")).to_have_count(0)
+    page.unroute("**/console/live*")
+    expect(page.locator("#live-body")).not_to_have_class("stale")
+    expect(page.locator("#models button").first).to_be_enabled()
+
+
+def test_a_phone_shows_all_of_a_model(daemon, open_page):
+    page = open_page(daemon, "live", viewport={"width": 390, "height": 844})
+    row = page.locator("#models tr").first
+    expect(row).to_be_visible()
+    for part in (row.locator("td.number").first, row.locator("td.number").last, row.locator(".badge"), row.get_by_role("button")):
+        box = part.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert page.locator(".table-scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
 
 
 def test_the_live_view_recovers_from_a_cut_connection(daemon, open_page):
@@ -415,7 +623,8 @@ def test_the_live_view_does_not_grow(daemon, open_page):
     expect(page.locator("#live-body")).to_be_visible()
     page.wait_for_timeout(4 * SECOND)
     uses = console_page.soak(page, seconds=16, interval=4)
-    assert uses[-1].nodes <= uses[0].nodes + 20
+    # Nodes that were replaced just now may not be collected yet.
+    assert min(use.nodes for use in uses[-2:]) <= uses[0].nodes + 20
     assert uses[-1].listeners <= uses[0].listeners
     assert uses[-1].heap_bytes < uses[0].heap_bytes + 1_500_000   # a minute of history is still filling
 
@@ -439,6 +648,7 @@ def test_the_key_is_asked_for_and_kept_in_memory_only(guarded, open_page):
     page.locator("#source").select_option("en")
     page.locator("#source-text").fill("Good morning.")
     expect(page.locator("#target-text")).to_contain_text("dia")
+    expect(page.locator("#translate-snippet code")).to_contain_text("Authorization: Bearer $MILLRACE_API_KEY")
     kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])")
     assert USER not in kept and USER not in page.content()
     page.reload()
@@ -483,3 +693,8 @@ def test_the_theme_is_the_system_s_until_it_is_chosen(daemon, open_page, scheme)
     expect(page.locator("html")).to_have_attribute("data-theme", other)
     expect(page.locator("body")).to_have_css("background-color", PAGE_COLORS[other])
     expect(page.locator("#theme-button")).to_have_attribute("aria-pressed", str(other == "dark").lower())
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", other)
+    page.locator("#theme-button").click()   # as the system again, and with it
+    page.emulate_media(color_scheme=other)
+    expect(page.locator("html")).to_have_attribute("data-theme", other)

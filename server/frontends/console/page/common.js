@@ -13,9 +13,21 @@ export function hasKey() {
   return key !== "";
 }
 
-// Calls `listener` whenever the key changes.
+// Calls `listener` whenever the key changes, or whether one is needed.
 export function onKey(listener) {
   keyListeners.add(listener);
+}
+
+let needed = false;
+
+export function setKeyNeeded(value) {
+  if (value === needed) return;
+  needed = value;
+  for (const listener of keyListeners) listener();
+}
+
+export function keyNeeded() {
+  return needed || hasKey();
 }
 
 let askForKey = () => {};
@@ -42,20 +54,22 @@ async function errorOf(response) {
   return new ApiError(response.status, message);
 }
 
-// Sends a request and returns the response once it has begun. A body that is an object goes out as JSON.
+// Sends a request and returns the response once it has begun. A body goes out as JSON, unless it is a form.
 export async function request(path, { body, signal, method, quiet } = {}) {
   const headers = {};
+  const isForm = body instanceof FormData;
   if (key) headers.Authorization = `Bearer ${key}`;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   const response = await fetch(path, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers, signal, cache: "no-store", credentials: "omit",
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined || isForm ? body : JSON.stringify(body),
   });
   if (response.ok) return response;
   const error = await errorOf(response);
   // LibreTranslate's routes say 403 where others say 401.
   error.needsKey = response.status === 401 || (response.status === 403 && error.message.startsWith("api_key"));
+  if (error.needsKey) setKeyNeeded(true);
   if (error.needsKey && !quiet) askForKey(error.message);
   throw error;
 }
@@ -88,6 +102,25 @@ export function explain(error) {
   return String(error.message ?? error);
 }
 
+// What a person chose is kept in this browser; the key never is. A browser may refuse, and then nothing is kept.
+export const MOST_KEPT = 100_000;   // characters of a text
+
+export function recall(name) {
+  try {
+    return JSON.parse(localStorage.getItem(`millrace.${name}`)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function remember(name, value) {
+  try {
+    localStorage.setItem(`millrace.${name}`, JSON.stringify(value));
+  } catch {
+    // It is full, or not allowed.
+  }
+}
+
 export const $ = (id) => document.getElementById(id);
 
 // Makes an element. Text is always set as text.
@@ -104,15 +137,6 @@ export function el(tag, properties = {}, ...children) {
 export function show(element, message) {
   element.hidden = !message;
   element.textContent = message ?? "";
-}
-
-// Puts options in a select and keeps what was chosen if it is still there.
-export function setOptions(select, options, fallback) {
-  const before = select.value;
-  select.replaceChildren(...options);
-  const values = new Set([...select.options].map((option) => option.value));
-  if (values.has(before)) select.value = before;
-  else if (fallback !== undefined && values.has(fallback)) select.value = fallback;
 }
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
@@ -216,6 +240,11 @@ export function snippet(card, forms) {
     last = request;
     draw();
   };
+}
+
+// The header with the key as a line of a curl command; none where no key is needed.
+export function curlKey() {
+  return keyNeeded() ? `  -H "Authorization: Bearer $MILLRACE_API_KEY" \\\n` : "";
 }
 
 // A word of a shell, quoted.

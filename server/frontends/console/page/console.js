@@ -1,6 +1,6 @@
 // The page: its tabs, its theme and its key.
 
-import { $, hasKey, onKey, setKey, setKeyPrompt } from "./common.js";
+import { $, hasKey, onKey, recall, remember, setKey, setKeyPrompt } from "./common.js";
 import * as live from "./live.js";
 import * as speak from "./speak.js";
 import * as translate from "./translate.js";
@@ -47,9 +47,19 @@ function setTheme(theme) {
   live.draw();
 }
 
-setTheme(dark.matches ? "dark" : "light");
-dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
-$("theme-button").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+// The theme is the system's until the person chooses the other one.
+const systemTheme = () => (dark.matches ? "dark" : "light");
+const view = recall("view");
+
+setTheme(view.theme ?? systemTheme());
+dark.addEventListener("change", () => setTheme(view.theme ?? systemTheme()));
+$("theme-button").addEventListener("click", () => {
+  const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  if (theme === systemTheme()) delete view.theme;
+  else view.theme = theme;
+  remember("view", view);
+  setTheme(theme);
+});
 
 // --- key ---
 

@@ -1,25 +1,41 @@
 // The tab that speaks: text to speech, heard while it is made.
 
-import { $, clock, color, drawing, el, events, explain, languageName, milliseconds, onKey, python, quoted, request, save, setOptions, show,
-  snippet } from "./common.js";
+import { $, MOST_KEPT, clock, color, curlKey, drawing, el, events, explain, keyNeeded, languageName, milliseconds, onKey, python, quoted, recall,
+  remember, request, save, show, snippet } from "./common.js";
 import { Player } from "./player.js";
 
+// Two sentences of each language, as the voices can read them: Japanese is in kana, with particles as they are said.
 const SAMPLES = {
-  en: "The quick brown fox jumps over the lazy dog. How razorback-jumping frogs can level six piqued gymnasts!",
-  pt: "Bom dia. As crianças brincavam no jardim. Onde fica a estação mais próxima?",
-  es: "Buenos días. Los niños jugaban en el jardín. ¿Dónde está la estación más cercana?",
-  fr: "Bonjour. Les enfants jouaient dans le jardin. Où se trouve la gare la plus proche ?",
-  it: "Buongiorno. I bambini giocavano in giardino. Dov’è la stazione più vicina?",
-  hi: "नमस्ते। बच्चे बगीचे में खेल रहे थे।",
-  ja: "おはようございます。子どもたちは庭で遊んでいました。",
-  zh: "早上好。孩子们在花园里玩耍。",
+  de: ["Guten Morgen. Die Kinder spielten im Garten.", "Wo ist der nächste Bahnhof?"],
+  en: ["The quick brown fox jumps over the lazy dog.", "How razorback-jumping frogs can level six piqued gymnasts!"],
+  es: ["Buenos días. Los niños jugaban en el jardín.", "¿Dónde está la estación más cercana?"],
+  fr: ["Bonjour. Les enfants jouaient dans le jardin.", "Où se trouve la gare la plus proche ?"],
+  hi: ["नमस्ते। बच्चे बगीचे में खेल रहे थे।", "सबसे नज़दीकी स्टेशन कहाँ है?"],
+  it: ["Buongiorno. I bambini giocavano in giardino.", "Dov’è la stazione più vicina?"],
+  ja: ["おはよう ございます。こどもたち わ にわ で あそんで いました。", "えき わ どこ です か？"],
+  nl: ["Goedemorgen. De kinderen speelden in de tuin.", "Waar is het dichtstbijzijnde station?"],
+  pl: ["Dzień dobry. Dzieci bawiły się w ogrodzie.", "Gdzie jest najbliższa stacja?"],
+  pt: ["Bom dia. As crianças brincavam no jardim.", "Onde fica a estação mais próxima?"],
+  ru: ["Доброе утро. Дети играли в саду.", "Где находится ближайшая станция?"],
+  zh: ["早上好。孩子们在花园里玩耍。", "最近的车站在哪里？"],
 };
 
-// By format: a text of its own, in place of a sample of another format.
-const MARKED = {
-  tags: "Ready? [pause:1s] [rate:120%]Go. [rate:default]And here we stop. [pause:500ms] [volume:soft]Very quietly.",
-  ssml: `<speak>\n  Ready? <break time="1s"/>\n  <prosody rate="120%">Go.</prosody>\n  <p>Call <say-as interpret-as="telephone">555-0142</say-as> today.</p>\n</speak>`,
+// The same sentences in each format of a text. Only English has readings of numbers.
+const FORMS = {
+  text: ([first, second]) => `${first} ${second}`,
+  tags: ([first, second]) => `${first} [pause:1s] [rate:120%]${second} [rate:default][volume:soft]${first}`,
+  ssml: ([first, second], code) => `<speak>\n  ${first} <break time="1s"/>\n  <prosody rate="120%">${second}</prosody>\n`
+    + (code === "en" ? `  <p>Call <say-as interpret-as="telephone">555-0142</say-as> today.</p>\n` : "") + "</speak>",
 };
+
+// Empty: there is no sample of the language.
+function sample(language, format) {
+  const code = language.split("-")[0];
+  return SAMPLES[code] ? FORMS[format](SAMPLES[code], code) : "";
+}
+
+const ALL_SAMPLES = new Set(Object.keys(SAMPLES).flatMap((code) => Object.keys(FORMS).map((format) => sample(code, format))));
+const isSample = (text) => text === "" || ALL_SAMPLES.has(text);
 
 export const player = new Player(changed);
 let voices = [];
@@ -29,17 +45,32 @@ let controller = null;   // of the request under way
 let lit = null;
 let frame = 0;
 
-const chosenVoice = () => voices[Number($("speak-voice").value)];
+// What the person chose: { voice, language, mix: [[id, weight]], speed, format, text }. It stays while the voice is not there, as when the
+// server starts again.
+const wanted = recall("speak");
+
+const keyOf = (voice) => `${voice.model}/${voice.id}`;
+const chosenVoice = () => voices.find((voice) => keyOf(voice) === $("speak-voice").value);
+
+function keep(changes) {
+  Object.assign(wanted, changes);
+  remember("speak", wanted);
+}
+
+const mixOf = () => ($("mix").hidden ? [] : [...$("mix-rows").children].map((row) =>
+  [row.querySelector("select").value, Number(row.querySelector("input").value)]));
+
+// Returns the voices that are mixed with their shares in percent. The voice itself is the first and has what the others leave.
+function shares(voice) {
+  const others = mixOf();
+  const total = others.reduce((sum, [, weight]) => sum + weight, 1);
+  const theirs = others.map(([id, weight]) => [id, Math.max(1, Math.floor(weight / total * 100))]);
+  return [[voice.id, 100 - theirs.reduce((sum, [, share]) => sum + share, 0)], ...theirs];
+}
 
 function mixed(voice) {
-  const rows = [...$("mix-rows").children];
-  if ($("mix").hidden || rows.length === 0) return voice.id;
-  const others = rows.map((row) => [row.querySelector("select").value, Number(row.querySelector("input").value)]);
-  const total = others.reduce((sum, [, weight]) => sum + weight, 1);
-  const shares = others.map(([id, weight]) => [id, Math.max(1, Math.round(weight / total * 100))]);
-  // The voice itself has what is left, so that all of them sum to 1.
-  const own = 100 - shares.reduce((sum, [, share]) => sum + share, 0);
-  return [[voice.id, own], ...shares].map(([id, share]) => `${id}:${share / 100}`).join("+");
+  const all = shares(voice);
+  return all.length === 1 ? voice.id : all.map(([id, share]) => `${id}:${share / 100}`).join("+");
 }
 
 // The request as it stands in the form; format: "mp3" and others.
@@ -57,14 +88,15 @@ function build(format) {
 
 const refresh = snippet($("speak-snippet"), {
   curl: (body) => `curl ${location.origin}/v1/audio/speech \\\n  -H 'Content-Type: application/json' \\\n`
-    + `  -H "Authorization: Bearer $MILLRACE_KEY" \\\n  -d ${quoted(JSON.stringify(body, null, 1))} \\\n  -o speech.${body.response_format}`,
+    + `${curlKey()}  -d ${quoted(JSON.stringify(body, null, 1))} \\\n  -o speech.${body.response_format}`,
   Python: (body) => {
     const { model, input, voice, response_format, speed, ...others } = body;
     const lines = [`model=${python(model)}, voice=${python(voice ?? "alloy")}, response_format=${python(response_format)},`,
       ...(speed === undefined ? [] : [`speed=${speed},`]),
       ...(Object.keys(others).length ? [`extra_body=${python(others)},`] : []),
       `input=${python(input)}`];
-    return `from openai import OpenAI\n\nclient = OpenAI(base_url="${location.origin}/v1", api_key="...")\n`
+    const key = keyNeeded() ? `os.environ["MILLRACE_API_KEY"]` : `"unused"`;
+    return `${keyNeeded() ? "import os\n" : ""}from openai import OpenAI\n\nclient = OpenAI(base_url="${location.origin}/v1", api_key=${key})\n`
       + `speech = client.audio.speech.create(\n    ${lines.join("\n    ")})\nspeech.write_to_file("speech.${response_format}")`;
   },
 });
@@ -74,60 +106,95 @@ function refreshRequest() {
   $("speak-count").textContent = text ? `${[...text].length.toLocaleString("en")} characters` : "";
   $("speak-speed-value").textContent = `${Number($("speak-speed").value).toFixed(2)}×`;
   $("speak-speed").setAttribute("aria-valuetext", `${$("speak-speed").value} times`);
+  if (!$("mix").hidden) showShares();
   refresh(build($("download-format").value));
 }
 
 // --- voices ---
 
+const NO_VOICES = "No model that speaks is loaded.";
+
 export async function load() {
   const answer = await (await request("/v1/audio/voices", { quiet: true })).json();
   voices = answer.voices;
   const groups = new Map();
-  voices.forEach((voice, i) => {
+  for (const voice of voices) {
     if (!groups.has(voice.model)) groups.set(voice.model, el("optgroup", { label: voice.model }));
-    groups.get(voice.model).append(el("option", { value: String(i) }, `${voice.id} · ${languageName(voice.language)}`));
-  });
-  const english = voices.findIndex((voice) => voice.language.startsWith("en"));
-  setOptions($("speak-voice"), [...groups.values()], String(Math.max(english, 0)));
+    groups.get(voice.model).append(el("option", { value: keyOf(voice) }, `${voice.id} · ${languageName(voice.language)}`));
+  }
+  const select = $("speak-voice");
+  select.replaceChildren(...groups.values());
+  const first = voices.find((voice) => voice.language.startsWith("en")) ?? voices[0];
+  const chosen = voices.find((voice) => keyOf(voice) === wanted.voice) ?? first;
+  if (chosen) select.value = keyOf(chosen);
   $("speak-go").disabled = voices.length === 0;
-  $("speak-voice").disabled = voices.length === 0;
-  show($("speak-error"), voices.length === 0 ? "No model that speaks is loaded." : "");
-  voiceChanged();
+  select.disabled = voices.length === 0;
+  if (voices.length === 0) show($("speak-error"), NO_VOICES);
+  else if ($("speak-error").textContent === NO_VOICES) show($("speak-error"), "");
+  showVoice();
 }
 
-function voiceChanged() {
+// Shows what can be chosen with the voice, and of that what the person wanted.
+function showVoice() {
   const voice = chosenVoice();
   if (!voice) return refreshRequest();
-  setOptions($("speak-language"), voice.languages.map((tag) => el("option", { value: tag }, languageName(tag))), voice.language);
-  $("speak-language").value = voice.languages.includes(voice.language) ? voice.language : voice.languages[0] ?? "";
-  $("mix").hidden = voices.filter((other) => other.model === voice.model).length < 2;
-  $("mix-rows").replaceChildren();
+  const own = keyOf(voice) === wanted.voice;
+  const language = own && voice.languages.includes(wanted.language) ? wanted.language
+    : voice.languages.includes(voice.language) ? voice.language : voice.languages[0] ?? "";
+  $("speak-language").replaceChildren(...voice.languages.map((tag) => el("option", { value: tag }, languageName(tag))));
+  $("speak-language").value = language;
+  const others = voices.filter((other) => other.model === voice.model && other.id !== voice.id).map((other) => other.id);
+  $("mix").hidden = others.length === 0;
+  const mix = own && Array.isArray(wanted.mix) ? wanted.mix.filter(([id]) => others.includes(id)) : [];
+  $("mix-rows").replaceChildren(...mix.map(([id, weight]) => mixRow(others, id, weight)));
+  if (mix.length) $("mix").open = true;
   takeSample();
 }
 
 function takeSample() {
   const text = $("speak-text");
-  // A text of the user's own stays.
-  if (text.value === "" || [...Object.values(SAMPLES), ...Object.values(MARKED)].includes(text.value))
-    text.value = MARKED[$("speak-format").value] ?? SAMPLES[$("speak-language").value.split("-")[0]] ?? SAMPLES.en;
+  // A text of the person's own stays, and so does the one that is about to be written.
+  if (isSample(text.value) && (text.value || document.activeElement !== text)) text.value = sample($("speak-language").value, $("speak-format").value);
+  text.placeholder = `Type or paste a text in ${languageName($("speak-language").value || "en")}`;
   refreshRequest();
+}
+
+function mixRow(others, id, weight) {
+  const select = el("select", { "aria-label": "Voice" }, ...others.map((other) => el("option", {}, other)));
+  select.value = id;
+  const range = el("input", { type: "range", min: "0.1", max: "2", step: "0.1", value: String(weight), "aria-label": "Weight beside the voice above", title: "Weight beside the voice above" });
+  const remove = el("button", { type: "button", className: "quiet", "aria-label": "Remove this voice" }, "Remove");
+  const row = el("div", { className: "mix-row" }, select, range, el("output"), remove);
+  remove.addEventListener("click", () => {
+    row.remove();
+    $("mix-add").focus();
+    mixChanged();
+  });
+  return row;
 }
 
 function addVoice() {
   const voice = chosenVoice();
-  const others = voices.filter((other) => other.model === voice.model && other.id !== voice.id);
-  const select = el("select", { "aria-label": "Voice" }, ...others.map((other) => el("option", {}, other.id)));
-  const weight = el("input", { type: "range", min: "0.1", max: "2", step: "0.1", value: "1", "aria-label": "Weight beside the voice above", title: "Weight beside the voice above" });
-  const remove = el("button", { type: "button", className: "quiet", "aria-label": "Remove this voice" }, "Remove");
-  const row = el("div", { className: "mix-row" }, select, weight, remove);
-  remove.addEventListener("click", () => {
-    row.remove();
-    $("mix-add").focus();
-    refreshRequest();
-  });
+  const others = voices.filter((other) => other.model === voice.model && other.id !== voice.id).map((other) => other.id);
+  const row = mixRow(others, others[0], 1);
   $("mix-rows").append(row);
-  select.focus();
+  row.querySelector("select").focus();
+  mixChanged();
+}
+
+function mixChanged() {
+  keep({ voice: $("speak-voice").value, mix: mixOf() });
   refreshRequest();
+}
+
+function showShares() {
+  const voice = chosenVoice();
+  const [[, own], ...others] = voice ? shares(voice) : [["", 100]];
+  $("mix-own").textContent = others.length ? `${voice.id} itself has ${own} %` : "";
+  [...$("mix-rows").children].forEach((row, i) => {
+    row.querySelector("output").textContent = `${others[i][1]} %`;
+    row.querySelector("input").setAttribute("aria-valuetext", `${others[i][1]} percent`);
+  });
 }
 
 // --- speaking ---
@@ -137,15 +204,19 @@ const decode = (text) => Uint8Array.from(atob(text), (letter) => letter.charCode
 async function speak() {
   const voice = chosenVoice();
   if (!voice) return;  // the voices are not known yet
-  if (!$("speak-text").value.trim()) return $("speak-text").focus();
   stop();
+  show($("speak-error"), "");
+  if (!$("speak-text").value.trim()) {
+    $("speak-state").textContent = "There is no text to speak.";
+    $("speak-text").focus();
+    return;
+  }
   const mine = controller = new AbortController();
   spoken = build("pcm");
   const body = { ...spoken, sample_rate: voice.sample_rate, stream_format: "sse", timestamps: ["word"] };
   player.reset(voice.sample_rate);
   player.play();
   layOut(spoken.input, spoken.language);
-  show($("speak-error"), "");
   $("speak-stop").disabled = false;
   $("download").disabled = true;
   $("speak-state").textContent = "Waiting for the first sound";
@@ -322,15 +393,37 @@ export function start() {
     const word = words.find(({ element }) => element === event.target);
     if (word) player.seek(word.start);
   });
-  $("speak-voice").addEventListener("change", voiceChanged);
-  $("speak-language").addEventListener("change", takeSample);
-  $("speak-format").addEventListener("change", takeSample);
+  $("speak-voice").addEventListener("change", () => {
+    keep({ voice: $("speak-voice").value, language: undefined, mix: [] });
+    showVoice();
+  });
+  $("speak-language").addEventListener("change", () => {
+    keep({ voice: $("speak-voice").value, language: $("speak-language").value, mix: mixOf() });
+    takeSample();
+  });
+  $("speak-format").addEventListener("change", () => {
+    keep({ format: $("speak-format").value });
+    takeSample();
+  });
+  $("speak-text").addEventListener("input", () => {
+    const text = $("speak-text").value;
+    keep({ text: isSample(text) || text.length > MOST_KEPT ? undefined : text });
+    refreshRequest();
+  });
+  $("speak-speed").addEventListener("input", () => {
+    keep({ speed: $("speak-speed").value });
+    refreshRequest();
+  });
+  $("mix-rows").addEventListener("input", mixChanged);
   $("mix-add").addEventListener("click", addVoice);
   $("download").addEventListener("click", download);
-  for (const id of ["speak-text", "speak-speed", "download-format", "mix-rows"]) $(id).addEventListener("input", refreshRequest);
+  $("download-format").addEventListener("input", refreshRequest);
   document.addEventListener("visibilitychange", changed);
   new ResizeObserver(changed).observe($("wave"));
   onKey(refreshRequest);
+  if (wanted.text) $("speak-text").value = wanted.text;
+  if (FORMS[wanted.format]) $("speak-format").value = wanted.format;
+  if (wanted.speed) $("speak-speed").value = wanted.speed;
   refreshRequest();
 }
 

@@ -1,6 +1,7 @@
 // The tab that translates, word by word as the words come.
 
-import { $, copy, el, events, explain, languageName, milliseconds, onKey, python, quoted, request, setOptions, show, snippet } from "./common.js";
+import { $, MOST_KEPT, copy, curlKey, el, events, explain, keyNeeded, languageName, milliseconds, onKey, python, quoted, recall, remember, request,
+  show, snippet } from "./common.js";
 
 const PAUSE = 350;   // milliseconds without typing before a translation begins
 
@@ -8,6 +9,17 @@ let languages = [];
 let controller = null;
 let timer = 0;
 let translated = "";   // what stands in the output
+let detected = null;   // the language that was detected last
+let passedOver = null; // the target that was left because the text was in it
+let insisted = null;   // the language of texts that the person wants to have in that same language
+
+// What the person chose: { source, target, text }. It stays while no model has these languages.
+const wanted = recall("translate");
+
+function keep(changes) {
+  Object.assign(wanted, changes);
+  remember("translate", wanted);
+}
 
 function glossary() {
   const terms = [];
@@ -33,45 +45,84 @@ function build() {
 
 const refresh = snippet($("translate-snippet"), {
   curl: (body) => `curl ${location.origin}/translate \\\n  -H 'Content-Type: application/json' \\\n`
-    + `  -H "Authorization: Bearer $MILLRACE_KEY" \\\n  -d ${quoted(JSON.stringify(body, null, 1))}`,
-  Python: (body) => `import requests\n\nanswer = requests.post(\n    "${location.origin}/translate",\n`
-    + `    headers={"Authorization": "Bearer ..."},\n    json=${python(body)})\nprint(answer.json()["translatedText"])`,
+    + `${curlKey()}  -d ${quoted(JSON.stringify(body, null, 1))}`,
+  Python: (body) => `${keyNeeded() ? "import os\n" : ""}import requests\n\nanswer = requests.post(\n    "${location.origin}/translate",\n`
+    + `${keyNeeded() ? `    headers={"Authorization": "Bearer " + os.environ["MILLRACE_API_KEY"]},\n` : ""}    json=${python(body)})\nprint(answer.json()["translatedText"])`,
 });
 
 // --- languages ---
 
+const NO_MODELS = "No model that translates is loaded.";
+
 export async function load() {
   languages = await (await request("/languages", { quiet: true })).json();
-  const sources = languages.filter((language) => language.targets.some((target) => target !== language.code));
-  setOptions($("source"), [el("option", { value: "auto" }, "Detect language"),
-    ...sources.map((language) => el("option", { value: language.code }, languageName(language.code)))], "auto");
+  const sources = languages.filter((language) => targetsOf(language.code).length);
+  $("source").replaceChildren(el("option", { value: "auto" }, "Detect language"),
+    ...sources.map((language) => el("option", { value: language.code }, languageName(language.code))));
+  $("source").value = sources.some((language) => language.code === wanted.source) ? wanted.source : "auto";
   offerTargets();
   const none = sources.length === 0;
   $("source-text").disabled = none;
-  show($("translate-error"), none ? "No model that translates is loaded." : "");
+  $("file-choose").disabled = none;
+  if (none) show($("translate-error"), NO_MODELS);
+  else if ($("translate-error").textContent === NO_MODELS) show($("translate-error"), "");
+  // A text that was kept, or that could not be translated without its model.
+  if (!none && !translated && $("source-text").value) edited(0);
+  refresh(build());
+  await offerFiles();
+}
+
+// The languages that a language is translated into.
+function targetsOf(code) {
+  return (languages.find((language) => language.code === code)?.targets ?? []).filter((target) => target !== code);
+}
+
+// The language to translate into when the person did not say.
+function usual(codes) {
+  const own = navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => codes.includes(tag) && tag !== "en");
+  return own ?? codes.find((code) => code !== "en") ?? codes[0];
 }
 
 function offerTargets() {
   const source = $("source").value;
-  const codes = new Set();
-  for (const language of languages) {
-    if (source !== "auto" && language.code !== source) continue;
-    for (const target of language.targets) if (target !== language.code || source === "auto") codes.add(target);
-  }
-  const wanted = navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => codes.has(tag) && tag !== "en");
-  setOptions($("target"), [...codes].map((code) => el("option", { value: code }, languageName(code))), wanted ?? [...codes].find((code) => code !== "en"));
-  $("swap").disabled = source === "auto" && !detected;
+  const codes = source === "auto" ? [...new Set(languages.flatMap((language) => targetsOf(language.code)))] : targetsOf(source);
+  $("target").replaceChildren(...codes.map((code) => el("option", { value: code }, languageName(code))));
+  $("target").value = codes.includes(wanted.target) ? wanted.target : usual(codes) ?? "";
+  offerSwap();
 }
 
-let detected = null;   // the language that was detected last
+// A text that is in the wanted language already is translated into another one, and a later text into the wanted one again. Returns true if
+// the target changed.
+function followDetected() {
+  if ($("source").value !== "auto" || !detected || detected === insisted) return false;
+  const codes = targetsOf(detected);
+  if (codes.length === 0) return false;
+  const before = $("target").value;
+  const target = codes.includes(wanted.target) ? wanted.target : codes.includes(before) ? before : usual(codes);
+  if (target === before) return false;
+  passedOver = before === detected ? before : null;
+  $("target").value = target;
+  return true;
+}
 
-function swap() {
+// The languages with which the swap begins; null: there is no way back.
+function swapped() {
   const source = $("source").value === "auto" ? detected : $("source").value;
   const target = $("target").value;
-  if (!source || ![...$("source").options].some((option) => option.value === target)) return;
-  $("source").value = target;
+  return source && source !== target && targetsOf(target).includes(source) ? { source: target, target: source } : null;
+}
+
+function offerSwap() {
+  $("swap").disabled = swapped() === null;
+}
+
+function swap() {
+  const languagesThen = swapped();
+  if (!languagesThen) return;
+  keep(languagesThen);
+  insisted = passedOver = null;
+  $("source").value = languagesThen.source;
   offerTargets();
-  $("target").value = source;
   if (translated) $("source-text").value = translated;
   edited(0);
 }
@@ -81,6 +132,7 @@ function swap() {
 function edited(pause = PAUSE) {
   clearTimeout(timer);
   const text = $("source-text").value;
+  keep({ text: text && text.length <= MOST_KEPT ? text : undefined });
   $("source-count").textContent = text ? `${[...text].length.toLocaleString("en")} characters` : "";
   refresh(build());
   controller?.abort();
@@ -94,6 +146,8 @@ function clear() {
   $("target-text").replaceChildren(el("span", { className: "empty" }, "Translation"));
   $("translate-state").textContent = "";
   $("detected").textContent = "";
+  detected = insisted = passedOver = null;
+  offerSwap();
   $("copy-target").disabled = true;
   $("alternatives-card").hidden = true;
   $("target-text").classList.remove("partial");
@@ -108,10 +162,15 @@ function put(text) {
 
 function showDetected(found) {
   detected = found?.confidence > 0 ? found.language : null;
-  $("detected").textContent = found
-    ? detected ? `Detected: ${languageName(found.language)}, ${found.confidence} % sure` : "The language could not be told; taken for English"
-    : "";
-  $("swap").disabled = $("source").value === "auto" && !detected;
+  offerSwap();
+  if (!found) $("detected").textContent = "";
+  else if (!detected) $("detected").textContent = "The language could not be told; taken for English";
+  else {
+    const name = languageName(detected);
+    const note = detected === $("target").value ? `; the text is ${name} already`
+      : detected === passedOver ? `, so it is translated into ${languageName($("target").value)}` : "";
+    $("detected").textContent = `Detected: ${name}, ${found.confidence} % sure${note}`;
+  }
 }
 
 function showAlternatives(others) {
@@ -143,6 +202,7 @@ async function translate() {
     if (!answer) throw new TypeError("cut off");
     put(answer.translatedText);
     showDetected(answer.detectedLanguage);
+    if (followDetected()) return edited(0);
     showAlternatives(answer.alternatives);
     $("copy-target").disabled = false;
     const notes = [milliseconds((performance.now() - start) / 1000)];
@@ -159,6 +219,49 @@ async function translate() {
       $("target-text").classList.remove("partial");
     }
   }
+}
+
+// --- files ---
+
+let fileController = null;
+
+// The kinds of files are the server's to name; any other way to refuse one is its answer.
+async function offerFiles() {
+  if ($("file").accept) return;
+  const settings = await (await request("/frontend/settings", { quiet: true })).json();
+  $("file").accept = settings.supportedFilesFormat.join(",");
+  $("file-state").textContent = settings.supportedFilesFormat.map((extension) => extension.slice(1)).join(", ");
+}
+
+async function translateFile(file) {
+  $("file").value = "";   // so that the same file can be chosen again
+  if (!file) return;
+  fileController?.abort();
+  const mine = fileController = new AbortController();
+  const form = new FormData();
+  form.append("file", file);
+  form.append("source", $("source").value);
+  form.append("target", $("target").value);
+  const { terms, kept } = glossary();
+  if (terms.length) form.append("glossary", JSON.stringify(terms));
+  if (kept.length) form.append("do_not_translate", JSON.stringify(kept));
+  show($("file-error"), "");
+  $("file-state").textContent = `Translating ${file.name} into ${languageName($("target").value)}`;
+  $("file-stop").hidden = false;
+  const start = performance.now();
+  try {
+    const { translatedFileUrl } = await (await request("/translate_file", { body: form, signal: mine.signal })).json();
+    if (fileController !== mine) return;
+    // The server knows its address as the browser named it; behind a proxy the path alone is sure.
+    const link = el("a", { href: new URL(translatedFileUrl, location.href).pathname, download: "" }, "Download the translation");
+    $("file-state").replaceChildren(`${file.name}: done in ${milliseconds((performance.now() - start) / 1000)}. `, link, ", kept for 10 minutes");
+  } catch (error) {
+    if (fileController !== mine) return;
+    $("file-state").textContent = error.name === "AbortError" ? "Stopped" : "";
+    if (error.name !== "AbortError") show($("file-error"), `${file.name}: ${explain(error)}`);
+  }
+  fileController = null;
+  $("file-stop").hidden = true;
 }
 
 function addTerm() {
@@ -184,14 +287,33 @@ export function start() {
     edited(0);
   });
   $("source").addEventListener("change", () => {
-    detected = null;
+    detected = insisted = passedOver = null;
+    keep({ source: $("source").value });
     offerTargets();
     edited(0);
   });
-  for (const id of ["target", "markup", "alternatives"]) $(id).addEventListener("change", () => edited(0));
+  $("target").addEventListener("change", () => {
+    keep({ target: $("target").value });
+    insisted = detected === wanted.target ? detected : null;
+    offerSwap();
+    edited(0);
+  });
+  for (const id of ["markup", "alternatives"]) $(id).addEventListener("change", () => edited(0));
   $("swap").addEventListener("click", swap);
   $("copy-target").addEventListener("click", () => copy(translated, $("copy-target")));
   $("glossary-add").addEventListener("click", addTerm);
+  $("file-choose").addEventListener("click", () => $("file").click());
+  $("file").addEventListener("change", () => translateFile($("file").files[0]));
+  $("file-stop").addEventListener("click", () => fileController?.abort());
+  $("source-text").addEventListener("dragover", (event) => {
+    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+  });
+  $("source-text").addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    translateFile(event.dataTransfer.files[0]);
+  });
   onKey(() => refresh(build()));
+  if (wanted.text) $("source-text").value = wanted.text;
   refresh(build());
 }
