@@ -26,6 +26,8 @@ fi
 
 [ $# -gt 0 ] || set -- millrace
 say "build: $* with $(jobs) jobs"
+# Steps done, steps in all, and the seconds since the beginning.
+export NINJA_STATUS="${NINJA_STATUS:-[%f/%t, %e s] }"
 log="build/configure.log"
 mkdir -p build
 if ! cmake --preset default ${options[@]+"${options[@]}"} >"$log" 2>&1; then

@@ -16,6 +16,19 @@ package_list() {
   done
 }
 
+APT_LOG=var/apt.log
+
+apt_logged() { "$@" >>"$APT_LOG" 2>&1; }
+
+# Installs packages with apt's many lines in a log.
+apt_install() {
+  local upgraded
+  # A library that is there may be older than the one that a package needs, and then what else uses it is upgraded too.
+  upgraded="$(apt-get install -s -q --no-install-recommends "$@" 2>/dev/null | awk '/^Inst [^ ]+ \[/ { printf "%s ", $2 }')" || true
+  [ -z "$upgraded" ] || note "they need newer versions of: $upgraded"
+  with_clock "installing" apt_logged apt-get install -y -q --no-install-recommends "$@"
+}
+
 apt_packages() {
   local missing=() package
   for package in $(package_list debian "$@"); do
@@ -28,12 +41,15 @@ apt_packages() {
   [ "$(id -u)" = 0 ] || die "these system packages are missing and only root may install them; run this, then the same command again:" \
     "sudo apt-get install -y --no-install-recommends ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
+  mkdir -p var
+  : >"$APT_LOG"
   # Package lists may be absent (a fresh image) or too old to download from.
-  apt-get install -y -q --no-install-recommends "${missing[@]}" && return
+  apt_install "${missing[@]}" && return
   note "trying again with fresh package lists"
-  apt-get update -q && apt-get install -y -q --no-install-recommends "${missing[@]}" && return
+  with_clock "fetching package lists" apt_logged apt-get update -q && apt_install "${missing[@]}" && return
+  tail -40 "$APT_LOG" >&2
   die "apt-get could not install: ${missing[*]}" \
-    "its own message is above; if the package archive is out of reach, run the same command again when it is back," \
+    "its own message is above, and all of it in $APT_LOG; if the package archive is out of reach, run the same command again when it is back," \
     "or install them another way and run: SKIP_PACKAGES=1 make serve"
 }
 

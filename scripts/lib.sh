@@ -27,6 +27,22 @@ if ! [ -t 1 ]; then
   say() { printf '==> %s\n' "$*"; }
 fi
 
+# with_clock <what> <command>...: runs the command and says every five seconds that it goes on, for those that are silent for long.
+with_clock() {
+  local what="$1" clock status=0
+  shift
+  (
+    started=$SECONDS
+    # In the background an interrupt is ignored, so it looks whether the script is still there.
+    while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do note "$what: $((SECONDS - started)) s"; done
+  ) &
+  clock=$!
+  "$@" || status=$?
+  kill "$clock" 2>/dev/null || true
+  wait "$clock" 2>/dev/null || true
+  return "$status"
+}
+
 is_macos() { [ "$(uname -s)" = Darwin ]; }
 
 # One hash over the contents of all files given.
