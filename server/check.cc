@@ -52,8 +52,8 @@ int Check(const ServerConfig& config) {
              ApiKeyStore::Open(config.api_keys).status());
     if (!config.policy.empty())
       report(StrCat("policy ", config.policy.string()), OpenPolicy(config, nullptr).status());
-    if (const std::string warning = AccessWarning(config); !warning.empty())
-      std::printf("warning %s\n", warning.c_str());
+    if (const OpenAccess access = AdminAccess(config); !access.who.empty())
+      std::printf("%s %s\n", access.is_warning ? "warning" : "note   ", access.who.c_str());
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
     const ModelSafety::Options safety_options = MakeSafetyOptions(config);

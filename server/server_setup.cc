@@ -61,8 +61,11 @@ void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const Mod
       runtime.device() == runtime::DeviceType::kCpu) {
     logging::Warning("--graph-cache frozen has no effect: nothing is compiled on the CPU");
   }
-  if (const std::string warning = AccessWarning(config); !warning.empty())
-    logging::Warning(warning);
+  if (const OpenAccess access = AdminAccess(config); access.is_warning) {
+    logging::Warning(access.who);
+  } else if (!access.who.empty()) {
+    logging::Info(access.who);
+  }
 }
 
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,

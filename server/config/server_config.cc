@@ -82,15 +82,17 @@ absl::Status Validate(const ServerConfig& config) {
   return absl::OkStatus();
 }
 
-std::string AccessWarning(const ServerConfig& config) {
-  if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return "";
+OpenAccess AdminAccess(const ServerConfig& config) {
+  if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return {};
   const bool exposed = Exposed(config.grpc_address) || Exposed(config.http_address);
   const std::string http =
       config.http_address.empty() ? "" : absl::StrCat(" or ", config.http_address);
-  return absl::StrCat(
-      "AdminService is open: ", exposed ? "everyone who" : "every user of this machine who",
-      " reaches ", config.grpc_address, http,
-      " may load and unload models; --api-keys FILE asks for a key");
+  const char* hint = exposed ? "--api-keys FILE asks for a key"
+                             : "if others use this machine, --api-keys FILE asks for a key";
+  return {absl::StrCat(
+              "AdminService is open: ", exposed ? "everyone who" : "every user of this machine who",
+              " reaches ", config.grpc_address, http, " may load and unload models; ", hint),
+          exposed};
 }
 
 }  // namespace millrace

@@ -134,8 +134,11 @@ std::filesystem::path DefaultSafetyProfile(const std::string& models);
 // Checks combinations of options, such as addresses beyond loopback without TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
 
-// Returns a warning about who may load and unload models; empty when only holders of a key or a
-// certificate may.
-std::string AccessWarning(const ServerConfig& config);
+// This says who may load and unload models without a key or a certificate.
+struct OpenAccess {
+  std::string who;          // says it; empty: nobody may
+  bool is_warning = false;  // other machines may; else it is for information
+};
+OpenAccess AdminAccess(const ServerConfig& config);
 
 }  // namespace millrace

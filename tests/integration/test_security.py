@@ -165,8 +165,8 @@ def test_failed_request_is_logged_with_the_address_and_the_name_of_the_key(guard
 
 def test_server_without_keys_says_that_anybody_may_load_models(tmp_path, null_models, guarded):
     with daemons.start(tmp_path, models=null_models) as daemon:
-        [warning] = [line for line in daemon.log_text().splitlines() if "AdminService is open" in line]
-        assert " warning " in warning and "--api-keys" in warning
+        [note] = [line for line in daemon.log_text().splitlines() if "AdminService is open" in line]
+        assert " info " in note and "--api-keys" in note   # a warning where other machines reach it
     assert "AdminService is open" not in guarded.log_text()
 
 

@@ -55,6 +55,7 @@ def test_address_beyond_this_machine_without_tls(null_models, option, host):
 def test_insecure_allows_it(tmp_path, null_models):
     with daemons.start(tmp_path, "--grpc-address", "0.0.0.0:0", "--insecure", models=null_models) as daemon:
         assert daemon.health() == "SERVING"
+        assert " warning AdminService is open: everyone who reaches 0.0.0.0:0" in daemon.log_text()
 
 
 def test_http_and_metrics_can_be_switched_off(tmp_path, null_models):

@@ -245,6 +245,7 @@ async function speak() {
   const made = (performance.now() - start) / 1000;
   if (error && error.name !== "AbortError") {
     show($("speak-error"), first === null ? explain(error) : `${explain(error)} What had come can still be heard.`);
+    $("speak-error").scrollIntoView({ block: "nearest" });   // on a phone it is below the form
     $("speak-state").textContent = "";
   } else if (first !== null) {
     $("speak-state").textContent = `First sound after ${milliseconds(first)}; ${player.duration.toFixed(1)} s of speech in ${milliseconds(made)}`;

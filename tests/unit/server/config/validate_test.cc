@@ -50,22 +50,26 @@ TEST(ValidateTest, TheGraceOfAnAgeNeedsAnAge) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(AccessWarningTest, SaysWhoMayUseAdminServiceWithoutAKey) {
+TEST(AdminAccessTest, SaysWhoMayUseAdminServiceWithoutAKey) {
   ServerConfig config;
-  EXPECT_EQ(AccessWarning(config),
+  EXPECT_EQ(AdminAccess(config).who,
             "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 or "
-            "127.0.0.1:8000 may load and unload models; --api-keys FILE asks for a key");
+            "127.0.0.1:8000 may load and unload models; if others use this machine, --api-keys "
+            "FILE asks for a key");
+  EXPECT_FALSE(AdminAccess(config).is_warning);
   config.grpc_address = "0.0.0.0:8001";
-  EXPECT_EQ(AccessWarning(config).find("AdminService is open: everyone who reaches 0.0.0.0:8001"),
-            0U);
+  EXPECT_EQ(AdminAccess(config).who,
+            "AdminService is open: everyone who reaches 0.0.0.0:8001 or 127.0.0.1:8000 may load "
+            "and unload models; --api-keys FILE asks for a key");
+  EXPECT_TRUE(AdminAccess(config).is_warning);
   // TLS without certificates of clients hides what is said, and keeps nobody out.
   config.tls_cert = "c.pem";
-  EXPECT_NE(AccessWarning(config), "");
+  EXPECT_TRUE(AdminAccess(config).is_warning);
   config.tls_client_ca = "ca.pem";
-  EXPECT_EQ(AccessWarning(config), "");
+  EXPECT_EQ(AdminAccess(config).who, "");
   config.tls_client_ca.clear();
   config.api_keys = "keys";
-  EXPECT_EQ(AccessWarning(config), "");
+  EXPECT_EQ(AdminAccess(config).who, "");
 }
 
 TEST(ValidateTest, ExposedAddressNeedsTls) {
