@@ -16,7 +16,7 @@ convert() {
     return
   fi
   say "model $package"
-  with_clock "converting $package" "$VENV/bin/python" -m models.convert "$kind" --models "$MODELS" "$@" ||
+  with_clock "converting $package" "$VENV/bin/python" -m models.convert "$kind" --models "$MODELS" --force "$@" ||
     die "$package could not be converted; the converter's message is above"
   write_stamp "$stamp" "$hash"
 }

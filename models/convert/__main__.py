@@ -26,6 +26,7 @@ def main(argv: list[str] | None = None) -> int:
         child = kinds.add_parser(kind, help=summary, description=summary)
         child.add_argument("--models", type=pathlib.Path, default=pathlib.Path("var/models"),
                            help="root of the model repository to write to (default: %(default)s)")
+        child.add_argument("--force", action="store_true", help="write in the place of a model of the same name")
         if argv[:1] == [kind]:
             module = importlib.import_module(f".{kind.replace('-', '_')}", __package__)
             module.configure(child)

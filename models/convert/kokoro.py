@@ -20,7 +20,7 @@ from .english_lexicon import write_lexicon
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .kokoro_onnx import METADATA, read_onnx
-from .package import ConvertError, new_version
+from .package import ConvertError, check_place, new_version, report_written
 from .safetensors import write_safetensors
 
 PBTXT = """\
@@ -206,7 +206,7 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
                                                          voice=json.dumps(voice), voices=describe_voices(names, voice)))
-    print(f"{args.models / args.name / '1'}: written, {len(names)} voices, {voice} is the default")
+    report_written(args.models, args.name, f", {len(names)} voices, {voice} is the default")
 
 
 @dataclasses.dataclass
@@ -265,6 +265,7 @@ def _run_folder(args: argparse.Namespace) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    check_place(args.models, args.name, args.force)
     if args.folder:
         _run_folder(args)
     else:

@@ -6,7 +6,7 @@ import pathlib
 import pickle
 import zipfile
 
-from .package import new_version
+from .package import check_place, new_version, report_written
 
 PBTXT = """\
 license: "CC0-1.0"
@@ -57,7 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    check_place(args.models, args.name, args.force)
     with new_version(args.models, args.name) as folder:
         write_identity(folder / "model.pt")
         (folder / "model.pbtxt").write_text(PBTXT)
-    print(f"{args.models / args.name / '1'}: written")
+    report_written(args.models, args.name)

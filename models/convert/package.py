@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,26 @@ OLD = ".old"   # ends the name of the version that a new one replaces, for a mom
 
 class ConvertError(Exception):
     """What went wrong, in words for the person who ran the command."""
+
+
+def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) -> None:
+    """Refuses, before a long conversion, a name that no daemon loads, and the place of a package that is there."""
+    # As models/repository/model_sources.cc has it.
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", name):
+        raise ConvertError(f"--name: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+    place = models / name / str(version)
+    if place.exists() and not force:
+        raise ConvertError(f"{place}: there is a model of this name; --name gives the new one another, --force puts it in the old one's place")
+
+
+def name_for(text: str) -> str:
+    """A name for a package, by that of a file or folder."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-.")[:128] or "model"
+
+
+def report_written(models: pathlib.Path, name: str, note: str = "") -> None:
+    print(f"{models / name / '1'}: written{note}\n"
+          f"A daemon that serves {models} loads it with: curl localhost:8000/v2/repository/models/{name}/load -d ''", flush=True)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import seq2seq_check, seq2seq_marian, seq2seq_marian_check
 from .kokoro_checkpoint import read_checkpoint
-from .package import ConvertError, new_version
+from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import read_safetensors, write_safetensors
 from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
@@ -58,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     place = locate(args.model)
-    name = args.name or place.name.lower()
+    name = args.name or name_for(place.name)
+    check_place(args.models, name, args.force)
     model = read_hub(place.folder) if place.checkpoint is None else read_marian(place)
     network, vocabulary, search = model.network, model.vocabulary, model.search
     source, target = default_languages(args, place.name, vocabulary)
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
         if vocabulary.target_pieces_file is not None:
             shutil.copyfile(vocabulary.target_pieces_file, staging / "target.spm")
         (staging / "model.pbtxt").write_text(pbtxt)
-    print(f"{args.models / name / '1'}: written", flush=True)
+    report_written(args.models, name)
 
 
 def read_hub(folder: pathlib.Path) -> Model:

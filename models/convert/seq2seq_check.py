@@ -88,8 +88,12 @@ def check(folder: pathlib.Path, network: Network, languages: list[int], source_e
         import torch
         import transformers
     except ImportError as error:
-        raise ConvertError(f"{error}: the check needs transformers and torch (--check none does without)") from error
-    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True, dtype=torch.float32).eval()
+        # The environment that converts has libtorch's wheel without the libraries of CUDA, so that torch cannot be imported there.
+        raise ConvertError(f"{error}: the check runs in an environment of its own: python3 -m venv var/check && "
+                           "var/check/bin/pip install torch transformers sentencepiece, then this command with var/check/bin/python; "
+                           "--check none does without") from error
+    # Its argument for the type of the weights has another name in each major version.
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True).float().eval()
     oracle, chance = Oracle(network), random.Random(1)
     config = network.config
     end = config["end"] if source_end is None else source_end

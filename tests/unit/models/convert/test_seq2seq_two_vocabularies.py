@@ -39,7 +39,7 @@ class TwoVocabularies(unittest.TestCase):
         self.folder.mkdir()
 
     def convert(self, *options: str) -> tuple[int, str]:
-        command = ["seq2seq", "--models", str(self.models), str(self.folder), "--source", "en", "--target", "de", *options]
+        command = ["seq2seq", "--force", "--models", str(self.models), str(self.folder), "--source", "en", "--target", "de", *options]
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
             return main(command), out.getvalue()
 
