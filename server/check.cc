@@ -74,6 +74,7 @@ int Check(const ServerConfig& config) {
                                              MakeFactory(config, *runtime, /*caches=*/{}));
     const auto entries = repository.List();
     report(StrCat("models ", config.models), repository.Check());
+    for (const std::string& line : repository.Ignored()) std::printf("warning %s\n", line.c_str());
     if (entries.ok()) {
       RuntimeDevice device(*runtime);
       for (const auto& entry : *entries) {

@@ -23,8 +23,9 @@ namespace millrace::server {
 class GrpcServices {
  public:
   GrpcServices(Services& services, ModelManager& models, const ServerStatus& status,
-               LoadQueue& loads, StepTimeline& steps)
-      : infer_(services, [&status] { return status.Ready(); }),
+               LoadQueue& loads, StepTimeline& steps, const RepositoryActions& repository)
+      : infer_(
+            services, [&status] { return status.Ready(); }, repository),
         translation_(services),
         synthesis_(services),
         riva_synthesis_(services),

@@ -61,19 +61,13 @@ void HttpFrontEnds::AddRoutes(Sources sources) {
   // Its path for all models comes before the pattern for the name of one.
   AddStatisticsRoutes(*http_, sources.services);
   AddKServeRoutes(*http_, sources.status, sources.keys);
-  const SharedPathHandler elevenlabs_models =
-      AddElevenLabsRoutes(*http_, web_sockets_, sources.services,
-                          {.voice_aliases = config_.voice_aliases,
-                           .idle_timeout = config_.websocket_idle_timeout,
-                           .started = sources.started});
+  const SharedPathHandler elevenlabs_models = AddElevenLabsRoutes(
+      *http_, web_sockets_, sources.services,
+      {.idle_timeout = config_.websocket_idle_timeout, .started = sources.started});
   AddVllmOmniRoutes(*http_, web_sockets_, sources.services,
-                    {.voice_aliases = config_.voice_aliases,
-                     .idle_timeout = config_.websocket_idle_timeout,
-                     .started = sources.started});
+                    {.idle_timeout = config_.websocket_idle_timeout, .started = sources.started});
   AddOpenAiRoutes(*http_, sources.services,
-                  {.voice_aliases = config_.voice_aliases,
-                   .other_models = elevenlabs_models,
-                   .started = sources.started});
+                  {.other_models = elevenlabs_models, .started = sources.started});
   const auto translator = std::make_shared<HttpTranslator>(
       sources.services, HttpTranslator::Options{.started = sources.started});
   AddLibreTranslateRoutes(*http_, sources.services, translator,

@@ -197,7 +197,7 @@ class Server {
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
-    grpc_services_.emplace(*services_, models_, status_, loads_, steps_);
+    grpc_services_.emplace(*services_, models_, status_, loads_, steps_, MakeRepositoryActions());
     std::vector<RpcService*> rpc_services = grpc_services_->All();
     if (const auto options = LoadReportsOf(config_)) {
       load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
@@ -323,7 +323,8 @@ class Server {
           return [this, ticket = *ticket] { loads_.Cancel(ticket); };
         },
         .unload = [this](std::string_view model) { return models_.Unload(model); },
-        .started = [this] { return started_.load(); }};
+        .started = [this] { return started_.load(); },
+        .models = [this] { return models_.Models(); }};
   }
 
   // Waits for the admitted requests in short intervals, so that a second signal is noticed.

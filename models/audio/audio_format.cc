@@ -1,7 +1,9 @@
 #include "models/audio/audio_format.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 
@@ -36,11 +38,14 @@ std::string_view ToString(AudioFormat format) {
 }
 
 std::optional<AudioFormat> AudioFormatNamed(std::string_view name) {
-  if (name == "mp3") return AudioFormat::kMp3;
-  if (name == "opus") return AudioFormat::kOggOpus;
-  if (name == "flac") return AudioFormat::kFlac;
-  if (name == "wav") return AudioFormat::kWav;
-  if (name == "pcm") return AudioFormat::kPcmS16;
+  constexpr std::pair<std::string_view, AudioFormat> kNames[] = {{"mp3", AudioFormat::kMp3},
+                                                                 {"opus", AudioFormat::kOggOpus},
+                                                                 {"flac", AudioFormat::kFlac},
+                                                                 {"wav", AudioFormat::kWav},
+                                                                 {"pcm", AudioFormat::kPcmS16}};
+  for (const auto& [known, format] : kNames) {
+    if (absl::EqualsIgnoreCase(View(known), View(name))) return format;
+  }
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_split.h"
 #include "models/core/language_tag.h"
+#include "models/core/voice_name.h"
 
 namespace millrace::models {
 namespace {
@@ -27,13 +28,6 @@ int NearnessOfVoice(const SpeechInfo& info, size_t voice, std::string_view langu
   return voice < info.voice_languages.size() ? Nearness(info.voice_languages[voice], language) : 0;
 }
 
-// Returns the index of a voice; npos if the model does not have it.
-size_t FindVoice(const SpeechInfo& info, std::string_view name) {
-  const auto found = std::ranges::find(info.voices, name);
-  return found == info.voices.end() ? std::string_view::npos
-                                    : static_cast<size_t>(found - info.voices.begin());
-}
-
 struct Fit {
   bool has_voice = true;
   int made_for = 0;  // nearness
@@ -47,12 +41,10 @@ Fit FitOf(const SpeechInfo& info, std::string_view language, std::string_view vo
     return fit;
   }
   fit.made_for = std::numeric_limits<int>::max();
-  while (!voice.empty()) {
-    const std::string_view part = voice.substr(0, voice.find('+'));
-    const size_t index = FindVoice(info, part.substr(0, part.find(':')));
+  for (const VoicePart& part : VoiceParts(voice)) {
+    const size_t index = FindVoice(info.voices, part.name);
     fit.has_voice = fit.has_voice && index != std::string_view::npos;
     fit.made_for = std::min(fit.made_for, NearnessOfVoice(info, index, language));
-    voice.remove_prefix(std::min(part.size() + 1, voice.size()));
   }
   return fit;
 }
@@ -76,7 +68,7 @@ std::string DefaultVoice(const SpeechInfo& info, std::string_view language) {
     best = voice;
   };
   for (const LanguageVoice& choice : info.default_voices) {
-    const int own = NearnessOfVoice(info, FindVoice(info, choice.voice), language);
+    const int own = NearnessOfVoice(info, FindVoice(info.voices, choice.voice), language);
     const int nearness = Nearness(choice.language, language);
     if (nearness > 0) offer(choice.voice, std::max(nearness, own));
   }
@@ -107,7 +99,7 @@ bool HasVoice(const SpeechInfo& info, std::string_view voice) {
 }
 
 std::string LanguageOfVoice(const SpeechInfo& info, std::string_view voice) {
-  const size_t index = FindVoice(info, voice.substr(0, voice.find_first_of(":+")));
+  const size_t index = FindVoice(info.voices, VoiceParts(voice).front().name);
   return index < info.voice_languages.size() ? info.voice_languages[index] : std::string();
 }
 

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -39,6 +44,21 @@ void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelC
     const auto& policy = static_cast<const v1::Batching&>(fields.GetMessage(message, batching));
     config.batching = Convert(policy, top.Child(policy, "batching"));
   }
+}
+
+// Returns true for a config with fields that Triton's has and ours have not.
+bool IsTritons(std::string_view text) {
+  for (const absl::string_view line : absl::StrSplit(View(text), '\n')) {
+    const absl::string_view begin = absl::StripLeadingAsciiWhitespace(line);
+    for (const char* field : {"platform", "backend", "max_batch_size", "input", "output"}) {
+      if (!absl::StartsWith(begin, field)) continue;
+      const absl::string_view rest =
+          absl::StripLeadingAsciiWhitespace(begin.substr(std::strlen(field)));
+      if (absl::StartsWith(rest, ":") || absl::StartsWith(rest, "[") || absl::StartsWith(rest, "{"))
+        return true;
+    }
+  }
+  return false;
 }
 
 // Returns the kind whose field is set in the message; null if none is.
@@ -76,6 +96,12 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
   const std::unique_ptr<pb::Message> message(kinds.schema->New());
   if (!parser.ParseFromString(std::string(text), message.get())) {
     if (errors.empty()) errors.Add(-1, 0, "is not Protobuf text format");
+    if (IsTritons(text)) {
+      errors.Add(-1, 0,
+                 "it is written as Triton's config.pbtxt; here a TorchScript module is "
+                 "torchscript { file: \"model.pt\" inputs { name: \"INPUT0\" datatype: \"FP32\" "
+                 "shape: [64] } outputs { ... } }, as docs/models.md shows");
+    }
     return errors.ToStatus();
   }
 

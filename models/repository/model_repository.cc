@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/repository/ignored_folders.h"
 
 namespace millrace::models {
 namespace {
@@ -180,6 +181,14 @@ absl::StatusOr<ModelRepository::Place> ModelRepository::PlaceOf(const std::strin
   }
   if (result) return *std::move(result);
   if (!unreadable.ok()) return unreadable;
+  std::error_code error;
+  for (const ModelSource& source : *sources_) {
+    const fs::path folder = source.folder / name;
+    const std::string why = fs::exists(folder, error) ? WhyIgnored(folder) : "";
+    if (!why.empty())
+      return absl::NotFoundError(
+          absl::StrCat("model '", name, "' is not in the repository: ", why));
+  }
   return absl::NotFoundError(absl::StrCat("model '", name, "' is not in the repository"));
 }
 
@@ -191,12 +200,24 @@ absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() cons
   return entries;
 }
 
+std::vector<std::string> ModelRepository::Ignored() const {
+  std::vector<std::string> lines;
+  if (!sources_.ok()) return lines;
+  for (const ModelSource& source : *sources_) {
+    for (std::string& line : IgnoredFolders(source.folder)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 absl::Status ModelRepository::Check() const {
   if (absl::Status status = Places().status(); !status.ok()) return status;
   for (const ModelSource& source : *sources_) {
     const absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
     if (!places.ok()) return places.status();
-    if (places->empty()) return Wrong(source.folder, "holds no model, expected ", kLayout);
+    if (!places->empty()) continue;
+    const std::vector<std::string> ignored = IgnoredFolders(source.folder);
+    return Wrong(source.folder, "holds no model, expected ", kLayout, ignored.empty() ? "" : "; ",
+                 ignored.empty() ? "" : ignored.front());
   }
   return absl::OkStatus();
 }

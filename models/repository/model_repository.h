@@ -28,8 +28,8 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
 // The models of some folders. One is an index, <folder>/<model>/<version>/model.pbtxt, or the
 // folder of one model, <folder>/<version>/model.pbtxt or, of version 1, <folder>/model.pbtxt, as a
 // cluster mounts it. Versions are whole numbers, and the highest is the latest. Other folders and
-// files are ignored. It writes nothing, and reads the disk in every call, so that new models are
-// found at once. Thread-safe.
+// files are ignored, and Ignored says why. It writes nothing, and reads the disk in every call, so
+// that new models are found at once. Thread-safe.
 class ModelRepository {
  public:
   struct Entry {
@@ -55,6 +55,8 @@ class ModelRepository {
   absl::Status Check() const;
   // Returns all models, sorted by name.
   absl::StatusOr<std::vector<Entry>> List() const;
+  // Returns a line for the operator for each folder that looks like a model and is none.
+  std::vector<std::string> Ignored() const;
   // Reads the package's config and checks its files without loading it. An invalid name is rejected
   // before the disk is read.
   absl::StatusOr<Package> Find(std::string_view name,

@@ -6,20 +6,20 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "models/core/voice_name.h"
 
 namespace millrace::speech {
 namespace {
 
 constexpr size_t kMaxVoices = 16;
-constexpr float kTolerance = 1e-3F;  // for the sum of the weights
+constexpr double kTolerance = 1e-3;  // for the sum of the weights
 
 absl::Status Refuse(std::string_view text, const std::string& what) {
   return absl::InvalidArgumentError(
       StrCat("voice: ", Shown(text), " is not allowed: ", what,
-             "; it is a voice, \"a+b\", or \"a:0.3+b:0.7\" with weights that sum to 1"));
+             "; it is a voice, \"a+b\", or \"a:0.3+b:0.7\", which may be written \"a(3)+b(7)\""));
 }
 
 }  // namespace
@@ -27,42 +27,41 @@ absl::Status Refuse(std::string_view text, const std::string& what) {
 absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
                                                       std::span<const std::string> voices) {
   if (text.empty()) return std::vector<VoiceShare>{{0, 1.0F}};
-  const std::vector<std::string> parts = absl::StrSplit(View(text), '+');
+  const std::vector<models::VoicePart> parts = models::VoiceParts(text);
   if (parts.size() > kMaxVoices)
     return Refuse(text, StrCat("it mixes ", parts.size(), " voices, at most ", kMaxVoices));
   std::vector<VoiceShare> shares;
   size_t weighted = 0;
-  float sum = 0;
-  for (const std::string& part : parts) {
-    const size_t colon = part.find(':');
-    const std::string name = part.substr(0, colon);
-    const auto found = std::find(voices.begin(), voices.end(), name);
-    if (found == voices.end()) {
-      return absl::InvalidArgumentError(StrCat("voice: there is no voice ", Shown(name),
+  double sum = 0;
+  for (const models::VoicePart& part : parts) {
+    const size_t index = models::FindVoice(voices, part.name);
+    if (index == std::string_view::npos) {
+      return absl::InvalidArgumentError(StrCat("voice: there is no voice ", Shown(part.name),
                                                "; there are: ", absl::StrJoin(voices, ", ")));
     }
-    VoiceShare share{static_cast<size_t>(found - voices.begin()),
-                     1.0F / static_cast<float>(parts.size())};
-    if (colon != std::string::npos) {
+    VoiceShare share{index, 1.0F / static_cast<float>(parts.size())};
+    if (part.weight) {
       ++weighted;
-      const std::string number = part.substr(colon + 1);
-      if (!absl::SimpleAtof(number, &share.weight) || !std::isfinite(share.weight) ||
+      if (!absl::SimpleAtof(View(*part.weight), &share.weight) || !std::isfinite(share.weight) ||
           share.weight <= 0) {
-        return Refuse(text, StrCat("the weight ", Shown(number), " of ", name,
+        return Refuse(text, StrCat("the weight ", Shown(*part.weight), " of ", part.name,
                                    " is not a number greater than 0"));
       }
     }
     const bool twice = std::any_of(shares.begin(), shares.end(), [&](const VoiceShare& other) {
       return other.voice == share.voice;
     });
-    if (twice) return Refuse(text, StrCat("it has ", name, " twice"));
-    sum += share.weight;
+    if (twice) return Refuse(text, StrCat("it has ", part.name, " twice"));
+    sum += static_cast<double>(share.weight);
     shares.push_back(share);
   }
   if (weighted != 0 && weighted != shares.size())
     return Refuse(text, "some voices have a weight and some have none");
-  if (std::abs(sum - 1.0F) > kTolerance)
-    return Refuse(text, StrCat("its weights sum to ", sum, ", expected 1"));
+  // Weights that are shares already keep their bits.
+  if (std::abs(sum - 1.0) > kTolerance) {
+    for (VoiceShare& share : shares)
+      share.weight = static_cast<float>(static_cast<double>(share.weight) / sum);
+  }
   return shares;
 }
 

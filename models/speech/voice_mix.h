@@ -17,7 +17,8 @@ struct VoiceShare {
 };
 
 // Parses the field `voice` of a request: "" (the first of the voices), "a", "a+b" in equal shares,
-// or "a:0.3+b:0.7". InvalidArgument names the field, the value and what is allowed.
+// or "a:0.3+b:0.7", also written "a(3)+b(7)". Weights that do not sum to 1 are divided by their
+// sum. InvalidArgument names the field, the value and what is allowed.
 absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
                                                       std::span<const std::string> voices);
 

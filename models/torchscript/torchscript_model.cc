@@ -17,14 +17,17 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/torchscript/replace_linear.h"
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/cached_forward.h"
 
 namespace millrace::torchscript {
@@ -274,7 +277,19 @@ class TorchScriptModel final : public models::Model {
   const uint64_t instance_ = runtime::NextInstance();
 };
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// Returns true for a file that Python's pickle begins, as torch.save wrote it of old.
+bool IsPickle(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return stream.get() == 0x80;
+}
+
+// Returns why libtorch cannot load a file.
+std::string LoadFailure(const std::string& file, const std::string& text) {
+  // It is the part of an archive that torch.save does not write.
+  if (IsPickle(file) || text.find("constants.pkl") != text.npos)
+    return "was saved by torch.save; save it with torch.jit.script(m).save(\"model.pt\")";
+  return "is not a TorchScript module: " + FailureCause(text);
+}
 
 // Loads the module and freezes it to one graph, with everything inlined and attributes that forward
 // only reads as constants.
@@ -332,7 +347,7 @@ absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models
         StrCat(file,
                ": its nn.Linear has to be replaced to be safe on mps, and the sample input "
                "that checks it fails: ",
-               FirstLine(error.what()), "; warmup_sizes: say which sizes it takes"));
+               FailureCause(error.what()), "; warmup_sizes: say which sizes it takes"));
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     const double relative = RelativeTolerance(expected[i].scalar_type());
@@ -366,8 +381,10 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
     info.platform = "torchscript";
     return std::make_unique<TorchScriptModel>(std::move(module), options, device, std::move(info));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(
-        StrCat(options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));
+    const std::string file = options.file.string();
+    const std::string text = error.what();
+    if (text.find('\n') != text.npos) SendToLog(LogSeverity::kError, StrCat(file, ": ", text));
+    return absl::InvalidArgumentError(StrCat(file, ": ", LoadFailure(file, text)));
   }
 }
 

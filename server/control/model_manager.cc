@@ -121,6 +121,7 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
   if (absl::Status status = repository_.Check(); !status.ok()) return status;
   const auto entries = repository_.List();
   if (!entries.ok()) return entries.status();
+  for (const std::string& line : repository_.Ignored()) logging::Warning(line);
   int loaded = 0;
   for (const auto& entry : *entries) {
     if (stop()) return absl::OkStatus();

@@ -1,8 +1,11 @@
 #include "server/http/http_status.h"
 
+#include "models/core/too_long.h"
+
 namespace millrace {
 
 int HttpStatusOf(const absl::Status& status) {
+  if (IsTooLong(status)) return 413;
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return 200;

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -21,6 +22,13 @@ absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
         StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
   }
   return members;
+}
+
+bool IsJsonBody(std::string_view content_type, std::string_view body) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  if (absl::EndsWithIgnoreCase(View(type), "json")) return true;
+  const size_t begin = body.find_first_not_of(" \t\r\n");
+  return begin != body.npos && body[begin] == '{';
 }
 
 }  // namespace millrace

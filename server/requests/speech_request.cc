@@ -10,8 +10,8 @@
 #include "models/speech/markup/ssml.h"
 #include "models/speech/markup/tagged_text.h"
 #include "models/text/unicode.h"
+#include "server/requests/speech_names.h"
 #include "server/requests/text_field.h"
-#include "server/requests/voice_aliases.h"
 
 namespace millrace::server {
 namespace {
@@ -40,7 +40,7 @@ absl::StatusOr<speech::MarkedText> ParseMarkup(const SpeechRequest& request,
 
 // Takes the text of a request, and what its markup says of it and of what follows.
 absl::Status TakeText(SpeechRequest& request, const models::ModelInfo& model,
-                      const VoiceAliases& aliases, models::SynthesizeInput& input,
+                      const SpeechNames& names, models::SynthesizeInput& input,
                       SpeechWork& result) {
   if (request.text_format == SpeechTextFormat::kPlain) {
     input.text = std::move(request.text);
@@ -54,11 +54,9 @@ absl::Status TakeText(SpeechRequest& request, const models::ModelInfo& model,
                                    .has_voice = !request.voice.empty(),
                                    .manner = std::move(request.manner),
                                    .begin = request.begin};
-  if (request.takes_voice_aliases) {
-    context.voice_named = [&](const std::string& name, std::string_view language) {
-      return VoiceNamed(aliases, model.speech(), name, language);
-    };
-  }
+  context.voice_named = [&](const std::string& name, std::string_view language) {
+    return names.VoiceOf(model.speech(), name, language);
+  };
   auto marked = ParseMarkup(request, context);
   if (!marked.ok()) return marked.status();
   input.text = std::move(marked->text);
@@ -103,6 +101,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
     return status;
   if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
     return status;
+  const SpeechNames names(services.models, services.voice_aliases);
+  if (absl::Status status = names.Resolve(request); !status.ok()) return status;
   auto model =
       services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -135,7 +135,7 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   if (is_phonemes) {
     input.text = std::move(request.phonemes);
   } else {
-    status = TakeText(request, (*model)->info(), services.voice_aliases, input, result);
+    status = TakeText(request, (*model)->info(), names, input, result);
     if (!status.ok()) return status;
   }
   result.encoding = {.format = request.format,

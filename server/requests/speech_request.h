@@ -41,18 +41,17 @@ absl::StatusOr<SpeechTextFormat> ParseSpeechTextFormat(std::string_view field,
 
 // A request for speech, whatever its protocol. Strings are valid UTF-8.
 struct SpeechRequest {
-  std::string model;  // empty: the only speech model
+  // SpeechNames says what these stand for.
+  std::string model;  // empty: any speech model
   std::string model_version;
-  std::string voice;  // empty: the model's default
+  std::string voice;  // empty: the model's for the language
   std::string text;
   SpeechTextFormat text_format = SpeechTextFormat::kPlain;
   // How and where a text with markup begins, if it goes on from that of another request.
   models::SpeechManner manner = {};
   speech::SourcePlace begin = {};
-  // Names of voices within the text may be aliases, as the protocol's own field may have.
-  bool takes_voice_aliases = false;
   std::string phonemes;  // exactly one of the two is given
-  std::string language;  // of the text; empty: the model's default
+  std::string language;  // of the text; empty: the text's where no model is named, else the model's
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;

@@ -1,6 +1,7 @@
 #include "server/requests/text_field.h"
 
 #include "models/core/strings.h"
+#include "models/core/too_long.h"
 
 namespace millrace::server {
 
@@ -15,8 +16,8 @@ absl::Status CheckText(std::string_view field, std::string_view text) {
 
 absl::Status CheckTotal(std::string_view field, size_t characters, size_t limit) {
   if (characters <= limit) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(field, ": has ", characters, " characters; at most ",
-                                           limit, " are allowed in a request"));
+  return TooLongError(StrCat(field, ": has ", characters, " characters; at most ", limit,
+                             " are allowed in a request"));
 }
 
 absl::Status CheckVersion(std::string_view model, std::string_view version) {

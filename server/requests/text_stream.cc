@@ -8,6 +8,7 @@
 #include "models/speech/speech_units.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "server/requests/speech_names.h"
 #include "server/requests/text_field.h"
 
 namespace millrace::server {
@@ -27,6 +28,9 @@ std::string EndOf(std::string_view text) {
 }  // namespace
 
 absl::Status TextStream::Configure(SpeechRequest config) {
+  // All of the stream is spoken by the model that is chosen now.
+  const SpeechNames names(services().models, services().voice_aliases);
+  if (absl::Status status = names.Resolve(config); !status.ok()) return status;
   config_ = std::move(config);
   SpeechRequest letter = *config_;
   letter.text.assign(1, 'a');

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
+#include "models/core/too_long.h"
 #include "models/text/unicode.h"
 #include "server/requests/text_field.h"
 #include "server/requests/translation_source.h"
@@ -23,7 +24,7 @@ absl::Status CheckCount(size_t texts) {
   if (texts == 0)
     return absl::InvalidArgumentError(StrCat("texts: is empty; 1 to ", kMaxTexts, " are allowed"));
   if (texts <= kMaxTexts) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return TooLongError(
       StrCat("texts: has ", texts, " entries; at most ", kMaxTexts, " are allowed"));
 }
 

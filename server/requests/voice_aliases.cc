@@ -6,19 +6,41 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "models/core/speech_choice.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 
+namespace {
+
+// Returns the alias of that name, whatever the case of its letters; null if there is none. An alias
+// that the operator spells so comes first.
+const std::string* FindConfigured(const VoiceAliases& aliases, const std::string& name) {
+  if (const auto found = aliases->find(name); found != aliases->end()) return &found->second;
+  for (const auto& [alias, voice] : *aliases) {
+    if (absl::EqualsIgnoreCase(alias, name)) return &voice;
+  }
+  return nullptr;
+}
+
+const std::string_view* FindOpenAiVoice(std::string_view name) {
+  return std::ranges::find_if(kOpenAiVoices, [name](std::string_view voice) {
+    return absl::EqualsIgnoreCase(View(voice), View(name));
+  });
+}
+
+}  // namespace
+
 bool IsVoiceAlias(const VoiceAliases& aliases, const std::string& name) {
-  return aliases && (aliases->contains(name) ||
-                     std::ranges::find(kOpenAiVoices, name) != std::end(kOpenAiVoices));
+  return aliases && (FindConfigured(aliases, name) != nullptr ||
+                     FindOpenAiVoice(name) != std::end(kOpenAiVoices));
 }
 
 std::string ConfiguredVoice(const VoiceAliases& aliases, const std::string& name) {
   if (!aliases) return "";
-  const auto found = aliases->find(name);
-  return found == aliases->end() ? "" : found->second;
+  const std::string* const voice = FindConfigured(aliases, name);
+  return voice == nullptr ? "" : *voice;
 }
 
 std::string VoiceNamed(const VoiceAliases& aliases, const models::SpeechInfo& info,
@@ -27,7 +49,7 @@ std::string VoiceNamed(const VoiceAliases& aliases, const models::SpeechInfo& in
   if (std::string voice = ConfiguredVoice(aliases, name);
       !voice.empty() && models::HasVoice(info, voice))
     return voice;
-  const auto* const place = std::ranges::find(kOpenAiVoices, name);
+  const std::string_view* const place = FindOpenAiVoice(name);
   std::vector<std::string> voices = models::VoicesFor(info, language);
   if (place == std::end(kOpenAiVoices) || voices.empty()) return name;
   return std::move(voices[static_cast<size_t>(place - std::begin(kOpenAiVoices)) % voices.size()]);

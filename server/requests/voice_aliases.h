@@ -21,7 +21,8 @@ inline constexpr std::string_view kOpenAiVoices[] = {"alloy", "ash",   "ballad",
                                                      "fable", "nova",  "onyx",   "sage",  "shimmer",
                                                      "verse", "marin", "cedar"};
 
-// Returns true for the operator's aliases and OpenAI's voices, unless aliases are off.
+// Returns true for the operator's aliases and OpenAI's voices, unless aliases are off. The case of
+// letters does not matter, here and below.
 bool IsVoiceAlias(const VoiceAliases& aliases, const std::string& name);
 
 // Returns the voice that the operator names for an alias; empty if none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 
@@ -52,7 +53,12 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::Find(std::string_vi
                                                                   std::string_view version) const {
   {
     MutexLock lock(mu_);
-    const auto found = models_.find(name);
+    auto found = models_.find(name);
+    if (found == models_.end()) {
+      found = std::ranges::find_if(models_, [name](const auto& model) {
+        return absl::EqualsIgnoreCase(model.first, View(name));
+      });
+    }
     if (found != models_.end()) {
       if (version.empty() || version == StrCat(found->second->info().version)) return found->second;
       return absl::NotFoundError(StrCat("model_version: '", version.substr(0, kMaxShownName),
@@ -68,6 +74,11 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
     models::Task task, std::string_view name, std::string_view version) const {
   if (!name.empty()) {
     auto model = Find(name, version);
+    if (absl::IsNotFound(model.status()) && !Find(name, "").ok()) {
+      return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
+                                        "' is not loaded; for ", models::ToString(task),
+                                        " are: ", Names(AllForTask(task))));
+    }
     if (model.ok() && (*model)->info().task() != task) {
       return absl::FailedPreconditionError(StrCat("model: '", name, "' is a model for ",
                                                   models::ToString((*model)->info().task()),
@@ -75,8 +86,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
     }
     return model;
   }
-  std::vector<std::shared_ptr<ServedModel>> candidates = All();
-  std::erase_if(candidates, [task](const auto& model) { return model->info().task() != task; });
+  const std::vector<std::shared_ptr<ServedModel>> candidates = AllForTask(task);
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty())
     return absl::NotFoundError(
@@ -101,8 +111,10 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
                source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'; ",
                Directions(All())));
   }
-  return absl::InvalidArgumentError(StrCat("model: is empty and several could be meant: ",
-                                           Names(candidates), "; name one or give both languages"));
+  return absl::InvalidArgumentError(
+      StrCat("target_language, model: ", target.empty() ? "are empty" : "say too little",
+             ", several models could be meant: ", Names(candidates), "; name one, or the ",
+             target.empty() ? "target language" : "source language"));
 }
 
 // Callers destroy what they get outside the lock, because it may free weights.
@@ -169,6 +181,12 @@ std::vector<std::shared_ptr<ServedModel>> ModelDirectory::All() const {
   std::vector<std::shared_ptr<ServedModel>> all;
   all.reserve(models_.size());
   for (const auto& [name, model] : models_) all.push_back(model);
+  return all;
+}
+
+std::vector<std::shared_ptr<ServedModel>> ModelDirectory::AllForTask(models::Task task) const {
+  std::vector<std::shared_ptr<ServedModel>> all = All();
+  std::erase_if(all, [task](const auto& model) { return model->info().task() != task; });
   return all;
 }
 

@@ -18,12 +18,14 @@ namespace millrace::server {
 // Thread-safe.
 class ModelDirectory {
  public:
-  // Finds a model by name and version; an empty version stands for the one that is loaded. The
-  // NOT_FOUND error lists the models that serve.
+  // Finds a model by name and version; an empty version stands for the one that is loaded. If none
+  // has the name, one whose name differs only in the case of its letters is meant. The NOT_FOUND
+  // error lists the models that serve.
   absl::StatusOr<std::shared_ptr<ServedModel>> Find(std::string_view name,
                                                     std::string_view version) const
       MILLRACE_EXCLUDES(mu_);
-  // Does the same as Find, with FAILED_PRECONDITION when the model has another task. An empty name
+  // Does the same as Find among the models of a task: the error lists those, and it is
+  // FAILED_PRECONDITION when the model has another task. An empty name
   // means the only model of that task; if there are several, INVALID_ARGUMENT lists them.
   absl::StatusOr<std::shared_ptr<ServedModel>> FindForTask(models::Task task, std::string_view name,
                                                            std::string_view version) const
@@ -56,6 +58,8 @@ class ModelDirectory {
   uint64_t changes() const MILLRACE_EXCLUDES(mu_);
   // Returns all models, sorted by name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);
+  std::vector<std::shared_ptr<ServedModel>> AllForTask(models::Task task) const
+      MILLRACE_EXCLUDES(mu_);
 
  private:
   // Returns the place of this model, or null if it does not serve.

@@ -1,6 +1,7 @@
 #include "server/scheduling/step.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <exception>
 #include <optional>
@@ -8,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/kernels/parallel_for.h"
 #include "mps_runtime/errors.h"
+#include "server/logging/line_limiter.h"
+#include "server/logging/logging.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step_trace.h"
 #include "server/tracing/request_trace.h"
@@ -18,12 +22,7 @@
 namespace millrace::server {
 namespace {
 
-// Messages of libtorch contain pages of stack trace; the first line has the cause.
-std::string FirstLine(const char* text) {
-  std::string line(text);
-  line.resize(std::min(line.find('\n'), line.size()));
-  return line;
-}
+constexpr size_t kMaxLoggedFailure = 16 << 10;
 
 // Delivers the outcome of the step for each job.
 void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
@@ -49,6 +48,18 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
 absl::Status Failed(const models::Model& model, std::string_view why) {
   return absl::InternalError(StrCat("model '", model.info().name, "' failed on this request: ",
                                     why.empty() ? "unknown failure" : why));
+}
+
+// Logs what a model has thrown as a whole, of which clients get one line. Held back if it comes
+// again and again, because requests cause it.
+void LogFailure(const models::Model& model, std::string_view text) {
+  static logging::LineLimiter limiter(/*burst=*/5, std::chrono::seconds(10));
+  if (text.find('\n') == text.npos) return;  // the request's line has it
+  if (const auto held_back = limiter.Pass()) {
+    logging::Error("a model failed", {{"model", model.info().name},
+                                      {"failure", text.substr(0, kMaxLoggedFailure)},
+                                      {"held_back", *held_back}});
+  }
 }
 
 // Returns the name of the input in requests of this kind.
@@ -99,7 +110,8 @@ absl::Status TryStep(const ServedModel& served, std::span<models::Request* const
     return absl::InvalidArgumentError(
         StrCat(InputField(model.info().task()), ": ", refusal.what()));
   } catch (const std::exception& error) {
-    return Failed(model, FirstLine(error.what()));
+    LogFailure(model, error.what());
+    return Failed(model, FailureCause(error.what()));
   } catch (...) {
     return Failed(model, "");
   }
@@ -229,7 +241,8 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
       }
     }
   } catch (const std::exception& error) {
-    return failed(FirstLine(error.what()));
+    LogFailure(model, error.what());
+    return failed(FailureCause(error.what()));
   } catch (...) {
     return failed("unknown failure");
   }

@@ -153,8 +153,8 @@ class Server {
   std::atomic<int> changes_ = 0;  // of sessions, whose work may outlive them
   std::atomic<size_t> spoken_ = 0;
   TestBackend backend_;
-  const std::shared_ptr<const OpenAiNames> names_ =
-      std::make_shared<const OpenAiNames>(backend_.directory, VoiceAliases::value_type());
+  const std::shared_ptr<const SpeechNames> names_ =
+      std::make_shared<const SpeechNames>(backend_.directory, VoiceAliases::value_type());
 };
 
 }  // namespace

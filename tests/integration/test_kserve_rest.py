@@ -67,7 +67,7 @@ def null_body(data=None, shape=(64,), datatype="FP32", name="INPUT0", **members)
 def test_the_client_sees_the_server_and_its_models(client):
     assert client.is_server_live() and client.is_server_ready()
     metadata = client.get_server_metadata()
-    assert (metadata["name"], metadata["extensions"]) == ("millrace", ["binary_tensor_data", "model_configuration", "statistics"])
+    assert (metadata["name"], metadata["extensions"]) == ("millrace", ["binary_tensor_data", "model_configuration", "model_repository", "statistics"])
     assert client.is_model_ready(NULL) and not client.is_model_ready("nobody")
     assert [(one["name"], one["shape"]) for one in client.get_model_metadata("echo")["inputs"]] == [
         ("A", [-1]), ("B", [2, -1]), ("C", [-1, -1])]

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/deepl_languages.h"
@@ -20,15 +22,16 @@ using nlohmann::json;
 // DeepL's own figure for an account without a limit.
 constexpr int64_t kUnlimited = 1'000'000'000'000;
 
+constexpr size_t kMaxTags = 100;
+
 // Members that choose what stands in the translation. A client that relies on one must know that it
 // has no effect here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kRefused = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kRefused = {{
     {"glossary_id", "this server keeps no glossaries"},
     {"glossary_ids", "this server keeps no glossaries"},
     {"style_id", "this server keeps no style rules"},
     {"translation_memory_id", "this server keeps no translation memories"},
     {"custom_instructions", "the models take no instructions"},
-    {"ignore_tags", "mark what must stay with translate=\"no\" instead"},
 }};
 
 // Members that are kept without doing anything: what they ask for is what is always done, or
@@ -62,14 +65,14 @@ absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
   return absl::OkStatus();
 }
 
-absl::Status TakeTexts(const json& value, std::vector<std::string>& texts) {
+absl::Status TakeTexts(const json& value, std::string_view name, std::vector<std::string>& texts) {
   if (value.is_string()) {
     texts = {value.get<std::string>()};
     return absl::OkStatus();
   }
-  if (!value.is_array()) return WrongType("text", "a list of strings", value);
+  if (!value.is_array()) return WrongType(name, "a list of strings", value);
   for (const json& text : value) {
-    if (!text.is_string()) return WrongType(StrCat("text[", texts.size(), "]"), "a string", text);
+    if (!text.is_string()) return WrongType(StrCat(name, "[", texts.size(), "]"), "a string", text);
     texts.push_back(text.get<std::string>());
   }
   return absl::OkStatus();
@@ -108,9 +111,23 @@ absl::Status TakeTagHandling(const json& value, models::TextFormat& format) {
   return absl::OkStatus();
 }
 
+// Reads names of elements: a list of them or, as in a form, some with commas between them.
+absl::Status TakeTags(const json& value, std::string_view name, std::vector<std::string>& tags) {
+  std::vector<std::string> listed;
+  if (absl::Status status = TakeTexts(value, name, listed); !status.ok()) return status;
+  for (const std::string& some : listed) {
+    for (const absl::string_view tag : absl::StrSplit(some, ',', absl::SkipWhitespace()))
+      tags.emplace_back(absl::StripAsciiWhitespace(tag));
+  }
+  if (tags.size() <= kMaxTags) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat(name, ": has ", tags.size(), " names; at most ", kMaxTags, " are allowed"));
+}
+
 absl::Status Take(const std::string& name, const json& value, DeepLRequest& request) {
   models::TranslateInput& input = request.translation.input;
-  if (name == "text") return TakeTexts(value, input.texts);
+  if (name == "text") return TakeTexts(value, name, input.texts);
+  if (name == "ignore_tags") return TakeTags(value, name, request.ignored_tags);
   if (name == "target_lang") return TakeString(value, name, input.target_language);
   if (name == "source_lang") return TakeString(value, name, request.source_language);
   if (name == "tag_handling") return TakeTagHandling(value, input.format);
@@ -149,6 +166,11 @@ absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   if (input.target_language.empty()) return absl::InvalidArgumentError("target_lang: is missing");
   input.source_language =
       request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
+  // Without markup there are no elements.
+  if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
+    request.kept.emplace(std::move(request.ignored_tags));
+    for (std::string& one : input.texts) one = request.kept->Hide(one);
+  }
   return request;
 }
 
@@ -167,8 +189,10 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
   for (size_t i = 0; i < result.translations.size(); ++i) {
     const TranslationText& text = result.texts[i];
     const std::string source = text.read_in ? text.read_in->language : request.source_language;
+    std::string translated = std::move(result.translations[i].text);
+    if (request.kept) translated = request.kept->Show(translated);
     translations.push_back({{"detected_source_language", DeepLSource(source)},
-                            {"text", std::move(result.translations[i].text)},
+                            {"text", std::move(translated)},
                             {"billed_characters", text.characters}});
   }
   return JsonText(nlohmann::ordered_json{{"translations", std::move(translations)}});

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
+#include "server/frontends/deepl/kept_elements.h"
 #include "server/frontends/http/http_translator.h"
 
 namespace millrace::server {
@@ -12,9 +14,10 @@ namespace millrace::server {
 // A request to POST /v2/translate.
 struct DeepLRequest {
   TranslationRequest translation;
-  std::string source_language;  // as the client names it; empty: it is detected
-  // Members that have no effect.
-  std::vector<std::string> ignored;
+  std::string source_language;            // as the client names it; empty: it is detected
+  std::vector<std::string> ignored_tags;  // until `kept` has them
+  std::optional<KeptElements> kept = {};  // that the texts had
+  std::vector<std::string> ignored;       // members that have no effect
 };
 
 // Reads the members of a body of JSON, or of a form, whose values are all strings. A member that

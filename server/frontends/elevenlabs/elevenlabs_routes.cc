@@ -31,7 +31,7 @@ class ElevenLabsRoutes {
         web_sockets_(web_sockets),
         services_(services),
         options_(std::move(options)),
-        names_(services.models, options_.voice_aliases),
+        names_(services.models, services.voice_aliases),
         entrance_(services, {.max_connections = options_.max_speech_connections,
                              .connections_name = "HTTP connections of this API",
                              .started = options_.started}) {}
@@ -159,7 +159,7 @@ class ElevenLabsRoutes {
   WebSocketServer& web_sockets_;
   Services& services_;
   const ElevenLabsOptions options_;
-  const OpenAiNames names_;
+  const SpeechNames names_;
   SpeechEntrance entrance_;
 };
 

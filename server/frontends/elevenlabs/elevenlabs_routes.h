@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "mps_runtime/base/clock.h"
-#include "server/frontends/http/openai_names.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
@@ -15,7 +14,6 @@ namespace millrace::server {
 struct ElevenLabsOptions {
   // The number of concurrent speech requests over HTTP; see OpenAiOptions.
   int max_speech_connections = 32;
-  VoiceAliases voice_aliases = VoiceAliases::value_type();
   // The longest inactivity_timeout of a WebSocket.
   Duration idle_timeout = std::chrono::minutes(5);
   // Returns true once the models are loaded; until then requests are refused.

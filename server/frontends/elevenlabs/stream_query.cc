@@ -1,8 +1,10 @@
 #include "server/frontends/elevenlabs/stream_query.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "httplib.h"
@@ -15,13 +17,19 @@ namespace millrace::server {
 namespace {
 
 constexpr std::string_view kTheirModels = "eleven_";
-// An alias that stands for any of our models.
-constexpr char kAnyModel[] = "tts-1";
 constexpr uint32_t kMaxInactivitySeconds = 180;
 
 absl::Status Wrong(const char* name, const std::string& value, std::string_view allowed) {
   return absl::InvalidArgumentError(
       StrCat(std::string_view(name), ": ", Shown(value), " is not allowed; it is ", allowed));
+}
+
+// Returns true for a string in the form of ElevenLabs' ids, such as JBFqnCBsd6RMkjVDRZzb, which
+// their documents and clients name.
+bool IsTheirVoiceId(std::string_view id) {
+  return id.size() == 20 && std::ranges::all_of(id, absl::ascii_isalnum) &&
+         std::ranges::any_of(id, absl::ascii_isdigit) &&
+         std::ranges::any_of(id, absl::ascii_isupper);
 }
 
 template <typename Number>
@@ -54,18 +62,18 @@ absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view na
                                            std::string_view(kSsmlFlag), "=true, which is ssml"));
 }
 
-absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
+absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& model_id,
                                   const std::string& voice_id, SpeechRequest& speech) {
   if (!models::IsValidUtf8(voice_id) || !models::IsValidUtf8(model_id))
     return absl::InvalidArgumentError("voice_id, model_id: must be valid UTF-8");
-  speech.model = model_id.empty() || model_id.starts_with(kTheirModels) ? kAnyModel : model_id;
-  speech.voice = voice_id;
+  speech.model = model_id.starts_with(kTheirModels) ? "" : model_id;
+  speech.voice = IsTheirVoiceId(voice_id) && !names.KnowsVoice(voice_id) ? "" : voice_id;
   return names.Resolve(speech);
 }
 
 absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
                                                const std::string& voice_id, bool multi,
-                                               const OpenAiNames& names) {
+                                               const SpeechNames& names) {
   StreamOptions options;
   options.multi = multi;
   options.speech.word_times = true;

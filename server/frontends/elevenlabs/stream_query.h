@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/frontends/elevenlabs/stream_session.h"
-#include "server/frontends/http/openai_names.h"
+#include "server/requests/speech_names.h"
 
 namespace httplib {
 struct Request;
@@ -28,13 +28,13 @@ absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view na
 // Sets the model and the voice that ElevenLabs' names stand for. A model_id that is loaded is
 // meant; one of ElevenLabs', or none, stands for the model that has the voice, or for the best for
 // the language. InvalidArgument lists the voices.
-absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
+absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& model_id,
                                   const std::string& voice_id, SpeechRequest& speech);
 
 // Reads the query of a request that opens a session. InvalidArgument names the parameter, its value
 // and what is allowed.
 absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
                                                const std::string& voice_id, bool multi,
-                                               const OpenAiNames& names);
+                                               const SpeechNames& names);
 
 }  // namespace millrace::server

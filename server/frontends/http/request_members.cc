@@ -75,13 +75,13 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
 
 absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::string_view body) {
   if (body.empty()) return nlohmann::json::object();
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded"))
-    return OfForm(ParseForm(body));
-  if (absl::EndsWithIgnoreCase(View(type), "json")) {
+  if (IsJsonBody(content_type, body)) {
     if (!models::IsValidUtf8(body)) return NotUtf8();
     return ParseJsonObject(body);
   }
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded"))
+    return OfForm(ParseForm(body));
   return absl::InvalidArgumentError(
       StrCat("Content-Type: '", type.substr(0, 64),
              "' is not supported; application/json, application/x-www-form-urlencoded and "

@@ -133,11 +133,51 @@ absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, T
   return absl::OkStatus();
 }
 
+// A parameter of 0 or of no text is as if it were not there.
+bool IsUnset(const inference::InferParameter& parameter) {
+  switch (parameter.parameter_choice_case()) {
+    case inference::InferParameter::kInt64Param:
+      return parameter.int64_param() == 0;
+    case inference::InferParameter::kUint64Param:
+      return parameter.uint64_param() == 0;
+    case inference::InferParameter::kStringParam:
+      return parameter.string_param().empty();
+    default:
+      return false;
+  }
+}
+
+template <typename Parameters>
+absl::Status CheckInferParameters(const Parameters& parameters,
+                                  absl::FunctionRef<std::string()> owner) {
+  for (const auto& [name, value] : parameters) {
+    if (IsUnset(value)) continue;
+    absl::Status status = CheckInferParameter(
+        name, [&, &known = name] { return StrCat(owner(), "parameters.", known); });
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAllParameters(const ModelInferRequest& request) {
+  absl::Status status = CheckInferParameters(request.parameters(), [] { return std::string(); });
+  for (int i = 0; i < request.inputs_size() && status.ok(); ++i) {
+    status = CheckInferParameters(request.inputs(i).parameters(),
+                                  [i] { return StrCat(InputName(static_cast<size_t>(i)), "."); });
+  }
+  for (int i = 0; i < request.outputs_size() && status.ok(); ++i) {
+    status = CheckInferParameters(request.outputs(i).parameters(),
+                                  [i] { return StrCat("outputs[", i, "]."); });
+  }
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
                                                const models::ModelInfo& model) {
   const auto inputs = static_cast<size_t>(request.inputs_size());
+  if (absl::Status status = CheckAllParameters(request); !status.ok()) return status;
   if (absl::Status status = CheckInputCount(inputs, model); !status.ok()) return status;
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {

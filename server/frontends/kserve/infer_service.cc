@@ -10,6 +10,7 @@
 #include "server/frontends/kserve/infer_codec.h"
 #include "server/frontends/kserve/model_config.h"
 #include "server/frontends/kserve/model_statistics.h"
+#include "server/frontends/kserve/repository_calls.h"
 
 namespace millrace::server {
 namespace {
@@ -23,7 +24,8 @@ void AddTensor(const models::TensorSpec& spec,
 
 }  // namespace
 
-InferService::InferService(Services& services, std::function<bool()> ready)
+InferService::InferService(Services& services, std::function<bool()> ready,
+                           const std::optional<RepositoryActions>& repository)
     : RpcService("inference.GRPCInferenceService"), services_(services), ready_(std::move(ready)) {
   using namespace inference;
   Serve("ServerLive", Answering<ServerLiveRequest, ServerLiveResponse>(
@@ -57,6 +59,11 @@ InferService::InferService(Services& services, std::function<bool()> ready)
                                  return ModelStatistics(call, request, response);
                                }));
   Serve("ModelInfer", UnaryCall<InferTask>::Serving(services_));
+  if (!repository) return;
+  // Two of them read a folder, or free a model's weights, so they run elsewhere.
+  ServeSlowly("RepositoryIndex", IndexingRepository(*repository, services_.keys));
+  Serve("RepositoryModelLoad", LoadingModels(*repository, services_.keys));
+  ServeSlowly("RepositoryModelUnload", UnloadingModels(*repository, services_.keys));
 }
 
 absl::Status InferService::ModelReady(const ByteCall& call,
@@ -75,6 +82,7 @@ absl::Status InferService::ServerMetadata(const ByteCall& call,
   response.set_name("millrace");
   response.set_version(kVersion);
   response.add_extensions("model_configuration");
+  response.add_extensions("model_repository");
   response.add_extensions("statistics");
   return absl::OkStatus();
 }

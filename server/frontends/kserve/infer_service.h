@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "inference/grpc_service.pb.h"
+#include "server/frontends/kserve/repository_actions.h"
 #include "server/requests/services.h"
 #include "server/rpc/rpc_service.h"
 
@@ -12,7 +14,9 @@ namespace millrace::server {
 class InferService final : public RpcService {
  public:
   // ready: returns true once every model is warm and requests are accepted.
-  InferService(Services& services, std::function<bool()> ready);
+  // repository: loads models; without it the methods for that are not served.
+  InferService(Services& services, std::function<bool()> ready,
+               const std::optional<RepositoryActions>& repository = std::nullopt);
 
  private:
   absl::Status ModelReady(const ByteCall& call, const inference::ModelReadyRequest& request,

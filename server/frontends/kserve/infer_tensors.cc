@@ -73,6 +73,17 @@ absl::Status CheckInferId(std::string_view id) {
 
 std::string InputName(size_t index) { return StrCat("inputs[", index, "]"); }
 
+absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::string()> where) {
+  constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
+      {"sequence_id", "is not supported; no model here keeps a state between requests"},
+      {"classification", "is not supported; ask for the output and sort it"},
+      {"shared_memory_region", "is not supported; send the data with the request"}};
+  for (const auto& [refused, why] : kRefused) {
+    if (name == refused) return InvalidArgument(where(), ": ", why);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckInputCount(size_t inputs, const models::ModelInfo& model) {
   const std::vector<TensorSpec>& specs = model.infer().inputs;
   if (inputs == specs.size()) return absl::OkStatus();

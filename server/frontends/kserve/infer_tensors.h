@@ -19,6 +19,10 @@ namespace millrace::server {
 inline constexpr size_t kMaxInferIdBytes = 128;
 absl::Status CheckInferId(std::string_view id);
 
+// Returns OK for a parameter of a request, an input or an output that may be ignored. Those of
+// Triton's that would change the answer are refused. `where` names the parameter.
+absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::string()> where);
+
 // Names an input in an error message.
 std::string InputName(size_t index);
 

@@ -7,6 +7,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/model_config.h"
+#include "server/frontends/kserve/repository_actions.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
 #include "server/json/json_text.h"
@@ -41,13 +42,12 @@ Json SummaryToJson(const ModelStatusView& model) {
   return json;
 }
 
-// An entry of Triton's index of the repository. It knows no other states, and a version only of
-// what serves.
+// An entry of Triton's index of the repository, which has a version only of what serves.
 Json IndexEntry(const ModelStatusView& model) {
   const bool ready = TakesRequests(model.state);
   Json json = {{"name", model.info.name}};
   if (ready) json["version"] = absl::StrCat(model.info.version);
-  json["state"] = ready ? "READY" : model.state == ModelState::kLoading ? "LOADING" : "UNAVAILABLE";
+  json["state"] = server::IndexState(model.state);
   if (!model.error.empty()) json["reason"] = model.error;
   return json;
 }
@@ -148,12 +148,14 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
     const bool ready = view.Ready();
     Send(response, ready ? 200 : 503, {{"ready", ready}});
   });
-  routes.Get("/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
-               Send(response, 200,
-                    {{"name", "millrace"},
-                     {"version", view.Version()},
-                     {"extensions", {"binary_tensor_data", "model_configuration", "statistics"}}});
-             }));
+  routes.Get(
+      "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
+        Send(response, 200,
+             {{"name", "millrace"},
+              {"version", view.Version()},
+              {"extensions",
+               {"binary_tensor_data", "model_configuration", "model_repository", "statistics"}}});
+      }));
   routes.Get("/v2/models", guarded([&view](const httplib::Request&, httplib::Response& response) {
                Json models = Json::array();
                for (const ModelStatusView& model : view.Models())

@@ -47,8 +47,6 @@ class Outcome {
   std::optional<absl::Status> status_ MILLRACE_GUARDED_BY(mu_);
 };
 
-// Clients of Triton always send unload_dependents, which has nothing to act on here: no model
-// depends on another one. A model's configuration and files are those of the repository.
 absl::Status CheckParameters(const std::string& body) {
   if (body.empty()) return absl::OkStatus();
   const auto members = ParseJsonObject(body);
@@ -57,10 +55,7 @@ absl::Status CheckParameters(const std::string& body) {
   if (parameters == members->end() || parameters->is_null()) return absl::OkStatus();
   if (!parameters->is_object()) return absl::InvalidArgumentError("parameters: must be an object");
   for (const auto& [name, value] : parameters->items()) {
-    if (name == "unload_dependents") continue;
-    return absl::InvalidArgumentError(
-        StrCat("parameters: '", name.substr(0, 64),
-               "' is not supported; a model is loaded as the repository has it"));
+    if (absl::Status status = CheckLoadParameter(name); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

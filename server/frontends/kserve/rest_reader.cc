@@ -85,9 +85,20 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       const uint32_t bit = 1U << static_cast<unsigned>(member_);
       if ((seen & bit) != 0) return Fail(InvalidArgument(Where(), ": is given twice"));
       seen |= bit;
-      break;
+      return true;
     }
-    return true;
+    switch (place()) {
+      case RestPlace::kRequestParameters:
+        return Keep(CheckInferParameter(name, [&] { return StrCat("parameters.", name); }));
+      case RestPlace::kInputParameters:
+        return Keep(CheckInferParameter(
+            name, [&] { return StrCat(InputName(inputs_), ".parameters.", name); }));
+      case RestPlace::kOutputParameters:
+        return Keep(CheckInferParameter(
+            name, [&] { return StrCat("outputs[", outputs_, "].parameters.", name); }));
+      default:
+        return true;
+    }
   }
 
   bool end_object() override {

@@ -46,7 +46,11 @@ absl::Status TakeAlternatives(std::string_view text, HttpTranslateRequest& reque
     return absl::InvalidArgumentError(
         StrCat("alternatives: '", text.substr(0, 64), "' is not a whole number"));
   }
-  request.alternatives = static_cast<int>(std::clamp<int64_t>(count, 0, kMaxAlternatives));
+  if (count < 0) {
+    return absl::InvalidArgumentError(
+        StrCat("alternatives: ", count, " is not allowed; it is 0 or more"));
+  }
+  request.alternatives = static_cast<int>(std::min<int64_t>(count, kMaxAlternatives));
   return absl::OkStatus();
 }
 
@@ -93,12 +97,13 @@ absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
   if (name == "glossary") return TakeGlossary(value, request.translation.input.glossary);
   if (name == "do_not_translate")
     return TakeDoNotTranslate(value, request.translation.input.do_not_translate);
-  if (name == "alternatives" && value.is_number_integer())
+  if (name == "alternatives") {
+    if (!value.is_number_integer()) return WrongType(name, "a whole number", value);
     return TakeAlternatives(value.dump(), request);
-  constexpr std::string_view kTexts[] = {"source", "target", "format", "api_key", "alternatives"};
+  }
+  constexpr std::string_view kTexts[] = {"source", "target", "format", "api_key"};
   if (std::ranges::find(kTexts, name) == std::end(kTexts)) return absl::OkStatus();
-  if (!value.is_string())
-    return WrongType(name, name == "alternatives" ? "a whole number" : "a string", value);
+  if (!value.is_string()) return WrongType(name, "a string", value);
   return TakeText(name, value.get<std::string>(), request);
 }
 
@@ -134,12 +139,12 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
                                                         std::string_view body) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   absl::StatusOr<HttpTranslateRequest> request;
-  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    request = ParseTranslateForm(ParseForm(body));
-  } else if (absl::EndsWithIgnoreCase(View(type), "json")) {
+  if (IsJsonBody(content_type, body)) {
     if (!models::IsValidUtf8(body))
       return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
+  } else if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
+    request = ParseTranslateForm(ParseForm(body));
   } else {
     return absl::InvalidArgumentError(
         StrCat("Content-Type: '", type.substr(0, 64),

@@ -63,7 +63,7 @@ std::string OpenAiErrorBody(int http_status, std::string_view message, std::stri
 std::string OpenAiErrorBody(const absl::Status& status) {
   const int http_status = HttpStatusOf(status);
   const std::string_view message = Message(status);
-  const bool about_request = http_status == 400 || http_status == 404;
+  const bool about_request = http_status == 400 || http_status == 404 || http_status == 413;
   return OpenAiErrorBody(http_status, message,
                          about_request ? FieldOf(message) : std::string_view(),
                          CodeOf(status.code()));

@@ -10,10 +10,10 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "models/core/too_long.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/ignored_members.h"
-#include "server/frontends/http/openai_names.h"
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_framer.h"
@@ -23,6 +23,7 @@
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
 #include "server/json/json_text.h"
+#include "server/requests/speech_names.h"
 
 namespace millrace::server {
 namespace {
@@ -40,8 +41,9 @@ absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language
   const std::pair<std::string_view, std::string_view> terms[] = {{"text", "input"},
                                                                  {"language", language_member}};
   for (const auto& [ours, theirs] : terms) {
-    if (message.starts_with(StrCat(ours, ": ")))
-      return absl::InvalidArgumentError(StrCat(theirs, message.substr(ours.size())));
+    if (!message.starts_with(StrCat(ours, ": "))) continue;
+    const std::string named = StrCat(theirs, message.substr(ours.size()));
+    return IsTooLong(status) ? TooLongError(named) : absl::InvalidArgumentError(named);
   }
   return status;
 }
@@ -51,7 +53,7 @@ class OpenAiRoutes {
   OpenAiRoutes(Services& services, OpenAiOptions options)
       : services_(services),
         options_(std::move(options)),
-        names_(services.models, options_.voice_aliases),
+        names_(services.models, services.voice_aliases),
         entrance_(services, {.max_connections = options_.max_speech_connections,
                              .started = options_.started}) {}
 
@@ -87,7 +89,7 @@ class OpenAiRoutes {
                           {"languages", info->languages},
                           {"sample_rate", info->sample_rate}});
       }
-      for (const OpenAiNames::VoiceAlias& alias : names_.VoiceAliasesOf(*info))
+      for (const SpeechNames::VoiceAlias& alias : names_.VoiceAliasesOf(*info))
         aliases.push_back({{"id", alias.name}, {"model", name}, {"voice", alias.voice}});
     }
     // Aliases are listed apart from the voices, so that a client that lists these shows each once.
@@ -129,7 +131,8 @@ class OpenAiRoutes {
     reply->Start(std::move(work), std::move(framer));
     SpeechAnswer answer;
     answer.content_type = ContentTypeOf(wanted.framing, wanted.speech.format);
-    answer.may_be_cached = wanted.framing == SpeechFraming::kAudio;
+    answer.may_be_cached =
+        wanted.framing == SpeechFraming::kAudio || wanted.framing == SpeechFraming::kFile;
     answer.send_error = [language = wanted.language_member()](httplib::Response& failed,
                                                               const absl::Status& status) {
       SendOpenAiError(failed, InOpenAiTerms(status, language));
@@ -156,11 +159,8 @@ class OpenAiRoutes {
     auto parsed = ParseSpeechJson(request.body, route);
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
-    SpeechRequest speech = wanted.speech;
-    if (route == SpeechRoute::kCaptioned) speech.model = names_.WithoutKokoro(speech.model);
-    if (absl::Status status = names_.Resolve(speech); !status.ok()) return status;
-    return entrance_.MakeWork(std::move(speech),
-                              /*whole=*/wanted.framing == SpeechFraming::kWholeCaption);
+    return entrance_.MakeWork(wanted.speech,
+                              /*whole=*/IsWhole(wanted.framing));
   }
 
   Json ToJson(std::string_view model) const {
@@ -169,7 +169,7 @@ class OpenAiRoutes {
 
   Services& services_;
   const OpenAiOptions options_;
-  const OpenAiNames names_;
+  const SpeechNames names_;
   SpeechEntrance entrance_;
   const int64_t started_at_ = std::chrono::duration_cast<std::chrono::seconds>(
                                   std::chrono::system_clock::now().time_since_epoch())

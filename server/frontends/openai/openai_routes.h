@@ -2,7 +2,6 @@
 
 #include <functional>
 
-#include "server/frontends/http/openai_names.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
@@ -14,7 +13,6 @@ struct OpenAiOptions {
   // its first byte to the last, so this leaves some of the server's connections to others. Further
   // ones get 429.
   int max_speech_connections = 48;
-  VoiceAliases voice_aliases = VoiceAliases::value_type();
   // Is asked for GET /v1/models, which other APIs have too.
   SharedPathHandler other_models = {};
   // Returns true once the models are loaded; until then requests get 503.

@@ -7,6 +7,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
+#include "server/requests/kokoro_names.h"
 
 namespace millrace::server {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr float kMaxVolume = 4;
-
-// The languages by Kokoro's letters for them.
-constexpr std::pair<char, std::string_view> kLetters[] = {
-    {'a', "en-US"}, {'b', "en-GB"}, {'e', "es"},    {'f', "fr-FR"}, {'h', "hi"},
-    {'i', "it"},    {'j', "ja"},    {'p', "pt-BR"}, {'z', "zh"}};
 
 // Reads one of Kokoro's letters, or a BCP 47 tag, which the model checks.
 absl::Status TakeLanguageCode(const json& value, std::string_view name,
@@ -29,11 +25,8 @@ absl::Status TakeLanguageCode(const json& value, std::string_view name,
     request.language_code = std::move(code);
     return absl::OkStatus();
   }
-  for (const auto& [letter, language] : kLetters) {
-    if (code[0] != letter) continue;
-    request.language_code = language;
-    return absl::OkStatus();
-  }
+  request.language_code = KokoroLanguage(code[0]);
+  if (!request.language_code.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat(name, ": ", Shown(code),
              " is not allowed; it is one of a, b, e, f, h, i, j, p and z, or a tag such as en-US"));

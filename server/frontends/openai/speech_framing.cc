@@ -22,6 +22,7 @@ const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format) {
     case SpeechFraming::kWholeCaption:
       return "application/json";
     case SpeechFraming::kAudio:
+    case SpeechFraming::kFile:
       break;
   }
   return ContentTypeOf(format);
@@ -63,6 +64,7 @@ std::string OpenAiFramer::Framed(std::string_view audio) {
       audio_ += audio;
       return "";
     case SpeechFraming::kAudio:
+    case SpeechFraming::kFile:
       break;
   }
   return std::string(audio);

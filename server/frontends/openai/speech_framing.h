@@ -14,13 +14,19 @@ namespace millrace::server {
 
 // The form in which a client gets speech over HTTP.
 enum class SpeechFraming : uint8_t {
-  kAudio,  // the audio itself
+  kAudio,  // the audio itself, while it is made
+  kFile,   // the audio itself, once all of it is made, with its length in the header
   // OpenAI's server-sent events speech.audio.delta with base64 and speech.audio.done, and our own
   // speech.timestamps before the audio of a sentence.
   kEvents,
   kCaptions,      // Kokoro-FastAPI's JSON objects of audio with the times of words, one a line
   kWholeCaption,  // one such object
 };
+
+// Returns true for the forms that are sent once all audio is made.
+constexpr bool IsWhole(SpeechFraming framing) {
+  return framing == SpeechFraming::kFile || framing == SpeechFraming::kWholeCaption;
+}
 
 // Returns the Content-Type of the answer.
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format);
@@ -34,7 +40,7 @@ class OpenAiFramer final : public SpeechFramer {
 
   std::string Push(const models::SynthesizeOutput& piece, std::string_view audio) override;
   std::string Close(std::string_view audio, double seconds) override;
-  bool whole() const override { return framing_ == SpeechFraming::kWholeCaption; }
+  bool whole() const override { return IsWhole(framing_); }
 
  private:
   // Returns the audio in the form that the client gets.

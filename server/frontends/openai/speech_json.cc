@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-// The model of requests that name none, as Kokoro-FastAPI's clients may.
-constexpr char kDefaultModel[] = "tts-1";
 // The sample rate that OpenAI documents for pcm, which has no header to state one.
 constexpr uint32_t kPcmRate = 24'000;
 
@@ -146,10 +144,11 @@ void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
     request.language_code.clear();
   }
   if (route == SpeechRoute::kCaptioned) {
-    // Speech by OpenAI's API is sent while it is made whatever the client asks for.
     request.framing = request.stream ? SpeechFraming::kCaptions : SpeechFraming::kWholeCaption;
     speech.word_times = request.return_timestamps;
-    if (speech.model.empty()) speech.model = kDefaultModel;
+  } else if (!request.stream && request.framing == SpeechFraming::kAudio &&
+             models::CountCodePoints(speech.text) <= kMaxWholeCharacters) {
+    request.framing = SpeechFraming::kFile;
   }
   if (!request.return_timing) return;
   if (request.framing == SpeechFraming::kEvents) {
@@ -173,20 +172,14 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechR
     if (absl::Status status = TakeMember(name, value, route, request); !status.ok()) return status;
   }
   ApplyOtherMembers(route, request);
-  for (const char* required : {"model", "input"}) {
-    if (required == std::string_view("model") && route == SpeechRoute::kCaptioned) continue;
-    const auto found = members.find(required);
-    if (found != members.end() && !found->is_null()) continue;
-    // Phonemes replace it.
-    if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
-    return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
-  }
+  const auto input = members.find("input");
+  if ((input == members.end() || input->is_null()) && request.speech.phonemes.empty())
+    return absl::InvalidArgumentError("input: is missing");
   if ((request.speech.word_times || request.speech.phoneme_times) &&
-      request.framing == SpeechFraming::kAudio) {
+      (request.framing == SpeechFraming::kAudio || request.framing == SpeechFraming::kFile)) {
     return absl::InvalidArgumentError(
         "timestamps: come as events, which needs \"stream_format\": \"sse\"");
   }
-  if (request.speech.model.empty()) return absl::InvalidArgumentError("model: is empty");
   if (request.speech.format == models::AudioFormat::kPcmS16 && request.speech.sample_rate == 0)
     request.speech.sample_rate = kPcmRate;
   return request;

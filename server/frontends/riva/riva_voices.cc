@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -18,8 +19,27 @@ namespace {
 using Infos = std::vector<const models::ModelInfo*>;
 using Models = std::vector<std::shared_ptr<ServedModel>>;
 
-// Pipecat and LiveKit send the name of such a voice unless they are told of another.
-constexpr std::string_view kNvidiaVoices = "Magpie-Multilingual.";
+// The beginnings of the names of NVIDIA's voices. Pipecat and LiveKit send one of the first unless
+// they are told of another; the others are those of Riva's own scripts, such as
+// English-US.Female-1, with the language that they speak.
+constexpr std::pair<std::string_view, std::string_view> kNvidiaVoices[] = {
+    {"Magpie-Multilingual.", ""}, {"English-US", "en-US"},    {"English-GB", "en-GB"},
+    {"Spanish-US", "es-US"},      {"Spanish-ES", "es-ES"},    {"Spanish-LA", "es-419"},
+    {"German-DE", "de-DE"},       {"French-FR", "fr-FR"},     {"Italian-IT", "it-IT"},
+    {"Mandarin-CN", "zh-CN"},     {"Portuguese-BR", "pt-BR"}, {"Japanese-JP", "ja-JP"},
+    {"Hindi-IN", "hi-IN"}};
+
+// Returns the entry for one of NVIDIA's voices, null for other names. Behind the language is the
+// voice, perhaps with the network's name before it: English-US-RadTTS.Female-1.
+const std::pair<std::string_view, std::string_view>* FindNvidiaVoice(std::string_view name) {
+  const auto* const found = std::ranges::find_if(kNvidiaVoices, [name](const auto& voice) {
+    if (!absl::StartsWithIgnoreCase(View(name), View(voice.first))) return false;
+    const std::string_view rest = name.substr(voice.first.size());
+    return voice.second.empty() || rest.starts_with('.') ||
+           (rest.starts_with('-') && rest.find('.') != rest.npos);
+  });
+  return found == std::end(kNvidiaVoices) ? nullptr : found;
+}
 
 Models SpeechModels(const ModelDirectory& directory) {
   Models models = directory.All();
@@ -57,8 +77,9 @@ Choice FindAlias(const Infos& infos, const VoiceAliases& aliases, const std::str
   const auto alias = aliases->find(name);
   if (alias != aliases->end())
     return alias->second.empty() ? Choice() : FindVoice(infos, alias->second, language);
-  if (!name.starts_with(kNvidiaVoices)) return {};
-  return {models::ChooseSpeechModel(infos, language, "")};
+  if (FindNvidiaVoice(name) != nullptr) return {models::ChooseSpeechModel(infos, language, "")};
+  if (IsVoiceAlias(aliases, name)) return {models::ChooseSpeechModel(infos, language, ""), name};
+  return {};
 }
 
 absl::Status UnknownVoice(std::string_view name, const Infos& infos) {
@@ -88,6 +109,9 @@ absl::Status ChooseRivaVoice(const std::string& name, const Services& services,
   const bool names_none = name.empty();
   if (names_none && request.language.empty())
     request.language = OtherSpokenLanguage(request.text, request.text_format, infos);
+  if (const auto* const theirs = FindNvidiaVoice(name);
+      theirs != nullptr && request.language.empty())
+    request.language = theirs->second;
   const std::string_view language =
       request.language.empty() ? kUsualLanguage : std::string_view(request.language);
   Choice choice = names_none ? Choice{models::ChooseSpeechModel(infos, language, "")}

@@ -118,7 +118,6 @@ absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechReque
   SpeechRequest& request = speech.request;
   request.text = std::move(*message.mutable_text());
   request.text_format = *text_format;
-  request.takes_voice_aliases = true;
   request.language = std::move(*message.mutable_language_code());
   request.format = *format;
   request.sample_rate = static_cast<uint32_t>(message.sample_rate_hz());

@@ -222,11 +222,15 @@ std::string AnswerMTran(const PluginRequest& request, HttpTranslator::Result res
 
 constexpr PluginProtocol kDeepLX = {"/deeplx", ParseDeepLX, AnswerDeepLX, ErrorDeepLX,
                                     kDeepLXNames};
+// The path of the original's own, with DeepL's free service.
+constexpr PluginProtocol kDeepLXFree = {"/v1/translate", ParseDeepLX, AnswerDeepLX, ErrorDeepLX,
+                                        kDeepLXNames};
 constexpr PluginProtocol kMTran = {"/translate", ParseMTran, AnswerMTran, ErrorBody, kFromToNames};
-constexpr std::array<PluginProtocol, 4> kProtocols = {
+constexpr std::array<PluginProtocol, 5> kProtocols = {
     {{"/imme", ParseImmersive, AnswerImmersive, ErrorBody, kImmersiveNames},
      {"/kiss", ParseKiss, AnswerKiss, ErrorBody, kFromToNames},
      kDeepLX,
+     kDeepLXFree,
      {"/translate/batch", ParseMTranBatch, AnswerMTran, ErrorBody, kFromToBatchNames}}};
 
 }  // namespace

@@ -32,7 +32,7 @@ struct PluginProtocol {
 };
 
 // Returns those with a path of their own: Immersive Translate's /imme, KISS Translator's /kiss,
-// DeepLX's /deeplx and MTranServer's /translate/batch.
+// DeepLX's /deeplx and /v1/translate, and MTranServer's /translate/batch.
 std::span<const PluginProtocol> PluginProtocols();
 
 // Returns the one that such members belong to, of those that share POST /translate with

@@ -10,8 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-// An alias that stands for any of our models.
-constexpr char kAnyModel[] = "tts-1";
 // A rate that all packed formats have.
 constexpr uint32_t kPackedRate = 24'000;
 
@@ -44,7 +42,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
 
 }  // namespace
 
-absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const OpenAiNames& names) {
+absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const SpeechNames& names) {
   SessionConfig config;
   for (const auto& [name, value] : message.items()) {
     if (value.is_null()) continue;  // treated as absent
@@ -64,7 +62,6 @@ absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const Open
   SpeechRequest& speech = config.speech;
   speech.format = models::AudioFormat::kPcmS16;
   if (!models::SampleRates(config.format).empty()) speech.sample_rate = kPackedRate;
-  if (speech.model.empty()) speech.model = kAnyModel;
   if (absl::Status status = names.Resolve(speech); !status.ok()) return status;
   return config;
 }

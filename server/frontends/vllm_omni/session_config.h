@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "models/audio/audio_format.h"
 #include "nlohmann/json_fwd.hpp"
-#include "server/frontends/http/openai_names.h"
+#include "server/requests/speech_names.h"
 #include "server/requests/speech_request.h"
 
 namespace millrace::server {
@@ -21,6 +21,6 @@ struct SessionConfig {
 // Reads vLLM-Omni's session.config. Members that steer its models are ignored. InvalidArgument
 // names the member, its value and what is allowed.
 absl::StatusOr<SessionConfig> ParseSessionConfig(const nlohmann::json& message,
-                                                 const OpenAiNames& names);
+                                                 const SpeechNames& names);
 
 }  // namespace millrace::server

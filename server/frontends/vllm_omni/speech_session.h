@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
 #include "nlohmann/json_fwd.hpp"
-#include "server/frontends/http/openai_names.h"
 #include "server/frontends/vllm_omni/session_config.h"
 #include "server/requests/services.h"
+#include "server/requests/speech_names.h"
 #include "server/requests/text_speech.h"
 #include "server/security/caller.h"
 #include "server/websocket/session.h"
@@ -27,7 +27,7 @@ class SpeechSession final : public WebSocketSession {
  public:
   struct Context {
     Services& services;
-    std::shared_ptr<const OpenAiNames> names;
+    std::shared_ptr<const SpeechNames> names;
     std::function<bool()> started;  // returns true once the models are loaded
     Duration idle_timeout = std::chrono::minutes(5);
   };

@@ -12,7 +12,7 @@ namespace millrace::server {
 void AddVllmOmniRoutes(HttpServer& server, WebSocketServer& web_sockets, Services& services,
                        VllmOmniOptions options) {
   // Sessions may outlive the server, and with it this handler.
-  const auto names = std::make_shared<const OpenAiNames>(services.models, options.voice_aliases);
+  const auto names = std::make_shared<const SpeechNames>(services.models, services.voice_aliases);
   server.routes().Get("/v1/audio/speech/stream",
                       [&server, &web_sockets, &services, names, options = std::move(options)](
                           const httplib::Request& request, httplib::Response& response) {

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "mps_runtime/base/clock.h"
-#include "server/frontends/http/openai_names.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
 #include "server/websocket/websocket_server.h"
@@ -12,7 +11,6 @@
 namespace millrace::server {
 
 struct VllmOmniOptions {
-  VoiceAliases voice_aliases = VoiceAliases::value_type();
   Duration idle_timeout = std::chrono::minutes(5);  // of a connection
   // Returns true once the models are loaded; until then requests get an error.
   std::function<bool()> started = [] { return true; };

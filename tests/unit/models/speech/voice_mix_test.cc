@@ -38,13 +38,29 @@ TEST(VoiceMixTest, WeightsAreTakenAsTheyAre) {
   EXPECT_EQ(Parse("anna+ben+clara").size(), 3U);
 }
 
+TEST(VoiceMixTest, WeightsAreDividedByTheirSum) {
+  for (const char* text : {"anna:2+ben:6", "anna(2)+ben(6)", "ANNA(0.5)+Ben(1.5)"}) {
+    const auto shares = Parse(text);
+    ASSERT_EQ(shares.size(), 2U) << text;
+    EXPECT_EQ(shares[0].voice, 0U) << text;
+    EXPECT_FLOAT_EQ(shares[0].weight, 0.25F) << text;
+    EXPECT_FLOAT_EQ(shares[1].weight, 0.75F) << text;
+  }
+  EXPECT_FLOAT_EQ(Parse("anna:0.5")[0].weight, 1.0F);
+  EXPECT_FLOAT_EQ(Parse("anna(3e38)+ben(3e38)")[1].weight, 0.5F);
+}
+
 TEST(VoiceMixTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"dora", "there is no voice 'dora'; there are: anna, ben, clara"},
       {"anna+", "there is no voice ''"},
       {"+", "there is no voice ''"},
-      {"anna:0.5+ben:0.4", "its weights sum to 0.9, expected 1"},
-      {"anna:0.5", "its weights sum to 0.5, expected 1"},
+      {"anna(0)+ben(1)", "the weight '0' of anna is not a number greater than 0"},
+      {"anna()+ben(1)", "the weight '' of anna"},
+      {"anna(2", "there is no voice 'anna(2'"},
+      {"anna(2)x+ben(1)", "there is no voice 'anna(2)x'"},
+      {"anna(2)+ben", "some voices have a weight and some have none"},
+      {"anna+ANNA", "it has ANNA twice"},
       {"anna:0+ben:1", "the weight '0' of anna is not a number greater than 0"},
       {"anna:-1+ben:2", "the weight '-1' of anna"},
       {"anna:nan+ben:1", "the weight 'nan' of anna"},

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "models/core/too_long.h"
+
 namespace millrace::server {
 namespace {
 
@@ -17,9 +19,11 @@ TEST(CheckTextTest, NamesTheField) {
 
 TEST(CheckTotalTest, AllowsTheLimitItself) {
   EXPECT_TRUE(CheckTotal("texts", 100, 100).ok());
-  EXPECT_EQ(CheckTotal("texts", 101, 100),
-            absl::InvalidArgumentError(
-                "texts: has 101 characters; at most 100 are allowed in a request"));
+  const absl::Status long_one = CheckTotal("texts", 101, 100);
+  EXPECT_EQ(long_one.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(long_one.message(), "texts: has 101 characters; at most 100 are allowed in a request");
+  EXPECT_TRUE(IsTooLong(long_one));
+  EXPECT_FALSE(IsTooLong(CheckText("text", "")));
 }
 
 }  // namespace

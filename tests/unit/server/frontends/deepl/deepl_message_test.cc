@@ -67,13 +67,28 @@ TEST(DeepLMessageTest, WhatHasNoEffectIsNoted) {
                                                      "splitting_tags", "of_tomorrow"));
 }
 
+TEST(DeepLMessageTest, IgnoredElementsStayInMarkup) {
+  for (const json& tags : {json{"x", "code"}, json("x,code"), json("x, code")}) {
+    const auto request = With({{"text", {"Delete <x id=\"16\"></x> <code>a</code>"}},
+                               {"tag_handling", "xml"},
+                               {"ignore_tags", tags}});
+    ASSERT_TRUE(request.ok()) << request.status();
+    ASSERT_TRUE(request->kept);
+    const std::string& text = request->translation.input.texts[0];
+    EXPECT_EQ(text.find("<code>"), text.npos);
+    EXPECT_EQ(request->kept->Show(text), "Delete <x id=\"16\"></x> <code>a</code>");
+  }
+  const auto plain = With({{"text", {"a <x>b</x>"}}, {"ignore_tags", {"x"}}});
+  EXPECT_EQ(plain->translation.input.texts[0], "a <x>b</x>");
+  EXPECT_THAT(With({{"ignore_tags", 3}}).status().message(), HasSubstr("ignore_tags: must be"));
+}
+
 TEST(DeepLMessageTest, WhatWouldChangeTheTranslationIsRefusedByName) {
   const json refused = {{"glossary_id", "7"},
                         {"glossary_ids", {"7"}},
                         {"style_id", "7"},
                         {"translation_memory_id", "7"},
-                        {"custom_instructions", {"be brief"}},
-                        {"ignore_tags", {"x"}}};
+                        {"custom_instructions", {"be brief"}}};
   for (const auto& [name, value] : refused.items()) {
     const auto request = With({{name, value}});
     EXPECT_THAT(request.status().message(), HasSubstr(name + ": is not supported; ")) << name;

@@ -97,18 +97,18 @@ TEST_F(DeepLRoutesTest, LanguagesAndUsageAreToldInAllWaysOfAsking) {
 TEST_F(DeepLRoutesTest, ErrorsHaveTheOriginalsShape) {
   Serve();
   AddModels();
-  const auto error = [this](const json& more) {
+  const auto error = [this](const json& more, int status = 400) {
     json body = kGood;
     body.update(more);
     const Answer answer = Post("/v2/translate", body);
-    EXPECT_EQ(answer.status, 400);
+    EXPECT_EQ(answer.status, status);
     return answer.error();
   };
   EXPECT_THAT(error({{"target_lang", "XX"}}), HasSubstr("source_lang, target_lang: no loaded"));
   EXPECT_THAT(error({{"text", json::array()}}), HasSubstr("text: is empty"));
   EXPECT_THAT(error({{"text", {"", ""}}}), HasSubstr("text[0]: is empty"));
   EXPECT_THAT(error({{"text", {"a", std::string("b\0", 2)}}}), HasSubstr("text[1]: has a NUL"));
-  EXPECT_THAT(error({{"text", {std::string(100'001, 'x')}}}), HasSubstr("text: has 100001"));
+  EXPECT_THAT(error({{"text", {std::string(100'001, 'x')}}}, 413), HasSubstr("text: has 100001"));
   EXPECT_THAT(error({{"glossary_id", "7"}}), HasSubstr("glossary_id: is not supported"));
   for (const char* path : {"/v2/glossaries", "/v2/glossary-language-pairs", "/v2/usage/x"}) {
     const Answer absent = Get(path);

@@ -24,7 +24,7 @@ class StreamQueryTest : public ::testing::Test {
   }
 
   TestBackend backend_;
-  const OpenAiNames names_{backend_.directory, VoiceAliases::value_type()};
+  const SpeechNames names_{backend_.directory, VoiceAliases::value_type()};
 };
 
 TEST_F(StreamQueryTest, TheQueryBecomesARequestForSpeech) {

@@ -202,7 +202,6 @@ TEST_F(StreamSessionTest, SsmlIsSpokenBySentencesWhoseElementsAreWhole) {
                }});
   StreamOptions options = Options(true);
   options.speech.text_format = SpeechTextFormat::kSsmlFragment;
-  options.speech.takes_voice_aliases = true;
   Client client(backend_.services(), options);
   // The first sentence is heard while a tag is still being sent.
   client.Send({{"text", "One. <bre"}, {"context_id", "a"}, {"flush", true}});

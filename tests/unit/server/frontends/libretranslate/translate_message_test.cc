@@ -48,8 +48,6 @@ TEST(TranslateMessageTest, AFormIsRead) {
 }
 
 TEST(TranslateMessageTest, ANegativeNumberOfAlternativesIsNone) {
-  EXPECT_EQ(ParseTranslateBody(kJson, R"({"q": "a", "alternatives": -1})")->alternatives, 0);
-  EXPECT_EQ(ParseTranslateBody(kJson, R"({"q": "a", "alternatives": "4"})")->alternatives, 4);
   EXPECT_EQ(ParseTranslateBody(kJson, R"({"alternatives": 99999999999})")->alternatives, 1000);
 }
 
@@ -67,7 +65,10 @@ TEST(TranslateMessageTest, BadBodiesAreNamed) {
       {kJson, R"({"q": ["a", 7]})", "q[1]: must be a string, not number"},
       {kJson, R"({"source": []})", "source: must be a string, not array"},
       {kJson, R"({"alternatives": 1.5})", "alternatives: must be a whole number"},
-      {kJson, R"({"alternatives": "x"})", "alternatives: 'x' is not a whole number"},
+      {kJson, R"({"alternatives": "3"})", "alternatives: must be a whole number"},
+      {kJson, R"({"alternatives": -1})", "alternatives: -1 is not allowed; it is 0 or more"},
+      {kForm, "q=a&alternatives=-1", "alternatives: -1 is not allowed; it is 0 or more"},
+      {kForm, "q=a&alternatives=x", "alternatives: 'x' is not a whole number"},
       {kJson, R"({"format": "pdf"})", "format: 'pdf' is not supported; text, html"},
       {kForm, "q=%FF", "not valid UTF-8"},
       {"text/plain", "q", "Content-Type: 'text/plain' is not supported"},

@@ -22,7 +22,8 @@ using ::testing::HasSubstr;
 using OpenAiClientsTest = OpenAiRoutesTest;
 
 TEST_F(OpenAiClientsTest, OpenAisVoicesAreAnsweredAndListedApart) {
-  Serve({.voice_aliases = VoiceAliases::value_type{{"nova", "second"}}});
+  Serve();
+  server_->services().voice_aliases = VoiceAliases::value_type{{"nova", "second"}};
   server_->Add(InferInfo("null"), {});
   server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
   EXPECT_EQ(Post(Say(R"("voice": "alloy")")).status, 200);

@@ -160,7 +160,8 @@ TEST_F(OpenAiRoutesTest, ErrorsHaveOpenAisShape) {
       {R"({"model": "joe"})", 400, "input", nullptr, "input: is missing"},
       {R"({"model": "joe", "input": ""})", 400, "input", nullptr, "input: is empty"},
       {Say(R"("voice": "nobody")"), 400, "voice", nullptr, "first"},
-      {R"({"model": "nil", "input": "x"})", 404, "model", "model_not_found", "loaded are: joe"},
+      {R"({"model": "nil", "input": "x"})", 404, "model", "model_not_found",
+       "for speech are: joe; no name"},
       {R"({"model": "null", "input": "x"})", 400, "model", nullptr, "for infer"},
       {std::string(100'001, ' '), 413, nullptr, nullptr, "100000 bytes"}};
   for (const Case& bad : cases) {
@@ -338,7 +339,7 @@ TEST_F(OpenAiRoutesTest, ModelsAndVoicesAreListed) {
   EXPECT_EQ(models.at("object"), "list");
   std::vector<std::string> ids;
   for (const json& model : models.at("data")) ids.push_back(model.at("id"));
-  EXPECT_THAT(ids, ElementsAre("joe", "null", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"));
+  EXPECT_THAT(ids, ElementsAre("joe", "null", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "kokoro"));
   EXPECT_EQ(models.at("data")[0].at("object"), "model");
   EXPECT_EQ(models.at("data")[0].at("owned_by"), "millrace");
   EXPECT_GT(models.at("data")[0].at("created"), 1'600'000'000);
@@ -359,7 +360,7 @@ TEST_F(OpenAiRoutesTest, AliasesAreListedOnceAndOnlyWhereTheyMeanSomething) {
   EXPECT_EQ(json::parse(Get("/v1/models").body).at("data").size(), 1U);
   EXPECT_EQ(Get("/v1/models/tts-1").status, 404);
   server_->Add(VoiceInfo("tts-1"), {});
-  EXPECT_EQ(json::parse(Get("/v1/models").body).at("data").size(), 4U);
+  EXPECT_EQ(json::parse(Get("/v1/models").body).at("data").size(), 5U);
 }
 
 TEST_F(OpenAiRoutesTest, VoicesAreThoseOfTheModelAskedFor) {
@@ -391,7 +392,8 @@ TEST_F(OpenAiRoutesTest, AVoiceThatNoModelHasIsToldThoseOfAllThatTheAliasMayMean
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(answer.error().at("param"), "voice");
   EXPECT_EQ(answer.error().at("message"),
-            "voice: 'nobody' is a voice of no model; there are: first, second (jane), one (joe)");
+            "voice: 'nobody' is a voice of no model; there are: first, second (jane), one (joe); "
+            "OpenAI's names, such as alloy, stand for one of them");
   EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "one"})").status, 200);
 }
 

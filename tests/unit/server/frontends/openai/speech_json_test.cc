@@ -134,6 +134,24 @@ TEST(SpeechJsonTest, TimingIsAskedForAsWordTimesWhichNeedEvents) {
   EXPECT_TRUE(With(R"("return_timing": false)").ignored.empty());
 }
 
+TEST(SpeechJsonTest, AModelNeedNotBeNamed) {
+  EXPECT_EQ(ParseSpeechJson(R"({"input": "x"})")->speech.model, "");
+  EXPECT_EQ(ParseSpeechJson(R"({"input": "x", "model": ""})")->speech.model, "");
+}
+
+TEST(SpeechJsonTest, WithoutAStreamShortTextsAreAFile) {
+  const auto framing = [](const std::string& members, size_t characters = 1) {
+    return ParseSpeechJson(R"({"input": ")" + std::string(characters, 'x') + "\"" + members + "}")
+        ->framing;
+  };
+  EXPECT_EQ(framing(R"(, "stream": false)"), SpeechFraming::kFile);
+  EXPECT_EQ(framing(R"(, "stream": false)", 5'000), SpeechFraming::kFile);
+  EXPECT_EQ(framing(R"(, "stream": false)", 5'001), SpeechFraming::kAudio);
+  EXPECT_EQ(framing(R"(, "stream": true)"), SpeechFraming::kAudio);
+  EXPECT_EQ(framing(""), SpeechFraming::kAudio);
+  EXPECT_EQ(framing(R"(, "stream": false, "stream_format": "sse")"), SpeechFraming::kEvents);
+}
+
 TEST(SpeechJsonTest, CaptionsAreAStreamWithTimesUnlessAskedOtherwise) {
   const auto captioned = [](const std::string& members) {
     return ParseSpeechJson(R"({"input": "x")" + members + "}", SpeechRoute::kCaptioned).value();
@@ -141,7 +159,7 @@ TEST(SpeechJsonTest, CaptionsAreAStreamWithTimesUnlessAskedOtherwise) {
   const HttpSpeechRequest plain = captioned("");
   EXPECT_EQ(plain.framing, SpeechFraming::kCaptions);
   EXPECT_TRUE(plain.speech.word_times);
-  EXPECT_EQ(plain.speech.model, "tts-1");
+  EXPECT_EQ(plain.speech.model, "");
   EXPECT_EQ(captioned(R"(, "model": "m")").speech.model, "m");
   const HttpSpeechRequest whole = captioned(R"(, "stream": false, "return_timestamps": false)");
   EXPECT_EQ(whole.framing, SpeechFraming::kWholeCaption);
@@ -202,10 +220,8 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {std::string(100'000, '['), "not valid JSON"},
       {"{\"model\": \"m\", \"input\": \"\xFF\"}", "not valid UTF-8"},
       {R"({"model": "m", "input": "\ud800"})", "not valid JSON"},
-      {R"({"input": "x"})", "model: is missing"},
       {R"({"model": "m"})", "input: is missing"},
       {R"({"model": "m", "input": null})", "input: is missing"},
-      {R"({"model": "", "input": "x"})", "model: is empty"},
       {R"({"model": 3, "input": "x"})", "model: must be a string, not number"},
       {R"({"model": "m", "input": ["x"]})", "input: must be a string, not array"},
       {with(R"("voice": ["joe"])"), "voice: must be a string or an object with an id, not array"},

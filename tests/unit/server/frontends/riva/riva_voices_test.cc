@@ -79,6 +79,12 @@ TEST_F(RivaVoicesTest, AnAliasStandsForAVoice) {
 TEST_F(RivaVoicesTest, NvidiasVoicesStandForOneOfTheLanguage) {
   EXPECT_EQ(Chosen("Magpie-Multilingual.EN-US.Aria"), "piper-joe//en-US");
   EXPECT_EQ(Chosen("Magpie-Multilingual.JA-JP.Aria", "ja"), "kokoro//ja");
+  EXPECT_EQ(Chosen("English-US.Female-1"), "piper-joe//en-US");
+  EXPECT_EQ(Chosen("English-US-RadTTS.Male-1"), "piper-joe//en-US");
+  EXPECT_EQ(Chosen("english-us.male-1", ""), "piper-joe//en-US");
+  EXPECT_EQ(Chosen("Japanese-JP.Female-1", ""), "kokoro//ja-JP");
+  EXPECT_THAT(Chosen("English-USA.Female-1"), HasSubstr("is not available"));
+  EXPECT_THAT(Chosen("English-US"), HasSubstr("is not available"));
   backend_.services().voice_aliases = {{{"Magpie-Multilingual.EN-US.Aria", "bella"}}};
   EXPECT_EQ(Chosen("Magpie-Multilingual.EN-US.Aria"), "kokoro/bella/en-US");
   backend_.services().voice_aliases.reset();

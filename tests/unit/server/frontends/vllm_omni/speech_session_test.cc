@@ -96,8 +96,8 @@ class SpeechSessionTest : public ::testing::Test {
   }
   std::atomic<int> changes_{0};
   TestBackend backend_{TestBackend::Options{.max_request_time = seconds(100), .clock = Clock()}};
-  const std::shared_ptr<const OpenAiNames> names_ =
-      std::make_shared<const OpenAiNames>(backend_.directory, VoiceAliases::value_type());
+  const std::shared_ptr<const SpeechNames> names_ =
+      std::make_shared<const SpeechNames>(backend_.directory, VoiceAliases::value_type());
   const json config_ = {
       {"type", "session.config"}, {"voice", "second"}, {"response_format", "pcm"}};
 };

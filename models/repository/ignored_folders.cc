@@ -1,0 +1,122 @@
+#include "models/repository/ignored_folders.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "models/repository/model_config.h"
+#include "models/repository/model_sources.h"
+
+namespace millrace::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostLines = 20;
+constexpr size_t kMostEntries = 1000;  // that are read of a folder
+
+std::vector<fs::path> EntriesOf(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end;
+       !error && it != end && entries.size() < kMostEntries; it.increment(error))
+    entries.push_back(it->path());
+  std::ranges::sort(entries);
+  return entries;
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// Returns true for a name of digits that has the form of a version.
+bool IsVersion(const std::string& name) {
+  return !name.empty() && name[0] != '0' && std::ranges::all_of(name, absl::ascii_isdigit);
+}
+
+// Returns the first file of the folder, or of a folder in it, that Piper's or Triton's users have
+// there.
+fs::path FindOnnx(const std::vector<fs::path>& entries) {
+  for (const fs::path& entry : entries) {
+    if (entry.extension() == ".onnx") return entry;
+  }
+  for (const fs::path& entry : entries) {
+    if (!IsFolder(entry)) continue;
+    for (const fs::path& inner : EntriesOf(entry)) {
+      if (inner.extension() == ".onnx") return inner;
+    }
+  }
+  return {};
+}
+
+std::string ConvertOnnx(const fs::path& file) {
+  return absl::StrCat("convert a Piper voice with: python -m models.convert vits --onnx ",
+                      file.string());
+}
+
+}  // namespace
+
+std::string WhyIgnored(const fs::path& entry) {
+  const std::string name = entry.filename().string();
+  if (name.empty() || name[0] == '.') return "";
+  if (!IsFolder(entry)) {
+    return entry.extension() == ".onnx"
+               ? absl::StrCat(entry.string(), " is no model here; ", ConvertOnnx(entry))
+               : "";
+  }
+  const std::vector<fs::path> entries = EntriesOf(entry);
+  const bool has_version = std::ranges::any_of(entries, [](const fs::path& inner) {
+    return IsVersion(inner.filename().string()) && Exists(inner / kModelConfigFile);
+  });
+  const std::string what = absl::StrCat(entry.string(), " is ignored: ");
+  if (!CheckModelName(name).ok()) {
+    return absl::StrCat(what, "'", name,
+                        "' is no name of a model, which has 1..128 letters, digits, '.', '_' and "
+                        "'-'; rename the folder");
+  }
+  if (has_version) return "";
+  if (Exists(entry / "config.pbtxt")) {
+    return absl::StrCat(what, "it has Triton's config.pbtxt; here a TorchScript module needs ",
+                        (fs::path(name) / "1" / kModelConfigFile).string(),
+                        " with a block torchscript { ... }, as docs/models.md shows");
+  }
+  if (const fs::path onnx = FindOnnx(entries); !onnx.empty())
+    return absl::StrCat(what, "it has no ", kModelConfigFile, "; ", ConvertOnnx(onnx));
+  if (Exists(entry / kModelConfigFile)) {
+    return absl::StrCat(what, "its ", kModelConfigFile, " belongs into a folder for the version: ",
+                        (fs::path(name) / "1" / kModelConfigFile).string());
+  }
+  for (const fs::path& inner : entries) {
+    if (!IsFolder(inner) || !Exists(inner / kModelConfigFile)) continue;
+    return absl::StrCat(what, "'", inner.filename().string(),
+                        "' is no version, which is a whole number from 1 without leading zeros");
+  }
+  return absl::StrCat(what, "it has no <version>/", kModelConfigFile,
+                      ", which says what the model is; docs/models.md shows one");
+}
+
+std::vector<std::string> IgnoredFolders(const fs::path& folder) {
+  std::vector<std::string> lines;
+  const std::vector<fs::path> entries = EntriesOf(folder);
+  const bool is_model =
+      Exists(folder / kModelConfigFile) || std::ranges::any_of(entries, [](const fs::path& entry) {
+        return IsVersion(entry.filename().string()) && Exists(entry / kModelConfigFile);
+      });
+  if (is_model) return lines;
+  for (const fs::path& entry : entries) {
+    std::string line = WhyIgnored(entry);
+    if (line.empty()) continue;
+    lines.push_back(std::move(line));
+    if (lines.size() == kMostLines) break;
+  }
+  return lines;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/requests/server_view.h"
+
+namespace millrace::server {
+
+// Takes models into service and out of it. Thread-safe.
+struct RepositoryActions {
+  using Done = std::function<void(const absl::Status&)>;
+  using Cancel = std::function<void()>;
+  // Begins a load and returns at once. `done` is called once with its outcome, on any thread,
+  // unless an error is returned. Cancel says that the caller has left.
+  std::function<absl::StatusOr<Cancel>(std::string model, Done done)> load;
+  std::function<absl::Status(std::string_view model)> unload;
+  // Returns true once the models of the start are loaded; until then requests get 503.
+  std::function<bool()> started = [] { return true; };
+  // Returns the models of the repository, sorted by name. It reads a folder.
+  std::function<std::vector<ModelStatusView>()> models = [] {
+    return std::vector<ModelStatusView>();
+  };
+};
+
+// Returns a state as Triton's index of the repository has it, which knows no others.
+constexpr std::string_view IndexState(ModelState state) {
+  if (TakesRequests(state)) return "READY";
+  return state == ModelState::kLoading ? "LOADING" : "UNAVAILABLE";
+}
+
+// Returns OK for a parameter of a load that may be ignored. Clients of Triton always send
+// unload_dependents, which has nothing to act on here: no model depends on another one. A model's
+// configuration and files are those of the repository.
+absl::Status CheckLoadParameter(std::string_view name);
+
+}  // namespace millrace::server

@@ -1,0 +1,93 @@
+#include "server/frontends/kserve/repository_calls.h"
+
+#include <string>
+#include <utility>
+
+#include "inference/grpc_service.pb.h"
+#include "models/core/strings.h"
+#include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/call_metadata.h"
+#include "server/rpc/self_owned.h"
+
+namespace millrace::server {
+namespace {
+
+// A call that waits for a load. It cancels the load when the client cancels.
+class RepositoryLoadCall final : public ByteCall::Handler, public SelfOwned<RepositoryLoadCall> {
+ public:
+  // Must be called before the method's function returns, hence before OnCancel.
+  void SetCancel(RepositoryActions::Cancel cancel) { cancel_ = std::move(cancel); }
+  void OnCancel() override { cancel_(); }
+  void OnDone() override { DeleteThis(); }
+
+ private:
+  RepositoryActions::Cancel cancel_ = [] {};
+};
+
+template <typename Request>
+absl::Status CheckRepositoryRequest(const Request& request) {
+  if (!request.repository_name().empty()) {
+    return absl::InvalidArgumentError(
+        "repository_name: must be empty; there is one repository, that of --models");
+  }
+  return absl::OkStatus();
+}
+
+template <typename Request>
+absl::Status CheckLoadParameters(const Request& request) {
+  for (const auto& [name, value] : request.parameters()) {
+    if (absl::Status status = CheckLoadParameter(name); !status.ok()) return status;
+  }
+  return CheckRepositoryRequest(request);
+}
+
+}  // namespace
+
+RpcService::Function IndexingRepository(RepositoryActions actions, const ApiKeyStore* keys) {
+  return Answering<inference::RepositoryIndexRequest, inference::RepositoryIndexResponse>(
+      [actions = std::move(actions), keys](const ByteCall& call, const auto& request,
+                                           auto& response) {
+        absl::Status status = Authenticate(keys, call, Role::kUser);
+        status.Update(CheckRepositoryRequest(request));
+        if (!status.ok()) return status;
+        for (const ModelStatusView& model : actions.models()) {
+          const bool ready = TakesRequests(model.state);
+          if (request.ready() && !ready) continue;
+          auto& entry = *response.add_models();
+          entry.set_name(model.info.name);
+          if (ready) entry.set_version(StrCat(model.info.version));
+          entry.set_state(std::string(IndexState(model.state)));
+          entry.set_reason(model.error);
+        }
+        return absl::OkStatus();
+      });
+}
+
+RpcService::Function LoadingModels(RepositoryActions actions, const ApiKeyStore* keys) {
+  return [actions = std::move(actions), keys](ByteCall& call) {
+    inference::RepositoryModelLoadRequest request;
+    absl::Status status = ParseMessage(call.request(), request);
+    status.Update(Authenticate(keys, call, Role::kAdmin));
+    if (status.ok()) status = CheckLoadParameters(request);
+    if (!status.ok()) return Answer(call, status, ByteBuffer());
+    RepositoryLoadCall& handler = RepositoryLoadCall::Make();
+    call.SetHandler(handler);
+    auto cancel = actions.load(request.model_name(), [&call](const absl::Status& end) {
+      Answer(call, end, inference::RepositoryModelLoadResponse());
+    });
+    if (!cancel.ok()) return Answer(call, cancel.status(), ByteBuffer());
+    handler.SetCancel(*std::move(cancel));
+  };
+}
+
+RpcService::Function UnloadingModels(RepositoryActions actions, const ApiKeyStore* keys) {
+  return Answering<inference::RepositoryModelUnloadRequest,
+                   inference::RepositoryModelUnloadResponse>(
+      [actions = std::move(actions), keys](const ByteCall& call, const auto& request, auto&) {
+        absl::Status status = Authenticate(keys, call, Role::kAdmin);
+        if (status.ok()) status = CheckLoadParameters(request);
+        return status.ok() ? actions.unload(request.model_name()) : status;
+      });
+}
+
+}  // namespace millrace::server
