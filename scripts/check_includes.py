@@ -33,7 +33,7 @@ server/limits
 server/requests
 server/control
 server/calibrate server/frontends/grpc server/frontends/http
-server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/orca server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
+server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/openapi server/frontends/orca server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
 server
 """.split("\n")[1:-1]
 KIND = re.compile(r"^MILLRACE_MODEL_KIND\((\w+)\)$", re.MULTILINE)

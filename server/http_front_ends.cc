@@ -12,6 +12,7 @@
 #include "server/frontends/kserve/statistics_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/openapi/openapi_routes.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
 #include "server/frontends/vllm_omni/vllm_omni_routes.h"
 #include "server/metrics/metrics_routes.h"
@@ -89,6 +90,8 @@ void HttpFrontEnds::AddRoutes(Sources sources) {
                                                      .loads_models = loads_models}),
         sources.keys, sources.started);
   }
+  // It describes those above.
+  AddOpenApiRoutes(*http_);
 }
 
 void HttpFrontEnds::Stop() {

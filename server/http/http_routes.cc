@@ -47,6 +47,10 @@ void HttpRoutes::Post(const std::string& pattern, Reader handler, size_t max_bod
   server_.Post(Add(pattern, {"POST", max_body_bytes}), std::move(handler));
 }
 
+void HttpRoutes::Delete(const std::string& pattern, Handler handler) {
+  server_.Delete(Add(pattern, {"DELETE", max_body_bytes_}), std::move(handler));
+}
+
 bool HttpRoutes::Matches(const Pattern& pattern, std::string_view path) {
   const std::string_view name = WithoutSlash(path);
   return path.starts_with(pattern.begin) &&
@@ -77,6 +81,7 @@ bool HttpRoutes::Has(const std::string& methods, const std::string& method) {
 
 std::string HttpRoutes::Add(const std::string& pattern, const Route& route) {
   largest_ = std::max(largest_, route.max_body_bytes);
+  all_.emplace_back(route.methods.substr(0, route.methods.find(',')), pattern);
   std::string added = pattern + "/?";
   Route named = route;
   named.pattern = pattern;

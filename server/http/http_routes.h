@@ -44,6 +44,11 @@ class HttpRoutes {
   void Post(const std::string& pattern, Reader handler);
   void Post(const std::string& pattern, Reader handler, size_t max_body_bytes);
 
+  void Delete(const std::string& pattern, Handler handler);
+
+  // Returns the method and the pattern of each route, in the order in which they were added; of
+  // what is served for GET, only that.
+  const std::vector<std::pair<std::string, std::string>>& All() const { return all_; }
   // Returns what is known of a path, for a request with that method: where it is served, of its
   // first pattern for that, else of all.
   Route Find(std::string_view path, const std::string& method) const;
@@ -59,6 +64,7 @@ class HttpRoutes {
   httplib::Server& server_;
   const size_t max_body_bytes_;
   size_t largest_;
+  std::vector<std::pair<std::string, std::string>> all_;
   std::map<std::string, Route, std::less<>> spelled_out_;
   // A pattern with regular expressions. They take microseconds for a path, so the ends that it
   // spells out are compared first.

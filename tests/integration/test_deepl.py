@@ -123,14 +123,14 @@ BAD = {
     "text a list of lists": (GOOD | {"text": ["x", ["x"]]}, 400, ["text[1]", "string", "array"]),
     "target a list": (GOOD | {"target_lang": ["PT"]}, 400, ["target_lang", "string", "array"]),
     "NUL": (GOOD | {"text": ["x", "a\0b"]}, 400, ["text[1]", "NUL", "byte 1"]),
-    "long text": (GOOD | {"text": ["a" * 100_001]}, 400, ["text:", "100001 characters", "100000"]),
-    "many texts": (GOOD | {"text": ["a"] * 10_001}, 400, ["text:", "10001", "10000"]),
+    "long text": (GOOD | {"text": ["a" * 100_001]}, 413, ["text:", "100001 characters", "100000"]),
+    "many texts": (GOOD | {"text": ["a"] * 10_001}, 413, ["text:", "10001", "10000"]),
     "unknown source": (GOOD | {"source_lang": "XX"}, 400, ["source_lang, target_lang", "'XX'"]),
     "unknown target": (GOOD | {"target_lang": "XX"}, 400, ["source_lang, target_lang", "'XX'"]),
     "unknown tags": (GOOD | {"tag_handling": "svg"}, 400, ["tag_handling", "'svg'", "html"]),
     "formality": (GOOD | {"formality": "less"}, 400, ["formality", "'less'", "prefer_less"]),
-    "a glossary": (GOOD | {"glossary_id": "7"}, 400, ["glossary_id", "no glossaries"]),
-    "tags to ignore": (GOOD | {"ignore_tags": ["x"]}, 400, ["ignore_tags", 'translate="no"']),
+    "a glossary": (GOOD | {"glossary_id": "7"}, 400, ["glossary_id", "no glossary '7'"]),
+    "tags to ignore": (GOOD | {"ignore_tags": 3}, 400, ["ignore_tags", "list of strings"]),
     "huge body": (b'{"text": "' + b"x" * 1_100_000, 413, ["1048576 bytes"]),
 }
 

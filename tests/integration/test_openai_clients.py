@@ -194,7 +194,7 @@ BAD_CAPTIONS = {
     "timestamps a word": (CAPTION | {"return_timestamps": "no"}, 400, "return_timestamps", ["true or false"]),
     "unknown voice": (CAPTION | {"voice": "af_heart"}, 400, "voice", ["'af_heart'", "joe"]),
     "unknown model": (CAPTION | {"model": "nobody"}, 404, "model", ["'nobody'", VOICE]),
-    "too long for one object": (CAPTION | {"stream": False, "input": "a" * 5001}, 400, "input", ["5001", "5000"]),
+    "too long for one object": (CAPTION | {"stream": False, "input": "a" * 5001}, 413, "input", ["5001", "5000"]),
     "aac": (CAPTION | {"response_format": "aac"}, 400, "response_format", ["'aac'"]),
     "not UTF-8": (b'{"input": "\xff"}', 400, None, ["UTF-8"]),
     "voice of 1 MB": (CAPTION | {"voice": "v" * 1_000_000}, 400, "voice", ["'vvv"]),

@@ -196,7 +196,7 @@ BAD = {
     "empty input": (GOOD | {"input": ""}, 400, "input", ["empty"]),
     "only signs": (GOOD | {"input": "...?!"}, 400, "input", ["letter or a digit"]),
     "NUL": (GOOD | {"input": "a\0b"}, 400, "input", ["NUL", "byte 1"]),
-    "long input": (GOOD | {"input": "a" * 200_001}, 400, "input", ["200001 characters", "200000"]),
+    "long input": (GOOD | {"input": "a" * 200_001}, 413, "input", ["200001 characters", "200000"]),
     "input a number": (GOOD | {"input": 7}, 400, "input", ["string", "number"]),
     "unknown model": (GOOD | {"model": "nobody"}, 404, "model", ["'nobody'", VOICE]),
     "translation model": (GOOD | {"model": EN_PT}, 400, "model", [EN_PT, "synthesis"]),

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -11,8 +13,10 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/deepl_languages.h"
+#include "server/frontends/deepl/glossary_entries.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
+#include "server/requests/translation_terms.h"
 
 namespace millrace::server {
 namespace {
@@ -23,12 +27,11 @@ using nlohmann::json;
 constexpr int64_t kUnlimited = 1'000'000'000'000;
 
 constexpr size_t kMaxTags = 100;
+constexpr size_t kMaxGlossaryName = 1024;
 
 // Members that choose what stands in the translation. A client that relies on one must know that it
 // has no effect here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kRefused = {{
-    {"glossary_id", "this server keeps no glossaries"},
-    {"glossary_ids", "this server keeps no glossaries"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRefused = {{
     {"style_id", "this server keeps no style rules"},
     {"translation_memory_id", "this server keeps no translation memories"},
     {"custom_instructions", "the models take no instructions"},
@@ -124,12 +127,24 @@ absl::Status TakeTags(const json& value, std::string_view name, std::vector<std:
       StrCat(name, ": has ", tags.size(), " names; at most ", kMaxTags, " are allowed"));
 }
 
+// Takes the only id of a list.
+absl::Status TakeGlossaryIds(const json& value, DeepLRequest& request) {
+  std::vector<std::string> ids;
+  if (absl::Status status = TakeTags(value, "glossary_ids", ids); !status.ok()) return status;
+  if (ids.size() > 1)
+    return absl::InvalidArgumentError("glossary_ids: has several; one is supported");
+  if (!ids.empty()) request.glossary_id = std::move(ids.front());
+  return absl::OkStatus();
+}
+
 absl::Status Take(const std::string& name, const json& value, DeepLRequest& request) {
   models::TranslateInput& input = request.translation.input;
   if (name == "text") return TakeTexts(value, name, input.texts);
   if (name == "ignore_tags") return TakeTags(value, name, request.ignored_tags);
   if (name == "target_lang") return TakeString(value, name, input.target_language);
   if (name == "source_lang") return TakeString(value, name, request.source_language);
+  if (name == "glossary_id") return TakeString(value, name, request.glossary_id);
+  if (name == "glossary_ids") return TakeGlossaryIds(value, request);
   if (name == "tag_handling") return TakeTagHandling(value, input.format);
   if (name == "split_sentences" || name == "formality") {
     const auto ignored = name == "formality" ? TakeFormality(value) : TakeSplitting(value);
@@ -196,6 +211,58 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
                             {"billed_characters", text.characters}});
   }
   return JsonText(nlohmann::ordered_json{{"translations", std::move(translations)}});
+}
+
+absl::StatusOr<Glossary> ParseGlossary(const json& members) {
+  Glossary glossary;
+  std::string entries;
+  std::string format;
+  const std::pair<const char*, std::string*> fields[] = {{"name", &glossary.name},
+                                                         {"source_lang", &glossary.source_language},
+                                                         {"target_lang", &glossary.target_language},
+                                                         {"entries", &entries},
+                                                         {"entries_format", &format}};
+  for (const auto& [name, out] : fields) {
+    const auto member = members.find(name);
+    if (member == members.end() || member->is_null())
+      return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is missing"));
+    if (absl::Status status = TakeString(*member, name, *out); !status.ok()) return status;
+    if (out->empty())
+      return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is empty"));
+  }
+  if (glossary.name.size() > kMaxGlossaryName) {
+    return absl::InvalidArgumentError(StrCat("name: has ", glossary.name.size(), " bytes; at most ",
+                                             kMaxGlossaryName, " are allowed"));
+  }
+  glossary.source_language = GlossaryLanguage(glossary.source_language);
+  glossary.target_language = GlossaryLanguage(glossary.target_language);
+  auto parsed = ParseGlossaryEntries(entries, format);
+  if (!parsed.ok()) return parsed.status();
+  glossary.entries = *std::move(parsed);
+  if (absl::Status status = CheckTerms(glossary.entries, {}); !status.ok()) {
+    return absl::InvalidArgumentError(StrCat("entries: ", Message(status)));
+  }
+  glossary.created = std::chrono::system_clock::now();
+  return glossary;
+}
+
+std::string GlossaryLanguage(std::string_view tag) {
+  return absl::AsciiStrToLower(View(tag.substr(0, tag.find_first_of("-_"))));
+}
+
+nlohmann::ordered_json GlossaryInfo(const std::string& id, const Glossary& glossary) {
+  const std::time_t created = std::chrono::system_clock::to_time_t(glossary.created);
+  std::tm parts = {};
+  gmtime_r(&created, &parts);
+  char time[32];
+  const size_t bytes = std::strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S.000000Z", &parts);
+  return {{"glossary_id", id},
+          {"name", glossary.name},
+          {"ready", true},
+          {"source_lang", glossary.source_language},
+          {"target_lang", glossary.target_language},
+          {"creation_time", std::string(time, bytes)},
+          {"entry_count", glossary.entries.size()}};
 }
 
 std::string DeepLUsageBody() {

@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "nlohmann/json_fwd.hpp"
+#include "nlohmann/json.hpp"
+#include "server/frontends/deepl/glossary_store.h"
 #include "server/frontends/deepl/kept_elements.h"
 #include "server/frontends/http/http_translator.h"
 
@@ -15,6 +17,7 @@ namespace millrace::server {
 struct DeepLRequest {
   TranslationRequest translation;
   std::string source_language;            // as the client names it; empty: it is detected
+  std::string glossary_id;                // empty: none
   std::vector<std::string> ignored_tags;  // until `kept` has them
   std::optional<KeptElements> kept = {};  // that the texts had
   std::vector<std::string> ignored;       // members that have no effect
@@ -24,6 +27,13 @@ struct DeepLRequest {
 // would change the translation, and cannot here, is refused by its name; others are ignored.
 // InvalidArgument names the member.
 absl::StatusOr<DeepLRequest> ParseDeepLRequest(const nlohmann::json& members);
+
+// Reads a request to keep a glossary. InvalidArgument names the member.
+absl::StatusOr<Glossary> ParseGlossary(const nlohmann::json& members);
+// Returns a language as glossaries have it: "pt" for "PT-BR".
+std::string GlossaryLanguage(std::string_view tag);
+// Returns what a client is told of a glossary.
+nlohmann::ordered_json GlossaryInfo(const std::string& id, const Glossary& glossary);
 
 // Reads the type of a request for languages: whether targets are asked for.
 absl::StatusOr<bool> WantsTargets(const nlohmann::json& members);

@@ -6,7 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "httplib.h"
+#include "models/core/shown.h"
+#include "models/core/strings.h"
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
 #include "server/frontends/elevenlabs/output_format.h"
 #include "server/frontends/elevenlabs/speech_body.h"
@@ -54,6 +57,39 @@ class ElevenLabsRoutes {
     response.set_content(VoicesBody(services_.models), "application/json");
   }
 
+  void SearchVoices(const httplib::Request& request, httplib::Response& response) {
+    constexpr size_t kMostVoices = 100;
+    size_t begin = 0;
+    size_t most = 10;  // as ElevenLabs has it
+    absl::Status status = Check(request);
+    status.Update(TakeIndex(request, "next_page_token", SIZE_MAX, begin));
+    status.Update(TakeIndex(request, "page_size", kMostVoices, most));
+    if (!status.ok()) return SendElevenLabsError(response, status);
+    response.set_content(
+        VoiceSearchBody(services_.models, request.get_param_value("search"), begin, most),
+        "application/json");
+  }
+
+  void Voice(const httplib::Request& request, httplib::Response& response) {
+    SendVoice(request, response, [](const std::string& voice) { return voice; });
+  }
+
+  void VoiceSettings(const httplib::Request& request, httplib::Response& response) {
+    SendVoice(request, response, [](const std::string&) { return VoiceSettingsBody(); });
+  }
+
+  void DefaultSettings(const httplib::Request& request, httplib::Response& response) {
+    Send(request, response, VoiceSettingsBody());
+  }
+
+  void User(const httplib::Request& request, httplib::Response& response) {
+    Send(request, response, UserBody());
+  }
+
+  void SubscriptionOfUser(const httplib::Request& request, httplib::Response& response) {
+    Send(request, response, SubscriptionBody());
+  }
+
   // Returns false for a client of OpenAI's.
   bool Models(const httplib::Request& request, httplib::Response& response) {
     if (!request.has_header("xi-api-key") &&
@@ -78,6 +114,36 @@ class ElevenLabsRoutes {
  private:
   // The form in which speech is answered.
   enum class Form : uint8_t { kAudio, kWhole, kLines };
+
+  static absl::Status TakeIndex(const httplib::Request& request, const char* name, size_t most,
+                                size_t& out) {
+    const std::string value = request.get_param_value(name);
+    if (value.empty()) return absl::OkStatus();
+    if (absl::SimpleAtoi(value, &out) && out <= most) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(value),
+                                             " is not allowed; it is a number up to ", most));
+  }
+
+  void Send(const httplib::Request& request, httplib::Response& response, const std::string& body) {
+    if (const absl::Status status = Check(request); !status.ok())
+      return SendElevenLabsError(response, status);
+    response.set_content(body, "application/json");
+  }
+
+  // Answers with what is made of the description of the voice that the path names.
+  template <typename MakeBody>
+  void SendVoice(const httplib::Request& request, httplib::Response& response, MakeBody make) {
+    absl::Status status = Check(request);
+    if (!status.ok()) return SendElevenLabsError(response, status);
+    const std::string name = request.matches[1];
+    const std::string voice = VoiceBody(services_.models, name);
+    if (!voice.empty()) return response.set_content(make(voice), "application/json");
+    response.status = 404;
+    response.set_content(
+        ElevenLabsErrorBody("voice_not_found",
+                            StrCat("there is no voice ", Shown(name), "; /v1/voices lists them")),
+        "application/json");
+  }
 
   absl::Status Check(const httplib::Request& request) const {
     return entrance_.Check(request, request.get_header_value("xi-api-key"));
@@ -175,7 +241,7 @@ SharedPathHandler AddElevenLabsRoutes(HttpServer& server, WebSocketServer& web_s
     };
   };
   constexpr char kSpeech[] = "/v1/text-to-speech/([^/]+)";
-  for (const char* path : {"/v1/text-to-speech/", "/v1/voices"}) {
+  for (const char* path : {"/v1/text-to-speech/", "/v1/voices", "/v2/voices", "/v1/user"}) {
     server.ShapeErrorsBelow(path, [](int, const std::string& message) {
       return ElevenLabsErrorBody("invalid_request", message);
     });
@@ -187,6 +253,12 @@ SharedPathHandler AddElevenLabsRoutes(HttpServer& server, WebSocketServer& web_s
   server.routes().Post(speech + "/stream/with-timestamps",
                        to(&ElevenLabsRoutes::StreamedTimedSpeech));
   server.routes().Get("/v1/voices", to(&ElevenLabsRoutes::Voices));
+  server.routes().Get("/v2/voices", to(&ElevenLabsRoutes::SearchVoices));
+  server.routes().Get("/v1/voices/settings/default", to(&ElevenLabsRoutes::DefaultSettings));
+  server.routes().Get("/v1/voices/([^/]+)", to(&ElevenLabsRoutes::Voice));
+  server.routes().Get("/v1/voices/([^/]+)/settings", to(&ElevenLabsRoutes::VoiceSettings));
+  server.routes().Get("/v1/user", to(&ElevenLabsRoutes::User));
+  server.routes().Get("/v1/user/subscription", to(&ElevenLabsRoutes::SubscriptionOfUser));
   server.routes().Get(speech + "/stream-input", to(&ElevenLabsRoutes::StreamInput));
   server.routes().Get(speech + "/multi-stream-input", to(&ElevenLabsRoutes::MultiStreamInput));
   return [routes](const httplib::Request& request, httplib::Response& response,

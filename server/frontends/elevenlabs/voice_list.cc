@@ -5,7 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "models/core/model_info.h"
+#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_text.h"
 #include "server/requests/speech_request.h"
@@ -19,9 +21,7 @@ const models::SpeechInfo* SpeechOf(const ServedModel& model) {
   return std::get_if<models::SpeechInfo>(&model.info().details);
 }
 
-}  // namespace
-
-std::string VoicesBody(const ModelDirectory& models) {
+Json AllVoices(const ModelDirectory& models) {
   Json voices = Json::array();
   std::set<std::string> seen;
   for (const auto& model : models.All()) {
@@ -40,9 +40,89 @@ std::string VoicesBody(const ModelDirectory& models) {
                         {"available_for_tiers", Json::array()}});
     }
   }
-  const Json answer = {{"voices", std::move(voices)}};
-  return JsonText(answer);
+  return voices;
 }
+
+Json Subscription() {
+  // Numbers as ElevenLabs has them, without a limit.
+  constexpr int64_t kUnlimited = 1'000'000'000'000;
+  return {{"tier", "free"},
+          {"character_count", 0},
+          {"character_limit", kUnlimited},
+          {"max_credit_limit_extension", 0},
+          {"can_extend_character_limit", false},
+          {"allowed_to_extend_character_limit", false},
+          {"voice_slots_used", 0},
+          {"professional_voice_slots_used", 0},
+          {"professional_voice_slots_used_in_workspace", 0},
+          {"voice_limit", 0},
+          {"voice_add_edit_counter", 0},
+          {"professional_voice_limit", 0},
+          {"can_extend_voice_limit", false},
+          {"can_use_instant_voice_cloning", false},
+          {"can_use_professional_voice_cloning", false},
+          {"current_overage", {{"amount", "0"}, {"currency", "usd"}}},
+          {"status", "active"},
+          {"open_invoices", Json::array()},
+          {"has_open_invoices", false}};
+}
+
+}  // namespace
+
+std::string VoicesBody(const ModelDirectory& models) {
+  return JsonText(Json{{"voices", AllVoices(models)}});
+}
+
+std::string VoiceSearchBody(const ModelDirectory& models, std::string_view search, size_t begin,
+                            size_t most) {
+  Json found = Json::array();
+  for (Json& voice : AllVoices(models)) {
+    const auto has = [&](const Json& text) {
+      return absl::StrContainsIgnoreCase(text.get_ref<const std::string&>(), View(search));
+    };
+    if (has(voice["name"]) || has(voice["labels"]["model"]) || has(voice["labels"]["language"]))
+      found.push_back(std::move(voice));
+  }
+  const size_t total = found.size();
+  begin = std::min(begin, total);
+  const size_t end = begin + std::min(most, total - begin);
+  Json page = Json::array();
+  for (size_t i = begin; i < end; ++i) page.push_back(std::move(found[i]));
+  return JsonText(Json{{"voices", std::move(page)},
+                       {"has_more", end < total},
+                       {"total_count", total},
+                       {"next_page_token", end < total ? Json(StrCat(end)) : Json()}});
+}
+
+std::string VoiceBody(const ModelDirectory& models, const std::string& voice) {
+  for (const Json& known : AllVoices(models)) {
+    if (absl::EqualsIgnoreCase(known["voice_id"].get_ref<const std::string&>(), voice))
+      return JsonText(known);
+  }
+  return "";
+}
+
+std::string VoiceSettingsBody() {
+  return JsonText(Json{{"stability", 0.5},
+                       {"similarity_boost", 0.75},
+                       {"style", 0.0},
+                       {"use_speaker_boost", false},
+                       {"speed", 1.0}});
+}
+
+std::string UserBody() {
+  return JsonText(Json{{"user_id", "millrace"},
+                       {"workspace_id", "millrace"},
+                       {"subscription", Subscription()},
+                       {"is_new_user", false},
+                       {"can_use_delayed_payment_methods", false},
+                       {"is_onboarding_completed", true},
+                       {"is_onboarding_checklist_completed", true},
+                       {"created_at", 0},
+                       {"seat_type", "workspace_member"}});
+}
+
+std::string SubscriptionBody() { return JsonText(Subscription()); }
 
 std::string ModelsBody(const ModelDirectory& models) {
   Json all = Json::array();

@@ -105,6 +105,13 @@ class OpenAiRoutes {
     SendJson(response, {{"object", "list"}, {"data", std::move(models)}});
   }
 
+  // Kokoro-FastAPI's probe. It needs no key.
+  void Health(const httplib::Request&, httplib::Response& response) {
+    const bool started = options_.started();
+    response.status = started ? 200 : 503;
+    SendJson(response, {{"status", started ? "healthy" : "starting"}});
+  }
+
   void Model(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     const std::string name = request.matches[1];
@@ -194,6 +201,7 @@ void AddOpenAiRoutes(HttpServer& server, Services& services, OpenAiOptions optio
   server.routes().Post("/v1/audio/speech", to(&OpenAiRoutes::Speech));
   server.routes().Post(kCaptioned, to(&OpenAiRoutes::CaptionedSpeech));
   server.routes().Get("/v1/audio/voices", to(&OpenAiRoutes::Voices));
+  server.routes().Get("/health", to(&OpenAiRoutes::Health));
   server.routes().Get("/v1/models", to(&OpenAiRoutes::Models));
   server.routes().Get("/v1/models/([^/]+)", to(&OpenAiRoutes::Model));
 }

@@ -84,11 +84,8 @@ TEST(DeepLMessageTest, IgnoredElementsStayInMarkup) {
 }
 
 TEST(DeepLMessageTest, WhatWouldChangeTheTranslationIsRefusedByName) {
-  const json refused = {{"glossary_id", "7"},
-                        {"glossary_ids", {"7"}},
-                        {"style_id", "7"},
-                        {"translation_memory_id", "7"},
-                        {"custom_instructions", {"be brief"}}};
+  const json refused = {
+      {"style_id", "7"}, {"translation_memory_id", "7"}, {"custom_instructions", {"be brief"}}};
   for (const auto& [name, value] : refused.items()) {
     const auto request = With({{name, value}});
     EXPECT_THAT(request.status().message(), HasSubstr(name + ": is not supported; ")) << name;

@@ -180,7 +180,7 @@ TEST_F(LibreTranslateRoutesTest, ErrorsHaveTheOriginalsShape) {
   EXPECT_EQ(empty.error(), "q[0]: is empty");
   const Answer large =
       Post("/translate", {{"q", std::string(100'001, 'x')}, {"source", "en"}, {"target", "pt"}});
-  EXPECT_EQ(large.status, 400);
+  EXPECT_EQ(large.status, 413);
   EXPECT_THAT(large.error(), HasSubstr("q: has 100001 characters; at most 100000"));
 }
 

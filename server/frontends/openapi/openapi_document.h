@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/http/http_routes.h"
+
+namespace millrace::server {
+
+// How the table of routes and the routes that are registered agree. A path that the table spells
+// out is the one that a request to it would reach.
+struct RouteAgreement {
+  std::vector<std::string> undescribed;   // "POST /pattern": registered, and not in the table
+  std::vector<std::string> unregistered;  // "POST /path": in the table, and not registered
+};
+RouteAgreement CompareRoutes(const HttpRoutes& routes);
+
+// These return the description of what is registered: as OpenAPI 3.1 has it, and as a page.
+std::string OpenApiDocument(const HttpRoutes& routes);
+std::string OpenApiPage(const HttpRoutes& routes);
+
+}  // namespace millrace::server

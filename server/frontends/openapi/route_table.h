@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace millrace::server {
+
+// What a client may ask for over HTTP.
+struct RouteDescription {
+  std::string_view method;
+  std::string_view path;  // with the names of its variable parts in braces
+  std::string_view api;   // whose protocol it is
+  std::string_view summary;
+  std::string_view body = {};                    // an example of its JSON; empty: it takes none
+  std::string_view answer = "application/json";  // the type of its answer
+};
+
+// Returns all of them, in the order in which people read about them.
+std::span<const RouteDescription> RouteTable();
+
+}  // namespace millrace::server
