@@ -149,7 +149,7 @@ def test_other_bodies_paths_and_methods_are_refused_in_its_shape(daemon):
             ("POST", "/v2/translate", b"x", "text/plain", 400), ("POST", "/v2/translate", b"x", "multipart/form-data; boundary=x", 400),
             ("POST", "/v2/translate", b"text=%ff&target_lang=PT", form, 400), ("GET", "/v2/translate", b"", form, 405),
             ("GET", "/v2/languages?type=both", b"", form, 400), ("GET", "/v2/languages", b"type=%ff", form, 400),
-            ("POST", "/v2/languages", b"{", "application/json", 400), ("GET", "/v2/glossaries", b"", form, 404),
+            ("POST", "/v2/languages", b"{", "application/json", 400), ("GET", "/v2/glossaries/7", b"", form, 404),
             ("POST", "/v2/document", b"", form, 404), ("DELETE", "/v2/usage", b"", form, 405)]:
         got, _, answer = ask(daemon, method, path, body, content_type)
         assert got == status and (status != 400 or list(answer) == ["message"] or "multipart" in content_type), (method, path, answer)
@@ -159,7 +159,7 @@ def test_the_official_client_knows_our_errors(client):
     with pytest.raises(deepl.DeepLException, match="target_lang: no loaded model") as refused:
         client.translate_text("x", source_lang="EN", target_lang="XX")
     assert refused.value.http_status_code == 400
-    with pytest.raises(deepl.DeepLException, match="glossary_id: is not supported"):
+    with pytest.raises(deepl.DeepLException, match="glossary_id: there is no glossary '7'"):
         client.translate_text("x", source_lang="EN", target_lang="PT-BR", glossary="7")
 
 
@@ -180,3 +180,41 @@ def test_keys_are_asked_for(tmp_path):
         assert ask(daemon, "POST", "/v2/translate", GOOD, Authorization=f"Bearer {KEY}")[0] == 200
         assert ask(daemon, "POST", "/v2/translate", GOOD)[0] == 403
         assert KEY not in daemon.log_text()
+
+
+# --- glossaries ---
+
+def test_the_official_client_keeps_and_uses_glossaries(daemon, client):
+    entries = {"station": "terminal", "nearest": "mais perto"}
+    made = client.create_glossary("ours", "EN", "PT-BR", entries)
+    assert (made.name, made.ready, made.source_lang, made.target_lang, made.entry_count) == ("ours", True, "EN", "PT", 2)
+    assert client.get_glossary(made.glossary_id) == made
+    assert made.glossary_id in [one.glossary_id for one in client.list_glossaries()]
+    assert client.get_glossary_entries(made) == entries
+    assert ("en", "pt") in [(pair.source_lang, pair.target_lang) for pair in client.get_glossary_languages()]
+    assert "terminal" in client.translate_text(TEXT, source_lang="EN", target_lang="PT-BR", glossary=made).text
+    with pytest.raises(deepl.DeepLException, match="from en to pt, not from PT to EN-GB"):
+        client.translate_text("x", source_lang="PT", target_lang="EN-GB", glossary=made.glossary_id)
+    client.delete_glossary(made)
+    for use in (client.get_glossary, client.get_glossary_entries, client.delete_glossary):
+        with pytest.raises(deepl.GlossaryNotFoundException):
+            use(made.glossary_id)
+
+
+@pytest.mark.parametrize("members, word", [({"name": ""}, "name: is empty"), ({"entries": "a"}, "entries: line 1"), ({"entries_format": "xls"}, "'xls'"),
+                                           ({"entries": "a\tb\na\tc"}, "entries:"), ({"name": "x" * 2000}, "name: has 2000"), ({"target_lang": 3}, "target_lang")])
+def test_a_bad_glossary_is_refused_by_name(daemon, members, word):
+    good = {"name": "ours", "source_lang": "en", "target_lang": "pt", "entries": "a\tb", "entries_format": "tsv"}
+    status, _, answer = ask(daemon, "POST", "/v2/glossaries", good | members)
+    assert status == 400 and word in answer["message"]
+
+
+# --- what Weblate sends ---
+
+def test_ignored_elements_stay_as_they_are(daemon):
+    for text, kept in [('Delete <x id="16"></x> files now', '<x id="16"></x>'), ("Press <x>OK button</x> to go on", "<x>OK button</x>"),
+                       ("You have <x/> messages", "<x/>")]:
+        body = {"text": [text], "source_lang": "EN", "target_lang": "PT", "tag_handling": "xml", "ignore_tags": ["x"]}
+        status, _, answer = ask(daemon, "POST", "/v2/translate", body)
+        assert status == 200 and kept in answer["translations"][0]["text"], answer
+        assert "data-kept" not in answer["translations"][0]["text"]

@@ -347,3 +347,28 @@ def test_keys(locked):
             with pytest.raises(ConnectionClosed) as closed:
                 socket.recv(timeout=PATIENCE)
             assert closed.value.rcvd.code == 1008
+
+
+# --- voices and the account ---
+
+def test_the_official_client_finds_voices(daemon):
+    client = client_of(daemon)
+    found = client.voices.search(search="JO", page_size=5)
+    assert [voice.voice_id for voice in found.voices] == ["joe"] and found.total_count == 1 and not found.has_more
+    assert client.voices.search(search="nobody").voices == []
+    assert client.voices.get("joe").name == "joe"
+    assert client.voices.settings.get("joe").speed == 1 and client.voices.settings.get_default().speed == 1
+    with pytest.raises(ApiError) as refused:
+        client.voices.get("nobody")
+    assert refused.value.status_code == 404 and refused.value.body["detail"]["status"] == "voice_not_found"
+    assert client.user.get().subscription.character_count == 0 and client.user.subscription.get().status == "active"
+
+
+def test_ids_of_elevenlabs_own_voices_speak(daemon):
+    client = client_of(daemon)
+    options = {"text": "Hello.", "model_id": "eleven_flash_v2_5", "output_format": "pcm_22050"}
+    expected = b"".join(client.text_to_speech.convert(voice_id="joe", **options))
+    assert b"".join(client.text_to_speech.convert(voice_id="JBFqnCBsd6RMkjVDRZzb", **options)) == expected
+    for voice in ("JBFqnCBsd6RMkjVDRZz", "nobody"):
+        with pytest.raises(ApiError):
+            b"".join(client.text_to_speech.convert(voice_id=voice, **options))

@@ -44,3 +44,32 @@ except InferenceServerException as error:
     assert error.status() == "StatusCode.NOT_FOUND", error
 else:
     raise AssertionError("an unknown model was served")
+
+
+def refused(call, status, word):
+    try:
+        call()
+    except InferenceServerException as error:
+        assert error.status() == f"StatusCode.{status}" and word in error.message(), error
+    else:
+        raise AssertionError(f"{word} was taken")
+
+
+# What would change the answer is refused, and not ignored.
+classes = [triton.InferRequestedOutput("X", class_count=3)]
+refused(lambda: client.infer("echo", inputs, outputs=classes), "INVALID_ARGUMENT", "outputs[0].parameters.classification")
+refused(lambda: client.infer("echo", inputs, sequence_id=7, sequence_start=True), "INVALID_ARGUMENT", "parameters.sequence_id")
+refused(lambda: client.infer("echo", inputs, sequence_id="seven"), "INVALID_ARGUMENT", "parameters.sequence_id")
+
+# The repository.
+index = {model.name: (model.version, model.state) for model in client.get_model_repository_index().models}
+assert index["echo"] == ("1", "READY") and len(index) == 4, index
+client.unload_model("echo")
+assert not client.is_model_ready("echo")
+index = {model.name: model.state for model in client.get_model_repository_index().models}
+assert index["echo"] == "UNAVAILABLE", index
+client.load_model("echo")
+assert client.is_model_ready("echo") and np.array_equal(client.infer("echo", inputs).as_numpy("X"), values["A"])
+refused(lambda: client.load_model("nowhere"), "NOT_FOUND", "nowhere")
+refused(lambda: client.load_model("echo", config="{}"), "INVALID_ARGUMENT", "config")
+refused(lambda: client.unload_model("nowhere"), "NOT_FOUND", "nowhere")

@@ -5,7 +5,7 @@
 
 namespace millrace::server {
 
-// What a client may ask for over HTTP.
+// A route: what a client may ask for over HTTP.
 struct RouteDescription {
   std::string_view method;
   std::string_view path;  // with the names of its variable parts in braces
