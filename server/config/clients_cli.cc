@@ -201,19 +201,22 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                               "Hertz, 8000..48000; without it the voice's own"),
         "HZ")
       ->check(Quiet(CLI::Range(8000, 48000)));
-  Named(synthesize.add_option("--model", v.synthesize.model,
-                              "Model; without it the only one for speech"),
+  Named(synthesize.add_option(
+            "--model", v.synthesize.model,
+            "Model, or tts-1 and the like; without it the one that suits text and voice"),
         "NAME");
-  Named(
-      synthesize.add_option("--voice", v.synthesize.voice, "Voice; without it the model's default"),
-      "NAME");
+  Named(synthesize.add_option(
+            "--voice", v.synthesize.voice,
+            "Voice, a mix such as a:0.3+b:0.7, or alloy and the like; without it the model's "
+            "for the language"),
+        "NAME");
   Named(synthesize.add_option("--speed", v.synthesize.speed,
                               "0.25..4; 2 speaks twice as fast (default: 1)"),
         "X")
       ->check(Quiet(CLI::Range(0.25, 4.0)));
   Named(synthesize.add_option("--language", v.synthesize.language,
                               "Of the text, such as ja or pt-BR; `millrace models` lists them "
-                              "(default: the model's)"),
+                              "(default: the text's where no model is named, else the model's)"),
         "LANG");
   Named(synthesize.add_option("--text-format", v.synthesize.text_format,
                               "text, tags (plain text with [pause:1.5s] and such) or ssml "
