@@ -146,9 +146,10 @@ absl::Status SpeechNames::UnknownModel(std::string_view name, const Models& mode
   for (const auto& model : models) loaded.push_back(model->info().name);
   std::vector<std::string> aliases;
   for (const std::string_view alias : ModelAliases()) aliases.emplace_back(alias);
-  return absl::NotFoundError(StrCat(
-      "model: ", Shown(name), " is not loaded; for speech are: ", absl::StrJoin(loaded, ", "),
-      "; no name stands for any of them, as do ", absl::StrJoin(aliases, ", ")));
+  return absl::NotFoundError(
+      StrCat("model: ", Shown(name),
+             " is not loaded; loaded for speech are: ", absl::StrJoin(loaded, ", "),
+             "; no name stands for any of them, as do ", absl::StrJoin(aliases, ", ")));
 }
 
 absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& models) const {

@@ -76,7 +76,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
     auto model = Find(name, version);
     if (absl::IsNotFound(model.status()) && !Find(name, "").ok()) {
       return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
-                                        "' is not loaded; for ", models::ToString(task),
+                                        "' is not loaded; loaded for ", models::ToString(task),
                                         " are: ", Names(AllForTask(task))));
     }
     if (model.ok() && (*model)->info().task() != task) {

@@ -68,6 +68,21 @@ TEST_F(ModelDirectoryTest, UnknownNameListsWhatThereIs) {
   EXPECT_EQ(MessageOf(status), "model: 'x' is not loaded; loaded are: a, b");
 }
 
+TEST_F(ModelDirectoryTest, TheCaseOfLettersDoesNotMatterUnlessAnotherIsSpeltSo) {
+  const auto upper = AddInfer("Echo");
+  EXPECT_EQ(*directory_.Find("ECHO", ""), upper);
+  const auto lower = AddInfer("echo");
+  EXPECT_EQ(*directory_.Find("echo", ""), lower);
+  EXPECT_EQ(*directory_.Find("Echo", ""), upper);
+}
+
+TEST_F(ModelDirectoryTest, AnUnknownNameForATaskListsThoseOfTheTask) {
+  AddInfer("null");
+  AddVoice("joe");
+  const absl::Status status = directory_.FindForTask(Task::kSynthesis, "x", "").status();
+  EXPECT_EQ(MessageOf(status), "model: 'x' is not loaded; loaded for synthesis are: joe");
+}
+
 TEST_F(ModelDirectoryTest, LongUnknownNameIsCut) {
   const std::string name(10'000, 'x');
   EXPECT_LT(directory_.Find(name, "").status().message().size(), 200U);

@@ -94,11 +94,11 @@ TEST_F(KServeRoutesTest, Health) {
 
 TEST_F(KServeRoutesTest, ServerMetadata) {
   Start();
-  EXPECT_EQ(Get("/v2"),
-            std::pair(200, json({{"name", "millrace"},
-                                 {"version", "1.2.3"},
-                                 {"extensions",
-                                  {"binary_tensor_data", "model_configuration", "statistics"}}})));
+  EXPECT_EQ(Get("/v2"), std::pair(200, json({{"name", "millrace"},
+                                             {"version", "1.2.3"},
+                                             {"extensions",
+                                              {"binary_tensor_data", "model_configuration",
+                                               "model_repository", "statistics"}}})));
 }
 
 TEST_F(KServeRoutesTest, ModelListHasStatesAndErrors) {

@@ -134,7 +134,7 @@ TEST_F(RestInferRoutesTest, ErrorsAreTheProtocols) {
   expect(Post("{\"inputs\":"), 400, "the body is not valid JSON at byte 11");
   expect(Post("{}"), 400, "inputs: has 0 tensors; model 'null' takes 1: INPUT0");
   expect(Post(kGood, {}, "/v2/models/nobody/infer"), 404,
-         "model: 'nobody' is not loaded; loaded are: en-pt, null");
+         "model: 'nobody' is not loaded; loaded for infer are: null");
   expect(Post(kGood, {}, "/v2/models/null/versions/2/infer"), 404,
          "model_version: '2' of model 'null' is not loaded; 1 is");
   expect(Post(kGood, {}, "/v2/models/en-pt/infer"), 400,
