@@ -73,7 +73,7 @@ absl::Status SpeechNames::Resolve(SpeechRequest& speech) const {
   if (speech.model.empty() || IsModelAlias(speech.model)) {
     const Models models = SpeechModels();
     if (models.empty()) return UnknownModel(speech.model, models);
-    TakeKokoroVoice(speech, models);
+    if (has_aliases() && !IsVoiceAlias(voices_, speech.voice)) TakeKokoroVoice(speech, models);
     if (absl::Status status = CheckVoice(speech.voice, models); !status.ok()) return status;
     if (absl::Status status = CheckLanguage(speech, models); !status.ok()) return status;
     ChooseModel(speech, models);

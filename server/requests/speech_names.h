@@ -27,6 +27,8 @@ class SpeechNames {
   // then. NotFound and InvalidArgument name what exists. A second call changes nothing.
   absl::Status Resolve(SpeechRequest& speech) const;
 
+  // Returns false if the operator wants no name to stand for another voice.
+  bool has_aliases() const { return voices_.has_value(); }
   // Returns true if a loaded model has the voice, or an alias stands for one.
   bool KnowsVoice(const std::string& voice) const;
   // Returns the model's voice for a name in a text, as VoiceNamed does, in the model's spelling.

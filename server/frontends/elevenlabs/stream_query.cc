@@ -67,7 +67,9 @@ absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& m
   if (!models::IsValidUtf8(voice_id) || !models::IsValidUtf8(model_id))
     return absl::InvalidArgumentError("voice_id, model_id: must be valid UTF-8");
   speech.model = model_id.starts_with(kTheirModels) ? "" : model_id;
-  speech.voice = IsTheirVoiceId(voice_id) && !names.KnowsVoice(voice_id) ? "" : voice_id;
+  const bool stands_for_any =
+      names.has_aliases() && IsTheirVoiceId(voice_id) && !names.KnowsVoice(voice_id);
+  speech.voice = stands_for_any ? "" : voice_id;
   return names.Resolve(speech);
 }
 

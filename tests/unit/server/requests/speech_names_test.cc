@@ -205,6 +205,8 @@ TEST_F(SpeechNamesTest, KokorosPublishedVoicesStandForOneOfTheirLanguage) {
   // No model is made for Chinese, and nobody publishes the others.
   for (const char* voice : {"zf_xiaoni", "af_", "af_bela", "xf_bella", "af_bella+nobody"})
     EXPECT_THAT(Resolved(kAuto, "kokoro", voice), HasSubstr("is a voice of no model")) << voice;
+  EXPECT_EQ(Resolved(Configured({{"af_bella", "jm"}}), "kokoro", "af_bella"), "kokoro-82m jm");
+  EXPECT_THAT(Resolved(std::nullopt, "kokoro", "af_bella"), HasSubstr("is a voice of no model"));
   // A client that names a model knows our names.
   EXPECT_EQ(Resolved(kAuto, "piper", "af_bella"), "piper af_bella");
 }

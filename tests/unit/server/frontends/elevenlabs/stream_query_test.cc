@@ -75,6 +75,15 @@ TEST_F(StreamQueryTest, DefaultsAreThoseOfElevenLabs) {
   EXPECT_EQ(options->speech.voice, "first");
 }
 
+TEST_F(StreamQueryTest, IdsOfElevenLabsStandForAVoiceOfTheLanguage) {
+  const auto options = Parse({}, "21m00Tcm4TlvDq8ikWAM");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->speech.model, "joe");
+  EXPECT_EQ(options->speech.voice, "");
+  for (const char* id : {"21m00Tcm4TlvDq8ikWA", "21m00Tcm4TlvDq8ikW-M", "abcdefghijklmnopqrst"})
+    EXPECT_FALSE(Parse({}, id).ok()) << id;
+}
+
 TEST_F(StreamQueryTest, WhatIsWrongIsNamed) {
   const std::pair<httplib::Params, const char*> cases[] = {
       {{{"enable_ssml_parsing", "yes"}},
@@ -88,8 +97,9 @@ TEST_F(StreamQueryTest, WhatIsWrongIsNamed) {
       {{{"seed", "-1"}}, "seed: '-1' is not allowed; it is 0..18446744073709551615"},
   };
   for (const auto& [params, error] : cases) EXPECT_EQ(Parse(params).status().message(), error);
-  EXPECT_EQ(Parse({}, "21m00Tcm4TlvDq8ikWAM").status().message(),
-            "voice: '21m00Tcm4TlvDq8ikWAM' is a voice of no model; there are: first, second (joe)");
+  EXPECT_EQ(Parse({}, "rachel").status().message(),
+            "voice: 'rachel' is a voice of no model; there are: first, second (joe); OpenAI's "
+            "names, such as alloy, stand for one of them");
   EXPECT_FALSE(Parse({}, "\xff").ok());
 }
 
