@@ -22,6 +22,7 @@ class SpeechNames {
   // models, voices: must outlive this.
   SpeechNames(const ModelDirectory& models, const VoiceAliases& voices)
       : models_(models), voices_(voices) {}
+  SpeechNames(const ModelDirectory& models, VoiceAliases&& voices) = delete;
 
   // Replaces names by those of a loaded model and of its voice; that of the model is not empty
   // then. NotFound and InvalidArgument name what exists. A second call changes nothing.

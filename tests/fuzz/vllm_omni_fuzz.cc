@@ -154,7 +154,7 @@ class Server {
   std::atomic<size_t> spoken_ = 0;
   TestBackend backend_;
   const std::shared_ptr<const SpeechNames> names_ =
-      std::make_shared<const SpeechNames>(backend_.directory, VoiceAliases::value_type());
+      std::make_shared<const SpeechNames>(backend_.directory, backend_.services().voice_aliases);
 };
 
 }  // namespace

@@ -243,7 +243,8 @@ TEST_F(SpeechNamesTest, AliasesAreListedWithWhatTheyStandFor) {
   EXPECT_EQ(aliases["alloy"], "jm");
   EXPECT_EQ(aliases["ash"], "ef");
   EXPECT_EQ(aliases["narrator"], "jf");
-  EXPECT_TRUE(SpeechNames(backend_.directory, std::nullopt).VoiceAliasesOf(info).empty());
+  const VoiceAliases off = std::nullopt;
+  EXPECT_TRUE(SpeechNames(backend_.directory, off).VoiceAliasesOf(info).empty());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class StreamQueryTest : public ::testing::Test {
   }
 
   TestBackend backend_;
-  const SpeechNames names_{backend_.directory, VoiceAliases::value_type()};
+  const SpeechNames names_{backend_.directory, backend_.services().voice_aliases};
 };
 
 TEST_F(StreamQueryTest, TheQueryBecomesARequestForSpeech) {

@@ -97,7 +97,7 @@ class SpeechSessionTest : public ::testing::Test {
   std::atomic<int> changes_{0};
   TestBackend backend_{TestBackend::Options{.max_request_time = seconds(100), .clock = Clock()}};
   const std::shared_ptr<const SpeechNames> names_ =
-      std::make_shared<const SpeechNames>(backend_.directory, VoiceAliases::value_type());
+      std::make_shared<const SpeechNames>(backend_.directory, backend_.services().voice_aliases);
   const json config_ = {
       {"type", "session.config"}, {"voice", "second"}, {"response_format", "pcm"}};
 };
