@@ -17,10 +17,11 @@ std::string NewId() {
   unsigned char bytes[16];
   // It fails for want of entropy or of memory, like an allocation.
   if (RAND_bytes(bytes, sizeof(bytes)) != 1) throw std::bad_alloc();
-  std::string id = absl::BytesToHexString(
+  const std::string digits = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
-  for (const size_t place : {20, 16, 12, 8}) id.insert(place, "-");
-  return id;
+  const std::string_view id = digits;
+  return StrCat(id.substr(0, 8), "-", id.substr(8, 4), "-", id.substr(12, 4), "-", id.substr(16, 4),
+                "-", id.substr(20));
 }
 
 size_t BytesOf(const Glossary& glossary) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "models/core/model_info.h"
 #include "models/core/strings.h"
@@ -76,9 +77,10 @@ std::string VoicesBody(const ModelDirectory& models) {
 std::string VoiceSearchBody(const ModelDirectory& models, std::string_view search, size_t begin,
                             size_t most) {
   Json found = Json::array();
+  const std::string wanted = absl::AsciiStrToLower(View(search));
   for (Json& voice : AllVoices(models)) {
-    const auto has = [&](const Json& text) {
-      return absl::StrContainsIgnoreCase(text.get_ref<const std::string&>(), View(search));
+    const auto has = [&wanted](const Json& text) {
+      return absl::StrContains(absl::AsciiStrToLower(text.get_ref<const std::string&>()), wanted);
     };
     if (has(voice["name"]) || has(voice["labels"]["model"]) || has(voice["labels"]["language"]))
       found.push_back(std::move(voice));
