@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kDefaultLengthFactor = 2.5F;
 constexpr float kMaxLengthFactor = 16.0F;
-constexpr size_t kDefaultSourceTokens = 256;
+constexpr size_t kDefaultSourceTokens = 96;
 constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text
@@ -27,7 +27,7 @@ constexpr size_t kWholeStepTokens = 2048;
 
 // Each phrase has about four tokens.
 std::string WarmupText(size_t phrases) {
-  std::string text = "1";
+  std::string text = "a 1";
   for (size_t i = 0; i < phrases; ++i) text += " 2, 3";
   return text;
 }
@@ -117,7 +117,9 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
         .max_length_factor = max_length_factor_,
         .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
         .source_language = input.source_language.empty() ? info_.translation().source_language
-                                                         : input.source_language};
+                                                         : input.source_language,
+        .target_language = input.target_language.empty() ? info_.translation().target_language
+                                                         : input.target_language};
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);
@@ -125,7 +127,7 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
 
 std::vector<models::Input> BergamotModel::WarmupInputs() const {
   std::vector<models::TranslateInput> inputs(1);
-  inputs[0].texts.emplace_back("2025");
+  inputs[0].texts.emplace_back("a 2025");
   if (shapes_ != models::ShapePolicy::kExact) {
     std::vector<std::string>& texts = inputs.emplace_back().texts;
     for (size_t i = 1; i <= info_.batching.max_batch; ++i)

@@ -238,14 +238,16 @@ std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
         .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
         .source_language = input.source_language.empty() ? info_.translation().source_language
-                                                         : input.source_language};
+                                                         : input.source_language,
+        .target_language = input.target_language.empty() ? info_.translation().target_language
+                                                         : input.target_language};
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);
 }
 
 std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {
-  constexpr char kPhrase[] = "1 2, 3";
+  constexpr char kPhrase[] = "a 2, 3";
   const auto input_of = [](size_t sentences, const std::string& text) {
     models::TranslateInput input;
     input.texts.assign(sentences, text);

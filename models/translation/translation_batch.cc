@@ -7,8 +7,12 @@
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/translation/clause_cut.h"
 #include "models/translation/markup/capitals.h"
+#include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/restore.h"
+#include "models/translation/source_shape.h"
+#include "models/translation/translation_guard.h"
 
 namespace millrace::translation {
 namespace {
@@ -42,6 +46,22 @@ size_t CountIn(std::string_view text, std::string_view part) {
 // Returns the number of rows that a sentence of the request takes in a decoder step.
 size_t RowsOf(const TranslationPlan& plan) {
   return static_cast<size_t>(plan.settings().search.beam_size);
+}
+
+// Returns the text with nothing that the guard would compare in its kept spans.
+std::string WithoutKept(const MarkedText& marked) {
+  std::string text = marked.text;
+  for (const KeptSpan& kept : marked.kept)
+    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin, '_');
+  return text;
+}
+
+SourceShape ShapeOf(const TranslationSettings& settings, const TranslationUnit& unit) {
+  const MarkedText& marked = unit.sentence.marked;
+  const bool begins_kept = !marked.kept.empty() && marked.kept.front().begin == 0;
+  return {.text = marked.text,
+          .target_language = settings.target_language,
+          .any_first_letter = begins_kept || unit.in_capitals || !unit.begun.empty()};
 }
 
 }  // namespace
@@ -107,19 +127,39 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   auto [tokens, bytes] = vocabularies_.source->Encode(next.marked.text, most);
   if (bytes < next.marked.text.size()) {
     unit.is_part = true;
-    unit.sentence = plan.TakeFront(bytes);
+    unit.sentence = plan.TakeFront(PartEnd(plan, next.marked.text, bytes));
     if (unit.sentence.marked.text.size() != bytes)
       tokens = vocabularies_.source->Encode(unit.sentence.marked.text, most).tokens;
   } else {
     unit.sentence = plan.Take();
   }
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
-  unit.tokens = tokens.size();
   // A sentence that needs no job was encoded all the same, so it counts as others do.
   rows_ += RowsOf(plan);
   tokens_ += tokens.size() + framing;
+  BeginUnit(participant, unit, std::move(tokens));
+}
+
+size_t TranslationBatch::PartEnd(const TranslationPlan& plan, std::string_view text,
+                                 size_t bytes) const {
+  // A sentence that two passes can take is divided near its middle, so that neither part is a
+  // scrap.
+  const bool two_parts =
+      vocabularies_.source->Encode(text, 2 * limits_.max_source_tokens).bytes == text.size();
+  const size_t least = two_parts ? text.size() / 4 : bytes / 2;
+  const size_t most = two_parts ? std::min(bytes, text.size() - text.size() / 4) : bytes;
+  const size_t cut = FindClauseCut(text, least, most, plan.settings().source_language);
+  return cut != 0 ? cut : bytes;
+}
+
+void TranslationBatch::BeginUnit(const Participant& participant, TranslationUnit& unit,
+                                 std::vector<int32_t> tokens) const {
+  TranslationPlan& plan = *participant.plan;
+  const TranslationSettings& settings = plan.settings();
+  unit.tokens = tokens.size();
   // A prescribed beginning must come out as it is written, so its sentence keeps its capitals.
-  if (InputOf(*participant.request).target_prefixes.empty()) ReadCapitals(unit, tokens);
+  if (InputOf(*participant.request).target_prefixes.empty() && !unit.in_capitals)
+    ReadCapitals(unit, tokens);
   unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(tokens);
   if (unit.copied) return;
   const Vocabulary& vocabulary = *vocabularies_.source;
@@ -132,7 +172,8 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
-  unit.job.align = !marked.events.empty() || !marked.kept.empty();
+  unit.job.align =
+      !marked.events.empty() || !marked.kept.empty() || unit.tokens >= kAlignedSentence;
   unit.job.min_target = settings.min_target;
   unit.job.max_target = settings.max_target != 0
                             ? settings.max_target
@@ -226,7 +267,8 @@ bool TranslationBatch::SomebodyWaitsForFirstToken(size_t decided) const {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
     return first.sentence.is_plain && first.emitted == 0 && !first.done() &&
-           first.job.state != nullptr && first.job.target.size() >= decided;
+           !IsShort(first.sentence.marked.text) && first.job.state != nullptr &&
+           first.job.target.size() >= decided;
   });
 }
 
@@ -239,7 +281,8 @@ std::string TranslationBatch::TextOf(const TranslationUnit& unit,
   return vocabularies_.target->Decode(all);
 }
 
-std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
+std::string TranslationBatch::StableText(const TranslationSettings& settings,
+                                         const TranslationUnit& unit) const {
   const std::vector<int32_t>& target = unit.job.target;
   if (target.size() < 2) return {};
   std::string text = TextOf(unit, target);
@@ -255,12 +298,12 @@ std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
     }
     at += c.bytes;
   }
-  return text;
+  return BegunLike(ShapeOf(settings, unit), std::move(text));
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
-  if (!unit.sentence.is_plain) return;
-  std::string text = StableText(unit);
+  if (!unit.sentence.is_plain || IsShort(unit.sentence.marked.text)) return;
+  std::string text = StableText(participant.plan->settings(), unit);
   if (text.size() <= unit.emitted) return;
   models::TranslateOutput output;
   output.text_index = unit.text;
@@ -270,11 +313,12 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   participant.request->Emit(std::move(output));
 }
 
-MarkedText TranslationBatch::Restored(const TranslationSettings& settings,
-                                      const TranslationUnit& unit, std::span<const int32_t> tokens,
+MarkedText TranslationBatch::Restored(const TranslationPlan& plan, const TranslationUnit& unit,
+                                      std::span<const int32_t> tokens,
                                       std::span<const int32_t> alignment) const {
-  std::string text = TextOf(unit, tokens);
-  if (unit.sentence.is_plain) return {.text = std::move(text)};
+  const TranslationSettings& settings = plan.settings();
+  const std::string text = ShapedLike(ShapeOf(settings, unit), TextOf(unit, tokens));
+  if (unit.sentence.is_plain) return {.text = text};
   const MarkedText& marked = unit.sentence.marked;
   std::vector<AlignedPiece> pieces;
   if (!alignment.empty()) {
@@ -291,10 +335,82 @@ MarkedText TranslationBatch::Restored(const TranslationSettings& settings,
         // A token of the frame is none of the sentence's tokens.
         source = place < sources.size() ? sources[place] : marked.text.size();
       }
-      pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
+      // The text may be cut or longer at its end.
+      const size_t end = i + 1 == ends.size() ? text.size() : std::min(ends[i], text.size());
+      pieces.push_back({pieces.empty() ? 0 : pieces.back().end, end, source});
     }
   }
-  return RestoreMarks(marked, text, pieces);
+  return RestoreMarks(marked, text, pieces, plan.formats());
+}
+
+bool TranslationBatch::Review(const Participant& participant, size_t index) const {
+  const TranslationPlan& plan = *participant.plan;
+  TranslationUnit& unit = participant.plan->units()[index];
+  const SentenceJob& job = unit.job;
+  unit.translated = Restored(plan, unit, job.target, job.alignment);
+  unit.reviewed = true;
+  const TranslationSettings& settings = plan.settings();
+  const MarkedText& marked = unit.sentence.marked;
+  const std::string source = WithoutKept(marked);
+  const std::string target = WithoutKept(unit.translated);
+  const bool limited_by_request = settings.max_target != 0;
+  const GuardVerdict verdict = InspectTranslation(
+      {.source = source,
+       .target = target,
+       .source_tokens = std::span(job.source).subspan(settings.frame.before.size(), unit.tokens),
+       .target_tokens = job.target,
+       .alignment = job.alignment,
+       .frame_before = settings.frame.before.size(),
+       .reached_limit = !limited_by_request && job.target.size() >= job.max_target,
+       .formats = plan.formats()});
+  // What was sent, or is as long as the request wants it, stays.
+  const bool final =
+      unit.emitted > 0 || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
+  if (!verdict.suspicious || limited_by_request) return false;
+  if (!final && Divide(participant, index)) return true;
+  for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
+  if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
+  const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
+  if (is_blank && unit.emitted == 0 && unit.begun.empty()) unit.translated = marked;
+  return false;
+}
+
+bool TranslationBatch::Divide(const Participant& participant, size_t index) const {
+  constexpr size_t kMostLevels = 4;
+  constexpr size_t kFewestTokens = 8;  // of a sentence that can be divided
+  TranslationPlan& plan = *participant.plan;
+  std::deque<TranslationUnit>& units = plan.units();
+  TranslationUnit& whole = units[index];
+  if (whole.level >= kMostLevels || whole.tokens < kFewestTokens) return false;
+  const std::string_view text = whole.sentence.marked.text;
+  const size_t least = text.size() / 5;
+  const size_t most = text.size() - least;
+  size_t cut = FindClauseCut(text, least, most, plan.settings().source_language);
+  if (cut == 0) cut = FindWordCut(text, least, most);
+  if (cut == 0) return false;
+  TranslationUnit second;
+  second.sentence = whole.sentence;
+  TranslationUnit first;
+  first.sentence = TakeFront(second.sentence, cut);
+  if (second.sentence.marked.text.empty()) return false;
+  if (whole.remember) cache_.Insert(whole.job);
+  if (whole.is_part && !whole.repeats) plan.parts().Insert(whole.job);
+  second.is_part = whole.is_part;
+  second.text_finished = whole.text_finished;
+  first.is_part = true;
+  for (TranslationUnit* part : {&first, &second}) {
+    part->text = whole.text;
+    part->level = whole.level + 1;
+    part->in_capitals = whole.in_capitals;
+  }
+  whole = std::move(second);
+  units.insert(units.begin() + static_cast<std::ptrdiff_t>(index), std::move(first));
+  for (TranslationUnit* part : {&units[index], &units[index + 1]}) {
+    BeginUnit(
+        participant, *part,
+        vocabularies_.source->Encode(part->sentence.marked.text, limits_.max_source_tokens).tokens);
+  }
+  return true;
 }
 
 std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
@@ -302,7 +418,7 @@ std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
   std::map<std::string_view, size_t> wanted;
   for (const KeptSpan& kept : unit.sentence.marked.kept) ++wanted[kept.becomes];
   for (const std::string& part : unit.unread) ++wanted[part];
-  std::vector<std::string> lost;
+  std::vector<std::string> lost = unit.missing;
   for (const auto& [part, count] : wanted) {
     if (!part.empty() && CountIn(translation, part) < count) lost.emplace_back(part);
   }
@@ -311,24 +427,22 @@ std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
 
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
   const models::TranslateInput& input = InputOf(*participant.request);
-  const TranslationSettings& settings = participant.plan->settings();
   models::TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
-  MarkedText translated = unit.copied
-                              ? std::move(unit.sentence.marked)
-                              : Restored(settings, unit, unit.job.target, unit.job.alignment);
+  MarkedText translated = std::move(unit.copied ? unit.sentence.marked : unit.translated);
+  if (!unit.sentence.has_words) ConvertNumbers(translated, participant.plan->formats());
   output.text = Untouched(translated);
   if (!unit.copied) {
     output.lost = LostOf(unit, output.text);
-    output.text.erase(0, unit.emitted);
+    output.text.erase(0, std::min(unit.emitted, output.text.size()));
     output.source_tokens = static_cast<int64_t>(unit.tokens);
     output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
     const std::vector<Hypothesis>& found = unit.job.found;
     if (!found.empty()) output.score = found.front().score;
     for (size_t i = 1; i < found.size(); ++i) {
       output.alternatives.push_back(
-          {Untouched(Restored(settings, unit, found[i].tokens, {})) + unit.sentence.behind,
+          {Untouched(Restored(*participant.plan, unit, found[i].tokens, {})) + unit.sentence.behind,
            found[i].score});
     }
   }
@@ -352,16 +466,22 @@ void TranslationBatch::Complete() {
                          : absl::DeadlineExceededError("the deadline passed during translation"));
       continue;
     }
-    for (; !units.empty(); units.pop_front()) {
+    for (size_t i = 0; i < units.size();) {
+      const bool waits = units[i].copied || units[i].reviewed || !units[i].done();
+      if (waits || !Review(participant, i)) ++i;
+    }
+    while (!units.empty()) {
       TranslationUnit& unit = units.front();
       // The part that it repeats is done; it is translated again if the cache has evicted that
       // part.
       if (unit.repeats && !participant.plan->parts().Find(unit.job)) unit.repeats = false;
       if (!unit.done()) break;
+      if (!unit.copied && !unit.reviewed && Review(participant, 0)) continue;
       if (!unit.copied) participant.plan->SetHasTranslated();
       Emit(participant, unit);
       if (unit.remember) cache_.Insert(unit.job);
       if (unit.is_part && !unit.copied && !unit.repeats) participant.plan->parts().Insert(unit.job);
+      units.pop_front();
     }
     request.AdvanceTo(participant.plan->WorkLeft());
     if (!units.empty()) {

@@ -66,6 +66,12 @@ class TranslationBatch final : public models::Batch {
   // Begins the next sentences of the participants, in turns.
   void TakeSentences();
   void TakeNext(const Participant& participant);
+  // Returns where to divide a sentence of which one pass takes the first `bytes` bytes: at a clause
+  // if there is one.
+  size_t PartEnd(const TranslationPlan& plan, std::string_view text, size_t bytes) const;
+  // Makes the job of a unit, or marks it as copied. `tokens`: those of its sentence.
+  void BeginUnit(const Participant& participant, TranslationUnit& unit,
+                 std::vector<int32_t> tokens) const;
   // Returns true if the first sentence must be translated before others begin, and is not yet.
   static bool WaitsForFirst(const Participant& participant);
   // Has a sentence in capitals read in lower case if it then has fewer tokens. `tokens`: those of
@@ -81,12 +87,18 @@ class TranslationBatch final : public models::Batch {
   // `decided` tokens of it are final.
   bool SomebodyWaitsForFirstToken(size_t decided) const;
   // Returns the part of the translation that later tokens cannot change.
-  std::string StableText(const TranslationUnit& unit) const;
+  std::string StableText(const TranslationSettings& settings, const TranslationUnit& unit) const;
+  // Restores the translation of the unit at `index`, which is done, and looks for lost content. If
+  // there is any, divides the unit into two that are translated again, and returns true; where that
+  // is not possible, notes what is missing.
+  bool Review(const Participant& participant, size_t index) const;
+  // Returns whether the unit at `index` could be divided into two.
+  bool Divide(const Participant& participant, size_t index) const;
   // Returns the text of tokens that follow the prescribed beginning of the translation, with that
   // beginning.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;
   // Returns the same with all protected text and marks restored, for a sentence that is done.
-  MarkedText Restored(const TranslationSettings& settings, const TranslationUnit& unit,
+  MarkedText Restored(const TranslationPlan& plan, const TranslationUnit& unit,
                       std::span<const int32_t> tokens, std::span<const int32_t> alignment) const;
   // Returns the protected and unread parts of a sentence that its translation lacks.
   std::vector<std::string> LostOf(const TranslationUnit& unit, std::string_view translation) const;

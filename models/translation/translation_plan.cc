@@ -39,7 +39,9 @@ double EstimateWork(const models::TranslateInput& input) {
 
 TranslationPlan::TranslationPlan(const models::TranslateInput& input, TranslationSettings settings,
                                  Alphabet alphabet)
-    : settings_(std::move(settings)) {
+    : settings_(std::move(settings)),
+      formats_{NumberFormatOf(settings_.source_language),
+               NumberFormatOf(settings_.target_language)} {
   models::TermIndex terms;
   for (const models::GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
   for (const std::string& term : input.do_not_translate) terms.Add(term, {});

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
+#include "models/translation/markup/number_format.h"
 #include "models/translation/markup/source_sentences.h"
 #include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
@@ -22,6 +23,7 @@ struct TranslationSettings {
   size_t min_target = 0;             // tokens of a sentence
   size_t max_target = 0;             // tokens of a sentence; 0: by the factor
   std::string source_language = {};  // BCP 47, by whose rules texts are split into sentences
+  std::string target_language = {};  // BCP 47, by whose rules numbers are written
 };
 
 // A sentence in progress, or a part of one that is too long for one pass.
@@ -39,6 +41,10 @@ struct TranslationUnit {
   std::vector<int32_t> begun;  // the tokens of the beginning that the request prescribes
   size_t emitted = 0;          // bytes of the translation that were sent before it was done
   std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown
+  size_t level = 0;       // how often it was divided because its translation lost content
+  bool reviewed = false;  // the guard has seen its translation
+  MarkedText translated;  // once it is reviewed
+  std::vector<std::string> missing = {};  // what the guard found missing at last
 
   bool done() const { return copied || job.done; }
 };
@@ -51,6 +57,7 @@ class TranslationPlan final : public models::RequestState {
                   Alphabet alphabet);
 
   const TranslationSettings& settings() const { return settings_; }
+  const NumberFormats& formats() const { return formats_; }
   std::deque<TranslationUnit>& units() { return units_; }
   // Returns true if every sentence is in progress or done.
   bool all_taken() const { return text_ >= texts_.size(); }
@@ -78,6 +85,7 @@ class TranslationPlan final : public models::RequestState {
   double WorkOf(const SourceSentence& sentence) const;
 
   const TranslationSettings settings_;
+  const NumberFormats formats_;
   // The sentences of each text; a text without any has one that is empty.
   std::vector<std::vector<SourceSentence>> texts_;
   size_t text_ = 0;  // of the next sentence

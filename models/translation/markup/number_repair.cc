@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,21 +24,133 @@ std::string_view In(std::string_view text, const WrittenNumber& number) {
   return text.substr(number.begin, number.end - number.begin);
 }
 
-// Returns the numbers of `a` whose digits are not in `b`. Each number of `b` matches one of `a`.
-std::vector<WrittenNumber> Missing(std::string_view a_text, std::span<const WrittenNumber> a,
-                                   std::string_view b_text, std::span<const WrittenNumber> b) {
-  std::map<std::string, size_t> there;
-  for (const WrittenNumber& number : b) ++there[DigitsOf(In(b_text, number))];
-  std::vector<WrittenNumber> missing;
-  for (const WrittenNumber& number : a) {
-    size_t& left = there[DigitsOf(In(a_text, number))];
-    if (left > 0) {
-      --left;
+// The numbers of a source and of its translation, compared by their digits.
+struct MatchedNumbers {
+  struct Pair {
+    WrittenNumber source;
+    WrittenNumber target;
+  };
+  std::vector<Pair> pairs;             // in the order of the translation
+  std::vector<WrittenNumber> lost;     // of the source
+  std::vector<WrittenNumber> strange;  // of the translation
+};
+
+// Returns true if one of two numbers is the other with zeros in place of a word such as "million",
+// which must stand behind the shorter one.
+bool DiffersByScale(std::string_view a_text, const WrittenNumber& a, std::string_view b_text,
+                    const WrittenNumber& b) {
+  constexpr size_t kThousand = 3;
+  std::string longer = DigitsOf(In(a_text, a));
+  std::string shorter = DigitsOf(In(b_text, b));
+  std::string_view text = b_text;
+  size_t behind = b.end;
+  if (longer.size() < shorter.size()) {
+    std::swap(longer, shorter);
+    text = a_text;
+    behind = a.end;
+  }
+  if (longer.size() < shorter.size() + 1 || !longer.starts_with(shorter)) return false;
+  const size_t zeros = longer.size() - shorter.size();
+  if (longer.find_first_not_of('0', shorter.size()) != std::string::npos) return false;
+  // A fraction such as that of 2.5 takes the place of up to two zeros of three.
+  if (zeros < kThousand && longer.size() < kThousand + 1) return false;
+  while (behind < text.size() && models::IsSpace(models::DecodeAt(text, behind).value))
+    behind += models::DecodeAt(text, behind).bytes;
+  return behind < text.size() && models::IsLetter(models::DecodeAt(text, behind).value);
+}
+
+MatchedNumbers Match(std::string_view source, std::string_view target,
+                     const NumberFormats& formats) {
+  const std::vector<WrittenNumber> wanted =
+      FindNumbers(source, formats.source == NumberFormat::kSpaceGroups);
+  const std::vector<WrittenNumber> got =
+      FindNumbers(target, formats.target == NumberFormat::kSpaceGroups);
+  // Maps digits to the numbers of the source that have them, the first of which is last.
+  std::map<std::string, std::vector<WrittenNumber>> open;
+  for (auto it = wanted.rbegin(); it != wanted.rend(); ++it)
+    open[DigitsOf(In(source, *it))].push_back(*it);
+  MatchedNumbers matched;
+  for (const WrittenNumber& number : got) {
+    const auto found = open.find(DigitsOf(In(target, number)));
+    if (found == open.end() || found->second.empty()) {
+      matched.strange.push_back(number);
     } else {
-      missing.push_back(number);
+      matched.pairs.push_back({found->second.back(), number});
+      found->second.pop_back();
     }
   }
-  return missing;
+  for (const auto& [digits, numbers] : open)
+    matched.lost.insert(matched.lost.end(), numbers.begin(), numbers.end());
+  std::ranges::sort(matched.lost, {}, &WrittenNumber::begin);
+  std::erase_if(matched.lost, [&](const WrittenNumber& lost) {
+    const auto same = std::ranges::find_if(matched.strange, [&](const WrittenNumber& strange) {
+      return DiffersByScale(source, lost, target, strange);
+    });
+    if (same == matched.strange.end()) return false;
+    matched.strange.erase(same);
+    return true;
+  });
+  return matched;
+}
+
+// Returns what a number should be where it stands as `got` in a translation; nullopt if that is
+// right.
+std::optional<std::string> Corrected(std::string_view wanted, std::string_view got,
+                                     const NumberFormats& formats) {
+  if (const auto converted = ConvertNumber(wanted, formats)) {
+    if (got == converted->text || (!converted->must_convert && got == wanted)) return std::nullopt;
+    return converted->text;
+  }
+  if (got == wanted || !formats.known()) return std::nullopt;
+  constexpr size_t kMayHaveGroups = 5;  // digits; fewer may be a year
+  if (wanted.size() >= kMayHaveGroups && IsGroupedForm(wanted, got, formats)) return std::nullopt;
+  return std::string(wanted);
+}
+
+bool IsSpaceBetween(std::string_view text, size_t begin, size_t end) {
+  while (begin < end) {
+    const models::CodePoint c = models::DecodeAt(text, begin);
+    if (!models::IsSpace(c.value)) return false;
+    begin += c.bytes;
+  }
+  return true;
+}
+
+// Returns true if text in brackets names a currency or a country, or is a number that the source
+// has not.
+bool IsAddedNote(std::string_view note, std::string_view source, const NumberFormats& formats) {
+  constexpr size_t kLongest = 4;
+  if (note.empty()) return true;
+  if (note.size() <= kLongest && std::ranges::all_of(note, models::IsAsciiUpper)) return true;
+  if (note.find_first_not_of("0123456789.,") != std::string_view::npos) return false;
+  return !Match(source, note, formats).strange.empty();
+}
+
+// Returns what the model added behind numbers: (50), (EUA), or the number once more.
+std::vector<WrittenNumber> FindAdded(std::string_view source, std::string_view target,
+                                     const MatchedNumbers& matched, const NumberFormats& formats) {
+  const std::vector<WrittenNumber> numbers =
+      FindNumbers(target, formats.target == NumberFormat::kSpaceGroups);
+  const bool source_has_brackets = source.find('(') != std::string_view::npos;
+  std::vector<WrittenNumber> added;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t end = numbers[i].end;
+    if (!added.empty() && numbers[i].begin < added.back().end) continue;
+    if (i + 1 < numbers.size() && IsSpaceBetween(target, end, numbers[i + 1].begin) &&
+        std::ranges::find(matched.strange, numbers[i + 1].begin, &WrittenNumber::begin) !=
+            matched.strange.end()) {
+      added.push_back({end, numbers[i + 1].end});
+      continue;
+    }
+    if (source_has_brackets) continue;
+    const size_t open = std::min(target.find_first_not_of(' ', end), target.size());
+    if (models::ByteAt(target, open) != '(') continue;
+    const size_t close = target.find(')', open);
+    const size_t note_end = std::min(close, target.size());
+    if (IsAddedNote(target.substr(open + 1, note_end - open - 1), source, formats))
+      added.push_back({end, close == std::string_view::npos ? target.size() : close + 1});
+  }
+  return added;
 }
 
 // A $ with the letters before it and the number after it; there may be a space between any of them.
@@ -79,19 +191,24 @@ std::string_view Currency(const Amount& amount) {
 
 }  // namespace
 
-std::vector<WrittenNumber> FindNumbers(std::string_view text) {
+std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces) {
+  constexpr size_t kThousands = 3;
   std::vector<WrittenNumber> numbers;
   for (size_t at = 0; at < text.size();) {
     if (!models::IsAsciiDigit(text[at])) {
       ++at;
       continue;
     }
-    size_t end = models::DigitsEnd(text, at);
+    const size_t first = models::DigitsEnd(text, at);
+    size_t end = first;
     while (end < text.size()) {
       const models::CodePoint c = models::DecodeAt(text, end);
-      const bool joins = c.value == '.' || c.value == ',' || c.value == 0xA0 || c.value == 0x202F;
-      if (!joins || !models::IsAsciiDigit(models::ByteAt(text, end + c.bytes))) break;
-      end = models::DigitsEnd(text, end + c.bytes);
+      const size_t next = models::DigitsEnd(text, end + c.bytes);
+      const bool joins = c.value == '.' || c.value == ',' || c.value == 0xA0 || c.value == 0x202F ||
+                         (c.value == ' ' && joins_spaces && first - at <= kThousands &&
+                          next - end == 1 + kThousands);
+      if (!joins || next == end + c.bytes) break;
+      end = next;
     }
     numbers.push_back({at, end});
     at = end;
@@ -116,28 +233,50 @@ std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_
     if (std::ranges::is_permutation(amounts, originals, {}, currency, currency)) continue;
     for (size_t i = 0; i < std::min(amounts.size(), originals.size()); ++i) {
       if (currency(amounts[i]) == currency(originals[i])) continue;
-      repairs.push_back(
-          {{amounts[i]->begin, amounts[i]->number.begin},
-           source.substr(originals[i]->begin, originals[i]->number.begin - originals[i]->begin)});
+      repairs.push_back({{amounts[i]->begin, amounts[i]->number.begin},
+                         std::string(source.substr(originals[i]->begin, originals[i]->number.begin -
+                                                                            originals[i]->begin))});
     }
   }
   std::ranges::sort(repairs, {}, [](const NumberRepair& repair) { return repair.target.begin; });
   return repairs;
 }
 
-std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target) {
-  const std::vector<WrittenNumber> wanted = FindNumbers(source);
-  if (wanted.empty()) return {};
-  const std::vector<WrittenNumber> got = FindNumbers(target);
-  const auto lost = Missing(source, wanted, target, got);
-  const auto strange = Missing(target, got, source, wanted);
-  if (lost.size() != strange.size()) return {};
+std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
+                                        const NumberFormats& formats) {
+  MatchedNumbers matched = Match(source, target, formats);
   std::vector<NumberRepair> repairs;
-  for (size_t i = 0; i < lost.size(); ++i) {
-    if (DigitsOf(In(source, lost[i])).size() >= kFewestDigits)
-      repairs.push_back({strange[i], In(source, lost[i])});
+  const auto is_added = [&repairs](const WrittenNumber& number) {
+    return std::ranges::any_of(repairs, [&number](const NumberRepair& repair) {
+      return repair.target.begin <= number.begin && number.end <= repair.target.end;
+    });
+  };
+  for (const WrittenNumber& added : FindAdded(source, target, matched, formats))
+    repairs.push_back({added, {}});
+  std::erase_if(matched.strange, is_added);
+  for (const MatchedNumbers::Pair& pair : matched.pairs) {
+    auto corrected = Corrected(In(source, pair.source), In(target, pair.target), formats);
+    if (corrected && !is_added(pair.target))
+      repairs.push_back({pair.target, *std::move(corrected)});
   }
+  if (matched.lost.size() == matched.strange.size()) {
+    for (size_t i = 0; i < matched.lost.size(); ++i) {
+      const std::string_view lost = In(source, matched.lost[i]);
+      if (DigitsOf(lost).size() < kFewestDigits) continue;
+      const auto converted = ConvertNumber(lost, formats);
+      repairs.push_back({matched.strange[i], converted ? converted->text : std::string(lost)});
+    }
+  }
+  std::ranges::sort(repairs, {}, [](const NumberRepair& repair) { return repair.target.begin; });
   return repairs;
+}
+
+std::vector<std::string_view> LostNumbers(std::string_view source, std::string_view target,
+                                          const NumberFormats& formats) {
+  std::vector<std::string_view> lost;
+  for (const WrittenNumber& number : Match(source, target, formats).lost)
+    lost.push_back(In(source, number));
+  return lost;
 }
 
 }  // namespace millrace::translation

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "models/translation/markup/number_format.h"
 
 namespace millrace::translation {
 
@@ -16,19 +19,30 @@ struct WrittenNumber {
   size_t end = 0;
 };
 
-// Returns the numbers of a text in order. Linear time.
-std::vector<WrittenNumber> FindNumbers(std::string_view text);
+// Returns the numbers of a text in order. joins_spaces: a space may stand before three digits, as
+// French writes 1 234. Linear time.
+std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces = false);
 
-// A number of a translation, or its currency sign, and the source's text that should replace it.
+// Bytes of a translation, such as a number or a currency sign, and the text that should replace
+// them.
 struct NumberRepair {
   WrittenNumber target;
-  std::string_view source;
+  std::string becomes;
 };
 
-// Returns corrections of numbers of three digits or more that a model changed, in order. Numbers
-// are only corrected if the translation lacks as many of the source's as it has of its own. Numbers
-// that differ only in separators (1,000 and 1.000) are equal.
-std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target);
+// Returns corrections of the numbers of a translation, in order:
+// - A number of the source comes wholly as the target's format writes it or wholly as the source
+//   does.
+// - A number of three digits or more that the model changed is put back, if the translation lacks
+// as
+//   many of the source's numbers as it has of its own. "5 mil" is no change of 5,000.
+// - A number, or a currency in brackets, that the model added behind a number goes.
+std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
+                                        const NumberFormats& formats = {});
+
+// Returns the numbers of a source that its translation lacks, in order.
+std::vector<std::string_view> LostNumbers(std::string_view source, std::string_view target,
+                                          const NumberFormats& formats = {});
 
 // Returns corrections of dollars, reais and pesos that a model confused: signs ($, US$, R$, ...)
 // before a number of the translation that has another sign in the source. $ and US$ count as the

@@ -43,9 +43,11 @@ std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view 
 
 class Restorer {
  public:
-  Restorer(const MarkedText& source, std::string_view target, std::span<const AlignedPiece> pieces)
+  Restorer(const MarkedText& source, std::string_view target, std::span<const AlignedPiece> pieces,
+           const NumberFormats& formats)
       : source_(source),
         target_(target),
+        formats_(formats),
         units_(FindUnits(target, pieces, source.text.size())),
         is_edited_(target.size(), false),
         speller_(source) {
@@ -133,17 +135,19 @@ class Restorer {
 
   void PutBackNumbers() {
     // The digits of stand-ins and of edits are no numbers of the text.
+    constexpr char kNoNumber = '_';
     std::string source = source_.text;
     for (const KeptSpan& kept : source_.kept)
       std::fill_n(source.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin,
-                  ' ');
+                  kNoNumber);
     std::string target(target_);
     for (const Edit& edit : edits_)
       std::fill_n(target.begin() + static_cast<std::ptrdiff_t>(edit.begin), edit.end - edit.begin,
-                  ' ');
-    for (const auto& repairs : {RepairNumbers(source, target), RepairMoneySigns(source, target)}) {
+                  kNoNumber);
+    for (const auto& repairs :
+         {RepairNumbers(source, target, formats_), RepairMoneySigns(source, target)}) {
       for (const NumberRepair& repair : repairs)
-        Put({repair.target.begin, repair.target.end, std::string(repair.source)});
+        Put({repair.target.begin, repair.target.end, repair.becomes});
     }
   }
 
@@ -220,6 +224,7 @@ class Restorer {
 
   const MarkedText& source_;
   const std::string_view target_;
+  const NumberFormats formats_;
   std::vector<TargetUnit> units_;
   std::vector<Edit> edits_;
   std::vector<bool> is_edited_;  // each byte of the translation
@@ -232,13 +237,13 @@ class Restorer {
 }  // namespace
 
 MarkedText RestoreMarks(const MarkedText& source, std::string_view target,
-                        std::span<const AlignedPiece> pieces) {
-  return Restorer(source, target, pieces).Run();
+                        std::span<const AlignedPiece> pieces, const NumberFormats& formats) {
+  return Restorer(source, target, pieces, formats).Run();
 }
 
 std::string Restore(const MarkedText& source, std::string_view target,
-                    std::span<const AlignedPiece> pieces) {
-  return Untouched(RestoreMarks(source, target, pieces));
+                    std::span<const AlignedPiece> pieces, const NumberFormats& formats) {
+  return Untouched(RestoreMarks(source, target, pieces, formats));
 }
 
 }  // namespace millrace::translation

@@ -12,6 +12,7 @@
 #include "models/translation/markup/endless_words.h"
 #include "models/translation/markup/marked_block.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/markup/unknown_text.h"
 #include "models/translation/markup/wide_space.h"
@@ -59,37 +60,31 @@ bool IsWrittenInAscii(std::string_view language) {
   return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
 }
 
-// Returns true if there is anything to translate. Without kept spans a number counts as well,
-// because the other language may write it in another way.
+// Returns true if there is anything to translate: words besides kept spans and numbers.
 bool HasWords(const MarkedText& marked) {
-  const bool numbers_count = marked.kept.empty();
-  size_t at = 0;
-  const auto has_letter = [&](size_t end) {
-    while (at < end) {
-      const models::CodePoint c = models::DecodeAt(marked.text, at);
-      // Scripts without spaces have letters above the punctuation.
-      const bool word = models::IsWordCharacter(c.value) || c.value >= 0x3040;
-      if (word && (numbers_count || !models::IsDigit(c.value))) return true;
-      at += c.bytes;
-    }
-    return false;
-  };
-  for (const KeptSpan& kept : marked.kept) {
-    if (has_letter(kept.begin)) return true;
-    at = kept.end;
+  std::string text = marked.text;
+  for (const KeptSpan& kept : marked.kept)
+    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin, ' ');
+  bool has_letter = false;
+  for (size_t at = 0; at < text.size() && !has_letter;) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    // Scripts without spaces have letters above the punctuation.
+    has_letter =
+        (models::IsWordCharacter(c.value) && !models::IsDigit(c.value)) || c.value >= 0x3040;
+    at += c.bytes;
   }
-  return has_letter(marked.text.size());
+  return has_letter && !IsNumericText(text);
 }
 
-// Returns true if a number is long enough that RepairNumbers might correct it, or has a sign of
-// money.
+// Returns true if a number is long enough that RepairNumbers might correct it, as are times, or has
+// a sign of money.
 bool MayNeedRepair(std::string_view text) {
   size_t digits = 0;
   for (const char c : text) {
     if (c == '$') return true;
     if (models::IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
-    } else if (c != '.' && c != ',') {
+    } else if (c != '.' && c != ',' && c != ':') {
       digits = 0;
     }
   }

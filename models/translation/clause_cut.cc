@@ -1,0 +1,144 @@
+#include "models/translation/clause_cut.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::translation {
+namespace {
+
+// Words that begin a clause, with a space on each side of each.
+struct Conjunctions {
+  std::string_view language;
+  std::string_view words;  // begin a main clause as often as not
+  std::string_view weak;   // begin a clause that leans on the one before
+};
+
+constexpr std::array<Conjunctions, 6> kConjunctions = {{
+    {"en", " and but or so then ", " because while when which although if since where until that "},
+    {"pt", " e mas ou então depois porém ", " porque enquanto quando embora se onde pois que "},
+    {"es", " y e pero o entonces luego ", " porque mientras cuando aunque si donde pues que "},
+    {"fr", " et mais ou puis alors donc ", " parce quand lorsque si car comme que qui où "},
+    {"de", " und aber oder dann sondern ", " weil während wenn als obwohl dass da bis "},
+    {"it", " e ma o poi allora quindi ", " perché mentre quando se dove poiché che "},
+}};
+
+// How well a sentence can be divided at a place.
+constexpr double kStrongMark = 3;  // ; : and dashes
+constexpr double kCommaAndConjunction = 2.6;
+constexpr double kComma = 2;
+constexpr double kConjunction = 1.8;
+constexpr double kWeakConjunction = 1.2;
+constexpr double kWithinBrackets = 1.5;  // is taken off
+
+const Conjunctions* ConjunctionsOf(std::string_view language) {
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const auto* found = std::ranges::find(kConjunctions, tag, &Conjunctions::language);
+  return found == kConjunctions.end() ? nullptr : found;
+}
+
+// Returns the word that begins at `at`.
+std::string_view WordAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && models::IsWordCharacter(models::DecodeAt(text, end).value))
+    end += models::DecodeAt(text, end).bytes;
+  return text.substr(at, end - at);
+}
+
+double StrengthOfWord(std::string_view word, const Conjunctions* conjunctions) {
+  if (conjunctions == nullptr || word.empty()) return 0;
+  const std::string wanted = " " + std::string(word) + " ";
+  if (conjunctions->words.find(wanted) != std::string_view::npos) return kConjunction;
+  return conjunctions->weak.find(wanted) != std::string_view::npos ? kWeakConjunction : 0;
+}
+
+double StrengthOfMark(char32_t c) {
+  switch (c) {
+    case ';':
+    case ':':
+    case 0x2013:  // dashes
+    case 0x2014:
+    case 0xFF1B:
+    case 0xFF1A:
+    case '!':
+    case '?':
+      return kStrongMark;
+    case ',':
+    case 0x060C:  // Arabic
+    case 0x3001:
+    case 0xFF0C:
+      return kComma;
+    default:
+      return 0;
+  }
+}
+
+bool IsWideMark(char32_t c) { return c >= 0x3000; }
+
+}  // namespace
+
+size_t FindClauseCut(std::string_view text, size_t least, size_t most, std::string_view language) {
+  const Conjunctions* conjunctions = ConjunctionsOf(language);
+  const double middle = static_cast<double>(least + most) / 2;
+  const double radius = std::max(static_cast<double>(most - least) / 2, 1.0);
+  most = std::min(most, text.size());
+  size_t best = 0;
+  double best_score = 0;
+  int brackets = 0;
+  double mark = 0;  // strength of the mark before the white space before `at`
+  bool spaced = false;
+  for (size_t at = 0; at < most;) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (models::IsSpace(c.value)) {
+      spaced = true;
+      at += c.bytes;
+      continue;
+    }
+    if (at > least && at < text.size() && (spaced || mark < 0)) {
+      double strength = std::abs(mark);
+      const double word = spaced ? StrengthOfWord(WordAt(text, at), conjunctions) : 0;
+      if (strength == kComma && word > 0) strength = kCommaAndConjunction;
+      strength = std::max(strength, word);
+      if (brackets > 0) strength -= kWithinBrackets;
+      const double score = strength - std::abs(static_cast<double>(at) - middle) / radius;
+      if (strength > 0 && (best == 0 || score > best_score)) {
+        best = at;
+        best_score = score;
+      }
+    }
+    if (c.value == '(' || c.value == '[') ++brackets;
+    if ((c.value == ')' || c.value == ']') && brackets > 0) --brackets;
+    mark = StrengthOfMark(c.value);
+    if (IsWideMark(c.value)) mark = -mark;  // no space follows it
+    spaced = false;
+    at += c.bytes;
+  }
+  return best;
+}
+
+size_t FindWordCut(std::string_view text, size_t least, size_t most) {
+  const size_t middle = (least + most) / 2;
+  size_t best = 0;
+  size_t nearest = text.size();
+  bool spaced = false;
+  for (size_t at = 0; at < std::min(most, text.size());) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    const bool space = models::IsSpace(c.value);
+    if (!space && spaced && at > least) {
+      const size_t distance = at < middle ? middle - at : at - middle;
+      if (best == 0 || distance < nearest) {
+        best = at;
+        nearest = distance;
+      }
+    }
+    spaced = space;
+    at += c.bytes;
+  }
+  return best;
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace millrace::translation {
+
+// Returns the byte at which to divide a sentence that is too long, between `least` and `most`:
+// behind a semicolon, colon, dash or comma, or before a conjunction of the language (BCP 47). The
+// stronger boundary wins, then that nearer to the middle of the range; 0 if there is none. Linear
+// time.
+size_t FindClauseCut(std::string_view text, size_t least, size_t most, std::string_view language);
+
+// Returns the beginning of a word between `least` and `most` that is nearest to their middle; 0 if
+// there is none.
+size_t FindWordCut(std::string_view text, size_t least, size_t most);
+
+}  // namespace millrace::translation

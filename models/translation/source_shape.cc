@@ -1,0 +1,223 @@
+#include "models/translation/source_shape.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+
+namespace millrace::translation {
+namespace {
+
+constexpr size_t kShortWords = 3;
+constexpr std::string_view kEndMarks = ".,;:!?";
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+
+// Words that English writes with a capital although other languages do not: names of days, months,
+// languages and peoples.
+constexpr std::string_view kEnglishCapitals =
+    " I Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays "
+    "Thursdays Fridays Saturdays Sundays January February March April May June July August "
+    "September October November December English Portuguese Spanish French German Italian Dutch "
+    "Russian Chinese Japanese Korean Arabic Greek Turkish Polish Swedish Danish Norwegian Finnish "
+    "Hebrew Hindi Latin Ukrainian Romanian Hungarian Czech Brazilian American British European "
+    "African Asian Indian Mexican Canadian Australian Argentine Angolan Catalan Basque Galician "
+    "Catholic Christian Muslim Jewish Christmas Easter Internet God Mr Mrs Ms Dr ";
+
+// A word of a text without the signs at its ends, in small letters.
+std::string BareWord(std::string_view word) {
+  std::string bare;
+  for (size_t at = 0; at < word.size();) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    if (models::IsWordCharacter(c.value) || models::IsLetter(c.value))
+      bare += models::EncodeUtf8(models::ToLower(c.value));
+    at += c.bytes;
+  }
+  return bare;
+}
+
+// Returns the words of a text between spaces, as views into it.
+std::vector<std::string_view> WordsOf(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = text.find_first_not_of(' ', at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find(' ', begin), text.size());
+    words.push_back(text.substr(begin, at - begin));
+  }
+  return words;
+}
+
+bool HasDoubledWord(const std::vector<std::string_view>& words) {
+  const auto equal = [](std::string_view a, std::string_view b) {
+    return BareWord(a) == BareWord(b);
+  };
+  return std::ranges::adjacent_find(words, equal) != words.end();
+}
+
+void CutAt(size_t end, std::string& text) {
+  text.resize(models::TrimRight(std::string_view(text).substr(0, end)).size());
+}
+
+// Removes words at the end that only say again what is before them: "Cancel Cancel", "Mr. Mr.".
+void CutDoubled(std::string& text) {
+  const std::vector<std::string_view> words = WordsOf(text);
+  for (size_t period = 1; 2 * period <= words.size(); ++period) {
+    const size_t first = words.size() - period;
+    bool same = true;
+    for (size_t i = first; i < words.size() && same; ++i) {
+      const std::string bare = BareWord(words[i]);
+      same = !bare.empty() && bare == BareWord(words[i - period]);
+    }
+    if (!same) continue;
+    CutAt(static_cast<size_t>(words[first].data() - text.data()), text);
+    CutDoubled(text);
+    return;
+  }
+}
+
+// Removes a second naming behind a comma, such as "Hello, the hello".
+void CutSecondNaming(std::string& text) {
+  const size_t comma = text.find(", ");
+  if (comma == std::string::npos || comma == 0) return;
+  const std::string first = BareWord(std::string_view(text).substr(0, comma));
+  for (const std::string_view word : WordsOf(std::string_view(text).substr(comma + 1))) {
+    if (BareWord(word) == first) return CutAt(comma, text);
+  }
+}
+
+// Returns where the end marks of a text begin.
+size_t MarksBegin(std::string_view text) {
+  size_t begin = text.size();
+  while (begin > 0) {
+    if (kEndMarks.find(text[begin - 1]) != std::string_view::npos) {
+      --begin;
+    } else if (text.substr(0, begin).ends_with(kEllipsis)) {
+      begin -= kEllipsis.size();
+    } else {
+      break;
+    }
+  }
+  return begin;
+}
+
+bool EndsWithWord(std::string_view text) {
+  return !text.empty() && models::IsWordCharacter(models::DecodeBefore(text, text.size()).value);
+}
+
+// Returns true if the last word has a stop inside: "a.m.", "U.S."
+bool EndsWithInitials(std::string_view text) {
+  const std::string_view word = text.substr(text.rfind(' ') + 1);
+  return word.substr(0, MarksBegin(word)).find('.') != std::string_view::npos;
+}
+
+void ShapeShort(std::string_view source, std::string& text) {
+  constexpr std::string_view kBrackets = "()[]{}";
+  if (source.find_first_of(kBrackets) == std::string_view::npos) {
+    const size_t bracket = text.find_first_of(kBrackets);
+    if (bracket != std::string::npos && bracket > 0) CutAt(bracket, text);
+  }
+  const std::vector<std::string_view> words = WordsOf(source);
+  if (source.find(',') == std::string_view::npos) CutSecondNaming(text);
+  if (!HasDoubledWord(words)) CutDoubled(text);
+  const std::string_view wanted = source.substr(MarksBegin(source));
+  const size_t begin = MarksBegin(text);
+  if (begin == 0 || std::string_view(text).substr(begin) == wanted) return;
+  if (wanted.empty()) {
+    if (EndsWithWord(source) && !EndsWithInitials(text)) text.resize(begin);
+  } else if (EndsWithWord(std::string_view(text).substr(0, begin))) {
+    text.replace(begin, std::string::npos, wanted);
+  }
+}
+
+void ShapeEnd(std::string_view source, std::string& text) {
+  const std::string_view wanted = source.substr(MarksBegin(source));
+  const size_t begin = MarksBegin(text);
+  const std::string_view marks = std::string_view(text).substr(begin);
+  if (begin == 0 || marks == wanted || !EndsWithWord(std::string_view(text).substr(0, begin)))
+    return;
+  const bool goes_on = wanted == "," || wanted == ";" || wanted == ":";
+  if (wanted.empty()) {
+    if (EndsWithWord(source) && (marks == "." || marks == ",") && !EndsWithInitials(text))
+      text.resize(begin);
+  } else if (marks.empty() || (goes_on && (marks == "." || marks == ","))) {
+    text.replace(begin, std::string::npos, wanted);
+  }
+}
+
+// Returns the place of the first letter of a text; npos if it begins with something else than signs
+// and a letter.
+size_t FirstLetter(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (models::IsLetter(c.value)) return at;
+    if (models::IsWordCharacter(c.value)) break;
+    at += c.bytes;
+  }
+  return std::string_view::npos;
+}
+
+std::string_view LettersFrom(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && models::IsWordCharacter(models::DecodeAt(text, end).value))
+    end += models::DecodeAt(text, end).bytes;
+  return text.substr(at, end - at);
+}
+
+// Returns true if a word has a capital or a digit behind its first letter.
+bool IsSpecial(std::string_view word) {
+  for (size_t at = models::DecodeAt(word, 0).bytes; at < word.size();) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    if (models::IsUpper(c.value) || models::IsDigit(c.value)) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
+bool KeepsCapital(std::string_view word, std::string_view language) {
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  if (tag == "de" || tag == "lb") return true;
+  if (tag != "en") return false;
+  return kEnglishCapitals.find(" " + std::string(word) + " ") != std::string_view::npos;
+}
+
+void Replace(size_t at, char32_t letter, std::string& text) {
+  const std::string written = models::EncodeUtf8(letter);
+  const size_t bytes = models::DecodeAt(text, at).bytes;
+  if (written.size() == bytes) text.replace(at, bytes, written);
+}
+
+}  // namespace
+
+bool IsShort(std::string_view source) { return WordsOf(source).size() <= kShortWords; }
+
+std::string BegunLike(const SourceShape& source, std::string beginning) {
+  if (source.any_first_letter) return beginning;
+  const size_t wanted = FirstLetter(source.text);
+  const size_t got = FirstLetter(beginning);
+  if (wanted == std::string_view::npos || got == std::string_view::npos) return beginning;
+  const std::string_view word = LettersFrom(beginning, got);
+  if (IsSpecial(LettersFrom(source.text, wanted)) || IsSpecial(word)) return beginning;
+  const char32_t model = models::DecodeAt(source.text, wanted).value;
+  const char32_t letter = models::DecodeAt(beginning, got).value;
+  if (models::IsLower(model) && models::IsUpper(letter)) {
+    if (!KeepsCapital(word, source.target_language))
+      Replace(got, models::ToLower(letter), beginning);
+  } else if (models::IsUpper(model) && models::IsLower(letter) && IsShort(source.text)) {
+    Replace(got, models::ToUpper(letter), beginning);
+  }
+  return beginning;
+}
+
+std::string ShapedLike(const SourceShape& source, std::string translation) {
+  translation = BegunLike(source, std::move(translation));
+  if (IsShort(source.text)) {
+    ShapeShort(source.text, translation);
+  } else {
+    ShapeEnd(source.text, translation);
+  }
+  return translation;
+}
+
+}  // namespace millrace::translation

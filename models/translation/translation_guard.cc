@@ -1,0 +1,152 @@
+#include "models/translation/translation_guard.h"
+
+#include <algorithm>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/number_repair.h"
+
+namespace millrace::translation {
+namespace {
+
+// Sentences with fewer tokens have too little of anything to compare.
+constexpr size_t kFewestTokens = 12;
+constexpr size_t kLongSentence = 24;  // tokens
+
+// Returns true if a run of tokens comes three times in a row.
+bool Loops(std::span<const int32_t> tokens) {
+  constexpr size_t kLongestPeriod = 16;
+  constexpr size_t kFewestRepeated = 4;  // tokens after the first time
+  for (size_t period = 1; period <= kLongestPeriod && 3 * period <= tokens.size(); ++period) {
+    size_t run = 0;
+    for (size_t i = period; i < tokens.size(); ++i) {
+      run = tokens[i] == tokens[i - period] ? run + 1 : 0;
+      if (run >= std::max(2 * period, kFewestRepeated)) return true;
+    }
+  }
+  return false;
+}
+
+// Returns how often the commonest run of `length` tokens occurs.
+size_t CommonestRun(std::span<const int32_t> tokens, size_t length) {
+  if (tokens.size() < length) return 0;
+  std::vector<uint64_t> runs;
+  runs.reserve(tokens.size());
+  for (size_t i = 0; i + length <= tokens.size(); ++i) {
+    uint64_t hash = 0;
+    for (const int32_t token : tokens.subspan(i, length))
+      hash = (hash ^ static_cast<uint32_t>(token)) * 0x9E3779B97F4A7C15;
+    runs.push_back(hash);
+  }
+  std::ranges::sort(runs);
+  size_t most = 0;
+  for (size_t i = 0; i < runs.size();) {
+    size_t end = i;
+    while (end < runs.size() && runs[end] == runs[i]) ++end;
+    most = std::max(most, end - i);
+    i = end;
+  }
+  return most;
+}
+
+bool RepeatsItself(const GuardedTranslation& translation) {
+  constexpr size_t kFew = 3;
+  if (Loops(translation.target_tokens)) return !Loops(translation.source_tokens);
+  const size_t repeated = CommonestRun(translation.target_tokens, /*length=*/4);
+  // What the source says again, in whatever words, has at least two tokens.
+  return repeated >= kFew && repeated > CommonestRun(translation.source_tokens, /*length=*/2) + 1;
+}
+
+bool HasStrangeLength(const GuardedTranslation& translation) {
+  constexpr double kLeast = 0.4;
+  constexpr double kMost = 2.2;
+  const auto source = static_cast<double>(translation.source_tokens.size());
+  const auto target = static_cast<double>(translation.target_tokens.size());
+  return translation.reached_limit || target < kLeast * source || target > kMost * source;
+}
+
+// Returns the number of commas and semicolons that divide a text, of any script.
+size_t CountCommas(std::string_view text) {
+  size_t count = 0;
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    at += c.bytes;
+    const bool wide = c.value == 0x3001 || c.value == 0xFF0C || c.value == 0xFF1B;
+    const bool narrow = c.value == ',' || c.value == ';' || c.value == 0x060C;
+    if (wide || (narrow && !models::IsAsciiDigit(models::ByteAt(text, at)))) ++count;
+  }
+  return count;
+}
+
+bool LacksParts(const GuardedTranslation& translation) {
+  constexpr size_t kList = 5;  // commas
+  const size_t wanted = CountCommas(translation.source);
+  return wanted >= kList && 4 * CountCommas(translation.target) < 3 * wanted;
+}
+
+// Returns true if a sentence has an end mark, behind which there may be quotes and brackets.
+bool HasEndMark(std::string_view text) {
+  constexpr size_t kMostClosers = 3;
+  constexpr std::u32string_view kMarks = U".!?…:;。！？।؟։។።";
+  for (size_t closers = 0; !text.empty() && closers <= kMostClosers;) {
+    const models::CodePoint c = models::DecodeBefore(text, text.size());
+    if (kMarks.find(c.value) != std::u32string_view::npos) return true;
+    if (models::IsWordCharacter(c.value)) return false;
+    if (!models::IsSpace(c.value)) ++closers;
+    text.remove_suffix(c.bytes);
+  }
+  return false;
+}
+
+// Returns the longest run of source tokens that no target token is aligned with.
+size_t LongestUnaligned(const GuardedTranslation& translation) {
+  std::vector<bool> aligned(translation.source_tokens.size(), false);
+  for (const int32_t token : translation.alignment) {
+    const size_t place = static_cast<size_t>(token) - translation.frame_before;
+    if (place < aligned.size()) aligned[place] = true;
+  }
+  size_t longest = 0;
+  size_t run = 0;
+  for (const bool is_aligned : aligned) {
+    run = is_aligned ? 0 : run + 1;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+bool IsCertainNumber(std::string_view number) {
+  return static_cast<size_t>(std::ranges::count_if(number, models::IsAsciiDigit)) >= kFewestDigits;
+}
+
+}  // namespace
+
+GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
+  constexpr size_t kUnaligned = 10;
+  constexpr size_t kShortNumbers = 2;
+  GuardVerdict verdict;
+  const size_t tokens = translation.source_tokens.size();
+  if (translation.source.find_first_of("0123456789") != std::string_view::npos) {
+    verdict.lost_numbers = LostNumbers(translation.source, translation.target, translation.formats);
+    // Words may stand for short numbers.
+    const auto is_short = [](std::string_view number) { return !IsCertainNumber(number); };
+    const size_t shorter = std::erase_if(verdict.lost_numbers, is_short);
+    verdict.suspicious = !verdict.lost_numbers.empty() ||
+                         (shorter >= kShortNumbers && tokens >= kLongSentence) ||
+                         (shorter > 0 && tokens >= kAlignedSentence);
+  }
+  if (tokens < kFewestTokens) {
+    verdict.lost_content = translation.reached_limit ||
+                           (translation.target_tokens.empty() && tokens > 0) ||
+                           (Loops(translation.target_tokens) && !Loops(translation.source_tokens));
+  } else {
+    verdict.lost_content =
+        HasStrangeLength(translation) || RepeatsItself(translation) || LacksParts(translation) ||
+        (tokens >= kLongSentence && HasEndMark(translation.source) &&
+         !HasEndMark(translation.target)) ||
+        (!translation.alignment.empty() && LongestUnaligned(translation) >= kUnaligned);
+  }
+  verdict.suspicious = verdict.suspicious || verdict.lost_content;
+  return verdict;
+}
+
+}  // namespace millrace::translation

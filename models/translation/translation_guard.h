@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/translation/markup/number_format.h"
+
+namespace millrace::translation {
+
+// A translation as the guard sees it. Protected spans must be blanked in both texts.
+struct GuardedTranslation {
+  std::string_view source;
+  std::string_view target;
+  std::span<const int32_t> source_tokens;  // without those of the frame
+  std::span<const int32_t> target_tokens;
+  // The source token of each target token, counted from the first of source_tokens; tokens of the
+  // frame are out of range. May be empty.
+  std::span<const int32_t> alignment = {};
+  size_t frame_before = 0;     // tokens that the alignment counts before source_tokens
+  bool reached_limit = false;  // the translation was cut because it was too long
+  NumberFormats formats = {};
+};
+
+// What a translation seems to have lost.
+struct GuardVerdict {
+  bool suspicious = false;
+  // The numbers of the source that are absent and that no word can stand for, as views into it.
+  std::vector<std::string_view> lost_numbers = {};
+  // True if part of the content seems to be absent: the text loops, is too short, stops early or
+  // does not come from some stretch of the source.
+  bool lost_content = false;
+};
+
+// The alignment of a sentence with at least this many tokens is worth its cost to the guard.
+inline constexpr size_t kAlignedSentence = 40;
+
+// Looks for signs that a translation lost content: absent numbers, loops, a strange length, fewer
+// commas than a list has, a missing end mark, and stretches of the source that nothing is aligned
+// with. Takes microseconds; linear time.
+GuardVerdict InspectTranslation(const GuardedTranslation& translation);
+
+}  // namespace millrace::translation
