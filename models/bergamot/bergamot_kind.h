@@ -18,7 +18,7 @@ class BergamotConfig final : public models::KindConfig {
   std::string source_language;
   std::string target_language;
   float max_length_factor = 2.5F;
-  int64_t max_source_tokens = 96;  // 16..1024
+  int64_t max_source_tokens = 80;  // 16..1024
 };
 
 extern const models::ModelKind kKind;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kDefaultLengthFactor = 2.5F;
 constexpr float kMaxLengthFactor = 16.0F;
-constexpr size_t kDefaultSourceTokens = 96;
+constexpr size_t kDefaultSourceTokens = 80;
 constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text

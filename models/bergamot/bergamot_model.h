@@ -22,7 +22,7 @@ struct BergamotOptions {
   std::filesystem::path weights_file;
   std::filesystem::path vocabulary_file;
   float max_length_factor = 0;   // target tokens per source token, plus 5; 0: 2.5
-  size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a clause; 0: 96
+  size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a clause; 0: 80
   EngineKind engine = EngineKind::kInt8;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // used by kAten
   models::ShapePolicy shapes = models::ShapePolicy::kExact;

@@ -141,4 +141,8 @@ size_t FindWordCut(std::string_view text, size_t least, size_t most) {
   return best;
 }
 
+bool BeginsWithConjunction(std::string_view text, std::string_view language) {
+  return StrengthOfWord(WordAt(text, 0), ConjunctionsOf(language)) > 0;
+}
+
 }  // namespace millrace::translation

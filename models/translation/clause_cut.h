@@ -15,4 +15,7 @@ size_t FindClauseCut(std::string_view text, size_t least, size_t most, std::stri
 // there is none.
 size_t FindWordCut(std::string_view text, size_t least, size_t most);
 
+// Returns true if the first word of a text is a conjunction of the language.
+bool BeginsWithConjunction(std::string_view text, std::string_view language);
+
 }  // namespace millrace::translation

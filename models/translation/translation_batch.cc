@@ -357,6 +357,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
   const GuardVerdict verdict = InspectTranslation(
       {.source = source,
        .target = target,
+       .source_language = settings.source_language,
        .source_tokens = std::span(job.source).subspan(settings.frame.before.size(), unit.tokens),
        .target_tokens = job.target,
        .alignment = job.alignment,

@@ -1,9 +1,12 @@
 #include "models/translation/translation_guard.h"
 
 #include <algorithm>
+#include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/translation/clause_cut.h"
 #include "models/translation/markup/number_repair.h"
 
 namespace millrace::translation {
@@ -65,23 +68,59 @@ bool HasStrangeLength(const GuardedTranslation& translation) {
   return translation.reached_limit || target < kLeast * source || target > kMost * source;
 }
 
-// Returns the number of commas and semicolons that divide a text, of any script.
-size_t CountCommas(std::string_view text) {
-  size_t count = 0;
+// Returns the parts of a text between commas and semicolons of any script, without space around
+// them.
+std::vector<std::string_view> PartsOf(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
   for (size_t at = 0; at < text.size();) {
     const models::CodePoint c = models::DecodeAt(text, at);
+    const size_t end = at;
     at += c.bytes;
     const bool wide = c.value == 0x3001 || c.value == 0xFF0C || c.value == 0xFF1B;
     const bool narrow = c.value == ',' || c.value == ';' || c.value == 0x060C;
-    if (wide || (narrow && !models::IsAsciiDigit(models::ByteAt(text, at)))) ++count;
+    if (!wide && (!narrow || models::IsAsciiDigit(models::ByteAt(text, at)))) continue;
+    parts.push_back(models::Trim(text.substr(begin, end - begin)));
+    begin = at;
   }
-  return count;
+  parts.push_back(models::Trim(text.substr(begin)));
+  return parts;
 }
 
+// Returns true if most parts are a few words, as those of an enumeration are.
+bool IsList(std::span<const std::string_view> parts) {
+  constexpr size_t kMostWords = 3;  // of an item
+  size_t short_parts = 0;
+  for (const std::string_view part : parts)
+    if (static_cast<size_t>(std::ranges::count(part, ' ')) < kMostWords) ++short_parts;
+  return 4 * short_parts >= 3 * parts.size();
+}
+
+// Returns how many parts come again, but for letters of the other case.
+size_t CountRepeated(std::span<const std::string_view> parts) {
+  std::vector<std::string> sorted;
+  for (const std::string_view part : parts) {
+    const size_t end = part.find_last_not_of(".!?");
+    sorted.push_back(models::AsciiLower(part.substr(0, end + 1)));
+  }
+  std::ranges::sort(sorted);
+  const auto again = std::ranges::unique(sorted);
+  return again.size();
+}
+
+// Returns true if an enumeration lacks items, or another sentence many of its commas.
 bool LacksParts(const GuardedTranslation& translation) {
-  constexpr size_t kList = 5;  // commas
-  const size_t wanted = CountCommas(translation.source);
-  return wanted >= kList && 4 * CountCommas(translation.target) < 3 * wanted;
+  constexpr size_t kFewestParts = 4;
+  constexpr size_t kManyParts = 6;
+  const std::vector<std::string_view> wanted = PartsOf(translation.source);
+  if (wanted.size() < kFewestParts) return false;
+  const std::vector<std::string_view> got = PartsOf(translation.target);
+  if (IsList(wanted)) {
+    // English may have a comma before the last "and".
+    const size_t spare = BeginsWithConjunction(wanted.back(), translation.source_language) ? 1 : 0;
+    return got.size() + spare < wanted.size() || CountRepeated(got) > CountRepeated(wanted);
+  }
+  return wanted.size() >= kManyParts && 4 * got.size() < 3 * wanted.size();
 }
 
 // Returns true if a sentence has an end mark, behind which there may be quotes and brackets.

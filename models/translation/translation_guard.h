@@ -14,6 +14,7 @@ namespace millrace::translation {
 struct GuardedTranslation {
   std::string_view source;
   std::string_view target;
+  std::string_view source_language = {};   // BCP 47
   std::span<const int32_t> source_tokens;  // without those of the frame
   std::span<const int32_t> target_tokens;
   // The source token of each target token, counted from the first of source_tokens; tokens of the

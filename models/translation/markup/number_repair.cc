@@ -126,12 +126,32 @@ bool IsAddedNote(std::string_view note, std::string_view source, const NumberFor
   return !Match(source, note, formats).strange.empty();
 }
 
+// Returns the end of the mark of an ordinal that is joined to a number: "335.o", "335º"; its
+// beginning if there is none.
+size_t OrdinalEnd(std::string_view text, size_t at) {
+  constexpr std::u32string_view kLetters = U"oaºª";
+  const size_t letter = at + (models::ByteAt(text, at) == '.' ? 1 : 0);
+  const models::CodePoint c = models::DecodeAt(text, letter);
+  if (c.bytes == 0 || kLetters.find(c.value) == std::u32string_view::npos) return at;
+  const size_t end = letter + c.bytes;
+  if (end < text.size() && models::IsLetter(models::DecodeAt(text, end).value)) return at;
+  return models::DigitsEnd(text, end);
+}
+
+// Returns true if some number of the text has letters joined to it, or a sign of ordinals.
+bool HasOrdinals(std::string_view text) {
+  return std::ranges::any_of(FindNumbers(text), [text](const WrittenNumber& number) {
+    return models::IsLetter(models::DecodeAt(text, number.end).value);
+  });
+}
+
 // Returns what the model added behind numbers: (50), (EUA), or the number once more.
 std::vector<WrittenNumber> FindAdded(std::string_view source, std::string_view target,
                                      const MatchedNumbers& matched, const NumberFormats& formats) {
   const std::vector<WrittenNumber> numbers =
       FindNumbers(target, formats.target == NumberFormat::kSpaceGroups);
   const bool source_has_brackets = source.find('(') != std::string_view::npos;
+  const bool has_ordinals = HasOrdinals(source);
   std::vector<WrittenNumber> added;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const size_t end = numbers[i].end;
@@ -140,6 +160,10 @@ std::vector<WrittenNumber> FindAdded(std::string_view source, std::string_view t
         std::ranges::find(matched.strange, numbers[i + 1].begin, &WrittenNumber::begin) !=
             matched.strange.end()) {
       added.push_back({end, numbers[i + 1].end});
+      continue;
+    }
+    if (const size_t ordinal = has_ordinals ? end : OrdinalEnd(target, end); ordinal > end) {
+      added.push_back({end, ordinal});
       continue;
     }
     if (source_has_brackets) continue;

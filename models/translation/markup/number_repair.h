@@ -36,7 +36,8 @@ struct NumberRepair {
 // - A number of three digits or more that the model changed is put back, if the translation lacks
 // as
 //   many of the source's numbers as it has of its own. "5 mil" is no change of 5,000.
-// - A number, or a currency in brackets, that the model added behind a number goes.
+// - What the model added behind a number goes: another number, a currency in brackets, the mark of
+//   an ordinal.
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
                                         const NumberFormats& formats = {});
 

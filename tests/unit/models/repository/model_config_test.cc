@@ -133,7 +133,7 @@ TEST(ModelConfigTest, BergamotDefaults) {
   ASSERT_TRUE(config.ok()) << config.status();
   const auto& bergamot = Settings<bergamot::BergamotConfig>(*config);
   EXPECT_EQ(bergamot.max_length_factor, 2.5F);
-  EXPECT_EQ(bergamot.max_source_tokens, 96);
+  EXPECT_EQ(bergamot.max_source_tokens, 80);
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).translation().target_language, "pt");
 }
 
