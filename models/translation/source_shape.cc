@@ -118,6 +118,14 @@ void ShapeShort(std::string_view source, std::string& text) {
     const size_t bracket = text.find_first_of(kBrackets);
     if (bracket != std::string::npos && bracket > 0) CutAt(bracket, text);
   }
+  // A sign that stands alone begins something that the model added.
+  for (const std::string_view word : WordsOf(text)) {
+    const bool alone = word == "-" || word == "|" || word == "'s";
+    if (!alone || source.find(word) != std::string_view::npos || word.data() == text.data())
+      continue;
+    CutAt(static_cast<size_t>(word.data() - text.data()), text);
+    break;
+  }
   const std::vector<std::string_view> words = WordsOf(source);
   if (source.find(',') == std::string_view::npos) CutSecondNaming(text);
   if (!HasDoubledWord(words)) CutDoubled(text);

@@ -13,7 +13,8 @@ namespace millrace::translation {
 namespace {
 
 // Sentences with fewer tokens have too little of anything to compare.
-constexpr size_t kFewestTokens = 12;
+constexpr size_t kFewestTokens = 8;
+constexpr size_t kMediumSentence = 12;
 constexpr size_t kLongSentence = 24;  // tokens
 
 // Returns true if a run of tokens comes three times in a row.
@@ -61,11 +62,11 @@ bool RepeatsItself(const GuardedTranslation& translation) {
 }
 
 bool HasStrangeLength(const GuardedTranslation& translation) {
-  constexpr double kLeast = 0.4;
-  constexpr double kMost = 2.2;
   const auto source = static_cast<double>(translation.source_tokens.size());
+  const double least = source < static_cast<double>(kMediumSentence) ? 0.3 : 0.4;
+  constexpr double kMost = 2.2;
   const auto target = static_cast<double>(translation.target_tokens.size());
-  return translation.reached_limit || target < kLeast * source || target > kMost * source;
+  return translation.reached_limit || target < least * source || target > kMost * source;
 }
 
 // Returns the parts of a text between commas and semicolons of any script, without space around

@@ -136,3 +136,38 @@ def numbers(count: int = 70) -> list[tuple[str, str]]:
 def numbers_in(text: str) -> list[str]:
     """The written numbers of a text, but for the 2 of CO2."""
     return re.findall(r"\d(?:[\d.,]*\d)?", text.replace("CO2", ""))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w'-]+", text.lower())
+
+
+def _doubled(text: str) -> bool:
+    words = _words(text)
+    return any(a == b for a, b in zip(words, words[1:])) or (len(words) > 1 and words[0] in words[1:] and "," in text)
+
+
+# English writes these with a capital wherever they stand.
+ALWAYS_CAPITAL = {"i", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april",
+                  "may", "june", "july", "august", "september", "october", "november", "december", "english", "portuguese", "brazilian",
+                  "spanish", "french", "german"}
+
+
+def flaws(source: str, translation: str) -> list[str]:
+    """What anybody sees to be wrong with the translation of a short string, without knowing the language."""
+    found = []
+    if not translation.strip():
+        found.append("empty")
+        return found
+    if _doubled(translation) and not _doubled(source):
+        found.append("doubled words")
+    if any(translation.count(c) != source.count(c) for c in "()[]{}"):
+        found.append("brackets")
+    if re.search(r"[.,;:!?…]*$", translation).group() != re.search(r"[.,;:!?…]*$", source).group():
+        found.append("end mark")
+    if re.search(r" (-|\||'s)( |$)", translation) and not re.search(r" (-|\||'s)( |$)", source):
+        found.append("stray sign")
+    a, b = source[0], translation[0]
+    if a.isalpha() and b.isalpha() and a.islower() != b.islower() and not (a.islower() and _words(translation)[0] in ALWAYS_CAPITAL):
+        found.append("first letter")
+    return found

@@ -69,6 +69,10 @@ class EchoEngine final : public TranslationEngine {
           throw std::runtime_error("broken");
         }
         job.done = state.tokens + 1 == job.source.size();
+        if (job.source.size() > longest && state.tokens == forgetful_tokens) {
+          job.target.resize(forgetful_tokens);
+          job.done = true;
+        }
         job.stopped = !job.done && should_stop(i);
         if (!job.at_work()) job.state.reset();
       }
@@ -79,6 +83,9 @@ class EchoEngine final : public TranslationEngine {
   mutable std::vector<size_t> calls;  // sentences of each
   mutable size_t fail_after_tokens = 0;
   bool full = false;  // begins nothing
+  // Of a source with more tokens than this, the translation has only some.
+  size_t longest = 1000;
+  size_t forgetful_tokens = 3;
 
  private:
   millrace::testing::FakeClock& clock_;
@@ -100,7 +107,8 @@ class TranslationBatchTest : public ::testing::Test {
     return std::make_unique<TranslationBatch>(
         requests, limits_,
         [this](const models::TranslateInput&) {
-          return TranslationSettings{.frame = {.after = {0}}, .search = search_};
+          return TranslationSettings{
+              .frame = {.after = {0}}, .search = search_, .max_target = max_target_};
         },
         vocabularies_, engine_, cache_);
   }
@@ -113,6 +121,7 @@ class TranslationBatchTest : public ::testing::Test {
   millrace::testing::FakeClock clock_;
   StepLimits limits_{.time = milliseconds(4)};
   SearchOptions search_;
+  size_t max_target_ = 0;
   EchoEngine engine_{clock_};
   Vocabularies vocabularies_;
   TranslationCache::ForModel cache_;
@@ -362,6 +371,61 @@ TEST_F(TranslationBatchTest, EqualPartsOfASentenceAreTranslatedOnce) {
   EXPECT_EQ(sink.Text(), text);
   // Seven tokens each of a pattern of six.
   EXPECT_LE(std::ranges::max(engine_.calls), 7u);
+}
+
+TEST_F(TranslationBatchTest, WhatLosesContentIsTranslatedAgainInParts) {
+  engine_.longest = 10;
+  Sink sink;
+  const auto request = MakeRequest({{kLong, kShort}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), std::string(kLong) + kShort);
+  for (const models::TranslateOutput& part : sink.parts) EXPECT_TRUE(part.lost.empty());
+  EXPECT_EQ(std::ranges::count_if(sink.parts, &models::TranslateOutput::text_finished), 2);
+  EXPECT_GE(sink.parts.size(), 3u);
+}
+
+TEST_F(TranslationBatchTest, WhatIsLostInTheSmallestPartsTooIsNamed) {
+  engine_.longest = 0;
+  engine_.forgetful_tokens = 0;
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), kLong);  // as it is, because there is no translation
+  for (const models::TranslateOutput& part : sink.parts) EXPECT_EQ(part.lost.size(), 1u);
+}
+
+TEST_F(TranslationBatchTest, WhatWasSentStaysAndItsLossIsNamed) {
+  engine_.longest = 10;
+  engine_.forgetful_tokens = 5;
+  Sink sink;
+  models::TranslateInput input{{kLong}};
+  input.partial = true;
+  const auto request = MakeRequest(std::move(input), sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), std::string(kLong).substr(0, sink.Text().size()));
+  EXPECT_THAT(sink.parts.back().lost, ElementsAre(kLong));
+}
+
+TEST_F(TranslationBatchTest, ARequestsOwnLengthLimitIsNoLoss) {
+  max_target_ = 4;
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  engine_.longest = 10;
+  while (!request->outcome()) Step({request.get()});
+  ASSERT_EQ(sink.parts.size(), 1u);
+  EXPECT_TRUE(sink.parts[0].lost.empty());
+}
+
+TEST_F(TranslationBatchTest, ALongSentenceIsCutAtItsClauses) {
+  limits_.max_source_tokens = 16;
+  Sink sink;
+  const std::string text = "the cat sat on the mat, the cat sat on the mat, the cat sat on the mat";
+  const auto request = MakeRequest({{text}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), text);
+  ASSERT_GE(sink.parts.size(), 2u);
+  for (size_t i = 0; i + 1 < sink.parts.size(); ++i)
+    EXPECT_TRUE(sink.parts[i].text.ends_with("mat, ")) << sink.parts[i].text;
 }
 
 TEST_F(TranslationBatchTest, CapitalsThatTheVocabularyLacksAreReadAsSmallLetters) {

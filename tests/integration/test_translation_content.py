@@ -1,0 +1,72 @@
+"""Nothing vanishes from a translation without a word: long sentences, numbers and short strings, from generated batteries. The gate takes a
+part of the long sentences; MILLRACE_LONG_SENTENCES=300 takes that many in each direction."""
+
+import os
+import re
+
+import pytest
+from wire import translation_battery as battery
+from wire.paths import EN_PT, PT_EN, ROOT
+from wire.requests import PATIENCE, translate_request
+from wire.stubs import translation
+
+LONG_SENTENCES = int(os.environ.get("MILLRACE_LONG_SENTENCES", "36"))
+DIRECTIONS = pytest.mark.parametrize("model, language", [(EN_PT, "en"), (PT_EN, "pt")], ids=["en-pt", "pt-en"])
+
+
+def translate(daemon, texts, model, **fields):
+    """Pairs of translation and what it names as lost."""
+    texts, pairs = list(texts), []
+    for first in range(0, len(texts), 100):
+        response = daemon.translation.Translate(translate_request(*texts[first:first + 100], model=model, **fields), timeout=PATIENCE)
+        pairs += [(item.text, list(item.lost)) for item in response.translations]
+    return pairs
+
+
+@DIRECTIONS
+def test_no_clause_of_a_long_sentence_vanishes_in_silence(daemon, model, language):
+    sentences = battery.long_sentences(language, LONG_SENTENCES)
+    for sentence, (got, lost) in zip(sentences, translate(daemon, [s.text for s in sentences], model), strict=True):
+        absent = [part for part in sentence.parts if not re.search(part, got)]
+        # What is named stands in the source's words.
+        assert len(absent) <= sum(max(1, len(re.findall(r"[,;]| and | e ", named))) for named in lost), (sentence.text, got, lost, absent)
+        assert not battery.loops(got), (sentence.text, got)
+        # Where a sentence was cut, it reads on.
+        assert not re.search(r"[.!?] [a-zà-ú]|[,;] (?!Lisb)[A-ZÀ-Ú][a-z]", got), (sentence.text, got)
+
+
+@DIRECTIONS
+def test_a_number_comes_wholly_in_one_format_and_alone(daemon, model, language):
+    values, wrong = battery.numbers(), []
+    for carrier in battery.NUMBER_CARRIERS[language]:
+        texts = [carrier.format(value[0 if language == "en" else 1]) for value in values]
+        for value, text, (got, _) in zip(values, texts, translate(daemon, texts, model), strict=True):
+            written = battery.numbers_in(got)
+            if len(written) != 1 or written[0] not in value or "(" in got:
+                wrong.append((text, got))
+    assert not wrong
+
+
+@DIRECTIONS
+def test_a_short_string_has_the_shape_of_its_source(daemon, model, language):
+    texts = (ROOT / "tests" / "data" / "translation" / f"interface.{language}.txt").read_text().splitlines()
+    assert len(texts) > 250
+    translated = translate(daemon, texts, model)
+    assert [(text, got, battery.flaws(text, got), lost) for text, (got, lost) in zip(texts, translated, strict=True)
+            if battery.flaws(text, got) or lost] == []
+
+
+@pytest.mark.parametrize("model, text, expected, fields", [
+    (PT_EN, "2.200.112", "2,200,112", {}),
+    (EN_PT, "$3.50", "$3,50", {}),
+    (EN_PT, "12:30", "12:30", {}),
+    (EN_PT, "2024-05-01", "2024-05-01", {}),
+    (EN_PT, "| Item | Price |\n|---|---|\n| Bread | 1,000.50 |", "1.000,50", {"format": translation.TEXT_FORMAT_MARKDOWN}),
+    (PT_EN, "<s>R$&nbsp;1.234,56</s>", "<s>R$&nbsp;1,234.56</s>", {"format": translation.TEXT_FORMAT_HTML}),
+    (PT_EN, "<p>O livro custa R$&nbsp;1.234,56 hoje.</p>", "R$&nbsp;1,234.56", {"format": translation.TEXT_FORMAT_HTML}),
+], ids=lambda value: value[:16] if isinstance(value, str) else None)
+def test_a_sum_keeps_its_value_and_its_sign(daemon, model, text, expected, fields):
+    [(got, lost)] = translate(daemon, [text], model, **fields)
+    assert expected in got and not lost
+    if not fields:
+        assert got == expected

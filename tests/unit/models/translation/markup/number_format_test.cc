@@ -1,0 +1,152 @@
+#include "models/translation/markup/number_format.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/numeric_text.h"
+#include "models/translation/markup/source_sentences.h"
+
+namespace millrace::translation {
+namespace {
+
+constexpr NumberFormats kEnPt = {NumberFormat::kCommaGroups, NumberFormat::kStopGroups};
+constexpr NumberFormats kPtEn = {NumberFormat::kStopGroups, NumberFormat::kCommaGroups};
+constexpr NumberFormats kEnFr = {NumberFormat::kCommaGroups, NumberFormat::kSpaceGroups};
+constexpr NumberFormats kFrEn = {NumberFormat::kSpaceGroups, NumberFormat::kCommaGroups};
+
+std::string Converted(std::string_view number, const NumberFormats& formats) {
+  const auto converted = ConvertNumber(number, formats);
+  return converted ? converted->text : "as it is";
+}
+
+// Returns the translation with its numbers repaired.
+std::string Repaired(std::string_view source, std::string target, const NumberFormats& formats) {
+  const std::vector<NumberRepair> repairs = RepairNumbers(source, target, formats);
+  for (auto it = repairs.rbegin(); it != repairs.rend(); ++it)
+    target.replace(it->target.begin, it->target.end - it->target.begin, it->becomes);
+  return target;
+}
+
+std::string ConvertedText(std::string text, const NumberFormats& formats) {
+  MarkedText marked{.text = std::move(text)};
+  ConvertNumbers(marked, formats);
+  return marked.text;
+}
+
+TEST(NumberFormatTest, ALanguageHasItsSeparators) {
+  EXPECT_EQ(NumberFormatOf("en"), NumberFormat::kCommaGroups);
+  EXPECT_EQ(NumberFormatOf("en_GB"), NumberFormat::kCommaGroups);
+  EXPECT_EQ(NumberFormatOf("pt-BR"), NumberFormat::kStopGroups);
+  EXPECT_EQ(NumberFormatOf("FR"), NumberFormat::kSpaceGroups);
+  EXPECT_EQ(NumberFormatOf("de-CH"), std::nullopt);
+  EXPECT_EQ(NumberFormatOf("xx"), std::nullopt);
+  EXPECT_EQ(NumberFormatOf(""), std::nullopt);
+}
+
+TEST(NumberFormatTest, ANumberKeepsItsValue) {
+  EXPECT_EQ(Converted("2,200,112", kEnPt), "2.200.112");
+  EXPECT_EQ(Converted("7,499.050", kEnPt), "7.499,050");
+  EXPECT_EQ(Converted("4.140", kEnPt), "4,140");
+  EXPECT_EQ(Converted("4.140", kPtEn), "4,140");
+  EXPECT_EQ(Converted("2.486,70", kPtEn), "2,486.70");
+  EXPECT_EQ(Converted("0.500", kEnPt), "0,500");
+  EXPECT_EQ(Converted("1,234,567.8", kEnFr), "1\u00A0234\u00A0567,8");
+  EXPECT_EQ(Converted("1\u202F234,5", kFrEn), "1,234.5");
+  EXPECT_EQ(Converted("1 234,5", kFrEn), "1,234.5");
+  EXPECT_EQ(Converted("12,34,567", kEnPt), "1.234.567");  // lakhs
+}
+
+TEST(NumberFormatTest, ANumberInTheOthersFormatIsReadAsThat) {
+  EXPECT_EQ(Converted("2.200.112", kEnPt), "2.200.112");
+  EXPECT_EQ(Converted("2.486,70", kEnPt), "2.486,70");
+  EXPECT_EQ(Converted("2,200,112", kPtEn), "2,200,112");
+}
+
+TEST(NumberFormatTest, WhatIsNoSingleNumberStays) {
+  for (const char* text : {"2024", "12.05.2024", "192.168.100.200", "1.2.3", "1,2,3",
+                           "555.123.4567", "1,2345,678.9", "1.23,4.5"})
+    EXPECT_EQ(Converted(text, kEnPt), "as it is") << text;
+  EXPECT_EQ(Converted("192.168.100.200", kPtEn), "as it is");
+  EXPECT_EQ(Converted("1,234", {NumberFormat::kCommaGroups, std::nullopt}), "as it is");
+}
+
+TEST(NumberFormatTest, AFractionThatNobodyMisreadsMayStay) {
+  EXPECT_FALSE(ConvertNumber("4.5", kEnPt)->must_convert);
+  EXPECT_FALSE(ConvertNumber("12.30", kEnPt)->must_convert);
+  EXPECT_TRUE(ConvertNumber("4.500", kEnPt)->must_convert);
+  EXPECT_TRUE(ConvertNumber("1,234.5", kEnPt)->must_convert);
+}
+
+TEST(NumberRepairTest, ANumberIsNeverInHalfOfEachFormat) {
+  EXPECT_EQ(Repaired("It emitted 2,200,112 kg.", "Emitiu 2.200,112 kg.", kEnPt),
+            "Emitiu 2.200.112 kg.");
+  EXPECT_EQ(Repaired("O total foi de 7.955,07.", "The total was 7,955,07.", kPtEn),
+            "The total was 7,955.07.");
+  EXPECT_EQ(Repaired("Of 244,890 people, 23,116 left", "De 244,890 pessoas, 23.116 foram", kEnPt),
+            "De 244.890 pessoas, 23.116 foram");
+  EXPECT_EQ(Repaired("In 2024 it rose", "Em 2.024 subiu", kEnPt), "Em 2024 subiu");
+}
+
+TEST(NumberRepairTest, WhatIsRightStays) {
+  for (const char* target : {"Subiu 4,5 por cento", "Subiu 4.5 por cento"})
+    EXPECT_EQ(Repaired("It rose 4.5 percent", target, kEnPt), target);
+  EXPECT_EQ(Repaired("It has 50000 files", "Tem 50.000 arquivos", kEnPt), "Tem 50.000 arquivos");
+  EXPECT_EQ(Repaired("It has 1,234 files", "Tem 1.235 arquivos", kEnPt), "Tem 1.234 arquivos");
+  EXPECT_EQ(Repaired("It has 1,234 files", "Tem 1,234 arquivos", {}), "Tem 1,234 arquivos");
+}
+
+TEST(NumberRepairTest, AWordMayStandForZeros) {
+  EXPECT_EQ(Repaired("It cost 5,000 in all", "Custou 5 mil ao todo", kEnPt),
+            "Custou 5 mil ao todo");
+  EXPECT_EQ(Repaired("It cost 3,000,000 in all", "Custou 3 milhões ao todo", kEnPt),
+            "Custou 3 milhões ao todo");
+  EXPECT_TRUE(LostNumbers("It cost 5,000 in all", "Custou 5 mil ao todo", kEnPt).empty());
+  EXPECT_EQ(Repaired("It cost 5,000", "Custou 5", kEnPt), "Custou 5.000");
+}
+
+TEST(NumberRepairTest, WhatTheModelAddedBehindANumberGoes) {
+  EXPECT_EQ(Repaired("It costs $3.50", "Custa $3.50 (50)", kEnPt), "Custa $3.50");
+  EXPECT_EQ(Repaired("Pay $283.82 now", "Pague $283.82 (23,82) agora", kEnPt),
+            "Pague $283.82 agora");
+  EXPECT_EQ(Repaired("It costs $1,299.99", "Custa $1.299,99 (EUA)", kEnPt), "Custa $1.299,99");
+  EXPECT_EQ(Repaired("At 12:30", "Às 12:30 (00)", kEnPt), "Às 12:30");
+  EXPECT_EQ(Repaired("It has 1,533", "Tem 1.533 1.533", kEnPt), "Tem 1.533");
+  EXPECT_EQ(Repaired("under article 335, and", "sob o artigo 335.o, e", kEnPt),
+            "sob o artigo 335, e");
+}
+
+TEST(NumberRepairTest, BracketsAndOrdinalsOfTheSourceStay) {
+  EXPECT_EQ(Repaired("It has 12 (50 in all)", "Tem 12 (50 ao todo)", kEnPt), "Tem 12 (50 ao todo)");
+  EXPECT_EQ(Repaired("It has 12 files", "Tem 12 (cerca de uma dúzia) arquivos", kEnPt),
+            "Tem 12 (cerca de uma dúzia) arquivos");
+  EXPECT_EQ(Repaired("the 335th time", "a 335a vez", kEnPt), "a 335a vez");
+}
+
+TEST(NumericTextTest, NumbersSumsAndTimesAreNoWords) {
+  for (const char* text : {"1,000.50", "12:30", "$3.50", "R$ 1.234,56", "US$ 5", "EUR 20", "9 am",
+                           "2024-05-01T12:30:00Z", "12/05/2024", "50 %", "+351 21 000 00 00", "1."})
+    EXPECT_TRUE(IsNumericText(text)) << text;
+  for (const char* text : {"", "am", "5 apples", "May 3, 2024", "3 лет", "100 人", "1st", "-"})
+    EXPECT_FALSE(IsNumericText(text)) << text;
+}
+
+TEST(NumericTextTest, ANumberByItselfReachesNoModel) {
+  for (const char* text : {"1,000.50", "12:30", "R$ 1.234,56"})
+    EXPECT_FALSE(ReadSentences(text, models::TextFormat::kText, "en", {}).front().has_words)
+        << text;
+  EXPECT_TRUE(ReadSentences("5 apples", models::TextFormat::kText, "en", {}).front().has_words);
+}
+
+TEST(NumericTextTest, ValuesThatWouldBeMisreadAreConverted) {
+  EXPECT_EQ(ConvertedText("2.200.112", kPtEn), "2,200,112");
+  EXPECT_EQ(ConvertedText("$3.50 / 1,000.50", kEnPt), "$3,50 / 1.000,50");
+  EXPECT_EQ(ConvertedText("99.5 %", kEnPt), "99,5 %");
+  EXPECT_EQ(ConvertedText("3.10", kEnPt), "3.10");  // perhaps a version
+  EXPECT_EQ(ConvertedText("1,234", kEnFr), "1\u00A0234");
+  EXPECT_EQ(ConvertedText("1,234", {}), "1,234");
+}
+
+}  // namespace
+}  // namespace millrace::translation

@@ -1,0 +1,71 @@
+#include "models/translation/source_shape.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace millrace::translation {
+namespace {
+
+std::string Shaped(std::string_view source, std::string_view translation,
+                   std::string_view language = "en") {
+  return ShapedLike({.text = source, .target_language = language}, std::string(translation));
+}
+
+TEST(SourceShapeTest, DoubledWordsOfAShortTextGo) {
+  EXPECT_EQ(Shaped("Cancelar", "Cancel Cancel"), "Cancel");
+  EXPECT_EQ(Shaped("Sr.", "Mr. Mr."), "Mr.");
+  EXPECT_EQ(Shaped("slow", "lento lento lento", "pt"), "lento");
+  EXPECT_EQ(Shaped("Olá", "Hello, the hello"), "Hello");
+  EXPECT_EQ(Shaped("Não, não", "No, no"), "No, no");
+  EXPECT_EQ(Shaped("Please wait", "Por favor, aguarde", "pt"), "Por favor, aguarde");
+}
+
+TEST(SourceShapeTest, WhatTheSourceLacksGoesFromAShortText) {
+  EXPECT_EQ(Shaped("Logout", "Logout (em", "pt"), "Logout");
+  EXPECT_EQ(Shaped("Inc.", "Inc. (em inglês).", "pt"), "Inc.");
+  EXPECT_EQ(Shaped("Hello", "Olá,", "pt"), "Olá");
+  EXPECT_EQ(Shaped("Termos de uso", "Terms of Use - s"), "Terms of Use");
+  EXPECT_EQ(Shaped("Save (all)", "Salvar (tudo)", "pt"), "Salvar (tudo)");
+  EXPECT_EQ(Shaped("At nine", "9 a.m."), "9 a.m.");
+}
+
+TEST(SourceShapeTest, AShortTextHasTheEndMarksOfItsSource) {
+  EXPECT_EQ(Shaped("Carregando...", "Loading"), "Loading...");
+  EXPECT_EQ(Shaped("Failed!", "Falhou.", "pt"), "Falhou!");
+  EXPECT_EQ(Shaped("Nome:", "Name"), "Name:");
+}
+
+TEST(SourceShapeTest, TheFirstLetterIsAsInTheSource) {
+  EXPECT_EQ(Shaped("oi", "Hi"), "hi");
+  EXPECT_EQ(Shaped("Tomorrow", "amanhã", "pt"), "Amanhã");
+  EXPECT_EQ(Shaped("água", "Água", "es"), "água");
+  EXPECT_EQ(Shaped("domingo", "Sunday"), "Sunday");
+  EXPECT_EQ(Shaped("casa", "Haus", "de"), "Haus");
+  EXPECT_EQ(Shaped("eu vi a casa ontem", "I saw the house yesterday"), "I saw the house yesterday");
+  EXPECT_EQ(Shaped("iPhone", "IPhone", "pt"), "IPhone");
+  EXPECT_EQ(Shaped("a NASA", "NASA"), "NASA");
+}
+
+TEST(SourceShapeTest, AJointReadsOn) {
+  EXPECT_EQ(Shaped("In this agreement the tenant pays the rent,", "Neste acordo, o locatário paga.",
+                   "pt"),
+            "Neste acordo, o locatário paga,");
+  EXPECT_EQ(Shaped("and the bank sends a letter", "E o banco envia uma carta.", "pt"),
+            "e o banco envia uma carta");
+  EXPECT_EQ(Shaped("the city grants the permit;", "A cidade concede a licença", "pt"),
+            "a cidade concede a licença;");
+  EXPECT_EQ(Shaped("We went to the old beach.", "Fomos à praia velha", "pt"),
+            "Fomos à praia velha.");
+}
+
+TEST(SourceShapeTest, AKeptBeginningHasNoFirstLetter) {
+  EXPECT_EQ(
+      ShapedLike({.text = "x1 was here today", .target_language = "pt", .any_first_letter = true},
+                 "Esteve aqui hoje x1"),
+      "Esteve aqui hoje x1");
+}
+
+}  // namespace
+}  // namespace millrace::translation

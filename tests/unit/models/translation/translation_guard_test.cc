@@ -1,0 +1,106 @@
+#include "models/translation/translation_guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::translation {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Returns a token for each word; equal words have equal tokens.
+std::vector<int32_t> TokensOf(std::string_view text) {
+  static std::map<std::string, int32_t> known;
+  std::vector<int32_t> tokens;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const auto next = static_cast<int32_t>(known.size());
+    tokens.push_back(known.emplace(text.substr(at, end - at), next).first->second);
+    at = end + 1;
+  }
+  return tokens;
+}
+
+GuardVerdict Inspect(std::string_view source, std::string_view target,
+                     std::vector<int32_t> alignment = {}) {
+  const std::vector<int32_t> source_tokens = TokensOf(source);
+  const std::vector<int32_t> target_tokens = TokensOf(target);
+  return InspectTranslation({.source = source,
+                             .target = target,
+                             .source_language = "en",
+                             .source_tokens = source_tokens,
+                             .target_tokens = target_tokens,
+                             .alignment = alignment,
+                             .formats = {NumberFormat::kCommaGroups, NumberFormat::kStopGroups}});
+}
+
+constexpr std::string_view kSource =
+    "so then we went to the beach and we saw that it was really nice there.";
+
+TEST(TranslationGuardTest, AnOrdinaryTranslationPasses) {
+  EXPECT_FALSE(
+      Inspect(kSource, "então fomos à praia e vimos que era muito bonito ali mesmo.").suspicious);
+  EXPECT_FALSE(Inspect("Hello", "Olá").suspicious);
+}
+
+TEST(TranslationGuardTest, AbsentNumbersAreNamed) {
+  const GuardVerdict verdict = Inspect("pay 1,250 to 300 people", "pague 1.250 a pessoas");
+  EXPECT_TRUE(verdict.suspicious);
+  EXPECT_THAT(verdict.lost_numbers, ElementsAre("300"));
+  EXPECT_FALSE(verdict.lost_content);
+}
+
+TEST(TranslationGuardTest, WordsMayStandForShortNumbers) {
+  const GuardVerdict verdict = Inspect("it took 3 days", "levou três dias");
+  EXPECT_FALSE(verdict.suspicious);
+  EXPECT_THAT(verdict.lost_numbers, IsEmpty());
+}
+
+TEST(TranslationGuardTest, ALoopIsALoss) {
+  EXPECT_TRUE(
+      Inspect(kSource, "fomos que nós fomos bem que nós fomos bem que nós fomos bem que nós")
+          .lost_content);
+  EXPECT_TRUE(Inspect("one two three", "um um um um um").lost_content);
+  EXPECT_FALSE(Inspect("no no no no no", "não não não não não").suspicious);
+}
+
+TEST(TranslationGuardTest, WhatStopsEarlyIsALoss) {
+  EXPECT_TRUE(Inspect(kSource, "fomos à praia.").lost_content);
+  const std::string longer = "a b c d e f g h i j k l m n o p q r s t u v w x y.";
+  EXPECT_TRUE(Inspect(longer, "A B C D E F G H I J K L M N O P Q R S T U V W X Y").lost_content);
+  EXPECT_FALSE(Inspect(longer, "A B C D E F G H I J K L M N O P Q R S T U V W X Y.").suspicious);
+  EXPECT_FALSE(Inspect(longer, "A B C D E F G H I J K L M N O P Q R S T U V W X Y.\"").suspicious);
+}
+
+TEST(TranslationGuardTest, AnEnumerationHasAllItsItems) {
+  const std::string_view source = "it has a book, a lamp, a cat, a dog, a key, and a hat.";
+  EXPECT_FALSE(
+      Inspect(source, "tem um livro, uma luz, um gato, um cão, uma chave e um chapéu.").suspicious);
+  EXPECT_TRUE(
+      Inspect(source, "tem um livro, uma luz, um gato, uma chave e um chapéu.").lost_content);
+  EXPECT_TRUE(Inspect(source, "tem um livro, uma luz, um gato, um gato, uma chave e um chapéu.")
+                  .lost_content);
+}
+
+TEST(TranslationGuardTest, EachStretchOfTheSourceHasItsWords) {
+  std::string words;
+  std::vector<int32_t> all;
+  for (int32_t i = 0; i < 40; ++i) {
+    words += "w" + std::to_string(i * 7) + "x ";
+    all.push_back(i);
+  }
+  words += "end";
+  all.push_back(40);
+  EXPECT_FALSE(Inspect(words, words, all).suspicious);
+  for (size_t i = 10; i < 22; ++i) all[i] = 9;
+  EXPECT_TRUE(Inspect(words, words, all).lost_content);
+}
+
+}  // namespace
+}  // namespace millrace::translation
