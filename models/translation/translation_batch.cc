@@ -364,7 +364,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
        .frame_before = settings.frame.before.size(),
        .reached_limit = !limited_by_request && job.target.size() >= job.max_target,
        .formats = plan.formats()});
-  // What was sent, or is as long as the request wants it, stays.
+  // A translation that was sent, or is as long as the request wants it, stays.
   const bool final =
       unit.emitted > 0 || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!verdict.suspicious || limited_by_request) return false;

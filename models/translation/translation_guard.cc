@@ -57,7 +57,7 @@ bool RepeatsItself(const GuardedTranslation& translation) {
   constexpr size_t kFew = 3;
   if (Loops(translation.target_tokens)) return !Loops(translation.source_tokens);
   const size_t repeated = CommonestRun(translation.target_tokens, /*length=*/4);
-  // What the source says again, in whatever words, has at least two tokens.
+  // Two tokens are the least that a source can say again in whatever words.
   return repeated >= kFew && repeated > CommonestRun(translation.source_tokens, /*length=*/2) + 1;
 }
 

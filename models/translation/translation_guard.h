@@ -25,7 +25,7 @@ struct GuardedTranslation {
   NumberFormats formats = {};
 };
 
-// What a translation seems to have lost.
+// The verdict on a translation: the content that it seems to have lost.
 struct GuardVerdict {
   bool suspicious = false;
   // The numbers of the source that are absent and that no word can stand for, as views into it.

@@ -88,7 +88,7 @@ char GroupOf(NumberFormat format) {
 
 char DecimalOf(NumberFormat format) { return format == NumberFormat::kCommaGroups ? '.' : ','; }
 
-// What a written number says: its whole part, whether that is in groups, and its fraction.
+// A number as it was read: its whole part, whether that is in groups, and its fraction.
 struct ReadNumber {
   std::string whole;
   bool has_groups = false;

@@ -83,7 +83,7 @@ class EchoEngine final : public TranslationEngine {
   mutable std::vector<size_t> calls;  // sentences of each
   mutable size_t fail_after_tokens = 0;
   bool full = false;  // begins nothing
-  // Of a source with more tokens than this, the translation has only some.
+  // A source with more tokens than this loses all but some in translation.
   size_t longest = 1000;
   size_t forgetful_tokens = 3;
 
