@@ -84,8 +84,8 @@ struct TranslateOutput {
   float score = 0;
   // Other translations of the whole sentence, best first, each with the white space behind it.
   std::vector<TranslationAlternative> alternatives = {};
-  // Parts of the sentence that the model could not read and that its translation lacks. They are
-  // set in its last piece.
+  // Parts of the sentence that its translation lacks, because the model could not read them or left
+  // them out. They are set in its last piece.
   std::vector<std::string> lost = {};
   // The sentence for the second model of a pivot; null if `text` says all of it.
   std::shared_ptr<const PivotSentence> pivot_sentence = {};

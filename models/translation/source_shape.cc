@@ -147,7 +147,8 @@ void ShapeEnd(std::string_view source, std::string& text) {
     return;
   const bool goes_on = wanted == "," || wanted == ";" || wanted == ":";
   if (wanted.empty()) {
-    if (EndsWithWord(source) && (marks == "." || marks == ",") && !EndsWithInitials(text))
+    if (EndsWithWord(source) && marks.size() == 1 && marks != "?" && marks != "!" &&
+        !EndsWithInitials(text))
       text.resize(begin);
   } else if (marks.empty() || (goes_on && (marks == "." || marks == ","))) {
     text.replace(begin, std::string::npos, wanted);

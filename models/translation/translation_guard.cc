@@ -154,8 +154,16 @@ size_t LongestUnaligned(const GuardedTranslation& translation) {
   return longest;
 }
 
-bool IsCertainNumber(std::string_view number) {
-  return static_cast<size_t>(std::ranges::count_if(number, models::IsAsciiDigit)) >= kFewestDigits;
+// Returns true if no word can stand for a number of the source, a view into it: it has three digits
+// or more, or is part of a code such as 978-3-16.
+bool IsCertainNumber(std::string_view source, std::string_view number) {
+  if (static_cast<size_t>(std::ranges::count_if(number, models::IsAsciiDigit)) >= kFewestDigits)
+    return true;
+  const auto begin = static_cast<size_t>(number.data() - source.data());
+  const size_t end = begin + number.size();
+  return begin > 1 && source[begin - 1] == '-' && models::IsAsciiDigit(source[begin - 2]) &&
+         models::ByteAt(source, end) == '-' &&
+         models::IsAsciiDigit(models::ByteAt(source, end + 1));
 }
 
 }  // namespace
@@ -168,7 +176,9 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   if (translation.source.find_first_of("0123456789") != std::string_view::npos) {
     verdict.lost_numbers = LostNumbers(translation.source, translation.target, translation.formats);
     // Words may stand for short numbers.
-    const auto is_short = [](std::string_view number) { return !IsCertainNumber(number); };
+    const auto is_short = [&translation](std::string_view number) {
+      return !IsCertainNumber(translation.source, number);
+    };
     const size_t shorter = std::erase_if(verdict.lost_numbers, is_short);
     verdict.suspicious = !verdict.lost_numbers.empty() ||
                          (shorter >= kShortNumbers && tokens >= kLongSentence) ||

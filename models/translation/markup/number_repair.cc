@@ -93,12 +93,20 @@ MatchedNumbers Match(std::string_view source, std::string_view target,
   return matched;
 }
 
+// Returns true if a number is a sum of dollars, reais or pesos, or a percentage.
+bool IsAmount(std::string_view text, const WrittenNumber& number) {
+  const size_t before = number.begin > 0 && text[number.begin - 1] == ' ' ? 1 : 0;
+  return (number.begin > before && text[number.begin - before - 1] == '$') ||
+         models::ByteAt(text, number.end) == '%';
+}
+
 // Returns what a number should be where it stands as `got` in a translation; nullopt if that is
-// right.
-std::optional<std::string> Corrected(std::string_view wanted, std::string_view got,
+// right. is_amount: it is no number of a section or a version.
+std::optional<std::string> Corrected(std::string_view wanted, std::string_view got, bool is_amount,
                                      const NumberFormats& formats) {
   if (const auto converted = ConvertNumber(wanted, formats)) {
-    if (got == converted->text || (!converted->must_convert && got == wanted)) return std::nullopt;
+    const bool may_stay = !converted->must_convert && !is_amount;
+    if (got == converted->text || (may_stay && got == wanted)) return std::nullopt;
     return converted->text;
   }
   if (got == wanted || !formats.known()) return std::nullopt;
@@ -279,7 +287,8 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
     repairs.push_back({added, {}});
   std::erase_if(matched.strange, is_added);
   for (const MatchedNumbers::Pair& pair : matched.pairs) {
-    auto corrected = Corrected(In(source, pair.source), In(target, pair.target), formats);
+    auto corrected = Corrected(In(source, pair.source), In(target, pair.target),
+                               IsAmount(source, pair.source), formats);
     if (corrected && !is_added(pair.target))
       repairs.push_back({pair.target, *std::move(corrected)});
   }

@@ -19,18 +19,18 @@ constexpr std::string_view kOfCurrencies =
 // Parts of a time: 12h30, 9 am, 2024-05-01T12:30:00Z.
 constexpr std::string_view kOfTimes = " h AM PM am pm T Z ";
 
-bool IsListed(std::string_view list, std::string_view letters) {
+bool IsOneOf(std::string_view list, std::string_view letters) {
   return list.find(" " + std::string(letters) + " ") != std::string_view::npos;
 }
 
 // Returns true if the text around a number shows that it is a sum or a percentage.
-bool IsAmount(std::string_view text, const WrittenNumber& number) {
+bool IsSum(std::string_view text, const WrittenNumber& number) {
   constexpr std::string_view kSigns = "$%";
   const size_t behind = std::min(text.find_first_not_of(' ', number.end), text.size());
   if (kSigns.find(models::ByteAt(text, behind)) != std::string_view::npos && behind < text.size())
     return true;
   const size_t code = models::LettersEnd(text, behind);
-  if (code > behind && IsListed(kOfCurrencies, text.substr(behind, code - behind))) return true;
+  if (code > behind && IsOneOf(kOfCurrencies, text.substr(behind, code - behind))) return true;
   size_t before = number.begin;
   while (before > 0 && models::IsSpace(models::DecodeBefore(text, before).value))
     before -= models::DecodeBefore(text, before).bytes;
@@ -38,7 +38,7 @@ bool IsAmount(std::string_view text, const WrittenNumber& number) {
   if (text[before - 1] == '$') return true;
   size_t begin = before;
   while (begin > 0 && models::IsAsciiLetter(text[begin - 1])) --begin;
-  return begin < before && IsListed(kOfCurrencies, text.substr(begin, before - begin));
+  return begin < before && IsOneOf(kOfCurrencies, text.substr(begin, before - begin));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ bool IsNumericText(std::string_view text) {
     if (models::IsAsciiLetter(text[at])) {
       const size_t end = models::LettersEnd(text, at);
       const std::string_view letters = text.substr(at, end - at);
-      if (!IsListed(kOfCurrencies, letters) && !IsListed(kOfTimes, letters)) return false;
+      if (!IsOneOf(kOfCurrencies, letters) && !IsOneOf(kOfTimes, letters)) return false;
       at = end;
       continue;
     }
@@ -74,7 +74,7 @@ void ConvertNumbers(MarkedText& marked, const NumberFormats& formats) {
     const size_t size = number.end - number.begin;
     const auto converted =
         ConvertNumber(std::string_view(text).substr(number.begin, size), formats);
-    if (!converted || (!converted->must_convert && !IsAmount(text, number))) continue;
+    if (!converted || (!converted->must_convert && !IsSum(text, number))) continue;
     if (converted->text.size() != size && !may_grow) continue;
     const bool is_kept = std::ranges::any_of(marked.kept, [&number](const KeptSpan& kept) {
       return kept.begin < number.end && number.begin < kept.end;

@@ -62,6 +62,11 @@ TEST(TranslationGuardTest, WordsMayStandForShortNumbers) {
   EXPECT_THAT(verdict.lost_numbers, IsEmpty());
 }
 
+TEST(TranslationGuardTest, NoWordStandsForPartOfACode) {
+  EXPECT_THAT(Inspect("see 978-3-16-148410-0 now", "veja 978-3-148410-0 agora").lost_numbers,
+              ElementsAre("16"));
+}
+
 TEST(TranslationGuardTest, ALoopIsALoss) {
   EXPECT_TRUE(
       Inspect(kSource, "fomos que nós fomos bem que nós fomos bem que nós fomos bem que nós")

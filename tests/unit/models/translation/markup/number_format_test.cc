@@ -89,6 +89,11 @@ TEST(NumberRepairTest, ANumberIsNeverInHalfOfEachFormat) {
   EXPECT_EQ(Repaired("In 2024 it rose", "Em 2.024 subiu", kEnPt), "Em 2024 subiu");
 }
 
+TEST(NumberRepairTest, SumsAreAllInOneFormat) {
+  EXPECT_EQ(Repaired("It costs $1,000, not $999.99", "Custa $1,000, não $999.99", kEnPt),
+            "Custa $1.000, não $999,99");
+}
+
 TEST(NumberRepairTest, WhatIsRightStays) {
   for (const char* target : {"Subiu 4,5 por cento", "Subiu 4.5 por cento"})
     EXPECT_EQ(Repaired("It rose 4.5 percent", target, kEnPt), target);
