@@ -112,9 +112,9 @@ TEST(NumberRepairTest, AWordMayStandForZeros) {
 }
 
 TEST(NumberRepairTest, WhatTheModelAddedBehindANumberGoes) {
-  EXPECT_EQ(Repaired("It costs $3.50", "Custa $3.50 (50)", kEnPt), "Custa $3.50");
+  EXPECT_EQ(Repaired("It costs $3.50", "Custa $3.50 (50)", kEnPt), "Custa $3,50");
   EXPECT_EQ(Repaired("Pay $283.82 now", "Pague $283.82 (23,82) agora", kEnPt),
-            "Pague $283.82 agora");
+            "Pague $283,82 agora");
   EXPECT_EQ(Repaired("It costs $1,299.99", "Custa $1.299,99 (EUA)", kEnPt), "Custa $1.299,99");
   EXPECT_EQ(Repaired("At 12:30", "Às 12:30 (00)", kEnPt), "Às 12:30");
   EXPECT_EQ(Repaired("It has 1,533", "Tem 1.533 1.533", kEnPt), "Tem 1.533");
