@@ -377,7 +377,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
 }
 
 bool TranslationBatch::Divide(const Participant& participant, size_t index) const {
-  constexpr size_t kMostLevels = 4;
+  constexpr size_t kMostLevels = 3;
   constexpr size_t kFewestTokens = 8;  // of a sentence that can be divided
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();

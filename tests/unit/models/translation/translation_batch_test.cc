@@ -421,7 +421,8 @@ TEST_F(TranslationBatchTest, ARequestsOwnLengthLimitIsNoLoss) {
 TEST_F(TranslationBatchTest, ALongSentenceIsCutAtItsClauses) {
   limits_.max_source_tokens = 16;
   Sink sink;
-  const std::string text = "the cat sat on the mat, the cat sat on the mat, the cat sat on the mat";
+  const std::string text =
+      "the cat sat on the mat and the cat sat on the mat and the cat sat on the mat";
   const auto request = MakeRequest({{text}}, sink);
   while (!request->outcome()) Step({request.get()});
   EXPECT_EQ(sink.Text(), text);
