@@ -9,10 +9,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
 #include "models/core/utf8.h"
+#include "models/text/letter_statistics.h"
+#include "models/text/protected_spans.h"
+#include "models/text/term_index.h"
 
 namespace millrace::models {
 namespace {
@@ -30,23 +34,152 @@ std::string TagOf(CLD2::Language language) {
   return std::string(known == std::end(kTags) ? code : known->second);
 }
 
-std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int flags, float weight) {
-  const CLD2::CLDHints hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
-  std::array<CLD2::Language, kCandidates> languages;
-  std::array<int, kCandidates> percents;
-  std::array<double, kCandidates> scores;
-  int letters = 0;
+// A text of at most this many bytes is told by its letters as well: the library alone takes many
+// for languages that few people write.
+constexpr size_t kShortBytes = 128;
+// A language without a profile of letters is believed from this length on.
+constexpr size_t kTellingBytes = 64;
+// The weight of the library's score, in the units of the logarithm of a probability, and by how
+// much such a sum decides between two languages.
+constexpr float kLibraryWeight = 2;
+constexpr float kDecisive = 8;
+// The library is asked for so many languages, the likeliest by their letters.
+constexpr size_t kAsked = 6;
+// A text is surely in a language that cannot be meant if it is better by this much.
+constexpr float kSurelyOther = 20;
+
+using CldLanguages = std::array<CLD2::Language, kCandidates>;
+
+struct CldResult {
+  CldLanguages languages{};
+  std::array<int, kCandidates> percents{};
+  std::array<double, kCandidates> scores{};
+  int letters = 0;  // bytes of them
   bool reliable = false;
+};
+
+CldResult Ask(std::string_view text, bool is_html, int flags, CLD2::Language hint) {
+  const CLD2::CLDHints hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, hint};
+  CldResult result;
   CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), !is_html, &hints,
-                                 flags, languages.data(), percents.data(), scores.data(), nullptr,
-                                 &letters, &reliable);
+                                 flags, result.languages.data(), result.percents.data(),
+                                 result.scores.data(), nullptr, &result.letters, &result.reliable);
+  return result;
+}
+
+std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int flags, float weight) {
+  const CldResult result = Ask(text, is_html, flags, CLD2::UNKNOWN_LANGUAGE);
   std::vector<DetectedLanguage> found;
   for (size_t i = 0; i < kCandidates; ++i) {
-    if (languages[i] == CLD2::UNKNOWN_LANGUAGE || percents[i] <= 0) continue;
-    const float certain = reliable ? weight : weight / 2;
-    found.push_back({TagOf(languages[i]), static_cast<float>(percents[i]) / 100 * certain});
+    if (result.languages[i] == CLD2::UNKNOWN_LANGUAGE || result.percents[i] <= 0) continue;
+    const float certain = result.reliable ? weight : weight / 2;
+    found.push_back(
+        {TagOf(result.languages[i]), static_cast<float>(result.percents[i]) / 100 * certain});
   }
   return found;
+}
+
+// Returns the text with a space for each of its tags and for what no translation changes.
+std::string WordsOf(std::string_view text, bool is_html) {
+  std::string untagged;
+  while (is_html && !text.empty()) {
+    const size_t begin = text.find('<');
+    const size_t end = text.find('>', begin);
+    if (end == std::string_view::npos) break;
+    untagged.append(text.substr(0, begin));
+    untagged.push_back(' ');
+    text.remove_prefix(end + 1);
+  }
+  untagged.append(text);
+  std::string words;
+  size_t at = 0;
+  for (const ProtectedSpan& span : FindProtectedSpans(untagged, TermIndex())) {
+    words.append(std::string_view(untagged).substr(at, span.begin - at));
+    words.push_back(' ');
+    at = span.end;
+  }
+  words.append(std::string_view(untagged).substr(at));
+  return words;
+}
+
+// Returns the library's score of a text for a language, given that it is this one; 0 if it takes it
+// for another all the same.
+float ScoreFor(const std::string& text, bool is_html, std::string_view language) {
+  const CLD2::Language wanted = CLD2::GetLanguageFromName(std::string(language).c_str());
+  const CldResult result = Ask(text, is_html, CLD2::kCLDFlagBestEffort, wanted);
+  if (result.languages[0] != wanted) return 0;
+  return static_cast<float>(result.scores[0] * std::max(result.letters - 1, 0) / 1024);
+}
+
+bool HasProfile(std::string_view language) {
+  return std::ranges::find(kLetterProfiles, language, &LetterProfile::language) !=
+         kLetterProfiles.end();
+}
+
+// The likelihoods of the languages that have a profile of letters.
+class ShortText {
+ public:
+  // The library is asked for the languages that can be meant, and for some of the likeliest.
+  ShortText(const std::string& words, bool is_html, const MeansLanguage& can_be_meant)
+      : evidence_(ReadLetters(words)) {
+    if (!evidence_.known_script) return;
+    std::array<float, kLetterProfiles.size()> sorted = evidence_.scores;
+    std::ranges::sort(sorted, std::greater<>());
+    for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
+      const std::string_view language = kLetterProfiles.at(i).language;
+      if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
+        evidence_.scores[i] += kLibraryWeight * ScoreFor(words, is_html, language);
+    }
+  }
+
+  bool is_known() const { return evidence_.known_script; }
+  bool is_word() const { return evidence_.words <= 1; }
+  float score(size_t language) const { return evidence_.scores[language]; }
+
+  // Returns the languages that `fits` accepts, the likeliest first, with their probabilities.
+  std::vector<std::pair<size_t, float>> Ranked(const MeansLanguage& fits) const {
+    std::vector<std::pair<size_t, float>> ranked;
+    for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
+      if (fits(std::string(kLetterProfiles[i].language))) ranked.emplace_back(i, score(i));
+    }
+    std::ranges::stable_sort(ranked, std::greater<>(),
+                             [](const auto& language) { return language.second; });
+    float sum = 0;
+    const float best = ranked.empty() ? 0 : ranked.front().second;
+    for (auto& [language, value] : ranked) sum += value = std::exp((value - best) / kDecisive);
+    const float most = is_word() ? 0.5F : 0.99F;
+    for (auto& [language, value] : ranked) value = std::min(value / sum, most);
+    return ranked;
+  }
+
+ private:
+  LetterEvidence evidence_;
+};
+
+DetectedLanguage Named(const std::pair<size_t, float>& ranked) {
+  return {std::string(kLetterProfiles.at(ranked.first).language), ranked.second};
+}
+
+// What the library alone finds.
+std::vector<DetectedLanguage> ByLibrary(std::string_view text, bool is_html) {
+  std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
+  // For a word or two the library finds a language only with kCLDFlagBestEffort.
+  if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
+  return found;
+}
+
+std::string_view Beginning(std::string_view text) {
+  if (text.size() <= kMaxDetectedBytes) return text;
+  size_t end = kMaxDetectedBytes;
+  while (IsContinuationByte(text[end])) --end;
+  return text.substr(0, end);
+}
+
+// Returns true if the library's answer counts although the letters could say something: it is sure,
+// and has found a language without a profile.
+bool IsOther(const std::vector<DetectedLanguage>& found, size_t bytes) {
+  return !found.empty() && found.front().confidence > 0.5F && bytes >= kTellingBytes &&
+         !HasProfile(found.front().language);
 }
 
 }  // namespace
@@ -54,15 +187,43 @@ std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int fl
 bool CanDetectLanguages() { return true; }
 
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
-  if (text.size() > kMaxDetectedBytes) {
-    size_t end = kMaxDetectedBytes;
-    while (IsContinuationByte(text[end])) --end;
-    text = text.substr(0, end);
+  const std::string words = WordsOf(Beginning(text), is_html);
+  std::vector<DetectedLanguage> found = ByLibrary(words, is_html);
+  if (words.size() > kShortBytes || IsOther(found, words.size())) return found;
+  const ShortText letters(words, is_html, [](const std::string&) { return false; });
+  if (!letters.is_known()) return found;
+  constexpr float kLeast = 0.05F;
+  found.clear();
+  for (const auto& language : letters.Ranked([](const std::string&) { return true; })) {
+    if (found.size() < kCandidates && language.second >= kLeast) found.push_back(Named(language));
   }
-  std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
-  // For a word or two the library finds a language only with kCLDFlagBestEffort.
-  if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
   return found;
+}
+
+DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
+                                     const MeansLanguage& can_be_meant) {
+  const std::string words = WordsOf(Beginning(text), is_html);
+  const std::vector<DetectedLanguage> found = ByLibrary(words, is_html);
+  const auto by_library = [&]() -> DetectedLanguage {
+    for (const DetectedLanguage& language : found) {
+      if (2 * language.confidence < found.front().confidence) break;
+      if (can_be_meant(language.language)) return language;
+    }
+    return found.empty() ? DetectedLanguage() : found.front();
+  };
+  const bool other = !found.empty() && !HasProfile(found.front().language);
+  if (words.size() > kShortBytes || IsOther(found, words.size()) ||
+      (other && can_be_meant(found.front().language))) {
+    return by_library();
+  }
+  const ShortText letters(words, is_html, can_be_meant);
+  if (!letters.is_known()) return by_library();
+  const auto all = letters.Ranked([](const std::string&) { return true; });
+  const auto meant = letters.Ranked(can_be_meant);
+  if (meant.empty()) return Named(all.front());
+  const float ahead = letters.score(all.front().first) - letters.score(meant.front().first);
+  if (ahead > kSurelyOther) return Named(all.front());
+  return Named(meant.front());
 }
 
 }  // namespace millrace::models

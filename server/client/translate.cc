@@ -80,6 +80,8 @@ int RunTranslate(const TranslateCommand& command) {
   const grpc::Status status = stub->Translate(&context, request, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
   for (const v1::Translation& translation : response.translations()) {
+    if (translation.status().code() != 0)
+      std::fprintf(stderr, "millrace: %s\n", translation.status().message().c_str());
     for (const std::string& lost : translation.lost())
       std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
     if (command.alternatives == 0) {

@@ -170,6 +170,7 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   for (size_t i = 0; i < sorted.places.size(); ++i) {
     TranslationText& text = sorted.all[sorted.places[i]];
     if (!sources->read_in.empty()) text.read_in = std::move(sources->read_in[i]);
+    if (!sources->untranslated.empty()) text.untranslated = std::move(sources->untranslated[i]);
     if (!sources->detected.empty()) text.detected = std::move(sources->detected[i]);
   }
   std::vector<TranslationWork> works;

@@ -32,7 +32,7 @@ struct TranslationRequest {
   std::string model_version;
   models::TranslateInput input;  // its source_language may be kAutoLanguage
   bool detect_language = false;  // report the language of each text
-  // The language to use where none is detected, or one that no model reads; empty: an error.
+  // The language to use where none is detected; empty: an error.
   std::string fallback_language;
   // Detects the language of each text by itself; short texts are read in the language of all.
   bool detect_each = false;
@@ -52,6 +52,8 @@ struct TranslationText {
   // Set if the source language was detected: the language that the text is read in, and its
   // confidence, which is 0 for the fallback.
   std::optional<models::DetectedLanguage> read_in = {};
+  // Why the text is returned as it is: no model reads its language. Empty otherwise.
+  std::string untranslated = {};
 };
 
 // The work for those texts of a request that are read in one language.

@@ -15,8 +15,6 @@
 namespace millrace::server {
 namespace {
 
-using Candidates = std::vector<models::DetectedLanguage>;
-
 // Language detection reads at most this much of a request's texts together.
 constexpr size_t kMaxDetectedBytes = 32 << 10;
 // A text whose detection has at most this confidence is read in the language of all texts.
@@ -72,7 +70,8 @@ class Detection {
  public:
   struct Choice {
     absl::StatusOr<TranslationRoute> route;
-    float confidence = 0;
+    models::DetectedLanguage read_in = {};
+    std::string untranslated = {};  // as TranslationText::untranslated
   };
 
   Detection(const TranslationRequest& request, const Services& services)
@@ -88,28 +87,49 @@ class Detection {
     if (request.model.empty()) languages_.push_back(request.input.target_language);
   }
 
-  // Chooses the likeliest language that has a route, among those at least half as likely as the
-  // best, else the fallback.
-  Choice Choose(const Candidates& candidates) {
-    for (const models::DetectedLanguage& candidate : candidates) {
-      if (2 * candidate.confidence < candidates.front().confidence) break;
-      const std::string language = models::LookUpLanguage(languages_, candidate.language);
-      if (language.empty()) continue;
-      const auto& route = From(language);
-      if (route.ok() || !absl::IsNotFound(route.status())) return {route, candidate.confidence};
+  // Returns the language of a text; an empty language: it cannot be told.
+  models::DetectedLanguage Detect(const std::string& text) {
+    return models::DetectLanguageAmong(text, IsHtml(request_), [this](const std::string& language) {
+      return Find(language) != nullptr;
+    });
+  }
+
+  // Chooses the route from a detected language. A text in a language that no model reads needs
+  // none.
+  Choice Choose(const models::DetectedLanguage& detected) {
+    if (const auto* route = Find(detected.language); route != nullptr) {
+      if (!route->ok()) return {*route};
+      return {*route, {(*route)->source_language, detected.confidence}};
     }
-    if (!request_.fallback_language.empty()) return {From(request_.fallback_language), 0};
-    if (candidates.empty()) {
-      return {absl::InvalidArgumentError(
-          "source_language: 'auto' cannot tell the language of the texts; name it")};
+    if (!detected.language.empty()) {
+      const std::string& target = request_.input.target_language;
+      return {TranslationRoute{detected.language, target, {}, {}}, detected,
+              StrCat("source_language: 'auto' takes the text for '", detected.language,
+                     "', which no model that could be meant translates into '", target,
+                     "'; it is returned as it is; name the language or load a model")};
     }
-    return {absl::InvalidArgumentError(StrCat(
-        "source_language: 'auto' takes the texts for '", candidates.front().language,
-        "', which no model that could be meant translates; name the language or load a model"))};
+    if (!request_.fallback_language.empty()) {
+      const auto& route = From(request_.fallback_language);
+      if (!route.ok()) return {route};
+      return {route, {route->source_language, 0}};
+    }
+    return {absl::InvalidArgumentError(
+        "source_language: 'auto' cannot tell the language of the texts; name it")};
   }
 
  private:
-  const absl::StatusOr<TranslationRoute>& From(const std::string& language) {
+  using Route = absl::StatusOr<TranslationRoute>;
+
+  // Returns the route from a language that was detected; nullptr: no model could be meant.
+  const Route* Find(const std::string& detected) {
+    if (detected.empty()) return nullptr;
+    const std::string language = models::LookUpLanguage(languages_, detected);
+    if (language.empty()) return nullptr;
+    const Route& route = From(language);
+    return route.ok() || !absl::IsNotFound(route.status()) ? &route : nullptr;
+  }
+
+  const Route& From(const std::string& language) {
     const auto found = routes_.find(language);
     if (found != routes_.end()) return found->second;
     return routes_.emplace(language, RouteFrom(request_, language, services_)).first->second;
@@ -118,16 +138,16 @@ class Detection {
   const TranslationRequest& request_;
   const Services& services_;
   std::vector<std::string> languages_;
-  std::map<std::string, absl::StatusOr<TranslationRoute>> routes_;
+  std::map<std::string, Route> routes_;
 };
 
-Candidates OfAll(const std::vector<std::string>& texts, bool is_html) {
+std::string Together(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) {
     if (all.size() + text.size() > kMaxDetectedBytes && !all.empty()) break;
     absl::StrAppend(&all, text, "\n");
   }
-  return models::DetectLanguages(all, is_html);
+  return all;
 }
 
 std::vector<size_t> Every(const std::vector<std::string>& texts) {
@@ -145,30 +165,29 @@ absl::StatusOr<TextSources> DetectSources(const TranslationRequest& request,
     if (auto named = RouteFrom(request, "", services); !named.ok()) return named.status();
   }
   TextSources sources;
-  std::vector<Candidates> each;
-  for (const std::string& text : texts) {
-    Candidates& candidates = each.emplace_back(models::DetectLanguages(text, IsHtml(request)));
-    sources.detected.push_back(candidates.empty() ? models::DetectedLanguage()
-                                                  : candidates.front());
-  }
   Detection detection(request, services);
-  const Detection::Choice all = detection.Choose(OfAll(texts, IsHtml(request)));
+  for (const std::string& text : texts) sources.detected.push_back(detection.Detect(text));
+  const models::DetectedLanguage of_all =
+      texts.size() == 1 ? sources.detected.front() : detection.Detect(Together(texts));
+  const Detection::Choice all = detection.Choose(of_all);
   if (!request.detect_each) {
     if (!all.route.ok()) return all.route.status();
-    sources.read_in.assign(texts.size(), {all.route->source_language, all.confidence});
+    sources.read_in.assign(texts.size(), all.read_in);
+    sources.untranslated.assign(texts.size(), all.untranslated);
     sources.groups.push_back({*all.route, Every(texts)});
     return sources;
   }
   std::map<std::string, size_t> groups;  // by the language
   for (size_t i = 0; i < texts.size(); ++i) {
-    const bool sure = !each[i].empty() && each[i].front().confidence > kUnsure;
-    const Detection::Choice choice = sure ? detection.Choose(each[i]) : all;
+    const models::DetectedLanguage& own = sources.detected[i];
+    const Detection::Choice choice = own.confidence > kUnsure ? detection.Choose(own) : all;
     if (!choice.route.ok()) return choice.route.status();
-    const std::string& language = choice.route->source_language;
-    const auto [group, is_new] = groups.emplace(language, sources.groups.size());
+    const auto [group, is_new] =
+        groups.emplace(choice.route->source_language, sources.groups.size());
     if (is_new) sources.groups.push_back({*choice.route});
     sources.groups[group->second].texts.push_back(i);
-    sources.read_in.push_back({language, choice.confidence});
+    sources.read_in.push_back(choice.read_in);
+    sources.untranslated.push_back(choice.untranslated);
   }
   return sources;
 }
@@ -192,7 +211,7 @@ absl::StatusOr<TextSources> FindSources(const TranslationRequest& request,
   sources.groups.push_back({*std::move(route), Every(texts)});
   if (request.detect_language) {
     for (const std::string& text : texts) {
-      Candidates candidates = models::DetectLanguages(text, IsHtml(request));
+      auto candidates = models::DetectLanguages(text, IsHtml(request));
       sources.detected.push_back(candidates.empty() ? models::DetectedLanguage()
                                                     : std::move(candidates.front()));
     }

@@ -25,7 +25,10 @@ struct TextSources {
   // Set if the languages were detected: for each text, the language it is read in and its
   // confidence.
   std::vector<models::DetectedLanguage> read_in = {};
-  // Set if the request asks for it: the likely language of each text; empty if it is unknown.
+  // Set if the languages were detected: for each text, as TranslationText::untranslated.
+  std::vector<std::string> untranslated = {};
+  // Set if the languages were detected or the request asks for it: the likely language of each
+  // text; empty if it is unknown.
   std::vector<models::DetectedLanguage> detected = {};
 };
 

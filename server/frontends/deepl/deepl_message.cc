@@ -209,6 +209,7 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
     translations.push_back({{"detected_source_language", DeepLSource(source)},
                             {"text", std::move(translated)},
                             {"billed_characters", text.characters}});
+    if (!text.untranslated.empty()) translations.back()["untranslated"] = text.untranslated;
   }
   return JsonText(nlohmann::ordered_json{{"translations", std::move(translations)}});
 }

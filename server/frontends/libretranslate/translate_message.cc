@@ -191,13 +191,17 @@ std::string TranslateBody(const HttpTranslateRequest& request,
   Json detected = Json::array();
   Json alternatives = Json::array();
   Json lost = Json::array();
+  Json untranslated = Json::array();
   bool any_lost = false;
+  bool any_untranslated = false;
   for (size_t i = 0; i < results.size(); ++i) {
     TranslationResults::Text& result = results[i];
     translated.push_back(std::move(result.text));
     detected.push_back(ToJson(texts[i].read_in.value_or(models::DetectedLanguage())));
     any_lost = any_lost || !result.lost.empty();
     lost.push_back(std::move(result.lost));
+    any_untranslated = any_untranslated || !texts[i].untranslated.empty();
+    untranslated.push_back(texts[i].untranslated);
     Json& others = alternatives.emplace_back(Json::array());
     for (models::TranslationAlternative& other : result.alternatives)
       others.push_back(std::move(other.text));
@@ -209,6 +213,7 @@ std::string TranslateBody(const HttpTranslateRequest& request,
   if (request.auto_source) answer["detectedLanguage"] = shaped(detected);
   if (request.alternatives > 0) answer["alternatives"] = shaped(alternatives);
   if (any_lost) answer["lost"] = shaped(lost);
+  if (any_untranslated) answer["untranslated"] = shaped(untranslated);
   return JsonText(answer);
 }
 

@@ -91,6 +91,11 @@ v1::TextStatus ToMessage(const absl::Status& status) {
   return message;
 }
 
+absl::Status StatusOf(const TranslationText& text) {
+  if (!text.status.ok() || text.untranslated.empty()) return text.status;
+  return absl::FailedPreconditionError(text.untranslated);
+}
+
 v1::DetectedLanguage ToMessage(models::DetectedLanguage detected) {
   v1::DetectedLanguage message;
   message.set_language(std::move(detected.language));
@@ -110,7 +115,7 @@ Alternatives ToMessages(std::vector<models::TranslationAlternative> alternatives
 
 v1::Translation ToMessage(TranslationResults::Text result, const TranslationText& text) {
   v1::Translation message;
-  *message.mutable_status() = ToMessage(text.status);
+  *message.mutable_status() = ToMessage(StatusOf(text));
   message.set_source_characters(static_cast<int64_t>(text.characters));
   message.set_target_characters(static_cast<int64_t>(models::CountCodePoints(result.text)));
   message.set_text(std::move(result.text));

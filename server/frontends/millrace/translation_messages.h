@@ -16,6 +16,9 @@ absl::StatusOr<TranslationRequest> ToTranslationRequest(v1::TranslateRequest mes
 
 v1::TranslationRoute ToMessage(const TranslationRoute& route);
 v1::TextStatus ToMessage(const absl::Status& status);
+// Returns the status of a text, which is not OK either if the text is returned as it is because no
+// model reads its language.
+absl::Status StatusOf(const TranslationText& text);
 v1::DetectedLanguage ToMessage(models::DetectedLanguage detected);
 
 using Alternatives = google::protobuf::RepeatedPtrField<v1::Alternative>;

@@ -109,6 +109,7 @@ class StreamTranslateTask {
     const TranslationText& text = progress_.texts()[part.text_index];
     if (!begun_[part.text_index] && text.detected)
       *message.mutable_detected_language() = ToMessage(*text.detected);
+    if (!text.untranslated.empty()) *message.mutable_status() = ToMessage(StatusOf(text));
     begun_[part.text_index] = true;
     SendMessage(message, stream);
   }

@@ -100,23 +100,45 @@ TEST_F(TranslationLanguagesTest, TheLanguageIsDetectedWhenAskedFor) {
   EXPECT_THAT(response_.translations(0).text(), HasSubstr("enpt("));
   EXPECT_EQ(response_.translations(0).detected_language().language(), "pt");
 
+  request = Texts({"123 456"});
+  request.set_source_language("auto");
+  request.set_target_language("pt");
+  const grpc::Status status = Translate(request);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("source_language: 'auto' cannot tell the language"));
+}
+
+TEST_F(TranslationLanguagesTest, ATextInALanguageWithoutAModelIsReturnedWithTheReason) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Wrap});
+  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
   struct Case {
     std::string text;
     std::string model;
-    std::string message;
+    std::string language;
   };
-  for (const Case& bad : std::vector<Case>{
-           {"123 456", "", "source_language: 'auto' cannot tell the language"},
-           {"Wo ist der n\xC3\xA4\x63hste Bahnhof, bitte?", "", "takes the texts for 'de'"},
-           {"Onde fica a esta\xC3\xA7\xC3\xA3o?", "en-pt", "takes the texts for 'pt'"}}) {
-    auto wrong = Texts({bad.text});
-    wrong.set_source_language("auto");
-    wrong.set_target_language("pt");
-    wrong.set_model(bad.model);
-    const grpc::Status status = Translate(wrong);
-    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << bad.text;
-    EXPECT_THAT(status.error_message(), HasSubstr(bad.message));
+  for (const Case& other : std::vector<Case>{{"Wo ist der n\u00E4chste Bahnhof, bitte?", "", "de"},
+                                             {"Guten Morgen", "", "de"},
+                                             {"Onde fica a esta\u00E7\u00E3o?", "en-pt", "pt"}}) {
+    auto request = Texts({other.text});
+    request.set_source_language("auto");
+    request.set_target_language("pt");
+    request.set_model(other.model);
+    ASSERT_TRUE(Translate(request).ok()) << other.text;
+    EXPECT_EQ(response_.translations(0).text(), other.text);
+    EXPECT_EQ(response_.route().source_language(), other.language);
+    EXPECT_EQ(response_.translations(0).status().code(), StatusCode::FAILED_PRECONDITION);
+    EXPECT_THAT(response_.translations(0).status().message(),
+                HasSubstr("takes the text for '" + other.language + "'"));
   }
+  // The library alone takes this for Sesotho.
+  auto request = Texts({"A casa \u00E9 vermelha."});
+  request.set_source_language("auto");
+  request.set_target_language("en");
+  ASSERT_TRUE(Translate(request).ok());
+  EXPECT_EQ(response_.route().source_language(), "pt");
+  EXPECT_EQ(response_.translations(0).status().code(), StatusCode::OK);
 }
 
 TEST_F(TranslationLanguagesTest, TagsAreLookedUpAmongTheModels) {
