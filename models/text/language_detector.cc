@@ -41,7 +41,7 @@ constexpr size_t kShortBytes = 128;
 constexpr size_t kTellingBytes = 64;
 // The weight of the library's score, in the units of the logarithm of a probability, and by how
 // much such a sum decides between two languages.
-constexpr float kLibraryWeight = 2;
+constexpr float kLibraryWeight = 1;
 constexpr float kDecisive = 8;
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
@@ -160,7 +160,7 @@ DetectedLanguage Named(const std::pair<size_t, float>& ranked) {
   return {std::string(kLetterProfiles.at(ranked.first).language), ranked.second};
 }
 
-// What the library alone finds.
+// Returns what the library alone finds.
 std::vector<DetectedLanguage> ByLibrary(std::string_view text, bool is_html) {
   std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
   // For a word or two the library finds a language only with kCLDFlagBestEffort.

@@ -14,24 +14,50 @@ namespace {
 
 constexpr size_t kLanguages = kLetterProfiles.size();
 constexpr size_t kLongest = 3;  // letters of a sequence
-// What a language makes of a sequence, by its length, that its profile lacks.
+// The score of a sequence that a profile lacks, by its length.
 constexpr std::array<float, kLongest> kUnknown = {-10.8F, -11.5F, -11.5F};
 constexpr float kLevelsPerNat = 4;
 // Texts of any language have some letters of others, which are rarer.
 constexpr float kUsedLetter = -9;
-// What a common word says beyond its letters.
+// A common word adds this to the score of its letters.
 constexpr float kCommonWord = 16;
 
 // Words of greetings and of user interfaces, which stand alone and of which letters say too little.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCommonWords = {{
     {"en",
+     " address allow apply archive attach block camera cancel change click close code color "
+     "confirm "
+     "connect contact content continue copy create cut date default details device disable "
+     "disconnect download email enable enter event export favorite field filter find finish folder "
+     "forward friend group hide history image import insert install invite item keyboard label "
+     "language last later layout library link list load location lock manage map mark message "
+     "mobile mode model move music mute network note number option page panel password paste pause "
+     "phone photo picture preview private profile project public quit rate refresh remove rename "
+     "replace reply report request restart restore retry review role rule run scan schedule screen "
+     "section security select server sound source space speed status store style switch sync "
+     "system "
+     "tag task test text theme title top total type unknown update upload user value version video "
+     "volume wait warning web week width window word write zoom desktop notification settings "
      " about add all and are back book buy bye cart cat close day delete dog done edit error exit "
      "file from go good hello help hi home i in is left like log menu milk more my name new next "
      "night no not of off ok on open order out play print radio read red reset right save search "
      "send set share show sign slow start stop submit table the time to today undo up view water "
      "we week what where yes you your "},
     {"pt",
-     " a abrir ajuda adeus amanh\u00E3 aqui aviso baixar boa bom buscar cachorro carro casa com "
+     " aceitar adicionar alterar amigo anterior apagar aplicar arquivo ativar atualizar barra "
+     "bloquear cadeira carregar categoria celular clique colar comprar compartilhar conectar conta "
+     "continuar convidar copiar cor criar curtir dados data desativar descartar desfazer editar "
+     "embora endere\u00E7o ent\u00E3o enviar escolher escrever esquerda direita exibir exportar "
+     "favorito "
+     "filtrar finalizar fonte foto grupo hora imagem importar inserir instalar jogo lista legenda "
+     "legendas limpar linha lugar marcar mensagem modo mostrar mudar n\u00FAmero ocultar "
+     "op\u00E7\u00F5es "
+     "ordenar pagar parar pasta perfil permitir pessoa pr\u00F3ximo pular recarregar recortar "
+     "recusar rede renomear responder restaurar revisar rua selecionar senha sincronizar tamanho "
+     "tela tempo tentar testar texto tipo trocar usu\u00E1rio valor vazio velho vermelho "
+     "v\u00EDdeo "
+     "volume a abrir ajuda adeus amanh\u00E3 aqui aviso baixar boa bom buscar cachorro carro casa "
+     "com "
      "confirmar da de dia do e editar ele ela em entrar enviar erro est\u00E1 excluir fechar gato "
      "hoje idioma imprimir ir leite livro mais mesa meu minha n\u00E3o noite nome novo o oi "
      "ol\u00E1 "

@@ -8,7 +8,7 @@
 
 namespace millrace::models {
 
-// What the letters and words of a short text say of its language.
+// The evidence that the letters and words of a short text give for its language.
 struct LetterEvidence {
   // For each of kLetterProfiles the logarithm of the text's probability.
   std::array<float, kLetterProfiles.size()> scores{};

@@ -72,11 +72,28 @@ def test_each_text_of_a_list_is_judged_by_itself(daemon):
     texts = [TEXT, "Onde fica a estação mais próxima, por favor?", "Où se trouve la gare la plus proche, s'il vous plaît ?"]
     status, _, answer = post(daemon, "/translate", {"q": texts, "source": "auto", "target": "pt"})
     assert status == 200
-    assert answer["translatedText"][:2] == [over_grpc(daemon, TEXT), texts[1]]
+    assert answer["translatedText"] == [over_grpc(daemon, TEXT), *texts[1:]]
     detected = answer["detectedLanguage"]
-    assert [one["language"] for one in detected] == ["en", "pt", "en"]
-    assert detected[0]["confidence"] > 80 and detected[1]["confidence"] > 80
-    assert detected[2]["confidence"] == 0   # no model reads it
+    assert [one["language"] for one in detected] == ["en", "pt", "fr"]
+    assert all(one["confidence"] > 80 for one in detected)
+    assert answer["untranslated"][:2] == ["", ""]
+    assert "'fr'" in answer["untranslated"][2]
+
+
+def test_a_text_in_a_language_without_a_model_is_returned_with_the_reason(daemon):
+    for text, language in [("Guten Morgen", "de"), ("Hoe gaat het met je?", "nl"), ("Bonjour, où est la gare?", "fr")]:
+        status, _, answer = post(daemon, "/translate", {"q": text, "source": "auto", "target": "pt"})
+        assert (status, answer["translatedText"]) == (200, text)
+        assert answer["detectedLanguage"]["language"] == language
+        assert f"'{language}'" in answer["untranslated"]
+
+
+@pytest.mark.parametrize("text", ["A casa é vermelha.", "Cancelar", "Amarelo", "gato", "oi",
+                                  "Baixe o app no GitHub: https://github.com/user/repository/releases"])
+def test_short_portuguese_is_read_as_portuguese(daemon, text):
+    _, _, answer = post(daemon, "/translate", {"q": text, "source": "auto", "target": "en"})
+    assert answer["detectedLanguage"]["language"] == "pt"
+    assert "untranslated" not in answer
 
 
 def test_languages_are_found_by_any_tag_that_fits(daemon):
@@ -121,7 +138,7 @@ def test_suggestions_are_off_as_in_the_original(daemon):
 def test_settings_are_those_that_front_ends_read(daemon):
     status, settings = daemon.http("/frontend/settings")
     assert status == 200
-    assert (settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]) == (100_000, False, "en")
+    assert (settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]) == (500_000, False, "en")
 
 
 # --- what bad requests get ---
@@ -141,7 +158,7 @@ BAD = {
     "q a list of lists": (GOOD | {"q": [["x"]]}, 400, ["q[0]", "string", "array"]),
     "only empty texts": (GOOD | {"q": ["", ""]}, 400, ["q[0]", "empty"]),
     "NUL": (GOOD | {"q": ["x", "a\0b"]}, 400, ["q[1]", "NUL", "byte 1"]),
-    "long q": (GOOD | {"q": "a" * 100_001}, 413, ["100001 characters", "100000"]),
+    "long q": (GOOD | {"q": "a" * 500_001}, 413, ["500001 characters", "500000"]),
     "many texts": (GOOD | {"q": ["a"] * 10_001}, 413, ["10001", "10000"]),
     "unknown source": (GOOD | {"source": "xx"}, 400, ["'xx'", "'pt'"]),
     "unknown target": (GOOD | {"target": "xx"}, 400, ["'en'", "'xx'"]),
