@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
@@ -13,6 +14,7 @@ namespace {
 // Placeholders and pieces of code within a sentence are shorter; a bounded look-ahead keeps the
 // time linear.
 constexpr size_t kMaxSpanBytes = 256;
+constexpr size_t kMaxMessageBytes = 16 << 10;
 constexpr std::array<std::string_view, 62> kFileEndings = {
     "bat",  "bin",  "bz2",  "cc",   "cfg", "conf", "cpp",  "css",   "csv",  "dll", "doc",
     "docx", "exe",  "flac", "gif",  "go",  "gz",   "html", "htm",   "ini",  "iso", "java",
@@ -40,11 +42,26 @@ bool IsPathByte(char c) { return IsNameByte(c) || c == '.' || c == '-' || c == '
 // the whole text, because a pattern also depends on the text before it.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  Reader(std::string_view text, bool brackets) : text_(text), brackets_(brackets) {
+    FindCounterparts();
+  }
+
+  // Returns true for a pattern into which a program puts text, so that what touches it belongs to
+  // it: v%s, {0}km.
+  bool IsPlaceholder(size_t at) const {
+    const char c = text_[at];
+    return c == '{' || c == '%' || ((c == '$' || c == '#' || c == '@') && At(at + 1) == '{');
+  }
 
   size_t EndAt(size_t at) const {
     const char c = text_[at];
     switch (c) {
+      case '<':
+        return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>");
+      case '[':
+        return brackets_ ? Brackets(at) : 0;
+      case '|':
+        return Pipes(at);
       case '{':
         return Braces(at);
       case '$':
@@ -57,7 +74,7 @@ class Reader {
         return Code(at);
       case '@':
       case '#':
-        return Tag(at);
+        return At(at + 1) == '{' ? Braces(at + 1) : Tag(at);
       case '/':
       case '~':
       case '.':
@@ -84,20 +101,109 @@ class Reader {
   }
   size_t NameEnd(size_t at) const { return RunEnd(at, IsNameByte); }
 
-  // Reads {name}, {0:.2f}, {{ name }}, {count, plural, ...}; not {a remark in braces}.
-  size_t Braces(size_t at) const {
-    size_t depth = 0;
-    size_t end = at;
-    for (; end < std::min(text_.size(), at + kMaxSpanBytes); ++end) {
-      if (text_[end] == '{') ++depth;
-      if (text_[end] == '}' && --depth == 0) break;
-      if (text_[end] == '\n') return 0;
+  // Finds the } of each {.
+  void FindCounterparts() {
+    if (text_.find('{') == std::string_view::npos) return;
+    closing_.assign(text_.size(), 0);
+    std::vector<size_t> open;
+    for (size_t at = 0; at < text_.size(); ++at) {
+      if (text_[at] == '{') {
+        open.push_back(at);
+      } else if (text_[at] == '}' && !open.empty()) {
+        closing_[open.back()] = at;
+        open.pop_back();
+      }
     }
-    if (depth > 0 || At(end) != '}') return 0;
+  }
+
+  // Returns the end of what begins and ends with these marks, 0 if it does not.
+  size_t Enclosed(size_t at, std::string_view opening, std::string_view closing) const {
+    constexpr size_t kLongest = 1024;
+    if (text_.substr(at, opening.size()) != opening) return 0;
+    const size_t end = text_.substr(0, at + kLongest).find(closing, at + opening.size());
+    return end == std::string_view::npos ? 0 : end + closing.size();
+  }
+
+  // Returns true if each word begins with a capital or a digit: Your Name.
+  static bool IsTitle(std::string_view words) {
+    bool begins = true;
+    for (size_t at = 0; at < words.size();) {
+      const CodePoint c = DecodeAt(words, at);
+      if (begins && !IsUpper(c.value) && !IsDigit(c.value)) return false;
+      begins = c.value == ' ';
+      at += c.bytes;
+    }
+    return !words.empty() && !begins;
+  }
+
+  static bool HasSentence(std::string_view words) {
+    constexpr std::ptrdiff_t kMostSpaces = 5;
+    return words.find_first_of(".!?;\n") != std::string_view::npos ||
+           std::ranges::count(words, ' ') > kMostSpaces;
+  }
+
+  // Returns true for the contents of an ICU message, such as {n, plural, one {# cat} ...}.
+  static bool IsMessage(std::string_view inner) {
+    constexpr std::array<std::string_view, 3> kKinds = {"plural", "select", "selectordinal"};
+    const size_t comma = inner.find(',');
+    if (comma == std::string_view::npos) return false;
+    const size_t kind = inner.find_first_not_of(" \t\r\n", comma + 1);
+    const size_t end = inner.find_first_of(", \n\t", kind);
+    return end != std::string_view::npos && Among(inner.substr(kind, end - kind), kKinds);
+  }
+
+  // Reads {name}, { name }, {Your Name}, {0:.2f}, {{ name }}, {% tag %}, {count, plural, ...}; not
+  // {a remark in braces}.
+  size_t Braces(size_t at) const {
+    if (const size_t tag = Enclosed(at, "{%", "%}") + Enclosed(at, "{#", "#}"); tag > 0) return tag;
+    const size_t end = at < closing_.size() ? closing_[at] : 0;
+    if (end == 0) return 0;
     const std::string_view inner = text_.substr(at + 1, end - at - 1);
+    if (inner.size() <= kMaxMessageBytes && IsMessage(inner)) return end + 1;
+    if (inner.size() > kMaxSpanBytes || inner.find('\n') != std::string_view::npos) return 0;
     if (inner.empty() || (inner.front() == '{' && inner.back() == '}')) return end + 1;
     const size_t space = inner.find(' ');
-    return space == std::string_view::npos || inner.find(',') < space ? end + 1 : 0;
+    if (space == std::string_view::npos || inner.find(',') < space) return end + 1;
+    const bool spaced = inner.size() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
+    if (spaced && !HasSentence(inner.substr(1, inner.size() - 2))) return end + 1;
+    return IsTitle(inner) && !HasSentence(inner) ? end + 1 : 0;
+  }
+
+  // Reads [[name]] and, within a sentence, [name] and [Your Name]; not [Applause] before one.
+  size_t Brackets(size_t at) const {
+    if (At(at + 1) == '[') {
+      const size_t end = Enclosed(at, "[[", "]]");
+      return text_.substr(at, end - std::min(at, end)).find('\n') == std::string_view::npos ? end
+                                                                                            : 0;
+    }
+    constexpr size_t kLongest = 40;
+    const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
+    if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
+    const std::string_view inner = text_.substr(at + 1, close - at - 1);
+    const bool is_name =
+        !inner.empty() && IsAsciiLetter(inner[0]) &&
+        std::ranges::all_of(inner, [](char c) { return IsNameByte(c) || c == '-'; });
+    if (!is_name && (inner.find(' ') == std::string_view::npos || !IsTitle(inner))) return 0;
+    size_t before = at;
+    while (before > 0 && text_[before - 1] == ' ') --before;
+    const bool begins = before == 0 || text_[before - 1] == '\n';
+    const size_t behind = std::min(text_.find_first_not_of(' ', close + 1), text_.size());
+    const CodePoint next = DecodeAt(text_, behind);
+    const bool ends = next.bytes == 0 || next.value == '\n';
+    if (begins && (ends || IsUpper(next.value) || next.value == '[')) return 0;
+    const bool capitals = std::ranges::none_of(inner, [](char c) { return c >= 'a' && c <= 'z'; });
+    return capitals && inner.size() > 1 && ends ? 0 : close + 1;
+  }
+
+  // Reads |name|, which stands alone.
+  size_t Pipes(size_t at) const {
+    constexpr size_t kLongest = 64;
+    if (at > 0 && !IsSpace(DecodeBefore(text_, at).value) && text_[at - 1] != '(') return 0;
+    const size_t close = text_.substr(0, at + kLongest).find_first_of("|\n", at + 1);
+    if (At(close) != '|' || close == at + 1 || At(at + 1) == ' ' || text_[close - 1] == ' ')
+      return 0;
+    return IsWordCharacter(DecodeAt(text_, close + 1).value) || At(close + 1) == '|' ? 0
+                                                                                     : close + 1;
   }
 
   // Reads ${name}, $NAME; not $5.
@@ -106,11 +212,12 @@ class Reader {
     return IsAsciiLetter(At(at + 1)) || At(at + 1) == '_' ? NameEnd(at + 1) : 0;
   }
 
-  // Reads placeholders of printf: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}; but not "5 % of it".
+  // Reads placeholders of printf and Qt: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}, %1, %n, %%; but
+  // not "5 % of it".
   size_t Percent(size_t at) const {
     size_t next = at + 1;
     if (At(next) == '{') return Braces(next);
-    if (At(next) == '@') return next + 1;
+    if (At(next) == '@' || At(next) == '%') return next + 1;
     if (At(next) == '(') {
       next = NameEnd(next + 1);
       if (At(next) != ')') return 0;
@@ -118,6 +225,11 @@ class Reader {
     } else if (at > 0 && IsAsciiDigit(text_[at - 1])) {
       return 0;
     }
+    // Qt: %1, %L2
+    const size_t number = next + (At(next) == 'L' ? 1 : 0);
+    const size_t number_end = DigitsEnd(text_, number);
+    const bool is_qt = number_end > number && number_end - number <= 2 && At(number) != '0' &&
+                       At(number_end) != '$' && At(number_end) != '.';
     const auto part = [](char c) {
       return IsAsciiDigit(c) || c == '$' || c == '.' || c == '-' || c == '+' || c == '#' ||
              c == '*';
@@ -125,10 +237,12 @@ class Reader {
     next = RunEnd(next, part, 12);
     next = RunEnd(
         next, [](char c) { return c == 'l' || c == 'h' || c == 'z'; }, 2);
-    constexpr std::string_view kConversions = "sdiufFeEgGxXoc@";
+    constexpr std::string_view kConversions = "sdiufFeEgGxXocpn@";
     const char conversion = At(next);
-    if (conversion == 0 || kConversions.find(conversion) == std::string_view::npos) return 0;
-    return IsNameByte(At(next + 1)) ? 0 : next + 1;
+    const bool converts =
+        conversion != 0 && kConversions.find(conversion) != std::string_view::npos;
+    if (converts && !IsNameByte(At(next + 1))) return next + 1;
+    return is_qt ? number_end : 0;
   }
 
   // Reads :name:, :name.
@@ -136,6 +250,8 @@ class Reader {
     if (!AtWordStart(at) || (at > 0 && At(at - 1) == ':') || !IsAsciiLetter(At(at + 1))) return 0;
     size_t end = NameEnd(at + 1);
     if (At(end) == ':') ++end;
+    // A role of reStructuredText: :ref:`text <target>`
+    if (const size_t code = At(end) == '`' ? Code(end) : 0; code > 0) return code;
     return end - at > 2 ? end : 0;
   }
 
@@ -205,6 +321,9 @@ class Reader {
 
   // Reads patterns that begin with a letter, digit or _.
   size_t Word(size_t at) const {
+    // A percentage in a format string: 100%%
+    if (const size_t digits = DigitsEnd(text_, at); digits > at && text_.substr(digits, 2) == "%%")
+      return digits + 2;
     const size_t letters = RunEnd(at, IsAsciiLetter, 16);
     if (letters > at && text_.substr(letters, 3) == "://") return Address(at, letters + 3);
     if (text_.substr(at, 7) == "mailto:") return Address(at, at + 7);
@@ -267,7 +386,10 @@ class Reader {
     const size_t dot = word.rfind('.');
     if (dot == std::string_view::npos || dot == 0) return false;
     const std::string_view ending = word.substr(dot + 1);
-    return Among(ending, kFileEndings) || Among(ending, kDomainEndings);
+    if (Among(ending, kFileEndings) || Among(ending, kDomainEndings)) return true;
+    // "the end.It is": two letters of which one is small may begin a sentence.
+    const bool capitals = std::ranges::all_of(ending, IsAsciiUpper);
+    return (capitals || ending.size() > 2) && Among(AsciiLower(ending), kFileEndings);
   }
 
   // Returns true for 1.2.3, v2, v1.0-rc1, 192.168.0.1; not for 1.234.567, which is a number.
@@ -290,13 +412,41 @@ class Reader {
   }
 
   const std::string_view text_;
+  const bool brackets_;
+  std::vector<size_t> closing_;  // by byte: where the { there is closed; 0: it is not
 };
+
+// Returns where the word begins that goes on to `at`, but no place before `limit`; `at` if the word
+// is long or has letters that are not ASCII.
+size_t TouchingBegin(std::string_view text, size_t at, size_t limit) {
+  constexpr size_t kLongest = 12;
+  size_t begin = at;
+  while (begin > limit && IsNameByte(text[begin - 1]) && at - begin <= kLongest) --begin;
+  return at - begin > kLongest ? at : begin;
+}
+
+size_t TouchingEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 12;
+  size_t end = at;
+  while (end < text.size() && IsNameByte(text[end]) && end - at <= kLongest) ++end;
+  return end - at > kLongest ? at : end;
+}
+
+bool IsQuote(char c) { return c == '"' || c == '\''; }
+
+// Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}.
+bool IsJoint(std::string_view between) {
+  constexpr std::string_view kJoints = ":/-.,x_=+|";
+  return between.size() == 1 && kJoints.find(between[0]) != std::string_view::npos;
+}
 
 }  // namespace
 
-std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms) {
+std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms,
+                                              bool brackets) {
   std::vector<ProtectedSpan> spans;
-  const Reader reader(text);
+  const Reader reader(text, brackets);
+  bool after_placeholder = false;  // the last span is one
   for (size_t at = 0; at < text.size();) {
     const size_t end = reader.EndAt(at);  // at most `at`: there is no pattern
     const auto term = terms.empty() ? std::nullopt : terms.Find(text, at);
@@ -304,9 +454,23 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
       const std::string_view own = text.substr(at, term->end - at);
       spans.push_back({at, term->end, term->becomes.empty() ? own : term->becomes});
       at = term->end;
+      after_placeholder = false;
     } else if (end > at) {
-      spans.push_back({at, end, text.substr(at, end - at)});
-      at = end;
+      const bool placeholder = reader.IsPlaceholder(at);
+      const size_t free = spans.empty() ? 0 : spans.back().end;
+      size_t begin = placeholder ? TouchingBegin(text, at, free) : at;
+      at = placeholder ? TouchingEnd(text, end) : end;
+      if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
+        begin = spans.back().begin;
+        spans.pop_back();
+      }
+      if (placeholder && begin > free && IsQuote(text[begin - 1]) &&
+          ByteAt(text, at) == text[begin - 1]) {
+        --begin;
+        ++at;
+      }
+      spans.push_back({begin, at, text.substr(begin, at - begin)});
+      after_placeholder = placeholder;
     } else {
       at += DecodeAt(text, at).bytes;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/text/unicode.h"
+#include "models/translation/markup/boundaries.h"
 #include "models/translation/markup/html_entities.h"
 
 namespace millrace::translation {
@@ -19,6 +20,24 @@ void BlockBuilder::Add(MarkEvent::Kind kind, std::string_view markup) {
 }
 
 void BlockBuilder::Text(std::string_view text) {
+  size_t at = 0;
+  while (true) {
+    const Boundary boundary = FindBoundary(text, at);
+    Sentences(text.substr(at, boundary.begin - at));
+    if (boundary.begin == boundary.end) return;
+    const std::string_view markup = text.substr(boundary.begin, boundary.end - boundary.begin);
+    if (boundary.is_sign) {
+      Alone(markup);
+    } else if (open_.empty() || options_.crosses_blocks) {
+      Divide(markup);
+    } else {
+      Keep(markup);  // a pair does not go on behind the end of a block
+    }
+    at = boundary.end;
+  }
+}
+
+void BlockBuilder::Sentences(std::string_view text) {
   MarkedText& marked = block_.marked;
   // In "a <br> b" one of the two spaces goes with the markup between them.
   if (!marked.events.empty() && marked.events.back().kind == MarkEvent::Kind::kAlone &&

@@ -21,6 +21,7 @@ class BlockBuilder {
 
   explicit BlockBuilder(const Options& options) : options_(options) {}
 
+  // Adds text. What FindBoundary finds in it stays as it is.
   void Text(std::string_view text);
   // Adds a character and how the source writes it.
   void Character(std::string_view character, std::string_view written);
@@ -45,6 +46,7 @@ class BlockBuilder {
     bool from_earlier;  // it began in an earlier block
   };
 
+  void Sentences(std::string_view text);
   void Add(MarkEvent::Kind kind, std::string_view markup);
   // Makes all open markup stand alone.
   void LeaveAlone();

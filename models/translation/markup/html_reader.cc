@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
+#include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
@@ -22,6 +25,21 @@ constexpr std::array<std::string_view, 9> kUntouched = {
     "script", "style", "pre", "textarea", "svg", "math", "iframe", "noscript", "template"};
 constexpr std::array<std::string_view, 11> kWithoutEnd = {
     "area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "track", "wbr"};
+
+// Elements of HTML that separate blocks; any other name is not of HTML.
+constexpr std::array<std::string_view, 75> kBlocks = {
+    "address",  "applet",     "area",   "article", "aside",  "audio",    "base",     "body",
+    "br",       "button",     "canvas", "caption", "center", "col",      "colgroup", "datalist",
+    "dd",       "details",    "dialog", "dir",     "div",    "dl",       "dt",       "embed",
+    "fieldset", "figcaption", "figure", "footer",  "form",   "frame",    "frameset", "h1",
+    "h2",       "h3",         "h4",     "h5",      "h6",     "head",     "header",   "hgroup",
+    "hr",       "html",       "legend", "li",      "link",   "main",     "map",      "menu",
+    "meta",     "meter",      "nav",    "object",  "ol",     "optgroup", "option",   "p",
+    "param",    "progress",   "search", "section", "select", "summary",  "table",    "tbody",
+    "td",       "tfoot",      "th",     "thead",   "title",  "tr",       "track",    "ul",
+    "video",    "slot",       "item"};
+// The annotations of ruby text, which stay as they are.
+constexpr std::array<std::string_view, 3> kAnnotations = {"rt", "rp", "rtc"};
 
 bool Among(std::string_view name, const auto& names) {
   return std::ranges::find(names, name) != names.end();
@@ -83,21 +101,80 @@ class HtmlReader {
       const size_t unfinished = tags_.UnfinishedEnd(at_);
       return unfinished > at_ ? out_.Alone(Taken(unfinished)) : out_.Text(Taken(at_ + 1));
     }
-    const bool is_inline =
-        Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd) || IsPlaceholder(tag.name);
+    if (Among(tag.name, kAnnotations) && !tag.closes && !tag.is_empty)
+      return out_.Alone(Taken(ElementEnd(tag)));
+    const bool is_inline = Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd) ||
+                           IsPlaceholder(tag.name) || IsUnknownInline(tag);
     const bool opens = !tag.closes && !tag.is_empty && !Among(tag.name, kInlineWithoutEnd) &&
                        !Among(tag.name, kWithoutEnd);
     const bool code = Among(tag.name, kInlineCode);
     if (opens && (code || tag.untranslated || Among(tag.name, kUntouched)))
       return Untouched(tag, is_inline);
-    if (opens && IsPlaceholder(tag.name)) {
-      if (const size_t end = EmptyEnd(tag); end > 0) return out_.Alone(Taken(end));
+    if (opens && !Among(tag.name, kInline)) {
+      if (const size_t end = is_inline ? EmptyEnd(tag) : 0; end > 0) {
+        if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
+        return out_.Alone(Taken(end));
+      }
     }
     const std::string_view markup = Taken(tag.end);
     if (!is_inline) return out_.Divide(markup);
     if (opens) return out_.Open(tag.name, markup);
     if (tag.closes) return out_.Close(tag.name, markup);
     out_.Alone(markup);
+  }
+
+  // Returns true if a tag that HTML does not know stands within a sentence: words that end no
+  // sentence are before the element, and words or a sign behind it.
+  bool IsUnknownInline(const HtmlTag& tag) {
+    if (Among(tag.name, kBlocks) || Among(tag.name, kUntouched) || Among(tag.name, kWithoutEnd))
+      return false;
+    if (tag.closes) {
+      if (inline_open_.empty() || inline_open_.back() != tag.name) return false;
+      inline_open_.pop_back();
+      return true;
+    }
+    const bool after_words = at_ > 0 && IsWithinSentence(at_);
+    const size_t end = tag.is_empty ? tag.end : UnknownEnd(tag);
+    if (end == 0) return false;
+    const size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
+    const models::CodePoint behind = models::DecodeAt(text_, next);
+    constexpr std::u32string_view kSigns = U".,;:!?)'\"%&";
+    const bool before_words = models::IsWordCharacter(behind.value) ||
+                              (behind.bytes > 0 && kSigns.find(behind.value) != kSigns.npos);
+    // At the beginning of a block, what goes on with a small letter is the same sentence.
+    const bool begins = !after_words && models::IsLower(behind.value);
+    if (!before_words || !(after_words || begins)) return false;
+    if (!tag.is_empty) inline_open_.push_back(tag.name);
+    return true;
+  }
+
+  // Returns true if the text before a place is words of a sentence that has not ended.
+  bool IsWithinSentence(size_t at) const {
+    while (at > 0 && text_[at - 1] == ' ') --at;
+    if (at == 0) return false;
+    const char32_t before = models::DecodeBefore(text_, at).value;
+    constexpr std::u32string_view kSigns = U",;('\"-&%";
+    if (models::IsWordCharacter(before) || kSigns.find(before) != kSigns.npos) return true;
+    // Behind another element of the same sentence.
+    return before == '>' && !inline_open_.empty();
+  }
+
+  // Returns where an element that HTML does not know ends, if that is near; else 0.
+  size_t UnknownEnd(const HtmlTag& opening) {
+    constexpr size_t kNear = 512;
+    const std::string_view near = text_.substr(0, opening.end + kNear);
+    HtmlTag tag;
+    for (size_t at = near.find("</", opening.end); at != std::string_view::npos;
+         at = near.find("</", at + 2)) {
+      if (tags_.Read(at, tag) && tag.name == opening.name) return tag.end;
+    }
+    return 0;
+  }
+
+  // Returns where an element ends.
+  size_t ElementEnd(const HtmlTag& tag) {
+    const size_t content_end = ContentEnd(tag);
+    return content_end == text_.size() ? content_end : tags_.Behind(">", content_end);
   }
 
   // Returns where an element without content ends; 0: it has content.
@@ -111,9 +188,10 @@ class HtmlReader {
   // Keeps an element as it is; without an end tag it is the rest of the text, as in browsers.
   void Untouched(const HtmlTag& tag, bool is_inline) {
     const size_t content_end = ContentEnd(tag);
-    const size_t end = content_end == text_.size() ? content_end : tags_.Behind(">", content_end);
+    const size_t end = ElementEnd(tag);
     const bool blank = models::Trim(text_.substr(tag.end, content_end - tag.end)).empty();
     const std::string_view element = Taken(end);
+    if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
     if (!is_inline) return out_.Divide(element);
     if (blank) return out_.Alone(element);
     out_.Keep(element);
@@ -150,6 +228,7 @@ class HtmlReader {
   const std::string_view text_;
   HtmlTagReader tags_;
   size_t at_ = 0;
+  std::vector<std::string> inline_open_;  // elements within a sentence that HTML does not know
   BlockBuilder out_{{.is_html = true, .crosses_blocks = true}};
 };
 

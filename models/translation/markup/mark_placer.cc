@@ -1,6 +1,7 @@
 #include "models/translation/markup/mark_placer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,13 @@ bool MarkPlacer::LeansLeft(const MarkNode& mark) const {
   return mark.end == source_.size() || models::IsSpace(models::DecodeAt(source_, mark.end).value);
 }
 
+bool MarkPlacer::LeansRight(const MarkNode& mark) const {
+  if (!models::IsWordCharacter(models::DecodeAt(source_, mark.end).value)) return false;
+  // An accelerator key may be any letter of a word.
+  return mark.opening == "&" || mark.begin == 0 ||
+         models::IsSpace(models::DecodeBefore(source_, mark.begin).value);
+}
+
 bool MarkPlacer::CoversAll(const MarkNode& mark) const {
   return AllSpace(source_.substr(0, mark.begin)) && AllSpace(source_.substr(mark.end));
 }
@@ -47,6 +55,20 @@ int MarkPlacer::Vote(const TargetUnit& unit, size_t source, bool inside) const {
   // Punctuation only counts for the punctuation that it comes from.
   if (models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
   return inside && !models::IsWordCharacter(models::DecodeAt(source_, source).value) ? 1 : 0;
+}
+
+bool MarkPlacer::IsWord(const TargetUnit& unit) const {
+  return models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value);
+}
+
+bool MarkPlacer::IsCloser(size_t unit, size_t than, const MarkNode& mark) const {
+  if (than >= units_.size()) return true;
+  const auto distance = [&](size_t i) {
+    const auto wanted = static_cast<double>(mark.begin) / static_cast<double>(source_.size());
+    return std::abs(static_cast<double>(units_[i].begin) / static_cast<double>(target_.size()) -
+                    wanted);
+  };
+  return distance(unit) < distance(than);
 }
 
 MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
@@ -68,7 +90,9 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
       const size_t distance = source < mark.begin ? mark.begin - source
                               : inside            ? 0
                                                   : source - mark.end + 1;
-      if (!taken_[i] && distance < least) {
+      if (!taken_[i] &&
+          (distance < least || (distance == least && least > 0 && IsCloser(i, nearest, mark))) &&
+          IsWord(units_[i])) {
         least = distance;
         nearest = i;
       }
@@ -186,8 +210,9 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     const bool holds_together =
         IsWrittenSpace(mark.opening) && mark.opening.find_first_of("\n\r") == mark.opening.npos;
     const auto taken = std::span(pairs).first(with_words);
-    const size_t place =
+    size_t place =
         holds_together ? BestSpace(mark.begin, range, taken) : BestPlace(mark.begin, range, taken);
+    if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
     pairs.push_back({{place, place}, &mark});
   }
   std::ranges::sort(pairs, {}, by_place);

@@ -47,8 +47,11 @@ class MarkPlacer {
   // Returns 1 if an alignment is evidence that the unit belongs to a mark, -1 if it is evidence
   // against it, and 0 if it is neither. `inside`: the mark encloses the source position.
   int Vote(const TargetUnit& unit, size_t source, bool inside) const;
+  bool IsWord(const TargetUnit& unit) const;
+  // Returns true if a unit is nearer to where the mark is in its sentence than another.
+  bool IsCloser(size_t unit, size_t than, const MarkNode& mark) const;
   // Returns the stretch of free units with the greatest sum of votes for the mark. If none has
-  // votes, returns the nearest free unit; an empty range for a mark that is open at an end of the
+  // votes, returns the nearest free word; an empty range for a mark that is open at an end of the
   // text, or when no unit is free.
   Range BestStretch(const MarkNode& mark, Range range) const;
   // Returns the unit before which a mark without words belongs: where the fewest alignments are on
@@ -61,6 +64,8 @@ class MarkPlacer {
   // Returns true if the mark is attached to the end of a word: nothing separates it from the
   // character before it, and a space or the end of the text follows.
   bool LeansLeft(const MarkNode& mark) const;
+  // Returns true if it is attached to the beginning of a word.
+  bool LeansRight(const MarkNode& mark) const;
   bool CoversAll(const MarkNode& mark) const;
 
   const std::string_view source_;

@@ -48,6 +48,57 @@ size_t FootnoteEnd(std::string_view line, size_t at) {
   return models::ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
 }
 
+// Returns the end of the mark of an alert, [!NOTE], that begins at `at`, or `at`.
+size_t AlertEnd(std::string_view line, size_t at) {
+  if (line.substr(at, 2) != "[!") return at;
+  size_t end = at + 2;
+  while (models::IsAsciiLetter(models::ByteAt(line, end))) ++end;
+  return models::ByteAt(line, end) == ']' && end > at + 2 ? end + 1 : at;
+}
+
+// Returns the end of the mark of a directive, such as :::note, or 0.
+size_t DirectiveEnd(std::string_view line) {
+  const size_t begin = std::min(line.find_first_not_of(kBlanks), line.size());
+  if (line.substr(begin, 3) != ":::") return 0;
+  size_t end = std::min(line.find_first_not_of(':', begin), line.size());
+  end = std::min(line.find_first_not_of(kBlanks, end), line.size());
+  if (models::ByteAt(line, end) == '{') return line.size();
+  while (models::IsAsciiAlnum(models::ByteAt(line, end)) || models::ByteAt(line, end) == '-') ++end;
+  if (models::ByteAt(line, end) == '{') return line.size();
+  return std::min(line.find_first_not_of(kBlanks, end), line.size());
+}
+
+// Returns the end of the front matter in YAML or TOML that a document begins with; 0: it has none.
+size_t FrontMatterEnd(std::string_view text) {
+  const auto line_at = [text](size_t at) {
+    return models::TrimRight(text.substr(at, text.find('\n', at) - at));
+  };
+  const std::string_view mark = line_at(0);
+  if (mark != "---" && mark != "+++") return 0;
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at)) {
+    const std::string_view line = line_at(++at);
+    if (at == mark.size() + 1 && line.empty()) return 0;  // a rule between paragraphs
+    if (line == mark || (mark == "---" && line == "..."))
+      return std::min(text.find('\n', at), text.size() - 1) + 1;
+  }
+  return 0;
+}
+
+// Returns how far a line is indented, with tabs to every fourth column.
+size_t IndentOf(std::string_view line) {
+  size_t columns = 0;
+  for (const char c : line) {
+    if (c == ' ') {
+      ++columns;
+    } else if (c == '\t') {
+      columns += 4 - columns % 4;
+    } else {
+      break;
+    }
+  }
+  return columns;
+}
+
 // Returns the end of what is before the text of a line: quote marks, a list mark, heading marks.
 size_t PrefixEnd(std::string_view line) {
   size_t end = 0;
@@ -68,6 +119,8 @@ size_t PrefixEnd(std::string_view line) {
                (models::ByteAt(line, digits) == '.' || models::ByteAt(line, digits) == ')') &&
                blank_at(digits + 1)) {
       next = digits + 1;
+    } else if (const size_t alert = AlertEnd(line, at); end > 0 && alert > at) {
+      next = alert;
     } else if (const size_t note = FootnoteEnd(line, at);
                note > at && models::ByteAt(line, note) == ':') {
       next = note + 1;
@@ -88,7 +141,9 @@ class MarkdownReader {
   explicit MarkdownReader(std::string_view text) : text_(text) {}
 
   std::vector<MarkedBlock> Run() {
-    for (size_t at = 0; at < text_.size();) {
+    const size_t front_matter = FrontMatterEnd(text_);
+    break_ = text_.substr(0, front_matter);
+    for (size_t at = front_matter; at < text_.size();) {
       const size_t end = std::min(text_.find('\n', at), text_.size());
       const size_t next = std::min(end + 1, text_.size());
       size_t content = end;
@@ -106,10 +161,9 @@ class MarkdownReader {
     const bool after_blank = was_blank_;
     was_blank_ = models::Trim(line).empty();
     if (was_blank_) in_table_ = false;
-    const bool code =
-        after_blank && !in_list_ && (line.starts_with("    ") || line.starts_with("\t"));
-    if (InFence(line) || was_blank_ || code || IsRule(line) || IsTableRule(line) ||
-        IsDefinition(line)) {
+    const bool code = after_blank && IndentOf(line) >= (in_list_ ? list_indent_ : 0) + 4;
+    if (InFence(line) || InFormula(line) || was_blank_ || code || IsRule(line) ||
+        IsTableRule(line) || IsDefinition(line)) {
       in_table_ = in_table_ || IsTableRule(line);
       was_blank_ = was_blank_ || code;
       Divide(line);
@@ -117,12 +171,16 @@ class MarkdownReader {
       paragraph_ = false;
       return;
     }
-    const size_t prefix = PrefixEnd(line);
+    const size_t directive = DirectiveEnd(line);
+    const size_t prefix = directive > 0 ? directive : PrefixEnd(line);
     const bool table =
         in_table_ || IsTableRule(next_line_) || models::TrimLeft(line).starts_with('|');
     if (prefix > 0 || !paragraph_ || table) {
       Divide(line.substr(0, prefix));
-      if (prefix > 0 || after_blank) in_list_ = prefix > 0 || kBlanks.find(line[0]) != kBlanks.npos;
+      const bool indented = IndentOf(line) > 0;
+      if (prefix > 0 || after_blank) in_list_ = directive == 0 && (prefix > 0 || indented);
+      if (prefix > 0 && directive == 0)
+        list_indent_ = IndentOf(line) + prefix - LeadingBlanks(line);
     } else {
       out_.Text(break_);
     }
@@ -135,6 +193,26 @@ class MarkdownReader {
     break_ = words.substr(end);
     break_ += line_break;
     paragraph_ = !hard && !table && models::TrimLeft(line)[0] != '#';
+  }
+
+  static size_t LeadingBlanks(std::string_view line) {
+    return std::min(line.find_first_not_of(kBlanks), line.size());
+  }
+
+  // Returns true if the line is in a formula between lines with $$, or begins, ends or is one.
+  bool InFormula(std::string_view line) {
+    constexpr std::string_view kMark = "$$";
+    line = models::Trim(line);
+    if (in_formula_) {
+      in_formula_ = !line.ends_with(kMark);
+      return true;
+    }
+    if (!line.starts_with(kMark)) return false;
+    const bool whole = line.size() > 2 * kMark.size() && line.ends_with(kMark);
+    // The $$ of a formula within a paragraph has its counterpart in the line.
+    if (!whole && line.find(kMark, kMark.size()) != std::string_view::npos) return false;
+    in_formula_ = !whole;
+    return true;
   }
 
   void Divide(std::string_view markup) {
@@ -204,6 +282,8 @@ class MarkdownReader {
                    : at;
       case '`':
         return CodeEnd(at);
+      case '$':
+        return FormulaEnd(at);
       case '!':
         return models::ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
       case '[':
@@ -237,6 +317,7 @@ class MarkdownReader {
     switch (line_[at]) {
       case '\\':
       case '`':
+      case '$':
         return out_.Keep(markup);
       case '!':
         return out_.Alone(markup);
@@ -272,6 +353,20 @@ class MarkdownReader {
     if (close != std::string_view::npos) return close + mark.size();
     plain_until_ = line_.data() + inner;
     return at;
+  }
+
+  // Returns the end of a formula, $x$ or $$x$$, that begins at `at`, or `at`: $5 and $6 are none.
+  size_t FormulaEnd(size_t at) const {
+    const std::string_view mark = line_.substr(at, 2) == "$$" ? "$$" : "$";
+    const size_t inner = at + mark.size();
+    const char first = models::ByteAt(line_, inner);
+    if (first == 0 || first == ' ' || first == '$') return at;
+    const size_t close = line_.substr(0, inner + kLongestCode).find('$', inner);
+    if (close == std::string_view::npos || line_.substr(close, mark.size()) != mark ||
+        line_[close - 1] == ' ')
+      return at;
+    const size_t end = close + mark.size();
+    return models::IsAsciiAlnum(models::ByteAt(line_, end)) ? at : end;
   }
 
   // Finds the ] of each [ in the line, and the ) of each (.
@@ -323,7 +418,10 @@ class MarkdownReader {
     const size_t end = RunEnd(at);
     const bool fits = line_[at] == '~' ? end - at == 2 : end - at <= 3;
     const std::string_view mark = line_.substr(at, end - at);
-    if (fits && ((CanClose(at) && out_.IsOpen(mark)) || CanOpen(at))) return end;
+    // 2*3*4 is a product.
+    const bool product = line_[at] == '*' && at > 0 && models::IsAsciiDigit(line_[at - 1]) &&
+                         models::IsAsciiDigit(models::ByteAt(line_, end));
+    if (fits && !product && ((CanClose(at) && out_.IsOpen(mark)) || CanOpen(at))) return end;
     plain_until_ = line_.data() + end;
     return at;
   }
@@ -344,6 +442,8 @@ class MarkdownReader {
   bool paragraph_ = false;             // the next line may continue it
   bool was_blank_ = true;
   bool in_list_ = false;
+  bool in_formula_ = false;
+  size_t list_indent_ = 0;  // the column of the text of the last list item
   bool in_table_ = false;
   BlockBuilder out_{{}};
 };

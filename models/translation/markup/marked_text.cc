@@ -4,6 +4,7 @@
 
 #include "models/text/unicode.h"
 #include "models/translation/markup/html_entities.h"
+#include "models/translation/markup/written_escapes.h"
 
 namespace millrace::translation {
 namespace {
@@ -41,6 +42,10 @@ std::string Escaped(std::string_view text, bool is_html) {
 
 bool IsWrittenSpace(std::string_view markup) {
   for (size_t at = 0; at < markup.size();) {
+    if (const size_t bytes = WrittenBreakBytes(markup.substr(at)); bytes > 0) {
+      at += bytes;
+      continue;
+    }
     std::string entity;
     if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
       if (models::DecodeAt(entity, 0).value != kNoBreakSpaceCodePoint) return false;

@@ -1,14 +1,21 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
+#include "models/translation/markup/message_format.h"
+#include "models/translation/markup/written_escapes.h"
 
 namespace millrace::translation {
 namespace {
 
 // The number of innermost open tags among which the counterpart of a closing tag is searched.
 constexpr size_t kMaxOpenTags = 32;
+constexpr std::string_view kWideSpace = "\u3000";
 
 struct PlainTag {
   size_t begin;
@@ -16,14 +23,29 @@ struct PlainTag {
   bool paired = false;
 };
 
+// Returns the end of `code` that begins at `at`, in one line; `at` if none does.
+size_t CodeEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 256;
+  const size_t inner = std::min(text.find_first_not_of('`', at), text.size());
+  const std::string_view window =
+      text.substr(0, std::min(text.find('\n', inner), inner + kLongest));
+  const size_t close = window.find(text.substr(at, inner - at), inner);
+  return close == std::string_view::npos ? at : close + inner - at;
+}
+
 std::vector<PlainTag> FindTags(std::string_view text) {
   std::vector<PlainTag> found;
   std::vector<size_t> open;
   HtmlTagReader reader(text);
-  for (size_t at = text.find('<'); at != std::string_view::npos;) {
+  for (size_t at = text.find_first_of("<`"); at != std::string_view::npos;) {
+    if (text[at] == '`') {
+      const size_t end = CodeEnd(text, at);
+      at = text.find_first_of("<`", end > at ? end : text.find_first_not_of('`', at));
+      continue;
+    }
     PlainTag tag{at, {}};
     if (!reader.Read(at, tag.tag)) {
-      at = text.find('<', at + 1);
+      at = text.find_first_of("<`", at + 1);
       continue;
     }
     if (!tag.tag.closes && !tag.tag.is_empty) {
@@ -37,34 +59,178 @@ std::vector<PlainTag> FindTags(std::string_view text) {
         break;
       }
     }
-    at = text.find('<', tag.tag.end);
+    at = text.find_first_of("<`", tag.tag.end);
     found.push_back(std::move(tag));
   }
   return found;
 }
 
+class PlainReader {
+ public:
+  std::vector<MarkedBlock> Run(std::string_view text) {
+    Read(text, /*counts=*/false);
+    return out_.TakeBlocks();
+  }
+
+ private:
+  // counts: # stands for a number, as in the branches of a plural.
+  void Read(std::string_view text, bool counts) {
+    size_t at = 0;
+    for (const PlainMessage& message : FindMessages(text)) {
+      Tagged(text.substr(at, message.begin - at), counts);
+      at = message.begin;
+      for (const PlainMessage::Branch& branch : message.branches) {
+        out_.Divide(text.substr(at, branch.begin - at));
+        Read(text.substr(branch.begin, branch.end - branch.begin), message.counts);
+        at = branch.end;
+      }
+      out_.Divide(text.substr(at, message.end - at));
+      at = message.end;
+    }
+    Tagged(text.substr(at), counts);
+  }
+
+  void Tagged(std::string_view text, bool counts) {
+    size_t at = 0;
+    for (const PlainTag& found : FindTags(text)) {
+      Text(text.substr(at, found.begin - at), counts);
+      at = found.tag.end;
+      const std::string_view markup = text.substr(found.begin, at - found.begin);
+      if (!found.paired) {
+        // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
+        const bool remark = markup.find(' ') != std::string_view::npos &&
+                            markup.find('=') == std::string_view::npos && !found.tag.is_empty;
+        remark ? out_.Text(markup) : out_.Keep(markup);
+      } else if (found.tag.closes) {
+        out_.Close(found.tag.name, markup);
+      } else {
+        out_.Open(found.tag.name, markup);
+      }
+    }
+    Text(text.substr(at), counts);
+  }
+
+  // Reads text without tags.
+  void Text(std::string_view text, bool counts) {
+    size_t plain = 0;  // where the text begins that was not written yet
+    const auto take = [&](size_t begin, size_t end) {
+      out_.Text(text.substr(plain, begin - plain));
+      plain = end;
+      return text.substr(begin, end - begin);
+    };
+    for (size_t at = 0; at < text.size();) {
+      const char c = text[at];
+      if (c == ' ' || c == '\t' || c == kWideSpace[0]) {
+        const size_t end = SpaceEnd(text, at);
+        if (const size_t wide = WideSpaceBegin(text, at, end); wide < end)
+          out_.Divide(take(wide, end));
+        at = end;
+      } else if (c == '\\') {
+        const size_t end = Escape(text, at, plain, take);
+        at = std::max(end, at + 1);
+      } else if (c == '&') {
+        at = Ampersand(text, at, take);
+      } else if (c == '#' && counts) {
+        // Before the noun it needs no model, which might move it.
+        const bool first = at == 0 && models::ByteAt(text, 1) == ' ';
+        first ? out_.Divide(take(0, 2)) : out_.Keep(take(at, at + 1));
+        at += first ? 2 : 1;
+      } else {
+        ++at;
+      }
+    }
+    out_.Text(text.substr(plain));
+  }
+
+  // Returns the end of white space of one line that begins at `at`.
+  static size_t SpaceEnd(std::string_view text, size_t at) {
+    size_t end = at;
+    while (true) {
+      end = std::min(text.find_first_not_of(" \t", end), text.size());
+      if (text.substr(end, kWideSpace.size()) != kWideSpace) break;
+      end += kWideSpace.size();
+    }
+    return std::max(end, at + 1);
+  }
+
+  // Returns where the white space [begin, end) begins if it separates, as columns do; else `end`.
+  static size_t WideSpaceBegin(std::string_view text, size_t begin, size_t end) {
+    const std::string_view space = text.substr(begin, end - begin);
+    const char next = models::ByteAt(text, end);
+    const bool wide = space.find_first_not_of(' ') != std::string_view::npos || space.size() > 1;
+    if (!wide || (space[0] != ' ' && space[0] != '\t' && !space.starts_with(kWideSpace)))
+      return end;
+    return next == '\n' || next == '\r' ? end : begin;
+  }
+
+  // Reads the escape at `at`, if one is there. Returns its end, or `at`. Everything before `plain`
+  // is read.
+  template <typename Take>
+  size_t Escape(std::string_view text, size_t at, size_t plain, const Take& take) {
+    if (const std::string_view quote = text.substr(at, 2); quote == "\\\"" || quote == "\\'") {
+      const std::string_view taken = take(at, at + 2);
+      out_.IsOpen(taken) ? out_.Close(taken, taken) : out_.Open(taken, taken);
+      return at + 2;
+    }
+    const WrittenBreak found = FindWrittenBreak(text, at);
+    if (found.end == found.begin) return at;
+    const std::string_view written = take(std::max(found.begin, plain), found.end);
+    if (found.within_sentence) {
+      out_.Text(" ");
+      out_.Alone(written);
+    } else {
+      out_.Divide(written);
+    }
+    return found.end;
+  }
+
+  // Reads an entity, or the mark of an accelerator key: &Open, E&xit.
+  template <typename Take>
+  size_t Ampersand(std::string_view text, size_t at, const Take& take) {
+    const std::string_view rest = text.substr(at);
+    std::string character;
+    if (EntityBytes(rest) > 0) {
+      const size_t bytes = ReadEntity(rest, character);
+      const char32_t meaning = models::DecodeAt(character, 0).value;
+      if (bytes > 0 && (character == kNoBreakSpace || models::IsLetter(meaning))) {
+        out_.Character(character, take(at, at + bytes));
+        return at + bytes;
+      }
+      out_.Keep(take(at, at + EntityBytes(rest)));
+      return at + EntityBytes(rest);
+    }
+    if (IsAccelerator(text, at)) out_.Alone(take(at, at + 1));
+    return at + 1;
+  }
+
+  // Returns true if the & at `at` marks the key of a menu's entry.
+  static bool IsAccelerator(std::string_view text, size_t at) {
+    constexpr size_t kLongest = 64;
+    constexpr std::string_view kSpaces = " \t\r\n([\"";
+    if (!models::IsLetter(models::DecodeAt(text, at + 1).value)) return false;
+    size_t begin = at;
+    while (begin > 0 && at - begin < kLongest &&
+           models::IsLetter(models::DecodeBefore(text, begin).value))
+      begin -= models::DecodeBefore(text, begin).bytes;
+    if (begin > 0 && kSpaces.find(text[begin - 1]) == std::string_view::npos) return false;
+    const bool inside = begin < at;
+    size_t end = at + 1;
+    for (models::CodePoint c = models::DecodeAt(text, end);
+         models::IsLetter(c.value) && end - at < kLongest; c = models::DecodeAt(text, end)) {
+      // Q&A and AT&T are words of their own.
+      if (inside && models::IsUpper(c.value)) return false;
+      end += c.bytes;
+    }
+    constexpr std::string_view kBehind = "&=/@_{";
+    const char behind = models::ByteAt(text, end);
+    return behind == 0 || kBehind.find(behind) == std::string_view::npos;
+  }
+
+  BlockBuilder out_{{.flows = false}};
+};
+
 }  // namespace
 
-std::vector<MarkedBlock> ReadPlain(std::string_view text) {
-  BlockBuilder out({.flows = false});
-  size_t at = 0;
-  for (const PlainTag& found : FindTags(text)) {
-    out.Text(text.substr(at, found.begin - at));
-    at = found.tag.end;
-    const std::string_view markup = text.substr(found.begin, at - found.begin);
-    if (!found.paired) {
-      // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
-      const bool remark = markup.find(' ') != std::string_view::npos &&
-                          markup.find('=') == std::string_view::npos && !found.tag.is_empty;
-      remark ? out.Text(markup) : out.Keep(markup);
-    } else if (found.tag.closes) {
-      out.Close(found.tag.name, markup);
-    } else {
-      out.Open(found.tag.name, markup);
-    }
-  }
-  out.Text(text.substr(at));
-  return out.TakeBlocks();
-}
+std::vector<MarkedBlock> ReadPlain(std::string_view text) { return PlainReader().Run(text); }
 
 }  // namespace millrace::translation

@@ -37,12 +37,13 @@ std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat fo
 
 // Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
 // mark inside, is not added.
-void KeepProtected(MarkedText& marked, const models::TermIndex& terms) {
+void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brackets) {
   const std::string_view text = marked.text;
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
   auto event = marked.events.begin();
-  for (const models::ProtectedSpan& span : models::FindProtectedSpans(marked.text, terms)) {
+  for (const models::ProtectedSpan& span :
+       models::FindProtectedSpans(marked.text, terms, brackets)) {
     for (; own != marked.kept.end() && own->begin < span.end; ++own) all.push_back(std::move(*own));
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
@@ -141,7 +142,7 @@ void CutBlock(MarkedBlock block, std::string_view language, const models::TermIn
               Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;
   if (marked.text.empty()) return AddBehind(Untouched(marked), sentences);
-  KeepProtected(marked, terms);
+  KeepProtected(marked, terms, /*brackets=*/!block.flows);
   KeepEndlessWords(marked);
   KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});
   const std::string text = ForSplitting(marked, block.flows);

@@ -22,13 +22,12 @@ bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
 }
 
 // Returns the next white space that a model reads as a space but that must be restored: line breaks
-// and, where there are entities, no-break spaces, with the white space around them. The range is
-// empty when there is none.
-std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
+// and no-break spaces, with the white space around them where there are no-break spaces. The range
+// is empty when there is none.
+std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, bool has_no_break, size_t from) {
   const std::string_view text = marked.text;
-  const bool has_entities = marked.is_html || !marked.spellings.empty();
   for (size_t at = from; at < text.size();) {
-    at = text.find_first_of(has_entities ? "\n\r\xC2" : "\n\r", at);
+    at = text.find_first_of(has_no_break ? "\n\r\xC2" : "\n\r", at);
     if (at == std::string_view::npos) break;
     const bool no_break = text[at] == kNoBreakSpace[0];
     if (no_break && text.substr(at, kNoBreakSpace.size()) != kNoBreakSpace) {
@@ -37,14 +36,14 @@ std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
     }
     size_t begin = at;
     size_t end = at;
-    if (has_entities) {
+    if (has_no_break) {
       while (begin > from && models::kAsciiSpace.find(text[begin - 1]) != models::kAsciiSpace.npos)
         --begin;
     }
     for (bool more = true; more;) {
       const size_t before = end;
       end = std::min(text.find_first_not_of(" \t\n\r", end), text.size());
-      if (has_entities && text.substr(end, kNoBreakSpace.size()) == kNoBreakSpace)
+      if (has_no_break && text.substr(end, kNoBreakSpace.size()) == kNoBreakSpace)
         end += kNoBreakSpace.size();
       more = end > before;
     }
@@ -58,7 +57,9 @@ std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
 }  // namespace
 
 void MarkWideSpaces(MarkedText& marked) {
-  auto [begin, end] = FindWideSpace(marked, 0);
+  const bool has_no_break = marked.is_html || !marked.spellings.empty() ||
+                            marked.text.find(kNoBreakSpace) != std::string::npos;
+  auto [begin, end] = FindWideSpace(marked, has_no_break, 0);
   if (begin == end) return;
   MarkedText joined;
   joined.is_html = marked.is_html;
@@ -80,7 +81,7 @@ void MarkWideSpaces(MarkedText& marked) {
     joined.text += piece.text;
   };
   MarkedTextCutter cutter(marked);
-  for (; begin < end; std::tie(begin, end) = FindWideSpace(marked, end)) {
+  for (; begin < end; std::tie(begin, end) = FindWideSpace(marked, has_no_break, end)) {
     append(cutter.Take(begin));
     MarkedText wide = cutter.Take(end);
     MarkedText space{.text = " "};

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{kText, "  One. Two!\n\nThree ", {"One.", "Two!", "Three"}},
         Case{kText, "Hi {name}, see https://a.b?c. Bye.", {"Hi X1, see X2.", "Bye."}},
-        Case{kText, "A {a}{b} is {c}s.", {"A X1 is s."}},
+        Case{kText, "A {a}{b} is {c}s.", {"A X1 is X2."}},
         Case{kText, "The X1 is at {place}.", {"The X1 is at K1."}},
         Case{kText, "Click <0>here</0> or <1/> now.", {"Click here or X1 now."}},
         Case{kText,
@@ -77,6 +77,52 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText,
              "A line that was wrapped by some mail program\nhere is no sentence.\nNew.",
              {"A line that was wrapped by some mail program here is no sentence.", "New."}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    PlainBoundaries, ReadingTest,
+    ::testing::Values(
+        Case{
+            kText, "a\tb  c\u3000d\nThe house\tThe car", {"a", "b", "c", "d The house", "The car"}},
+        Case{kText, "Sure?\\n\\nThis is it.\\tYes", {"Sure?", "This is it.", "Yes"}},
+        Case{kText, "I announce\\Nthat it is new", {"I announce that it is new"}},
+        Case{kText, "In C:\\new\\table is \\textbf{it}.", {"In X1 is \\textbf{it}."}},
+        Case{kText, "Say \\\"yes\\\" now", {"Say yes now"}},
+        Case{kText, "Save &As E&xit AT&T Q&A a&b=c", {"Save As Exit AT&T Q&A a&b=c"}},
+        Case{kText, "Caf&eacute; 10&nbsp;km &amp; x", {"Café 10 km X1 x"}},
+        Case{kText, "Name: ______ Date:______", {"Name:", "Date:"}},
+        Case{kText, "One ........ 12", {"One", "12"}},
+        Case{kText, "♪ I heard the music ♪", {"I heard the music"}},
+        Case{kText, "The \u200Fred\u200E one", {"The red one"}},
+        Case{kText, "{% if a %}Hi!{% else %}Go.{% endif %}", {"Hi!", "Go."}},
+        Case{kText, "Open {% url a %} now", {"Open X1 now"}},
+        Case{kText,
+             "{n, plural,\n  one {# file}\n  other {Some <b>files</b>}\n}",
+             {"file", "Some files"}},
+        Case{kText, "You have {n, plural, one {# a} other {# b}} here", {"You have X1 here"}},
+        Case{kText, "See :ref:`the guide <guide>` and ``a <b>``", {"See X1 and X2"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    UnknownTags, ReadingTest,
+    ::testing::Values(
+        Case{kHtml, "Use the <term>red</term> button.", {"Use the red button."}},
+        Case{kHtml, "At most <placeholder value=\"max\"/> characters", {"At most characters"}},
+        Case{kHtml, "Use <x id=\"3\"/> now and <x id=\"4\"></x> then", {"Use now and then"}},
+        Case{kHtml, "<a1b><para>One</para><para>Two</para></a1b>", {"One", "Two"}},
+        Case{kHtml, "One.<para>Two</para> Three", {"One.", "Two", "Three"}},
+        Case{kHtml, "<ruby>red<rt>vermelho</rt></ruby> house", {"red house"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    MarkdownBlocks, ReadingTest,
+    ::testing::Values(Case{kMarkdown, "> [!NOTE]\n> Read it.", {"Read it."}},
+                      Case{kMarkdown, ":::note Important\n\nRead.\n\n:::", {"Important", "Read."}},
+                      Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
+                      Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
+                      Case{kMarkdown, "One\n\n---\n\nTwo", {"One", "Two"}},
+                      Case{kMarkdown, "So $a + b$ costs $5 or $6.", {"So X1 costs $5 or $6."}},
+                      Case{kMarkdown, "$$\nx y\n$$\n\n$$a b$$\n\nText", {"Text"}},
+                      Case{kMarkdown, "2*3*4 is *it*", {"2*3*4 is it"}},
+                      Case{kMarkdown, "- one\n\n      code here\n\n- two", {"one", "two"}},
+                      Case{kMarkdown, "- one\n\n  more", {"one", "more"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Html, ReadingTest,

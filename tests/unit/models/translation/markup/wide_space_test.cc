@@ -23,10 +23,11 @@ TEST(WideSpaceTest, TakesTheMarksInsideWithIt) {
   EXPECT_EQ(Untouched(marked), "one\n<br>\ntwo");
 }
 
-TEST(WideSpaceTest, IsANoBreakSpaceWhereThereAreEntities) {
+TEST(WideSpaceTest, IsANoBreakSpace) {
   MarkedText plain{.text = "ten\u00a0km"};
   MarkWideSpaces(plain);
-  EXPECT_EQ(plain.text, "ten\u00a0km");
+  EXPECT_EQ(plain.text, "ten km");
+  EXPECT_EQ(Untouched(plain), "ten\u00a0km");
   MarkedText html{.text = "ten\u00a0km", .is_html = true};
   MarkWideSpaces(html);
   EXPECT_EQ(html.text, "ten km");

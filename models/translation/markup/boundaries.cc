@@ -1,0 +1,69 @@
+#include "models/translation/markup/boundaries.h"
+
+#include <algorithm>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::translation {
+namespace {
+
+bool IsNote(char32_t c) { return c >= U'♩' && c <= U'♬'; }
+bool IsDirection(char32_t c) {
+  return c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+// Returns the end of a run of equal signs, as in a form or a table of contents; 0: there is none.
+size_t RunEnd(std::string_view text, size_t at) {
+  constexpr std::string_view kSigns = "_.-=*~#";
+  constexpr size_t kShortest = 4;
+  const char c = text[at];
+  if (kSigns.find(c) == std::string_view::npos) return 0;
+  const size_t end = std::min(text.find_first_not_of(c, at), text.size());
+  if (end - at < kShortest || (at > 0 && text[at - 1] == c)) return 0;
+  // Within a name or an address it is none.
+  const char before = at > 0 ? text[at - 1] : ' ';
+  const bool within = c != '.' && (models::IsAsciiAlnum(before) || before == '/') &&
+                      models::IsAsciiAlnum(models::ByteAt(text, end));
+  return within ? 0 : end;
+}
+
+// Returns the end of a tag of a template, such as {% if x %} or <% end %>, that a sentence touches;
+// 0: there is none.
+size_t TemplateEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 1024;
+  const std::string_view mark = text.substr(at, 2);
+  if (mark != "{%" && mark != "<%" && mark != "<?") return 0;
+  if (text.substr(at, 3) == "<%=") return 0;
+  const std::string_view closing = mark == "{%" ? "%}" : mark == "<%" ? "%>" : "?>";
+  const size_t found = text.substr(0, at + kLongest).find(closing, at + 2);
+  if (found == std::string_view::npos) return 0;
+  const size_t end = found + closing.size();
+  constexpr std::string_view kOpening = " \t\n\r([\"'";
+  const bool before = at > 0 && kOpening.find(text[at - 1]) == std::string_view::npos;
+  return before || models::IsWordCharacter(models::DecodeAt(text, end).value) ? end : 0;
+}
+
+}  // namespace
+
+Boundary FindBoundary(std::string_view text, size_t from) {
+  constexpr std::string_view kFirst = "_.-=*~#{<\xE2";
+  for (size_t at = text.find_first_of(kFirst, from); at < text.size();
+       at = text.find_first_of(kFirst, at)) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (IsDirection(c.value)) return {at, at + c.bytes, /*is_sign=*/true};
+    size_t end = std::max(RunEnd(text, at), TemplateEnd(text, at));
+    if (IsNote(c.value)) end = at + c.bytes;
+    if (end == 0) {
+      // A run that is no boundary is passed over as a whole.
+      at = std::max(at + c.bytes, std::min(text.find_first_not_of(text[at], at), text.size()));
+      continue;
+    }
+    while (at > from && text[at - 1] == ' ') --at;
+    while (end < text.size() && text[end] == ' ') ++end;
+    return {at, end};
+  }
+  return {text.size(), text.size()};
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,95 @@
+#include "models/translation/markup/message_format.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/text/ascii.h"
+
+namespace millrace::translation {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+size_t SpaceEnd(std::string_view text, size_t at) {
+  return std::min(text.find_first_not_of(kSpaces, at), text.size());
+}
+
+bool IsWordByte(char c) {
+  return models::IsAsciiAlnum(c) || c == '_' || c == '-' || c == '.' || c == '=' || c == ':';
+}
+size_t WordEnd(std::string_view text, size_t at) {
+  while (at < text.size() && IsWordByte(text[at])) ++at;
+  return at;
+}
+
+// Returns the position behind the } that closes the { at `at`; 0: none does nearby.
+size_t BracesEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 8 << 10;
+  text = text.substr(0, at + kLongest);
+  size_t depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '{') ++depth;
+    if (text[at] == '}' && --depth == 0) return at + 1;
+  }
+  return 0;
+}
+
+// Reads the message at `at`; one without branches is none.
+PlainMessage ReadMessage(std::string_view text, size_t at) {
+  const PlainMessage none{at, at};
+  PlainMessage message{at, at};
+  const auto take = [&](size_t& place, std::string_view what) {
+    place = SpaceEnd(text, place);
+    if (text.substr(place, what.size()) != what) return false;
+    place += what.size();
+    return true;
+  };
+  size_t next = at + 1;
+  next = WordEnd(text, SpaceEnd(text, next));
+  if (!take(next, ",")) return none;
+  next = SpaceEnd(text, next);
+  const std::string_view kind = text.substr(next, WordEnd(text, next) - next);
+  if (kind != "plural" && kind != "select" && kind != "selectordinal") return none;
+  message.counts = kind != "select";
+  next += kind.size();
+  if (!take(next, ",")) return none;
+  while (!take(next, "}")) {
+    next = SpaceEnd(text, next);
+    const size_t word = next;
+    next = WordEnd(text, next);
+    if (next == word) return none;
+    if (text.substr(word, 7) == "offset:") continue;
+    next = SpaceEnd(text, next);
+    if (models::ByteAt(text, next) != '{') return none;
+    const size_t end = BracesEnd(text, next);
+    if (end == 0) return none;
+    message.branches.push_back({next + 1, end - 1});
+    next = end;
+  }
+  message.end = next;
+  return message.branches.empty() ? none : message;
+}
+
+}  // namespace
+
+std::vector<PlainMessage> FindMessages(std::string_view text) {
+  std::vector<PlainMessage> messages;
+  for (size_t line = 0; line < text.size();) {
+    const size_t at = std::min(text.find_first_not_of(" \t", line), text.size());
+    size_t next = line;
+    if (models::ByteAt(text, at) == '{') {
+      PlainMessage message = ReadMessage(text, at);
+      const size_t behind = std::min(text.find_first_not_of(" \t\r", message.end), text.size());
+      const bool alone = behind == text.size() || text[behind] == '\n';
+      if (message.end > at && alone) {
+        next = message.end;
+        messages.push_back(std::move(message));
+      }
+    }
+    const size_t end = text.find('\n', next);
+    line = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return messages;
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,93 @@
+"""Placeholders and pieces of code of a hundred styles, each in sentences of both languages, and white space."""
+
+import pytest
+from wire.paths import EN_PT, PT_EN
+from wire.requests import PATIENCE, translate_request
+
+# What a translation has to have byte for byte, as often as its source.
+STYLES = r"""
+{name} {0} {0:.2f} {{name}} {{ name }} { name } {user.name} {items[0]} {name!r} {Your.Name}
+${name} ${ amount } $NAME $HOME %{name} #{name} @{name} {{{name}}} {Name With Space} {{count}}
+%s %d %1$s %2$d %-5.2f %lld %(name)s %(total)d %% %1
+%2 %n %L1 %@ %%s %s%% %name% __name__ :name :name:
+<0> <name> <x1/> <0/> <br/> [[name]] |name| [[page|name]] {0}km v%s
+A{1}B %d:%d {a}/{b} {x}-{y} x{0}y {0}% #{0} ({name}) "{name}" '{name}'
+{{#if x}} {{/if}} {{>part}} {% url x %} {%- x -%} <%= team %> <% end %> <?php echo $x; ?> {# note #} {!name!}
+&nbsp; &copy; &mdash; &#8211; &amp; &lt; &quot; ``code`` `a <b>` :ref:`the <guide>`
+:doc:`intro` photo.JPG README.MD src/main.cc C:\Users\x.doc ~/a/b.txt /etc/hosts report.pdf Data.Json setup.PY
+https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 192.168.0.1 a_b_c
+{count,number} {n,plural,one{#x}other{#y}}
+"""
+
+CARRIERS = {
+    EN_PT: ["Please open {} now.", "{} has sent you a message.", "The file could not be found: {}",
+            "You have new mail from {}.", "We saved {} in the old house, and it is safe."],
+    PT_EN: ["Por favor, abra {} agora.", "{} enviou uma mensagem.", "O arquivo não foi encontrado: {}",
+            "Você tem correio novo de {}.", "Guardamos {} na casa velha, e está seguro."],
+}
+
+MESSAGE = """{count, plural,
+  =0 {No files}
+  one {# file}
+  other {# files}
+}"""
+
+
+def styles():
+    words = []
+    for line in STYLES.strip().splitlines():
+        rest = line
+        for spaced in ("{{ name }}", "{ name }", "${ amount }", "{Name With Space}", "{{#if x}}", "{% url x %}", "{%- x -%}",
+                       "<%= team %>", "<% end %>", "<?php echo $x; ?>", "{# note #}", "`a <b>`", ":ref:`the <guide>`"):
+            if spaced in rest:
+                words.append(spaced)
+                rest = rest.replace(spaced, "", 1)
+        words += rest.split()
+    return words
+
+
+def translate(daemon, texts, **fields):
+    response = daemon.translation.Translate(translate_request(*texts, **fields), timeout=PATIENCE)
+    return [item.text for item in response.translations]
+
+
+@pytest.mark.parametrize("model", [EN_PT, PT_EN], ids=["en-pt", "pt-en"])
+def test_each_style_of_placeholders_is_kept(daemon, model):
+    names = styles()
+    assert len(names) >= 101
+    cases = [(name, carrier.replace("{}", name, 1)) for name in names for carrier in CARRIERS[model]]
+    translated = translate(daemon, [text for _, text in cases], model=model)
+    damaged = [(text, found) for (name, text), found in zip(cases, translated)
+               if found.count(name) != text.count(name)]
+    assert damaged == []
+
+
+@pytest.mark.parametrize(("source", "kept"), [
+    ("Save &As...", "&"),
+    ("Are you sure?\\n\\nThis cannot be undone.", "?\\n\\n"),
+    ("I am happy to announce\\Nthat this is new.", "\\N"),
+    ("He said \\\"yes\\\" to the man.", "\\\""),
+    ("Name:      ______ Date:     ______", ":      ______ "),
+    ("Chapter one ........................ 12", " ........................ 12"),
+    ("The house\tThe car\tThe dog", "\t"),
+    ("Item                Price", "                "),
+    ("It is 10\u00a0km away.", "10\u00a0km"),
+    ("The house\u3000The car", "\u3000"),
+    ("The \u200fred\u200e house", "\u200f"),
+    ("\u266a I heard the music \u266a", "\u266a "),
+    ("{% if user.is_active %}Welcome back!{% else %}Please log in.{% endif %}", "!{% else %}"),
+])
+def test_what_stands_between_sentences_is_kept(daemon, source, kept):
+    [found] = translate(daemon, [source], model=EN_PT)
+    assert found.count(kept) == source.count(kept), found
+    assert found != source
+
+
+def test_branches_of_a_message_are_translated(daemon):
+    [found] = translate(daemon, [MESSAGE], model=EN_PT)
+    lines = found.splitlines()
+    assert lines[0] == "{count, plural,"
+    assert lines[1].startswith("  =0 {") and lines[1].endswith("}") and "files" not in lines[1]
+    assert lines[2].startswith("  one {#") and "arquivo" in lines[2]
+    assert lines[3].startswith("  other {#") and "arquivos" in lines[3]
+    assert lines[4] == "}"
