@@ -161,6 +161,7 @@ class Server {
                                .keys = keys_.get(),
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
+                               .max_translate_characters = config_.max_translate_characters,
                                .voice_aliases = config_.voice_aliases,
                                .limits = policy_ != nullptr ? &policy_->limits() : nullptr,
                                .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});

@@ -209,6 +209,9 @@ std::vector<Option> MakeOptions() {
 
   o.push_back(Bytes(Row("max-message-bytes", limits, "SIZE", "Largest request"),
                     &C::max_message_bytes, kKiB, kGiB));
+  o.push_back(Number(Row("max-translate-characters", limits, "N",
+                         "Characters of all texts of a request for translation, or of a file"),
+                     &C::max_translate_characters, 1, 100'000'000));
   o.push_back(Number(Row("max-connections", limits, "N", "gRPC connections at once"),
                      &C::max_connections, 1, 1'000'000));
   o.push_back(Number(Row("max-connections-per-peer", limits, "N",

@@ -82,6 +82,7 @@ struct ServerConfig {
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
+  size_t max_translate_characters = 500'000;  // of all texts of a request, or of a file
   int max_connections = 1024;
   int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;

@@ -49,6 +49,15 @@ std::string_view BehindTags(std::string_view line) {
   return line;
 }
 
+// Returns the bytes of the annotation of ruby text, with its tags, that a text begins with; 0:
+// there is none.
+size_t AnnotationBytes(std::string_view text) {
+  constexpr std::string_view kEnd = "</rt>";
+  if (!text.starts_with("<rt>")) return 0;
+  const size_t end = text.find(kEnd);
+  return end == std::string_view::npos ? 0 : end + kEnd.size();
+}
+
 void AddText(std::string_view text, CueText& cue) {
   if (text.empty()) return;
   if (cue.pieces.empty() || cue.pieces.back().kind != CueKind::kText) cue.pieces.emplace_back();
@@ -59,7 +68,8 @@ void AddLine(std::string_view line, CueText& cue) {
   size_t text = 0;
   size_t at = 0;
   while (at < line.size()) {
-    const size_t bytes = TagBytes(line.substr(at));
+    const size_t annotation = AnnotationBytes(line.substr(at));
+    const size_t bytes = annotation > 0 ? annotation : TagBytes(line.substr(at));
     if (bytes == 0) {
       ++at;
       continue;

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
+#include "models/core/too_long.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
 #include "server/documents/office_document.h"
@@ -19,18 +20,19 @@ namespace {
 using Reader = absl::StatusOr<std::unique_ptr<Document>> (*)(std::string bytes,
                                                              const DocumentLimits& limits);
 
-constexpr size_t kKinds = 7;
+constexpr size_t kKinds = 8;
 constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".txt", "text/plain; charset=utf-8"},
     {".html", "text/html; charset=utf-8"},
+    {".md", "text/markdown; charset=utf-8"},
     {".srt", "application/x-subrip"},
     {".vtt", "text/vtt; charset=utf-8"},
     {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
     {".odt", "application/vnd.oasis.opendocument.text"},
-    {".md", "text/markdown; charset=utf-8"},
+    {".odp", "application/vnd.oasis.opendocument.presentation"},
 }};
 constexpr std::array<Reader, kKinds> kReaders = {
-    ReadPlainText, ReadHtmlText, ReadSrt, ReadWebVtt, ReadDocx, ReadOdt, ReadMarkdownText};
+    ReadPlainText, ReadHtmlText, ReadMarkdownText, ReadSrt, ReadWebVtt, ReadDocx, ReadOdt, ReadOdp};
 
 // Returns a name as messages show it.
 std::string_view Shown(std::string_view name) {
@@ -41,8 +43,8 @@ std::string_view Shown(std::string_view name) {
 
 absl::Status CheckTexts(std::span<const std::string> texts, const DocumentLimits& limits) {
   if (texts.size() > limits.texts) {
-    return absl::InvalidArgumentError(StrCat(
-        "file: has ", texts.size(), " paragraphs or cues; at most ", limits.texts, " are allowed"));
+    return TooLongError(StrCat("file: has ", texts.size(), " paragraphs or cues; at most ",
+                               limits.texts, " are allowed"));
   }
   size_t characters = 0;
   for (const std::string& text : texts) {
@@ -51,9 +53,8 @@ absl::Status CheckTexts(std::span<const std::string> texts, const DocumentLimits
     characters += models::CountCodePoints(text);
   }
   if (characters <= limits.characters) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("file: has ", characters,
-                                           " characters of text and markup; at most ",
-                                           limits.characters, " are allowed"));
+  return TooLongError(StrCat("file: has ", characters, " characters of text and markup; at most ",
+                             limits.characters, " are allowed"));
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_nam
                "' ends with no extension that is supported; these are: ", allowed));
   }
   if (bytes.size() > limits.file_bytes) {
-    return absl::InvalidArgumentError(
+    return TooLongError(
         StrCat("file: has ", bytes.size(), " bytes; at most ", limits.file_bytes, " are allowed"));
   }
   auto document = kReaders[static_cast<size_t>(type - kTypes.data())](std::move(bytes), limits);

@@ -14,7 +14,7 @@ namespace millrace::server {
 
 // The bounds of a document. Each that is exceeded is an error that names it.
 struct DocumentLimits {
-  size_t file_bytes = size_t{8} << 20;
+  size_t file_bytes = size_t{10} << 20;
   size_t texts = 10'000;
   size_t characters = 100'000;  // of all texts, with their markup
   // The bounds of a document that is a zip archive.

@@ -53,15 +53,18 @@ constexpr Layout kWord = {".docx",
                           "w:del",
                           ReadWordItems,
                           /*has_runs=*/true};
-constexpr Layout kOpenDocument = {
-    ".odt",
-    "content.xml",
-    "office:document-content",
-    IsOpenDocumentText,
-    [](std::string_view element) { return element == "text:p" || element == "text:h"; },
-    "text:tracked-changes",
-    ReadOpenDocumentItems,
-    /*has_runs=*/false};
+constexpr Layout OpenDocumentLayout(std::string_view extension) {
+  return {extension,
+          "content.xml",
+          "office:document-content",
+          IsOpenDocumentText,
+          [](std::string_view element) { return element == "text:p" || element == "text:h"; },
+          "text:tracked-changes",
+          ReadOpenDocumentItems,
+          /*has_runs=*/false};
+}
+constexpr Layout kTextLayout = OpenDocumentLayout(".odt");
+constexpr Layout kPresentationLayout = OpenDocumentLayout(".odp");
 
 class OfficeDocument final : public Document {
  public:
@@ -87,6 +90,7 @@ class OfficeDocument final : public Document {
                                                  ", as a ", layout_.extension, " document has"));
       }
       AddPart(std::move(name), *std::move(xml));
+      parts_.back().has_valid_names = HasValidNames(*content);
     }
     return absl::OkStatus();
   }
@@ -102,7 +106,10 @@ class OfficeDocument final : public Document {
       for (size_t i = part.paragraphs.size(); i-- > 0;)
         part.paragraphs[i].Write(translations[first + i]);
       first += part.paragraphs.size();
-      if (absl::Status status = archive_->Replace(part.name, WriteXml(*part.xml)); !status.ok())
+      std::string xml = WriteXml(*part.xml);
+      if (part.has_valid_names && !HasValidNames(xml))
+        return absl::InternalError(StrCat("the translation of ", part.name, " is not valid XML"));
+      if (absl::Status status = archive_->Replace(part.name, std::move(xml)); !status.ok())
         return status;
     }
     return archive_->Finish();
@@ -113,6 +120,7 @@ class OfficeDocument final : public Document {
     std::string name;
     std::unique_ptr<pugi::xml_document> xml;
     std::vector<OfficeParagraph> paragraphs;  // that have text
+    bool has_valid_names = false;
   };
 
   void AddPart(std::string name, std::unique_ptr<pugi::xml_document> xml) {
@@ -152,7 +160,11 @@ absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes,
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits) {
-  return ReadOffice(std::move(bytes), limits, kOpenDocument);
+  return ReadOffice(std::move(bytes), limits, kTextLayout);
+}
+
+absl::StatusOr<std::unique_ptr<Document>> ReadOdp(std::string bytes, const DocumentLimits& limits) {
+  return ReadOffice(std::move(bytes), limits, kPresentationLayout);
 }
 
 }  // namespace millrace::server

@@ -12,5 +12,6 @@ namespace millrace::server {
 // those of tables, headers, footers, notes and comments; everything else stays.
 absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes, const DocumentLimits& limits);
 absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits);
+absl::StatusOr<std::unique_ptr<Document>> ReadOdp(std::string bytes, const DocumentLimits& limits);
 
 }  // namespace millrace::server

@@ -65,17 +65,20 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
              LookOf(items[i + 1].properties) == own)
         text += items[++i].text;
       if (own == look || IsBlank(text)) {
-        writer_.Text(text);
+        AddText(text, item.properties);
         continue;
       }
       const size_t mark = writer_.Open();
       marks_.push_back({.properties = item.properties});
-      writer_.Text(text);
+      AddText(text, item.properties);
       writer_.Close(mark);
-    } else if (item.kind == ItemKind::kSpan) {
+    } else if (item.kind == ItemKind::kSpan || item.kind == ItemKind::kField) {
       const pugi::xml_node inside = MostUsed(item.inner);
       const size_t mark = writer_.Open();
-      marks_.push_back({.is_element = true, .properties = inside, .nodes = item.nodes});
+      marks_.push_back({.is_element = item.kind == ItemKind::kSpan,
+                        .properties = inside,
+                        .nodes = item.nodes,
+                        .end_nodes = item.end_nodes});
       AddItems(item.inner, inside);
       writer_.Close(mark);
     } else {
@@ -85,10 +88,34 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
   }
 }
 
+void OfficeParagraph::AddText(std::string_view text, pugi::xml_node properties) {
+  while (has_runs_ && !text.empty()) {
+    const size_t begin = text.find("  ");
+    if (begin == std::string_view::npos) break;
+    const size_t end = std::min(text.find_first_not_of(' ', begin), text.size());
+    writer_.Text(text.substr(0, begin));
+    writer_.Divider();
+    marks_.push_back(
+        {.properties = properties, .spaces = std::string(text.substr(begin, end - begin))});
+    text.remove_prefix(end);
+  }
+  writer_.Text(text);
+}
+
+void OfficeParagraph::KeepNamespaces(pugi::xml_node node, pugi::xml_node place) const {
+  for (; place && place != paragraph_; place = place.parent()) {
+    for (const pugi::xml_attribute attribute : place.attributes()) {
+      const std::string_view name = attribute.name();
+      const bool declares = name == "xmlns" || name.starts_with("xmlns:");
+      if (declares && !node.attribute(attribute.name())) node.append_copy(attribute);
+    }
+  }
+}
+
 pugi::xml_node OfficeParagraph::NewRun(pugi::xml_node parent, pugi::xml_node properties) const {
   if (!has_runs_) return parent;
   pugi::xml_node run = parent.append_child("w:r");
-  if (properties) run.append_copy(properties);
+  if (properties) KeepNamespaces(run.append_copy(properties), properties.parent());
   return run;
 }
 
@@ -103,12 +130,13 @@ void OfficeParagraph::AppendText(pugi::xml_node parent, pugi::xml_node propertie
   run.append_child(pugi::node_pcdata).set_value(text.c_str());
 }
 
-pugi::xml_node OfficeParagraph::AppendShell(pugi::xml_node parent, pugi::xml_node element) {
+pugi::xml_node OfficeParagraph::AppendShell(pugi::xml_node parent, pugi::xml_node element) const {
   pugi::xml_node shell = parent.append_child(element.name());
   for (const pugi::xml_attribute attribute : element.attributes()) shell.append_copy(attribute);
   for (const pugi::xml_node child : element.children()) {
     if (IsProperties(child)) shell.append_copy(child);
   }
+  KeepNamespaces(shell, element.parent());
   return shell;
 }
 
@@ -124,6 +152,13 @@ void OfficeParagraph::Write(std::string_view translation) {
     pugi::xml_node properties;
   };
   std::vector<Place> places = {{paragraph_, properties_}};
+  const auto move = [&](pugi::xml_node parent, const std::vector<pugi::xml_node>& nodes) {
+    for (const pugi::xml_node node : nodes) {
+      KeepNamespaces(node, node.parent());
+      parent.append_move(node);
+      moved.insert(node);
+    }
+  };
   for (const InlineToken& token : tokens) {
     const Place place = places.back();
     switch (token.kind) {
@@ -135,6 +170,7 @@ void OfficeParagraph::Write(std::string_view translation) {
       }
       case InlineToken::Kind::kOpen: {
         const Mark& mark = marks_[token.mark];
+        if (!mark.is_element) move(place.parent, mark.nodes);
         places.push_back(
             {mark.is_element ? AppendShell(place.parent, mark.nodes.front()) : place.parent,
              mark.properties});
@@ -142,15 +178,14 @@ void OfficeParagraph::Write(std::string_view translation) {
       }
       case InlineToken::Kind::kClose:
         places.pop_back();
+        move(places.back().parent, marks_[token.mark].end_nodes);
         break;
       case InlineToken::Kind::kAlone:
       case InlineToken::Kind::kDivider: {
         const Mark& mark = marks_[token.mark];
-        pugi::xml_node parent = mark.in_run ? NewRun(place.parent, mark.properties) : place.parent;
-        for (const pugi::xml_node node : mark.nodes) {
-          parent.append_move(node);
-          moved.insert(node);
-        }
+        AppendText(place.parent, mark.properties, mark.spaces);
+        if (mark.nodes.empty()) break;
+        move(mark.in_run ? NewRun(place.parent, mark.properties) : place.parent, mark.nodes);
         break;
       }
     }

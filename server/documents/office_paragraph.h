@@ -15,15 +15,18 @@ struct OfficeItem {
   enum class Kind : unsigned char {
     kText,
     kSpan,     // an element with items inside, such as a link
+    kField,    // the same between the elements that begin and that end a field
     kAlone,    // elements within a sentence that stay as they are
     kDivider,  // the same between sentences
   };
 
   Kind kind = Kind::kText;
   std::string text = {};
-  pugi::xml_node properties = {};          // of the run of a text or an element; may be null
-  std::vector<pugi::xml_node> nodes = {};  // a span's element; the elements that stay
-  bool in_run = false;                     // those elements are inside of a run
+  pugi::xml_node properties = {};  // of the run of a text or an element; may be null
+  // A span's element; the elements that stay; those that begin a field.
+  std::vector<pugi::xml_node> nodes = {};
+  std::vector<pugi::xml_node> end_nodes = {};  // those that end a field
+  bool in_run = false;                         // elements that stay are inside of a run
   std::vector<OfficeItem> inner = {};
 };
 
@@ -51,13 +54,20 @@ class OfficeParagraph {
     bool in_run = false;
     pugi::xml_node properties = {};  // of the text in the span, or of the run
     std::vector<pugi::xml_node> nodes = {};
+    std::vector<pugi::xml_node> end_nodes = {};  // of a field
+    std::string spaces = {};                     // of a divider that is several spaces
   };
 
   void AddItems(const std::vector<OfficeItem>& items, pugi::xml_node properties);
+  // Adds text of a run; several spaces in it divide it, as a tab does.
+  void AddText(std::string_view text, pugi::xml_node properties);
   pugi::xml_node NewRun(pugi::xml_node parent, pugi::xml_node properties) const;
   void AppendText(pugi::xml_node parent, pugi::xml_node properties, const std::string& text) const;
   // Appends an element like this one, without the items inside of it.
-  static pugi::xml_node AppendShell(pugi::xml_node parent, pugi::xml_node element);
+  pugi::xml_node AppendShell(pugi::xml_node parent, pugi::xml_node element) const;
+  // Declares on `node` the namespaces that elements between the paragraph and `place` declare:
+  // those may not be around it any more.
+  void KeepNamespaces(pugi::xml_node node, pugi::xml_node place) const;
 
   const pugi::xml_node paragraph_;
   const bool has_runs_;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,8 +11,22 @@ namespace {
 
 using ItemKind = OfficeItem::Kind;
 
+// Returns true for an element that only marks a place, so that the spaces before and behind it are
+// one.
+bool IsAnchor(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kAnchors = {
+      "text:bookmark", "text:reference-mark",  "text:change",
+      "text:toc-mark", "text:user-index-mark", "text:alphabetical-index-mark"};
+  if (name == "office:annotation-end") return true;
+  for (const std::string_view end : {"-start", "-end"}) {
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  }
+  return std::ranges::find(kAnchors, name) != kAnchors.end();
+}
+
 // Reads what is inside of an element. `after_space`: the text before ends with a space, or there is
-// none. A run of white space counts as one space, as OpenDocument says.
+// none. A run of white space counts as one space, as OpenDocument says; several spaces (text:s)
+// divide the text, as a tab does.
 std::vector<OfficeItem> ReadItems(pugi::xml_node parent, bool& after_space) {
   std::vector<OfficeItem> items;
   for (const pugi::xml_node child : parent.children()) {
@@ -27,14 +43,15 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent, bool& after_space) {
     } else if (name == "text:span" || name == "text:a") {
       items.push_back(
           {.kind = ItemKind::kSpan, .nodes = {child}, .inner = ReadItems(child, after_space)});
-    } else if (name == "text:s" && !after_space) {
+    } else if (name == "text:s" && !after_space && child.attribute("text:c").as_int(1) == 1) {
       items.push_back({.text = " "});
       after_space = true;
-    } else if (name == "text:tab" || name == "text:line-break") {
+    } else if (name == "text:s" || name == "text:tab" || name == "text:line-break") {
       items.push_back({.kind = ItemKind::kDivider, .nodes = {child}});
       after_space = true;
     } else if (name != "text:soft-page-break") {
       items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
+      after_space = after_space && IsAnchor(name);
     }
   }
   return items;

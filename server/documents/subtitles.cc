@@ -189,6 +189,7 @@ bool BeginsOtherBlock(std::string_view line) {
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vtt) {
+  if (!is_vtt) TurnIntoUtf8(bytes);
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   const std::string_view all = bytes;
@@ -209,9 +210,16 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
     if (at_block) other = is_vtt && BeginsOtherBlock(line);
     at_block = blank;
     const size_t next = std::min(end_of(at) + 1, all.size());
-    before += all.substr(at, next - at);
-    at = next;
-    if (blank || other || line.find("-->") == std::string_view::npos) continue;
+    const bool is_time = !blank && line.find("-->") != std::string_view::npos;
+    // Players of .srt show what is behind an empty line, too, up to the number of the next cue.
+    const bool is_number = line.find_first_not_of("0123456789 \t") == std::string_view::npos &&
+                           line_at(next).find("-->") != std::string_view::npos;
+    const bool goes_on = !is_vtt && subtitles->cues() > 0 && !blank && !is_time && !is_number;
+    if (!goes_on) {
+      before += all.substr(at, next - at);
+      at = next;
+      if (blank || other || !is_time) continue;
+    }
     // The text goes up to the next blank line.
     size_t end = at;
     size_t text_end = at;

@@ -9,6 +9,10 @@
 
 namespace millrace::server {
 
+// Turns a text in UTF-16 with a byte order mark, or one that is not UTF-8 but could be
+// windows-1252, into UTF-8, as old subtitles need it.
+void TurnIntoUtf8(std::string& text);
+
 // Takes a byte order mark off the beginning of a text, and returns it; empty: there is none.
 // InvalidArgument if the text is not valid UTF-8.
 absl::StatusOr<std::string> TakeByteOrderMark(std::string& text);
@@ -18,9 +22,9 @@ absl::StatusOr<std::string> TakeByteOrderMark(std::string& text);
 // within a sentence are joined, and broken again.
 absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes,
                                                         const DocumentLimits& limits);
-absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes,
-                                                       const DocumentLimits& limits);
 absl::StatusOr<std::unique_ptr<Document>> ReadMarkdownText(std::string bytes,
                                                            const DocumentLimits& limits);
+absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes,
+                                                       const DocumentLimits& limits);
 
 }  // namespace millrace::server

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/documents/office_paragraph.h"
 
@@ -55,28 +58,90 @@ void ReadRun(pugi::xml_node run, std::vector<OfficeItem>& items) {
   }
 }
 
-std::vector<OfficeItem> ReadItems(pugi::xml_node parent) {
+// The elements of a field: those up to the mark between its code and its result, the result, and
+// those that end it.
+struct Field {
+  std::vector<pugi::xml_node> begin;
+  std::vector<pugi::xml_node> result;
+  std::vector<pugi::xml_node> end;
+  std::string code;
+  bool is_closed = false;    // it ends in the same element
+  bool is_divided = false;   // it has a mark between code and result
+  bool has_own_runs = true;  // no text stands in the runs with its marks
+};
+
+Field ReadField(pugi::xml_node first) {
+  Field field;
+  int depth = 0;
+  for (pugi::xml_node node = first; node && !field.is_closed; node = node.next_sibling()) {
+    bool is_mark = false;
+    for (const pugi::xml_node child : node.children()) {
+      const std::string_view name = child.name();
+      if (name == "w:instrText" && depth == 1 && !field.is_divided)
+        field.code += child.text().get();
+      if (name != "w:fldChar") continue;
+      const std::string_view type = child.attribute("w:fldCharType").value();
+      if (type == "begin") ++depth;
+      if (depth == 1 && type == "separate") field.is_divided = is_mark = true;
+      if (type == "end" && --depth == 0) field.is_closed = is_mark = true;
+    }
+    if (is_mark && node.child("w:t")) field.has_own_runs = false;
+    if (field.is_closed) {
+      field.end.push_back(node);
+    } else {
+      (field.is_divided && !is_mark ? field.result : field.begin).push_back(node);
+    }
+  }
+  return field;
+}
+
+// Returns true for the code of a field whose result is text of the document.
+bool HasWords(std::string_view code) {
+  code.remove_prefix(std::min(code.find_first_not_of(' '), code.size()));
+  const std::string_view name = code.substr(0, code.find(' '));
+  return name == "HYPERLINK" || name == "TOC";
+}
+
+std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children) {
   std::vector<OfficeItem> items;
-  int open_fields = 0;
-  for (const pugi::xml_node child : parent.children()) {
+  for (size_t i = 0; i < children.size(); ++i) {
+    const pugi::xml_node child = children[i];
     const std::string_view name = child.name();
     if (name.ends_with("Pr") || Among(name, kDropped)) continue;
-    if (open_fields > 0) items.back().nodes.push_back(child);
     if (name == "w:r") {
       bool has_code = false;
       const int opened = FieldsOf(child, has_code);
-      const bool is_inside = open_fields > 0;
-      open_fields = std::max(open_fields + opened, 0);
-      if (is_inside) continue;
-      if (has_code) {
-        items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
-      } else {
+      if (!has_code) {
         ReadRun(child, items);
+        continue;
       }
-    } else if (open_fields > 0) {
-      continue;
-    } else if (Among(name, kSpans)) {
-      items.push_back({.kind = ItemKind::kSpan, .nodes = {child}, .inner = ReadItems(child)});
+      if (opened <= 0) {
+        items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
+        continue;
+      }
+      Field field = ReadField(child);
+      const bool has_words = HasWords(field.code) && field.is_divided && field.has_own_runs;
+      if (has_words && field.is_closed) {
+        i += field.begin.size() + field.result.size() + field.end.size() - 1;
+        items.push_back({.kind = ItemKind::kField,
+                         .nodes = std::move(field.begin),
+                         .end_nodes = std::move(field.end),
+                         .inner = ReadItems(field.result)});
+        continue;
+      }
+      std::vector<pugi::xml_node> nodes = std::move(field.begin);
+      if (!has_words) {  // one that goes on in other paragraphs ends there
+        nodes.insert(nodes.end(), field.result.begin(), field.result.end());
+        nodes.insert(nodes.end(), field.end.begin(), field.end.end());
+      }
+      i += nodes.size() - 1;
+      items.push_back({.kind = ItemKind::kAlone, .nodes = std::move(nodes)});
+    } else if (Among(name, kSpans) ||
+               (name == "w:fldSimple" && HasWords(child.attribute("w:instr").value()))) {
+      const auto inner = child.children();
+      items.push_back({.kind = ItemKind::kSpan,
+                       .nodes = {child},
+                       .inner = ReadItems({inner.begin(), inner.end()})});
     } else {
       items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
     }
@@ -86,6 +151,9 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent) {
 
 }  // namespace
 
-std::vector<OfficeItem> ReadWordItems(pugi::xml_node paragraph) { return ReadItems(paragraph); }
+std::vector<OfficeItem> ReadWordItems(pugi::xml_node paragraph) {
+  const auto children = paragraph.children();
+  return ReadItems({children.begin(), children.end()});
+}
 
 }  // namespace millrace::server

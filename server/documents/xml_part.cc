@@ -1,6 +1,9 @@
 #include "server/documents/xml_part.h"
 
+#include <expat.h>
+
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -66,6 +69,13 @@ std::string WriteXml(const pugi::xml_document& document) {
   StringWriter writer;
   document.save(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
   return writer.Take();
+}
+
+bool HasValidNames(std::string_view xml) {
+  const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(
+      XML_ParserCreateNS("UTF-8", ' '), XML_ParserFree);
+  return parser != nullptr && XML_Parse(parser.get(), xml.data(), static_cast<int>(xml.size()),
+                                        /*isFinal=*/1) == XML_STATUS_OK;
 }
 
 pugi::xml_node NextNode(pugi::xml_node node, pugi::xml_node root, bool skip) {

@@ -19,6 +19,10 @@ absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadXml(std::string_view par
 // Returns the document as it was written, but for what was changed.
 std::string WriteXml(const pugi::xml_document& document);
 
+// Returns true for well-formed XML that declares the prefixes of its names, as every reader of
+// office documents demands.
+bool HasValidNames(std::string_view xml);
+
 // Returns the node behind `node` in reading order, below `root`; null: there is none. Does not go
 // into `node` if `skip` is true.
 pugi::xml_node NextNode(pugi::xml_node node, pugi::xml_node root, bool skip = false);

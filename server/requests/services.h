@@ -16,6 +16,9 @@
 
 namespace millrace::server {
 
+// The most characters of all texts of a request for translation, where nothing else is set.
+inline constexpr size_t kMaxTranslateCharacters = 100'000;
+
 // The parts of the server that every service uses. They are borrowed and thread-safe, and live
 // until the gRPC server has shut down.
 struct Services {
@@ -27,6 +30,7 @@ struct Services {
   const ApiKeyStore* keys = nullptr;  // null: keys are not required
   Duration max_request_time{};        // later deadlines are cut to this, from the request's arrival
   size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
+  size_t max_translate_characters = kMaxTranslateCharacters;  // of all texts of a request
   VoiceAliases voice_aliases = VoiceAliases::value_type();
   KeyLimits* limits = nullptr;  // null: keys are neither limited nor told apart
   Clock& clock = Clock::Real();

@@ -157,7 +157,8 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   if (!status.ok()) return status;
   SortedTexts sorted = Sort(input);
   if (sorted.texts.empty()) return sorted.all.front().status;
-  if (status = CheckTotal("texts", sorted.characters, kMaxTranslateCharacters); !status.ok())
+  if (status = CheckTotal("texts", sorted.characters, services.max_translate_characters);
+      !status.ok())
     return status;
   input.texts.clear();
   input.target_prefixes.clear();

@@ -19,9 +19,6 @@ namespace millrace::server {
 // The source_language that asks for detection.
 inline constexpr std::string_view kAutoLanguage = "auto";
 
-// The most characters of all texts of a request.
-inline constexpr size_t kMaxTranslateCharacters = 100'000;
-
 // Requests for translation over gRPC up to this size in bytes are decoded at once: hundreds of tiny
 // texts fit in, and the language of each may have to be detected.
 inline constexpr size_t kShortTexts = 2 << 10;

@@ -134,7 +134,9 @@ class FileRoutes {
     if (translation.input.target_language.empty()) return MissingPart("target");
     if (!models::IsValidUtf8(form.file_name))
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
-    auto opened = OpenDocument(form.file_name, std::move(form.bytes), kLimits);
+    DocumentLimits limits = kLimits;
+    limits.characters = services_.max_translate_characters;
+    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits);
     if (!opened.ok()) return opened.status();
     document = *std::move(opened);
     translation.input.texts.assign(document->texts().begin(), document->texts().end());

@@ -27,8 +27,9 @@ class LibreTranslateRoutes {
         others_(std::move(others)),
         languages_(services.models,
                    [](const ModelDirectory& models) { return LanguagesBody(AllRoutes(models)); }),
-        settings_(services.models, [keys = services.keys != nullptr](const ModelDirectory& models) {
-          return SettingsBody(AllRoutes(models), keys);
+        settings_(services.models, [&services](const ModelDirectory& models) {
+          return SettingsBody(AllRoutes(models), services.keys != nullptr,
+                              services.max_translate_characters);
         }) {}
 
   void Translate(const httplib::Request& request, httplib::Response& response,

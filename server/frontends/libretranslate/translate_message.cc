@@ -239,7 +239,8 @@ std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
   return JsonText(answer);
 }
 
-std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys) {
+std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys,
+                         size_t max_characters) {
   const TranslationRoute* first = routes.empty() ? nullptr : &routes.front();
   for (const TranslationRoute& route : routes) {
     if (route.source_language != "en") continue;
@@ -251,7 +252,7 @@ std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys)
   Json extensions = Json::array();
   for (const DocumentType& type : DocumentTypes()) extensions.push_back(type.extension);
   return JsonText(
-      Json{{"charLimit", kMaxTranslateCharacters},
+      Json{{"charLimit", max_characters},
            {"frontendTimeout", 500},
            {"apiKeys", keys},
            {"keyRequired", keys},

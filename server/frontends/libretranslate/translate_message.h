@@ -40,6 +40,7 @@ std::string TranslateBody(const HttpTranslateRequest& request,
                           std::vector<TranslationResults::Text> results);
 std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates);
 std::string LanguagesBody(const std::vector<TranslationRoute>& routes);
-std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys);
+std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys,
+                         size_t max_characters = kMaxTranslateCharacters);
 
 }  // namespace millrace::server

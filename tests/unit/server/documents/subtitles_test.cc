@@ -92,5 +92,27 @@ TEST(Subtitles, ErrorsSayWhatIsMissing) {
   EXPECT_THAT(Translated("a.srt", "1\n0 --> 1\n\xFF\n", Same), HasSubstr("UTF-8"));
 }
 
+TEST(Subtitles, TextBehindAnEmptyLineBelongsToTheCue) {
+  const std::string file = "1\n0 --> 1\nThe house.\n\nIt is big.\n\n2\n1 --> 2\nBye.\n";
+  EXPECT_THAT(TextsOf("a.srt", file), ElementsAre("The house.", "It is big.", "Bye."));
+  EXPECT_EQ(Translated("a.srt", file, Same), file);
+}
+
+TEST(Subtitles, AnnotationsOfRubyTextStay) {
+  const std::string file =
+      "WEBVTT\n\n0:01.000 --> 0:02.000\nA <ruby>base<rt>text</rt></ruby> is it.\n";
+  EXPECT_THAT(TextsOf("a.vtt", file), ElementsAre("A <g0>base<x1/></g0> is it."));
+  EXPECT_EQ(Translated("a.vtt", file, Same), file);
+}
+
+TEST(Subtitles, InOldEncodingsBecomeUtf8) {
+  EXPECT_EQ(Translated("a.srt", "1\n0 --> 1\nCaf\xE9 \x96 \x80.\n", Same),
+            "1\n0 --> 1\nCaf\u00E9 \u2013 \u20AC.\n");
+  const std::string file = "1\n0 --> 1\nA.\n";
+  std::string wide = "\xFF\xFE";
+  for (const char c : file) (wide += c) += '\0';
+  EXPECT_EQ(Translated("a.srt", wide, Same), "\xEF\xBB\xBF" + file);
+}
+
 }  // namespace
 }  // namespace millrace::server
