@@ -18,8 +18,8 @@ bool IsNameOrCommand(std::string_view text, size_t at) {
     ++letters;
   if (models::ByteAt(text, letters) == '{') return true;
   const size_t earliest = at - std::min(at, kLongestName);
-  const size_t space = text.substr(0, at).find_last_of(" \t\r\n\"'(");
-  const size_t begin = space == std::string_view::npos ? 0 : std::max(space + 1, earliest);
+  const size_t space = text.substr(earliest, at - earliest).find_last_of(" \t\r\n\"'(");
+  const size_t begin = space == std::string_view::npos ? earliest : earliest + space + 1;
   const std::string_view word =
       text.substr(begin, text.substr(0, at + kLongestName).find_first_of(" \t\r\n\"'", at) - begin);
   if (word.starts_with("\\\\") || word.substr(0, 3).find(":\\") == 1) return true;
@@ -30,8 +30,9 @@ bool IsNameOrCommand(std::string_view text, size_t at) {
   if (!joins) return false;
   const std::string_view rest = word.substr(std::min(behind - begin, word.size()));
   const size_t dot = rest.find('.');
-  return rest.find_first_of("\\/") != std::string_view::npos ||
-         models::IsAsciiAlnum(models::ByteAt(rest, dot + 1) * (dot != rest.npos ? 1 : 0));
+  const bool has_ending =
+      dot != std::string_view::npos && models::IsAsciiAlnum(models::ByteAt(rest, dot + 1));
+  return has_ending || rest.find_first_of("\\/") != std::string_view::npos;
 }
 
 }  // namespace
