@@ -22,10 +22,13 @@ namespace millrace::server {
 namespace {
 
 // Checks whether the model loads and answers its own warm-up inputs.
-absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
-                        Device& device, runtime::WorkerContext& context) {
+absl::Status CheckModel(const models::ModelRepository& repository,
+                        const models::ModelRepository::Entry& entry, Device& device,
+                        runtime::WorkerContext& context) {
   try {
-    const auto model = repository.Load(name);
+    const auto package = repository.Find(entry);
+    if (!package.ok()) return package.status();
+    const auto model = repository.Load(*package);
     return model.ok() ? WarmUp(**model, device, context) : model.status();
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
@@ -79,7 +82,7 @@ int Check(const ServerConfig& config) {
       RuntimeDevice device(*runtime);
       for (const auto& entry : *entries) {
         report(StrCat("model ", entry.name, " version ", entry.versions.back()),
-               CheckModel(repository, entry.name, device, *context));
+               CheckModel(repository, entry, device, *context));
       }
     }
   } catch (const std::exception& error) {

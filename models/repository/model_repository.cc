@@ -64,34 +64,50 @@ absl::Status Broken(const absl::Status& status) {
   return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-// A file that the config names must exist, must not be too large, and must not be outside the
-// folder by a symbolic link.
-absl::Status CheckFile(const fs::path& folder, const PackageFile& named) {
+// Returns true if the path lies below the folder, at any depth. Both are canonical.
+bool IsBelow(const fs::path& path, const fs::path& folder) {
+  const auto [in_folder, in_path] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return in_folder == folder.end() && in_path != path.end();
+}
+
+absl::Status WrongFile(const fs::path& file, const std::string& what) {
+  return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", what));
+}
+
+// A file that the config names must exist and must not be too large. It may be a symbolic link, as
+// volumes of a cluster and caches of downloads have them, as long as the real file lies below the
+// real folder of the package, of its model or of the repository.
+absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& entry,
+                       const PackageFile& named) {
   const fs::path file = folder / named.name;
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(file.string(), ": ",
-                     error && error != std::errc::no_such_file_or_directory ? error.message()
-                     : fs::exists(file, error) ? "is not a regular file"
-                                               : "no such file",
-                     ", but ", kModelConfigFile, " names it"));
+    return WrongFile(
+        file, absl::StrCat(error && error != std::errc::no_such_file_or_directory ? error.message()
+                           : fs::exists(file, error)     ? "is not a regular file"
+                           : fs::is_symlink(file, error) ? "is a link to a file that does not exist"
+                                                         : "no such file",
+                           ", but ", kModelConfigFile, " names it"));
   }
-  const fs::path real_folder = fs::canonical(folder, error);
-  const fs::path real_file = error ? fs::path() : fs::canonical(file, error);
-  if (error)
-    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", error.message()));
-  if (real_file.parent_path() != real_folder) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(file.string(), ": is a link that leaves the model's folder"));
+  const fs::path real_file = fs::canonical(file, error);
+  if (error) return WrongFile(file, error.message());
+  bool inside = false;
+  for (const fs::path& root : {folder, entry.folder, entry.source}) {
+    const fs::path real_root = fs::canonical(root, error);
+    if (error) return WrongFile(root, error.message());
+    if ((inside = IsBelow(real_file, real_root))) break;
+  }
+  if (!inside) {
+    return WrongFile(file, absl::StrCat("is a link to ", real_file.string(),
+                                        ", which is outside of the model's folder and of the "
+                                        "repository; copy the file in its place (cp -L)"));
   }
   const uintmax_t bytes = fs::file_size(file, error);
-  if (error)
-    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", error.message()));
+  if (error) return WrongFile(file, error.message());
   if (bytes > named.max_bytes) {
-    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": has ", bytes, " bytes, a ",
-                                                      std::string(named.field),
-                                                      " may have at most ", named.max_bytes));
+    return WrongFile(file, absl::StrCat("has ", bytes, " bytes, a ", std::string(named.field),
+                                        " may have at most ", named.max_bytes));
   }
   return absl::OkStatus();
 }
@@ -114,8 +130,7 @@ ModelRepository::ModelRepository(std::string sources, ModelFactory factory, cons
       factory_(std::move(factory)),
       kinds_(kinds) {}
 
-absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::PlacesIn(
-    const ModelSource& source) {
+absl::StatusOr<ModelRepository::Entries> ModelRepository::EntriesIn(const ModelSource& source) {
   const fs::path& folder = source.folder;
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
@@ -123,59 +138,65 @@ absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::P
   if (error) return Wrong(folder, "cannot be read: ", error.message());
   if (status.type() != fs::file_type::directory) return Wrong(folder, "is not a folder");
 
-  Place own{.folder = folder, .versions = VersionsIn(folder)};
-  if (own.versions.empty() && fs::exists(folder / kModelConfigFile, error))
-    own = {.folder = folder, .versions = {1}, .is_package = true};
-  if (!own.versions.empty()) {
+  std::vector<int64_t> versions = VersionsIn(folder);
+  const bool is_package = versions.empty() && fs::exists(folder / kModelConfigFile, error);
+  if (is_package) versions = {1};
+  if (!versions.empty()) {
     const std::string name = source.name.empty() ? NameOf(folder) : source.name;
     if (!CheckModelName(name).ok()) {
       return Wrong(folder, "is the folder of a model, but '", name,
                    "' is no name for one; give it a name: NAME=", folder.string());
     }
-    return std::map<std::string, Place>{{name, std::move(own)}};
+    return Entries{{name,
+                    {.name = name,
+                     .versions = std::move(versions),
+                     .folder = folder,
+                     .source = folder,
+                     .is_package = is_package}}};
   }
   if (!source.name.empty()) {
     return Wrong(folder, "is not the folder of a model, although '", source.name,
                  "' names it; expected <version>/model.pbtxt or model.pbtxt");
   }
 
-  std::map<std::string, Place> places;
+  Entries entries;
   fs::directory_iterator it(folder, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
-    std::string name = it->path().filename().string();
+    const std::string name = it->path().filename().string();
     if (!CheckModelName(name).ok()) continue;
-    std::vector<int64_t> versions = VersionsIn(it->path());
-    if (!versions.empty())
-      places[std::move(name)] = {.folder = it->path(), .versions = std::move(versions)};
+    versions = VersionsIn(it->path());
+    if (versions.empty()) continue;
+    entries[name] = {
+        .name = name, .versions = std::move(versions), .folder = it->path(), .source = folder};
   }
   if (error) return Wrong(folder, "cannot be read: ", error.message());
-  return places;
+  return entries;
 }
 
-absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::Places() const {
+absl::StatusOr<ModelRepository::Entries> ModelRepository::AllEntries() const {
   if (!sources_.ok()) return sources_.status();
-  std::map<std::string, Place> all;
+  Entries all;
   for (const ModelSource& source : *sources_) {
-    absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
-    if (!places.ok()) return places.status();
-    for (auto& [name, place] : *places) {
-      const auto [before, is_new] = all.try_emplace(name, std::move(place));
+    absl::StatusOr<Entries> entries = EntriesIn(source);
+    if (!entries.ok()) return entries.status();
+    for (auto& [name, entry] : *entries) {
+      const auto [before, is_new] = all.try_emplace(name, std::move(entry));
       if (!is_new) return Twice(name, before->second.folder, source.folder);
     }
   }
   return all;
 }
 
-absl::StatusOr<ModelRepository::Place> ModelRepository::PlaceOf(const std::string& name) const {
+absl::StatusOr<ModelRepository::Entry> ModelRepository::EntryOf(const std::string& name) const {
   if (!sources_.ok()) return sources_.status();
-  std::optional<Place> result;
+  std::optional<Entry> result;
   absl::Status unreadable;
   for (const ModelSource& source : *sources_) {
-    absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
-    unreadable.Update(places.status());
-    if (!places.ok()) continue;
-    const auto found = places->find(name);
-    if (found == places->end()) continue;
+    absl::StatusOr<Entries> entries = EntriesIn(source);
+    unreadable.Update(entries.status());
+    if (!entries.ok()) continue;
+    const auto found = entries->find(name);
+    if (found == entries->end()) continue;
     if (result) return Twice(name, result->folder, source.folder);
     result = std::move(found->second);
   }
@@ -193,10 +214,11 @@ absl::StatusOr<ModelRepository::Place> ModelRepository::PlaceOf(const std::strin
 }
 
 absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
-  absl::StatusOr<std::map<std::string, Place>> places = Places();
-  if (!places.ok()) return places.status();
+  absl::StatusOr<Entries> all = AllEntries();
+  if (!all.ok()) return all.status();
   std::vector<Entry> entries;
-  for (auto& [name, place] : *places) entries.push_back({name, std::move(place.versions)});
+  entries.reserve(all->size());
+  for (auto& [name, entry] : *all) entries.push_back(std::move(entry));
   return entries;
 }
 
@@ -210,11 +232,11 @@ std::vector<std::string> ModelRepository::Ignored() const {
 }
 
 absl::Status ModelRepository::Check() const {
-  if (absl::Status status = Places().status(); !status.ok()) return status;
+  if (absl::Status status = AllEntries().status(); !status.ok()) return status;
   for (const ModelSource& source : *sources_) {
-    const absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
-    if (!places.ok()) return places.status();
-    if (!places->empty()) continue;
+    const absl::StatusOr<Entries> entries = EntriesIn(source);
+    if (!entries.ok()) return entries.status();
+    if (!entries->empty()) continue;
     const std::vector<std::string> ignored = IgnoredFolders(source.folder);
     return Wrong(source.folder, "holds no model, expected ", kLayout, ignored.empty() ? "" : "; ",
                  ignored.empty() ? "" : ignored.front());
@@ -225,33 +247,41 @@ absl::Status ModelRepository::Check() const {
 absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
     std::string_view name, std::optional<int64_t> version) const {
   if (absl::Status status = CheckModelName(name); !status.ok()) return status;
-  const absl::StatusOr<Place> place = PlaceOf(std::string(name));
-  if (!place.ok()) return place.status();
-  const std::vector<int64_t>& versions = place->versions;
+  const absl::StatusOr<Entry> entry = EntryOf(std::string(name));
+  if (!entry.ok()) return entry.status();
+  return Find(*entry, version);
+}
+
+absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
+    const Entry& entry, std::optional<int64_t> version) const {
+  const std::vector<int64_t>& versions = entry.versions;
   if (version && !std::binary_search(versions.begin(), versions.end(), *version)) {
-    return absl::NotFoundError(absl::StrCat("model '", std::string(name), "' has no version ",
-                                            *version, ", the latest is ", versions.back()));
+    return absl::NotFoundError(absl::StrCat("model '", entry.name, "' has no version ", *version,
+                                            ", the latest is ", versions.back()));
   }
   Package package;
-  package.name = name;
+  package.name = entry.name;
   package.version = version.value_or(versions.back());
-  package.folder =
-      place->is_package ? place->folder : place->folder / std::to_string(package.version);
+  package.folder = entry.is_package ? entry.folder : entry.folder / std::to_string(package.version);
   absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
   for (const PackageFile& file : package.config.settings->Files()) {
-    if (absl::Status status = CheckFile(package.folder, file); !status.ok()) return status;
+    if (absl::Status status = CheckFile(package.folder, entry, file); !status.ok()) return status;
   }
   return package;
 }
 
 absl::StatusOr<std::unique_ptr<Model>> ModelRepository::Load(std::string_view name,
                                                              std::optional<int64_t> version) const {
-  absl::StatusOr<Package> package = Find(name, version);
+  const absl::StatusOr<Package> package = Find(name, version);
   if (!package.ok()) return package.status();
-  auto model = factory_(package->config, package->folder,
-                        MakeModelInfo(package->config, package->name, package->version));
+  return Load(*package);
+}
+
+absl::StatusOr<std::unique_ptr<Model>> ModelRepository::Load(const Package& package) const {
+  auto model = factory_(package.config, package.folder,
+                        MakeModelInfo(package.config, package.name, package.version));
   if (!model.ok()) return Broken(model.status());
   return model;
 }

@@ -30,11 +30,17 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
 // cluster mounts it. Versions are whole numbers, and the highest is the latest. Other folders and
 // files are ignored, and Ignored says why. It writes nothing, and reads the disk in every call, so
 // that new models are found at once. Thread-safe.
+//
+// A call that takes a name reads the folders of all models, so what handles each of them lists once
+// and goes on with the entries.
 class ModelRepository {
  public:
   struct Entry {
     std::string name;
     std::vector<int64_t> versions;  // ascending, at least one
+    std::filesystem::path folder;   // of the model
+    std::filesystem::path source;   // the folder of the repository that it was found in
+    bool is_package = false;        // the folder itself is that of the only version
   };
   struct Package {
     std::string name;
@@ -61,25 +67,24 @@ class ModelRepository {
   // before the disk is read.
   absl::StatusOr<Package> Find(std::string_view name,
                                std::optional<int64_t> version = std::nullopt) const;
+  // Does the same for a model that is listed, and reads no other's folder.
+  absl::StatusOr<Package> Find(const Entry& entry,
+                               std::optional<int64_t> version = std::nullopt) const;
   // Finds the package and calls the factory. Slow, because it reads the weights.
   absl::StatusOr<std::unique_ptr<Model>> Load(std::string_view name,
                                               std::optional<int64_t> version = std::nullopt) const;
+  // Calls the factory for a package that was found.
+  absl::StatusOr<std::unique_ptr<Model>> Load(const Package& package) const;
 
  private:
-  // Where the versions of a model are.
-  struct Place {
-    std::filesystem::path folder;
-    std::vector<int64_t> versions;  // ascending
-    bool is_package = false;        // the folder itself is that of the only version
-  };
+  using Entries = std::map<std::string, Entry>;  // by name
 
-  // Returns the models of a source by name; there may be none.
-  static absl::StatusOr<std::map<std::string, Place>> PlacesIn(const ModelSource& source);
-  // Returns all models by name.
-  absl::StatusOr<std::map<std::string, Place>> Places() const;
-  // Returns the place of a model; NOT_FOUND if no source has it. A folder that cannot be read, such
+  // Returns the models of a source; there may be none.
+  static absl::StatusOr<Entries> EntriesIn(const ModelSource& source);
+  absl::StatusOr<Entries> AllEntries() const;
+  // Returns the entry of a model; NOT_FOUND if no source has it. A folder that cannot be read, such
   // as a mount that has gone, is an error only where no other has the model.
-  absl::StatusOr<Place> PlaceOf(const std::string& name) const;
+  absl::StatusOr<Entry> EntryOf(const std::string& name) const;
 
   const std::string text_;
   const absl::StatusOr<std::vector<ModelSource>> sources_;

@@ -49,7 +49,7 @@ int ListFolder(const ModelsCommand& command) {
   std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
   int failed = 0;
   for (const auto& entry : *entries) {
-    const auto package = repository.Find(entry.name);
+    const auto package = repository.Find(entry);
     failed += !package.ok();
     std::printf(kRow, entry.name.c_str(), absl::StrCat(entry.versions.back()).c_str(),
                 package.ok() ? "AVAILABLE" : "FAILED",

@@ -21,19 +21,17 @@ bool IsServing(const ModelDirectory& directory, const std::shared_ptr<ServedMode
 
 }  // namespace
 
-absl::Status ModelManager::LoadAndWarmUp(std::string_view name,
+absl::Status ModelManager::LoadAndWarmUp(std::string_view name, const FindPackage& find,
                                          const std::shared_ptr<ServedModel>& idle) {
   const auto start = std::chrono::steady_clock::now();
-  const std::optional<int64_t> version =
-      idle != nullptr ? std::optional(idle->info().version) : std::nullopt;
-  const absl::StatusOr<models::ModelRepository::Package> package = repository_.Find(name, version);
+  const absl::StatusOr<models::ModelRepository::Package> package = find();
   if (!package.ok()) return package.status();
   if (may_serve_ != nullptr) {
     if (absl::Status status = may_serve_(*package); !status.ok()) return status;
   }
   // Logged so that a slow start shows what it is doing.
   logging::Info("loading model", {{"model", name}, {"version", package->version}});
-  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name, package->version);
+  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(*package);
   if (!model.ok()) return model.status();
   logging::Info("warming up model", {{"model", name}, {"version", package->version}});
   main_context_.Synchronize();  // the weights must be there before another stream reads them
@@ -74,14 +72,18 @@ absl::Status ModelManager::PutInService(std::unique_ptr<const models::Model> mod
 
 absl::Status ModelManager::Load(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
-  return Load(name, nullptr);
+  return Load(
+      name, [&] { return repository_.Find(name); }, nullptr);
 }
 
 absl::Status ModelManager::LoadIdle(const std::shared_ptr<ServedModel>& idle) {
-  return Load(idle->info().name, idle);
+  const models::ModelInfo& info = idle->info();
+  return Load(
+      info.name, [&] { return repository_.Find(info.name, info.version); }, idle);
 }
 
-absl::Status ModelManager::Load(std::string_view name, std::shared_ptr<ServedModel> idle) {
+absl::Status ModelManager::Load(std::string_view name, const FindPackage& find,
+                                std::shared_ptr<ServedModel> idle) {
   {
     MutexLock lock(mu_);
     attempts_.insert_or_assign(std::string(name), Attempt{});
@@ -90,7 +92,7 @@ absl::Status ModelManager::Load(std::string_view name, std::shared_ptr<ServedMod
   const auto start = std::chrono::steady_clock::now();
   absl::Status status;
   try {
-    status = LoadAndWarmUp(name, idle);
+    status = LoadAndWarmUp(name, find, idle);
   } catch (const std::exception& error) {  // such as std::bad_alloc; models in service stay
     status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
   }
@@ -125,7 +127,9 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
   int loaded = 0;
   for (const auto& entry : *entries) {
     if (stop()) return absl::OkStatus();
-    loaded += Load(entry.name).ok();
+    loaded += Load(
+                  entry.name, [&] { return repository_.Find(entry); }, nullptr)
+                  .ok();
   }
   if (loaded == 0) {
     return absl::FailedPreconditionError(StrCat("none of the ", entries->size(), " models in ",

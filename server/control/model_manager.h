@@ -76,10 +76,13 @@ class ModelManager {
     std::string error;
   };
 
-  // Loads a model into the place of an idle one or, without it, the latest version.
-  absl::Status Load(std::string_view name, std::shared_ptr<ServedModel> idle)
-      MILLRACE_EXCLUDES(mu_);
-  absl::Status LoadAndWarmUp(std::string_view name, const std::shared_ptr<ServedModel>& idle);
+  using FindPackage = std::function<absl::StatusOr<models::ModelRepository::Package>()>;
+
+  // Loads a package into the place of an idle model or, without it, as a new one.
+  absl::Status Load(std::string_view name, const FindPackage& find,
+                    std::shared_ptr<ServedModel> idle) MILLRACE_EXCLUDES(mu_);
+  absl::Status LoadAndWarmUp(std::string_view name, const FindPackage& find,
+                             const std::shared_ptr<ServedModel>& idle);
   // Lets a loaded model serve. `idle`: as for Load.
   absl::Status PutInService(std::unique_ptr<const models::Model> model, LoadCost cost,
                             std::shared_ptr<ServedModel> idle);

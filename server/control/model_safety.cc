@@ -77,7 +77,7 @@ std::optional<int> ModelSafety::Measured(const runtime::DeviceFacts& facts) {
   const auto entries = repository.List();
   if (!entries.ok()) return least;  // then no model is served
   for (const auto& entry : *entries) {
-    const auto package = repository.Find(entry.name);
+    const auto package = repository.Find(entry);
     if (!package.ok()) continue;  // then it is not loaded either
     const auto digest = models::DigestOf(*package);
     if (!digest.ok()) continue;

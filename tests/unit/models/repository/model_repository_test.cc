@@ -124,7 +124,8 @@ TEST_F(RepositoryTest, LinkOutOfTheFolderIsRefused) {
   fs::create_symlink(base_ / "secret", root_ / "joe" / "1" / "v.json");
   const absl::Status status = repository_.Find("joe").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(std::string(status.message()).find("v.json: is a link that leaves the model's folder"),
+  EXPECT_NE(std::string(status.message())
+                .find("which is outside of the model's folder and of the repository"),
             std::string::npos)
       << status;
 }
@@ -136,6 +137,55 @@ TEST_F(RepositoryTest, LinkWithinTheFolderAndLinkedModelFolderAreFine) {
   fs::create_directory_symlink("joe", root_ / "alias");
   EXPECT_TRUE(repository_.Find("joe").ok());
   EXPECT_TRUE(repository_.Find("alias").ok()) << repository_.Find("alias").status();
+}
+
+// Kubernetes projects the files of a volume through a link to a folder, which it swaps.
+TEST_F(RepositoryTest, FilesOfAProjectedVolumeAreFine) {
+  AddVoice("joe", "1");
+  const fs::path folder = root_ / "joe" / "1";
+  fs::create_directory(folder / "..2026_11_27");
+  for (const char* name : {"m.pt", "v.json", "model.pbtxt"}) {
+    fs::rename(folder / name, folder / "..2026_11_27" / name);
+    fs::create_symlink(fs::path("..data") / name, folder / name);
+  }
+  fs::create_directory_symlink("..2026_11_27", folder / "..data");
+  EXPECT_TRUE(repository_.Find("joe").ok()) << repository_.Find("joe").status();
+}
+
+// The hub's cache keeps contents beside the folders that link to them; a checkout may keep them
+// for all models together.
+TEST_F(RepositoryTest, LinksToFilesBesideTheVersionsAndBesideTheModelsAreFine) {
+  AddVoice("joe", "1");
+  const fs::path folder = root_ / "joe" / "1";
+  fs::create_directory(root_ / "joe" / "blobs");
+  fs::create_directories(root_ / ".store" / "objects");
+  fs::rename(folder / "m.pt", root_ / "joe" / "blobs" / "aaa");
+  fs::rename(folder / "v.json", root_ / ".store" / "objects" / "bbb");
+  fs::create_symlink("../blobs/aaa", folder / "m.pt");
+  fs::create_symlink("../../.store/objects/bbb", folder / "v.json");
+  EXPECT_TRUE(repository_.Find("joe").ok()) << repository_.Find("joe").status();
+}
+
+TEST_F(RepositoryTest, LinksThatLeaveTheRepositoryAreRefusedHoweverTheyAreMade) {
+  AddVoice("joe", "1");
+  const fs::path folder = root_ / "joe" / "1";
+  const fs::path file = folder / "m.pt";
+  // A folder whose name begins with the repository's is not below it.
+  const fs::path beside = fs::path(root_.string() + "-beside");
+  Write(beside / "m.pt", "secret");
+  fs::create_directory_symlink(beside, folder / "away");
+  fs::create_symlink(beside / "m.pt", folder / "hop");
+  for (const fs::path& target :
+       {fs::path("/etc/passwd"), fs::path("../../../../../../../../../../etc/passwd"),
+        beside / "m.pt", fs::path("away/m.pt"), fs::path("hop"), fs::path("m.pt"),
+        fs::path("v.json/m.pt"), fs::path("nothing"), fs::path("/dev/zero"), fs::path("."),
+        folder}) {
+    fs::remove(file);
+    fs::create_symlink(target, file);
+    const absl::Status status = repository_.Find("joe").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << target;
+    EXPECT_NE(std::string(status.message()).find(file.string()), std::string::npos) << status;
+  }
 }
 
 TEST_F(RepositoryTest, MissingWeightsAreNamed) {

@@ -1,7 +1,13 @@
 #include "server/control/model_manager.h"
 
+#ifdef __linux__
+#include <sys/inotify.h>
+#endif
+#include <unistd.h>
+
 #include <atomic>
 #include <barrier>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -36,6 +42,49 @@ class ModelManagerTest : public RepositoryTest {
     ASSERT_TRUE(scheduler_.Submit(job).ok());
   }
 };
+
+#ifdef __linux__
+// Counts how often a folder is opened to be listed.
+class FolderListings {
+ public:
+  explicit FolderListings(const std::filesystem::path& folder)
+      : descriptor_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(inotify_add_watch(descriptor_, folder.c_str(), IN_OPEN | IN_ONLYDIR), 0);
+  }
+  FolderListings(const FolderListings&) = delete;
+  FolderListings& operator=(const FolderListings&) = delete;
+  ~FolderListings() { close(descriptor_); }
+
+  // Returns the number since the last call.
+  int Take() {
+    int count = 0;
+    alignas(inotify_event) char bytes[16384];
+    for (ssize_t size; (size = read(descriptor_, bytes, sizeof(bytes))) > 0;) {
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(bytes + at);
+        count += event->len == 0;  // of the folder itself, not of what is in it
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+    return count;
+  }
+
+ private:
+  const int descriptor_;
+};
+
+TEST_F(ModelManagerTest, StartListsTheRepositoryEquallyOftenForAnyNumberOfModels) {
+  FolderListings listings(root_.path());
+  AddToDisk("model-0");
+  ASSERT_TRUE(manager_->LoadAll(kNever).ok());
+  const int for_one = listings.Take();
+  EXPECT_GT(for_one, 0);
+  for (int i = 1; i < 20; ++i) AddToDisk("model-" + std::to_string(i));
+  ASSERT_TRUE(manager_->LoadAll(kNever).ok());
+  EXPECT_EQ(listings.Take(), for_one);
+  EXPECT_EQ(Serving("model-19"), 1);
+}
+#endif
 
 TEST_F(ModelManagerTest, LoadsWarmsUpAndServes) {
   AddToDisk("m");
