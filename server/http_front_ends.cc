@@ -40,6 +40,8 @@ absl::Status HttpFrontEnds::Start(Sources sources) {
   if (!config_.metrics_address.empty()) {
     HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
     options.inherited = sockets_.Find(kMetricsSocket);
+    options.checks_host = true;  // which never asks for a key
+    options.allowed_hosts = config_.allowed_hosts;
     metrics_http_ = std::make_unique<HttpServer>(std::move(options));
     AddMetricsRoute(*metrics_http_, sources.metrics);
     if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
@@ -50,7 +52,9 @@ absl::Status HttpFrontEnds::Start(Sources sources) {
                             .inherited = sockets_.Find(kHttpSocket),
                             .max_body_bytes = kMaxHttpBody,
                             .write_timeout = config_.write_stall_timeout,
-                            .cors_origins = config_.cors_origins});
+                            .cors_origins = config_.cors_origins,
+                            .checks_host = config_.api_keys.empty(),
+                            .allowed_hosts = config_.allowed_hosts});
     if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
     AddRoutes(std::move(sources));
     if (absl::Status status = http_->Start(); !status.ok()) return status;

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -19,6 +20,7 @@
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
+#include "server/control/crash_report.h"
 #include "server/control/idle_models.h"
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
@@ -404,14 +406,21 @@ class Server {
 int Serve(const ServerConfig& config) {
   logging::Init({.level = config.log_level, .format = config.log_format});
   RouteGrpcLog();
+  ReportCrashes();
   absl::Status status;
   MainLoop main_loop;
   ReloadHook reload;
   ExitGuard guard;
   ShutdownSequence shutdown([&main_loop] { main_loop.Stop(); }, guard, ExitGuard::ExitNow);
   {
-    const SignalWatch signals({.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
-                               .reload = [&reload] { reload.Call(); }});
+    const SignalWatch signals(
+        {.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
+         .reload = [&reload] { reload.Call(); },
+         .log_details =
+             [usual = config.log_level](bool details) {
+               logging::SetLevel(details ? std::min(usual, LogLevel::kDebug) : usual);
+               logging::Info("log level changed", {{"level", details ? "debug" : "as configured"}});
+             }});
     try {
       ServerConfig effective = config;
       absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "models/repository/model_sources.h"
 #include "server/net/address_policy.h"
 #include "server/tracing/endpoint.h"
@@ -140,6 +141,27 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
     const auto& pairs = config.*field;
     if (!pairs) return kNone;
     return pairs->empty() ? kAuto : FormatPairs(*pairs);
+  };
+  return row;
+}
+
+Option HostNames(Option row, std::vector<std::string> ServerConfig::*field) {
+  row.allowed = "off, *, or names such as tts.example.org,.example.net";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    std::vector<std::string> names;
+    if (!text.empty() && text != kNotServed) names = absl::StrSplit(text, ',');
+    for (const std::string& name : names) {
+      const bool is_name = name.find_first_not_of('.') != name.npos &&
+                           std::ranges::all_of(name, [](unsigned char c) {
+                             return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
+                           });
+      if (!is_name && (name != "*" || names.size() > 1)) return false;
+    }
+    config.*field = std::move(names);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
   };
   return row;
 }

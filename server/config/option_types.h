@@ -86,6 +86,8 @@ Option Version(Option row, std::string ServerConfig::*field);
 Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field);
 
 // Origins of web pages. The field is empty if it is off.
+// Names for a Host header.
+Option HostNames(Option row, std::vector<std::string> ServerConfig::*field);
 Option OriginList(Option row, std::vector<std::string> ServerConfig::*field);
 
 // The URL of a collector of traces, auto or off.

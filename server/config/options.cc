@@ -28,6 +28,7 @@ std::vector<Option> MakeOptions() {
   using option_types::Bool;
   using option_types::Bytes;
   using option_types::Choice;
+  using option_types::HostNames;
   using option_types::Models;
   using option_types::Number;
   using option_types::OriginList;
@@ -183,6 +184,12 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
            &C::insecure));
+  o.push_back(HostNames(Row("allowed-host", security, "NAME,...",
+                            "Names by which clients may call the HTTP server, as in a Host header "
+                            "that a proxy passes on, where it listens on this machine alone "
+                            "without --api-keys; .NAME: all below it; *: any. IP addresses and "
+                            "localhost always may"),
+                        &C::allowed_hosts));
   o.push_back(OriginList(Row("cors-origin", security, "ORIGIN,...",
                              "Origins whose web pages may use the API over HTTP from a browser; *: "
                              "those of all pages; off: none"),

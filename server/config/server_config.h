@@ -68,6 +68,7 @@ struct ServerConfig {
   std::string wyoming_address;
   // Whose pages a browser lets read answers over HTTP; "*" alone: all.
   std::vector<std::string> cors_origins;
+  std::vector<std::string> allowed_hosts;  // in a Host header; see AllowedHosts
   std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
   bool reflection = true;
 
@@ -95,7 +96,7 @@ struct ServerConfig {
   uint64_t max_header_bytes = 32 << 10;                   // per call, as sent
   int max_resets_per_second = 1000;                       // per connection
   int max_control_frames_per_second = 10'000;             // per connection
-  std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
+  std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(5);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
   uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream

@@ -56,10 +56,9 @@ SignalWatch::SignalWatch(Handlers handlers) : handlers_(std::move(handlers)) {
   read_end_ = ends[0];
   write_end.store(ends[1]);
   ends_with_terminal_ = !IsIgnored(SIGHUP) && HasTerminal();
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) Handle(signal, OnSignal);
-  // A client that hangs up shows as an error of the write, and a stray user signal is no reason to
-  // exit.
-  for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2}) Handle(signal, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) Handle(signal, OnSignal);
+  // A client that hangs up shows as an error of the write.
+  Handle(SIGPIPE, SIG_IGN);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -82,7 +81,9 @@ void SignalWatch::Run() {
 }
 
 void SignalWatch::Notify(int signal) {
-  if (signal != SIGHUP || (ends_with_terminal_ && !HasTerminal())) {
+  if (signal == SIGUSR1 || signal == SIGUSR2) {
+    if (handlers_.log_details != nullptr) handlers_.log_details(signal == SIGUSR1);
+  } else if (signal != SIGHUP || (ends_with_terminal_ && !HasTerminal())) {
     handlers_.stop(signal);
   } else if (handlers_.reload != nullptr) {
     handlers_.reload();

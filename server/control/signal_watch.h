@@ -6,8 +6,8 @@
 namespace millrace::server {
 
 // Receives the signals of the process. A thread of its own acts on them, whatever the main thread
-// does. SIGTERM and SIGINT stop the server, SIGHUP reloads files; SIGPIPE, SIGUSR1 and SIGUSR2 are
-// ignored. There is one in a process at a time.
+// does. SIGTERM and SIGINT stop the server, SIGHUP reloads files, SIGUSR1 and SIGUSR2 change
+// the level of the log; SIGPIPE is ignored. There is one in a process at a time.
 class SignalWatch {
  public:
   // Called on the thread of the watch; a long call delays the next signal.
@@ -17,6 +17,8 @@ class SignalWatch {
     std::function<void(int signal)> stop;
     // Called for SIGHUP; may be empty.
     std::function<void()> reload = nullptr;
+    // Called with true for SIGUSR1 and with false for SIGUSR2; may be empty.
+    std::function<void(bool details)> log_details = nullptr;
   };
 
   explicit SignalWatch(Handlers handlers);

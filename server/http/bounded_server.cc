@@ -11,6 +11,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "models/core/strings.h"
 #include "server/http/request_head.h"
 #include "server/http2/peer.h"
 #include "server/logging/logging.h"
@@ -23,6 +26,9 @@ using Fate = Connection::Fate;
 // Bounds the work of the library's regular expressions, which recurse once a character.
 constexpr size_t kMaxPathBytes = 1024;
 
+// The library refuses lines of more than 8 KiB.
+constexpr size_t kMaxTargetBytes = 8000;
+
 // A number that the library takes for a socket and nobody reads or writes.
 constexpr socket_t kServing = 0;
 
@@ -31,6 +37,8 @@ struct Current {
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
   std::string_view head;    // as the client sent it
+  std::string refusal_message;
+  bool closes = true;  // the connection
   std::function<void(std::unique_ptr<Connection>)> hand_over;
 };
 // The request that this thread serves.
@@ -40,7 +48,9 @@ thread_local Current current;
 class CurrentScope {
  public:
   CurrentScope(BoundedStream& stream, std::string_view head) {
-    current = {.stream = &stream, .refusal = 0, .route = {}, .head = head, .hand_over = nullptr};
+    current = {};
+    current.stream = &stream;
+    current.head = head;
   }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
@@ -85,8 +95,50 @@ bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
 
 // Returns true if nothing of the request follows its head.
 bool EndsWithHead(const httplib::Request& request) {
-  return !TakesBody(request) && !request.has_header("Transfer-Encoding") &&
-         ContentLength(request) == uint64_t{0};
+  return !request.has_header("Transfer-Encoding") && ContentLength(request) == uint64_t{0} &&
+         (!TakesBody(request) || request.has_header("Content-Length"));
+}
+
+// The library refuses other methods without asking.
+bool IsKnownMethod(std::string_view method) {
+  constexpr std::string_view kMethods[] = {"GET",    "HEAD",    "POST",  "PUT",
+                                           "DELETE", "OPTIONS", "TRACE", "PATCH"};
+  return std::ranges::find(kMethods, method) != std::end(kMethods);
+}
+
+// Returns a head for the library that it takes as it is meant. The headers are given to it later:
+// it bounds the length of each, and decodes them.
+std::string PlainHead(const RequestHead& head) {
+  std::string target = head.path;
+  if (!head.query.empty()) {
+    // The library takes a second '?' for an error.
+    absl::StrAppend(&target, "?", absl::StrReplaceAll(head.query, {{"?", "%3F"}}));
+  }
+  return absl::StrCat(head.method, " ", target, head.is_http_1_0 ? " HTTP/1.0" : " HTTP/1.1",
+                      "\r\n\r\n");
+}
+
+// Returns a head for the answer to one that was refused: of its path, for the form of the error.
+std::string RefusedHead(std::string_view received) {
+  const std::string_view path = PathOf(received);
+  const bool plain =
+      path.starts_with('/') && path.size() <= kMaxPathBytes &&
+      std::ranges::all_of(path, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  return absl::StrCat(MethodOf(received) == "HEAD" ? "HEAD " : "GET ",
+                      plain ? absl::string_view(path.data(), path.size()) : "/",
+                      " HTTP/1.1\r\n\r\n");
+}
+
+// Returns true if the client keeps its connection.
+bool KeepsConnection(const RequestHead& head) {
+  bool close = false;
+  bool keep = false;
+  for (const auto& [name, value] : head.headers) {
+    if (!absl::EqualsIgnoreCase(name, "Connection")) continue;
+    close |= HasToken(value, "close");
+    keep |= HasToken(value, "keep-alive");
+  }
+  return !close && (keep || !head.is_http_1_0);
 }
 
 }  // namespace
@@ -116,15 +168,52 @@ bool BoundedServer::MayReceive(BoundedStream& stream, size_t length) {
 }
 
 int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_bytes) {
-  if (request.has_header("Transfer-Encoding")) return 411;
+  const size_t codings = request.get_header_value_count("Transfer-Encoding");
+  if (codings > 0) {
+    // A length beside it is how requests are smuggled past proxies.
+    if (request.has_header("Content-Length") || request.version == "HTTP/1.0" ||
+        !TakesBody(request)) {
+      return 400;
+    }
+    if (codings > 1 ||
+        !absl::EqualsIgnoreCase(request.get_header_value("Transfer-Encoding"), "chunked")) {
+      return 501;
+    }
+  }
   const std::optional<uint64_t> length = ContentLength(request);
   if (!length) return 400;
   if (*length > max_body_bytes) return 413;
   if (!TakesBody(request)) return 0;
-  if (!request.has_header("Content-Length")) return 411;
   // The library would unpack it, to any size.
   const std::string encoding = request.get_header_value("Content-Encoding");
   return encoding.empty() || absl::EqualsIgnoreCase(encoding, "identity") ? 0 : 415;
+}
+
+int BoundedServer::PrepareBody(BoundedStream& stream, httplib::Request& request) {
+  if (request.has_header("Transfer-Encoding")) {
+    if (!MayReceive(stream, SIZE_MAX)) return 429;
+    request.headers.erase("Transfer-Encoding");
+    request.headers.emplace("Transfer-Encoding", "chunked");
+    stream.AllowChunks(current.route.max_body_bytes);
+    return 0;
+  }
+  if (TakesBody(request) && !request.has_header("Content-Length")) {
+    // The body is empty. Bytes that follow were meant as one, or are the next request of a client
+    // that should have said so.
+    if (stream.received_body() > 0) return 411;
+    request.headers.emplace("Content-Length", "0");
+    current.closes = true;  // what comes later cannot be told from the next request
+    return 0;
+  }
+  const uint64_t length = ContentLength(request).value_or(0);
+  const bool library_reads = TakesBody(request) || length == 0;
+  if (!library_reads && !ReadsBodyOfGet(request, length)) return 0;
+  if (!MayReceive(stream, length)) return 429;
+  if (library_reads) {
+    stream.AllowBody(length);
+    return 0;
+  }
+  return ReadBody(stream, length, request.body) ? 0 : 400;
 }
 
 // A template, so that only the form that the library has is looked up: newer versions ask for the
@@ -147,18 +236,25 @@ bool BoundedServer::ProcessRequest(Self& self, BoundedStream& stream, bool& clos
 Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& limits) noexcept {
   try {
     const size_t size = HeadSize(connection.received, 0);
-    // The library answers a range with as many copies as it has parts, and one of a stream not as
-    // it ought to. A server may ignore it (RFC 9110, 14.2).
-    std::string head =
-        WithoutHeader(std::string_view(connection.received).substr(0, size), "range");
-    // The library packs whatever is text for a client that takes it packed.
-    if (!packs_) head = WithoutHeader(head, "accept-encoding");
-    const size_t head_bytes = head.size();
-    head.append(connection.received, size);
-    BoundedStream stream(connection.descriptor, std::move(head), head_bytes, limits,
+    const std::string_view received = std::string_view(connection.received).substr(0, size);
+    absl::StatusOr<RequestHead> head = ParseRequestHead(received);
+    std::string message;
+    if (!head.ok()) {
+      message = Message(head.status());
+    } else if (!IsKnownMethod(head->method)) {
+      message = "malformed request: there is no such method";
+    }
+    const bool well_formed = message.empty();
+    std::string plain = well_formed && head->path.size() + head->query.size() <= kMaxTargetBytes
+                            ? PlainHead(*head)
+                            : RefusedHead(received);
+    const size_t head_bytes = plain.size();
+    plain.append(connection.received, size);
+    BoundedStream stream(connection.descriptor, std::move(plain), head_bytes, limits,
                          [this] { return svr_sock_ == INVALID_SOCKET; });
-    const CurrentScope scope(stream, std::string_view(connection.received).substr(0, size));
-    const Fate fate = ServeRequest(stream);
+    const CurrentScope scope(stream, received);
+    current.refusal_message = std::move(message);
+    const Fate fate = ServeRequest(stream, well_formed ? &*head : nullptr);
     connection.received = stream.TakeUnread();
     if (current.hand_over == nullptr || fate != Fate::kKeep) return fate;
     connection.hand_over = std::move(current.hand_over);
@@ -171,41 +267,62 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
   return Fate::kClose;
 }
 
-Fate BoundedServer::ServeRequest(BoundedStream& stream) {
-  bool closed = false;
-  bool parsed = false;
-  bool drained = true;  // the client has nothing left to send of this request
-  // Called once the head has been read and before anything else is looked at.
+Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
+  bool closed = false;     // by the library, which does not know the headers
+  bool rest_comes = true;  // of the request, perhaps, and nobody reads it
+  // Called once the library has read the plain head and before anything else is looked at.
   const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
-    parsed = true;
-    current.refusal = Refusal(request, current.route);
-    const uint64_t length = ContentLength(request).value_or(0);
-    const bool library_reads = TakesBody(request) || length == 0;
-    const bool reads = library_reads || ReadsBodyOfGet(request, length);
-    if (current.refusal == 0 && reads && !MayReceive(stream, length)) current.refusal = 429;
-    if (current.refusal == 0 && library_reads) {
-      stream.AllowBody(length);
+    request.headers.clear();
+    if (head == nullptr) {
+      current.refusal = 400;
       return;
     }
-    if (current.refusal == 0 && reads) {
-      if (ReadBody(stream, length, request.body)) return;
-      current.refusal = 400;
+    current.closes = !KeepsConnection(*head);
+    for (auto& [name, value] : head->headers) {
+      // The library answers a range with as many copies as it has parts, and one of a stream not
+      // as it ought to. A server may ignore it (RFC 9110, 14.2). The library packs whatever is text
+      // for a client that takes it packed.
+      if (absl::EqualsIgnoreCase(name, "Range")) continue;
+      if (!packs_ && absl::EqualsIgnoreCase(name, "Accept-Encoding")) continue;
+      request.headers.emplace(std::move(name), std::move(value));
     }
-    if (EndsWithHead(request)) return;
-    drained = false;
-    closed = true;
+    if (head->path.size() + head->query.size() > kMaxTargetBytes) {
+      current.refusal = 414;
+    } else if (const std::string host = request.get_header_value("Host");
+               request.has_header("Host") && !hosts_.Allows(host)) {
+      current.refusal = 403;
+      current.refusal_message = AllowedHosts::Refusal(host);
+    } else {
+      current.refusal = Refusal(request, current.route);
+    }
+    const bool framed = !TakesBody(request) || request.has_header("Content-Length") ||
+                        request.has_header("Transfer-Encoding");
+    if (current.refusal == 0) current.refusal = PrepareBody(stream, request);
+    rest_comes = !framed;
+    const bool reads_rest = current.refusal == 0 && (TakesBody(request) || !request.body.empty());
+    if (reads_rest || EndsWithHead(request)) return;
+    rest_comes = true;
+    current.closes = true;
     request.headers.erase("Expect");  // asks to be told to go on
-    request.headers.erase("Connection");
-    request.headers.emplace("Connection", "close");  // the answer says so then
   };
   const bool written = ProcessRequest(*this, stream, closed, setup);
   if (!written || !stream.SendHeld()) return Fate::kClose;
   // Where the library gives up on a body, the rest of it is no request.
-  if (!drained || !parsed || !stream.drained()) return Fate::kLinger;
-  return closed ? Fate::kClose : Fate::kKeep;
+  if (rest_comes || !stream.drained()) return Fate::kLinger;
+  return current.closes ? Fate::kClose : Fate::kKeep;
 }
 
 int BoundedServer::CurrentRefusal() { return current.refusal; }
+
+const std::string& BoundedServer::CurrentRefusalMessage() { return current.refusal_message; }
+
+int BoundedServer::CurrentBodyRefusal() {
+  return current.stream == nullptr ? 0 : current.stream->body_refusal();
+}
+
+bool BoundedServer::ClosesConnection() {
+  return current.closes || current.stream == nullptr || !current.stream->drained();
+}
 
 const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
 

@@ -5,11 +5,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "httplib.h"
+#include "server/http/allowed_hosts.h"
 #include "server/http/bounded_stream.h"
 #include "server/http/connection.h"
 #include "server/http/http_routes.h"
+#include "server/http/request_head.h"
 #include "server/http2/peer_places.h"
 
 namespace millrace {
@@ -21,6 +24,8 @@ class BoundedServer final : public httplib::Server {
   // max_body_bytes: the limit of routes that have none of their own. max_bodies_of_peer: see
   // HttpServer::Options. packs: true if answers of text are packed for clients that take them so.
   BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool packs);
+  // Refuses requests whose Host is not among these. Only before the first is served.
+  void AllowHosts(AllowedHosts hosts) { hosts_ = std::move(hosts); }
   ~BoundedServer() override = default;
 
   HttpRoutes& routes() { return routes_; }
@@ -34,6 +39,13 @@ class BoundedServer final : public httplib::Server {
   // Why the request that the calling thread serves is not given to a handler, as an HTTP status; 0:
   // it is.
   static int CurrentRefusal();
+  // Returns what is wrong with it, where the status does not say enough; else empty.
+  static const std::string& CurrentRefusalMessage();
+  // Returns why the body that the calling thread has read is refused, as an HTTP status; 0: it is
+  // not.
+  static int CurrentBodyRefusal();
+  // Returns true if the connection of the request that the calling thread answers is closed then.
+  static bool ClosesConnection();
   // Returns what is known of the path that it names.
   static const HttpRoutes::Route& CurrentRoute();
   // Returns its head as the client sent it.
@@ -47,9 +59,12 @@ class BoundedServer final : public httplib::Server {
   static void HandOver(std::function<void(std::unique_ptr<Connection>)> take);
 
  private:
-  Connection::Fate ServeRequest(BoundedStream& stream);
+  // head: null where it is malformed.
+  Connection::Fate ServeRequest(BoundedStream& stream, RequestHead* head);
   // `route`: what is known of the path.
   int Refusal(const httplib::Request& request, HttpRoutes::Route& route) const;
+  // Has the library read a body that the request announces, or says why not.
+  int PrepareBody(BoundedStream& stream, httplib::Request& request);
   // Returns true if a body of this length may be waited for.
   bool MayReceive(BoundedStream& stream, size_t length);
   // The refusal of a request for its body's framing, before that is read.
@@ -59,6 +74,7 @@ class BoundedServer final : public httplib::Server {
                              const std::function<void(httplib::Request&)>& setup);
 
   const bool packs_;
+  AllowedHosts hosts_ = AllowedHosts::All();
   HttpRoutes routes_;
   server::PeerPlaces bodies_of_peer_;
 };

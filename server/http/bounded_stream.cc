@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/sockets/nonblocking.h"
 #include "server/sockets/socket_address.h"
 
@@ -93,7 +95,8 @@ bool BoundedStream::ClientGone() const {
 }
 
 bool BoundedStream::is_readable() const {
-  return bytes_left_ > 0 &&
+  if (!rechunked_.empty()) return true;
+  return !drained() &&
          (next_ < received_.size() || WaitFor(POLLIN, opened_ + limits_.body_timeout, false));
 }
 
@@ -102,7 +105,7 @@ bool BoundedStream::is_writable() const {
 }
 
 ssize_t BoundedStream::read(char* bytes, size_t size) {
-  if (bytes_left_ == 0) return -1;
+  if (bytes_left_ == 0) return chunks_ ? ReadChunks(bytes, size) : -1;
   const size_t least = std::min({size, bytes_left_, kLeastBytes});
   while (received_.size() - next_ < least) {
     if (const ssize_t count = Fill(); count <= 0) return count;
@@ -112,6 +115,37 @@ ssize_t BoundedStream::read(char* bytes, size_t size) {
   next_ += count;
   bytes_left_ -= count;
   if (bytes_left_ == 0) place_ = {};
+  return static_cast<ssize_t>(count);
+}
+
+ssize_t BoundedStream::FillChunks() {
+  std::string piece;
+  // Small chunks of the client become larger ones, see kLeastBytes.
+  while (piece.size() < kLeastBytes && !chunks_->done()) {
+    if (next_ == received_.size()) {
+      if (const ssize_t count = Fill(); count <= 0) return count;
+    }
+    next_ += chunks_->Decode(std::string_view(received_).substr(next_), piece);
+    if (chunks_->refusal() != 0) return -1;
+  }
+  if (!piece.empty()) rechunked_ = absl::StrCat(absl::Hex(piece.size()), "\r\n", piece, "\r\n");
+  if (chunks_->done()) {
+    rechunked_ += "0\r\n\r\n";
+    place_ = {};
+  }
+  return static_cast<ssize_t>(rechunked_.size());
+}
+
+ssize_t BoundedStream::ReadChunks(char* bytes, size_t size) {
+  if (drained()) return -1;
+  if (rechunked_.empty()) {
+    if (const ssize_t count = FillChunks(); count <= 0) return count;
+    rechunked_next_ = 0;
+  }
+  const size_t count = std::min(size, rechunked_.size() - rechunked_next_);
+  std::memcpy(bytes, rechunked_.data() + rechunked_next_, count);
+  rechunked_next_ += count;
+  if (rechunked_next_ == rechunked_.size()) rechunked_.clear();
   return static_cast<ssize_t>(count);
 }
 

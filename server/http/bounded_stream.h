@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "server/http/chunked_body.h"
 #include "server/http2/peer_places.h"
 
 namespace millrace {
@@ -34,6 +35,11 @@ class BoundedStream final : public httplib::Stream {
 
   // Lets this request be larger than its head, by a body that was announced.
   void AllowBody(size_t bytes) { bytes_left_ += bytes; }
+  // Lets a body in chunks follow the head. What is read of it are chunks again, without extensions
+  // and trailers.
+  void AllowChunks(size_t max_body_bytes) { chunks_.emplace(max_body_bytes); }
+  // Returns why the body in chunks is refused, as an HTTP status; 0: it is not.
+  int body_refusal() const { return chunks_ ? chunks_->refusal() : 0; }
   // Returns the bytes behind the head that have come, read or not. Does not wait.
   size_t received_body() const;
   // Keeps the place of a client whose body has not come until it has.
@@ -45,7 +51,9 @@ class BoundedStream final : public httplib::Stream {
   bool SendHeld();
 
   // Returns true if the library has read all of this request.
-  bool drained() const { return bytes_left_ == 0; }
+  bool drained() const {
+    return bytes_left_ == 0 && (!chunks_ || (chunks_->done() && rechunked_.empty()));
+  }
   // Returns the bytes that came and were not read: the beginning of the next request.
   std::string TakeUnread();
 
@@ -74,6 +82,9 @@ class BoundedStream final : public httplib::Stream {
   bool WaitFor(short events, TimePoint end, bool answering) const;
   // Receives more behind what is unread: bytes, 0 at the client's end, -1.
   ssize_t Fill();
+  // Makes the next chunks to be read, of what comes. Returns as Fill.
+  ssize_t FillChunks();
+  ssize_t ReadChunks(char* bytes, size_t size);
   // Sends what is kept and then, as far as the socket takes them, the bytes.
   ssize_t Send(const char* bytes, size_t size);
 
@@ -85,6 +96,9 @@ class BoundedStream final : public httplib::Stream {
   std::string received_;                       // of the client, read up to next_
   size_t next_ = 0;
   size_t bytes_left_;  // that the library may read of this request
+  std::optional<ChunkedBody> chunks_;
+  std::string rechunked_;  // of a body in chunks, read up to rechunked_next_
+  size_t rechunked_next_ = 0;
   server::PeerPlaces::Place place_;
   bool hold_next_ = false;
   std::string held_;

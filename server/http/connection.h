@@ -9,6 +9,9 @@
 #include <memory>
 #include <string>
 
+#include "server/http2/peer.h"
+#include "server/http2/peer_places.h"
+
 namespace millrace {
 
 // An open connection and what has come on it. Owned by the poller while it waits for a request, by
@@ -39,6 +42,8 @@ struct Connection {
   size_t searched = 0;   // so much of it has no end of a head
   Stage stage = Stage::kIdle;
   TimePoint since;  // of the stage
+  server::Peer peer;
+  server::PeerPlaces::Place place;  // among the connections of its peer
   // Takes the connection when its fate is kHandOver.
   std::function<void(std::unique_ptr<Connection>)> hand_over;
 };

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
 #include "server/sockets/nonblocking.h"
+#include "server/sockets/socket_address.h"
 
 namespace millrace {
 namespace {
@@ -44,6 +46,7 @@ ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal r
     : options_(std::move(options)),
       dispatch_(std::move(dispatch)),
       refusal_(std::move(refusal)),
+      places_of_peer_(options_.max_connections_of_peer),
       acceptor_({.protocol = "HTTP",
                  .host = options_.host,
                  .port = options_.port,
@@ -53,7 +56,6 @@ ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal r
 ConnectionPoller::~ConnectionPoller() { Stop(); }
 
 absl::Status ConnectionPoller::Start() {
-  if (absl::Status status = acceptor_.Start(); !status.ok()) return status;
   if (absl::Status status = wake_.Open(); !status.ok()) return status;
   // All that the loop needs, so that it allocates for what clients send alone.
   {
@@ -103,6 +105,11 @@ void ConnectionPoller::Run() {
   }
   acceptor_.Close();
   waiting_.clear();
+}
+
+std::string ConnectionPoller::host() const {
+  const std::optional<HostPort> address = LocalAddress(acceptor_.descriptor());
+  return address ? address->host : "";
 }
 
 bool ConnectionPoller::TakeReturned() {
@@ -166,27 +173,34 @@ void ConnectionPoller::Wait() {
 }
 
 void ConnectionPoller::Accept() {
-  const auto take = [this](int descriptor) {
-    if (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom()) {
-      close(descriptor);
-      return;
-    }
-    try {
-      waiting_.push_back(std::make_unique<Connection>(descriptor, steady_clock::now()));
-    } catch (const std::exception&) {
-      close(descriptor);
-    }
-  };
-  acceptor_.Accept(take, [this] { return MakeRoom(); });
+  acceptor_.Accept([this](int descriptor) { Take(descriptor); },
+                   [this] { return MakeRoom(nullptr); });
 }
 
-bool ConnectionPoller::MakeRoom() {
-  const auto longest =
-      std::min_element(waiting_.begin(), waiting_.end(), [](const auto& a, const auto& b) {
-        return std::pair(a->stage != Stage::kLinger, a->since) <
-               std::pair(b->stage != Stage::kLinger, b->since);
-      });
-  if (longest == waiting_.end()) return false;
+void ConnectionPoller::Take(int descriptor) {
+  try {
+    auto connection = std::make_unique<Connection>(descriptor, steady_clock::now());
+    const server::Peer& peer = connection->peer = server::Peer::OfSocket(descriptor);
+    connection->place = places_of_peer_.TryEnter(peer);
+    if (!connection->place.held() && MakeRoom(&peer))
+      connection->place = places_of_peer_.TryEnter(peer);
+    if (!connection->place.held()) return;
+    if (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom(nullptr)) return;
+    waiting_.push_back(std::move(connection));
+  } catch (const std::exception&) {  // there is no memory for it
+  }
+}
+
+bool ConnectionPoller::MakeRoom(const server::Peer* peer) {
+  std::unique_ptr<Connection>* longest = nullptr;
+  const auto rank = [](const Connection& one) {
+    return std::pair(one.stage != Stage::kLinger, one.since);
+  };
+  for (auto& one : waiting_) {
+    if (peer != nullptr && one->peer != *peer) continue;
+    if (longest == nullptr || rank(*one) < rank(**longest)) longest = &one;
+  }
+  if (longest == nullptr) return false;
   std::swap(*longest, waiting_.back());
   waiting_.pop_back();
   return true;

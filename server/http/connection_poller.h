@@ -22,7 +22,8 @@ namespace millrace {
 // Accepts connections and waits on one thread for what their clients send, so that neither an idle
 // connection nor a half-sent request costs more than a descriptor and the bytes that came. A
 // connection whose next request has a whole head is handed on. When as many are open as may be, the
-// one that has been silent for longest goes: a new client always gets in.
+// one that has been silent for longest goes: a new client always gets in. Where one address has as
+// many as it may, the one of its own goes.
 //
 // Start and Stop belong to one thread.
 class ConnectionPoller {
@@ -32,6 +33,7 @@ class ConnectionPoller {
     int port = 0;        // 0: a free one
     int inherited = -1;  // see Acceptor::Options
     size_t max_connections = 0;
+    int max_connections_of_peer = 0;  // >= 1
     size_t max_head_bytes = 0;
     std::chrono::milliseconds head_timeout{};        // from the first byte of a head to its last
     std::chrono::milliseconds keep_alive_timeout{};  // of a connection without a request
@@ -49,7 +51,10 @@ class ConnectionPoller {
   ConnectionPoller& operator=(const ConnectionPoller&) = delete;
   ~ConnectionPoller();  // stops
 
-  // Listens when it returns OK. Unavailable says why it cannot.
+  // Listens when it returns OK, and answers from Start on. Unavailable says why it cannot.
+  absl::Status Listen() { return acceptor_.Start(); }
+  // Returns the address that it listens on, without a port; empty for one without a host.
+  std::string host() const;
   absl::Status Start();
   int port() const { return acceptor_.port(); }  // the real one, after Start
   // Accepts no more and closes the connections that wait. Those that are handed on come back all
@@ -82,13 +87,16 @@ class ConnectionPoller {
   void ReceiveFrom(std::unique_ptr<Connection>& connection);
   void HandOn(std::unique_ptr<Connection>& connection);
   void Refuse(Connection& connection, int status);
-  // Closes the connection that has been silent for longest. False: none waits.
-  bool MakeRoom();
+  // Closes the connection that has been silent for longest, of the peer or, without one, of all.
+  // False: none waits.
+  bool MakeRoom(const server::Peer* peer);
+  void Take(int descriptor);
 
   const Options options_;
   const Dispatch dispatch_;
   const Refusal refusal_;
   WakePipe wake_;
+  server::PeerPlaces places_of_peer_;  // outlives all connections
 
   Mutex mu_;
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;

@@ -9,6 +9,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/accept_encoding.h"
+#include "server/http/allowed_hosts.h"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
 #include "server/http/next_request.h"
@@ -36,17 +37,19 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
     case 404:
       return "no such path";
     case 411:
-      return "a body needs a Content-Length and no Transfer-Encoding";
+      return "a body needs a Content-Length or Transfer-Encoding: chunked";
     case 413:
       return StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
     case 414:
-      return "the path is longer than the 1024 bytes allowed";
+      return "the path is longer than the 1024 bytes allowed, or path and query than 8000";
     case 415:
       return "a body must not be compressed";
     case 429:
       return "too many requests of this address wait for their bodies already; try again soon";
     case 431:
       return "request line and headers are too long";
+    case 501:
+      return "Transfer-Encoding: chunked alone is understood";
     case 503:
       return "too many requests wait already; try again soon";
     default:
@@ -102,12 +105,20 @@ HttpServer::HttpServer(Options options)
           for (const char* name : {"Content-Length", "Keep-Alive"}) response.headers.erase(name);
           return;
         }
-        if (response.headers.erase("Keep-Alive") != 0)
+        for (const char* name : {"Connection", "Keep-Alive"}) response.headers.erase(name);
+        if (BoundedServer::ClosesConnection()) {
+          response.set_header("Connection", "close");
+        } else {
           response.set_header("Keep-Alive", keep_alive);
+          if (request.version == "HTTP/1.0") response.set_header("Connection", "keep-alive");
+        }
         if (IsShared(request)) cors_.AddTo(request, response);
       });
   server_->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
-    if (response.body.empty()) {
+    // The library, and a handler that reads, know that it failed and not why.
+    const int body_refusal = BoundedServer::CurrentBodyRefusal();
+    if (body_refusal != 0) response.status = body_refusal;
+    if (response.body.empty() || body_refusal != 0) {
       SendErrorFor(request, response, response.status,
                    DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
     }
@@ -151,6 +162,7 @@ absl::Status HttpServer::Start() {
                                 .port = address->port,
                                 .inherited = options_.inherited,
                                 .max_connections = options_.max_connections,
+                                .max_connections_of_peer = options_.max_connections_of_peer,
                                 .max_head_bytes = options_.max_head_bytes,
                                 .head_timeout = options_.request_timeout,
                                 .keep_alive_timeout = options_.keep_alive_timeout,
@@ -176,6 +188,9 @@ absl::Status HttpServer::Start() {
   reserved_threads_ = make_threads(kReservedThreads, options_.max_connections, {});
   absl::Status status = threads_->Start();
   if (status.ok() && !reserved_prefixes_.empty()) status = reserved_threads_->Start();
+  if (status.ok()) status = poller_->Listen();
+  if (status.ok() && options_.checks_host && IsLoopbackHost(poller_->host()))
+    server_->AllowHosts(AllowedHosts(options_.allowed_hosts));
   if (status.ok()) status = poller_->Start();
   if (status.ok()) return status;
   Stop();
@@ -200,7 +215,8 @@ bool HttpServer::Dispatch(std::unique_ptr<Connection>& connection) {
 
 void HttpServer::Return(std::unique_ptr<Connection> connection, Connection::Fate fate) noexcept {
   if (fate != Connection::Fate::kHandOver) return poller_->Return(std::move(connection), fate);
-  // Its place is free again.
+  // Its places are free again.
+  connection->place = {};
   poller_->Return(nullptr, Connection::Fate::kClose);
   try {
     const auto take = std::exchange(connection->hand_over, nullptr);
@@ -251,8 +267,11 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
     response.set_header("Retry-After-Ms", "1000");
   }
   if (status != 405) {
+    const std::string& message = BoundedServer::CurrentRefusalMessage();
     return SendErrorFor(request, response, status,
-                        DefaultMessage(status, BoundedServer::CurrentRoute().max_body_bytes));
+                        message.empty()
+                            ? DefaultMessage(status, BoundedServer::CurrentRoute().max_body_bytes)
+                            : message);
   }
   const std::string& methods = BoundedServer::CurrentRoute().methods;
   response.set_header("Allow", methods);

@@ -46,6 +46,9 @@ class HttpServer {
     int max_bodies_of_peer = 96;
     size_t max_waiting = 64;       // that wait for one of these; the next gets 503
     size_t max_connections = 320;  // more than both; those that are idle give way to new ones
+    // Connections among these of one address or IPv6 /64, for which its next one takes the place of
+    // one of its own. >= 1.
+    int max_connections_of_peer = 256;
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =
         std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
@@ -56,6 +59,10 @@ class HttpServer {
     bool compress = false;
     // Whose pages may read answers: see Cors.
     std::vector<std::string> cors_origins = {};
+    // If true and the address is of this machine alone, requests need a Host that AllowedHosts
+    // allows, with these names.
+    bool checks_host = false;
+    std::vector<std::string> allowed_hosts = {};
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
   };
 
@@ -65,8 +72,8 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one.
-  // A body needs a Content-Length and must not be compressed. What a
-  // handler throws is answered with 500. Where services add their endpoints, streaming ones with
+  // A body needs a Content-Length or comes in chunks, and must not be compressed. What a handler
+  // throws is answered with 500. Where services add their endpoints, streaming ones with
   // set_chunked_content_provider. Only before Start.
   HttpRoutes& routes();
   // Keeps threads for GET below the path: they answer whatever all others do. Handlers there must

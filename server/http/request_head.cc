@@ -1,7 +1,9 @@
 #include "server/http/request_head.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "models/core/strings.h"
 
@@ -11,8 +13,7 @@ namespace {
 // The empty line, with the end of the line before it.
 constexpr std::string_view kEnd = "\n\r\n";
 
-// Returns true if the line continues the one before, as headers once could be written.
-bool IsContinuation(std::string_view line) { return line.front() == ' ' || line.front() == '\t'; }
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 // Returns the n-th word of the request line.
 std::string_view WordOf(std::string_view head, int n) {
@@ -21,28 +22,134 @@ std::string_view WordOf(std::string_view head, int n) {
   return line.substr(0, line.find(' '));
 }
 
+absl::Status Malformed(std::string_view what) {
+  return absl::InvalidArgumentError(StrCat("malformed request: ", what));
+}
+
+// Takes the next line off the head, without its end. A line that a bare LF ends, or that holds
+// another CR, is not one.
+std::optional<std::string_view> TakeLine(std::string_view& head) {
+  const size_t end = head.find('\n');
+  if (end == head.npos || end == 0 || head[end - 1] != '\r') return std::nullopt;
+  const std::string_view line = head.substr(0, end - 1);
+  head.remove_prefix(end + 1);
+  if (line.find('\r') != line.npos) return std::nullopt;
+  return line;
+}
+
+bool IsTokenChar(unsigned char c) {
+  return absl::ascii_isalnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string::npos;
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, IsTokenChar);
+}
+
+bool IsControl(unsigned char c) { return c < 0x20 || c == 0x7f; }
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t";
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+// A host with or without a port, as a Host header may have it; it may be empty.
+bool IsHost(std::string_view host) {
+  constexpr std::string_view kAllowed = "-._~!$&'()*+;=%:[]";
+  return std::ranges::all_of(host, [=](unsigned char c) {
+    return absl::ascii_isalnum(c) || kAllowed.find(static_cast<char>(c)) != kAllowed.npos;
+  });
+}
+
+// Reads a target into the head: a path, a whole URL, or "*". Returns the host of a URL in `host`.
+absl::Status ParseTarget(std::string_view target, RequestHead& head,
+                         std::optional<std::string>& host) {
+  if (target.empty() || std::ranges::any_of(target, IsControl))
+    return Malformed("a target without blanks and control characters is needed");
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!absl::StartsWithIgnoreCase(View(target), View(scheme))) continue;
+    target.remove_prefix(scheme.size());
+    const size_t end = std::min(target.find_first_of("/?#"), target.size());
+    host = target.substr(0, end);
+    if (host->empty() || !IsHost(*host)) return Malformed("the target names no host");
+    target.remove_prefix(end);
+    break;
+  }
+  target = target.substr(0, target.find('#'));
+  const size_t query = target.find('?');
+  head.path = target.substr(0, query);
+  if (query != target.npos) head.query = target.substr(query + 1);
+  if (host && head.path.empty()) head.path = "/";
+  if (head.path.empty() || (head.path[0] != '/' && !(head.path == "*" && head.method == "OPTIONS")))
+    return Malformed("the target is neither a path nor a URL of HTTP");
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
+  RequestHead head;
+  std::optional<std::string_view> line = TakeLine(bytes);
+  // Some clients send an empty line behind a body.
+  if (line && line->empty()) line = TakeLine(bytes);
+  if (!line) return Malformed("each line must end with CR LF");
+  const size_t first = line->find(' ');
+  const size_t last = line->rfind(' ');
+  if (first == line->npos || first == last)
+    return Malformed("the first line is not METHOD TARGET HTTP/1.1");
+  head.method = line->substr(0, first);
+  const std::string_view target = line->substr(first + 1, last - first - 1);
+  const std::string_view version = line->substr(last + 1);
+  if (!IsToken(head.method)) return Malformed("the method is not a name");
+  if (target.find(' ') != target.npos) return Malformed("a target must not have blanks");
+  if (version != "HTTP/1.1" && version != "HTTP/1.0")
+    return Malformed("the version is neither HTTP/1.1 nor HTTP/1.0");
+  head.is_http_1_0 = version == "HTTP/1.0";
+  std::optional<std::string> host;
+  if (absl::Status status = ParseTarget(target, head, host); !status.ok()) return status;
+  int hosts = 0;
+  for (;;) {
+    line = TakeLine(bytes);
+    if (!line) return Malformed("each line must end with CR LF");
+    if (line->empty()) break;
+    if (IsBlank(line->front())) return Malformed("a header must not be continued on another line");
+    if (!IsFieldLine(*line))
+      return Malformed("a header must be NAME: VALUE, without control characters");
+    const size_t colon = line->find(':');
+    std::string name(line->substr(0, colon));
+    std::string value(Trim(line->substr(colon + 1)));
+    if (absl::EqualsIgnoreCase(name, "Host")) {
+      ++hosts;
+      if (!IsHost(value)) return Malformed("Host is not a host with or without a port");
+      if (host) value = *host;
+    }
+    head.headers.emplace_back(std::move(name), std::move(value));
+  }
+  if (hosts > 1 || (hosts == 0 && !head.is_http_1_0))
+    return Malformed(hosts > 1 ? "Host may be given once" : "HTTP/1.1 needs a Host");
+  return head;
+}
+
+bool IsFieldLine(std::string_view line) {
+  const size_t colon = line.find(':');
+  if (colon == line.npos || !IsToken(line.substr(0, colon))) return false;
+  return std::ranges::none_of(line.substr(colon + 1),
+                              [](unsigned char c) { return IsControl(c) && c != '\t'; });
+}
+
+bool HasToken(std::string_view list, std::string_view token) {
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    if (absl::EqualsIgnoreCase(View(Trim(list.substr(0, end))), View(token))) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
 
 size_t HeadSize(std::string_view bytes, size_t searched) {
   const size_t end = bytes.find(kEnd, searched - std::min(searched, kEnd.size() - 1));
   return end == bytes.npos ? 0 : end + kEnd.size();
-}
-
-std::string WithoutHeader(std::string_view head, std::string_view name) {
-  std::string kept;
-  kept.reserve(head.size());
-  bool dropping = false;
-  while (!head.empty()) {
-    const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size() - 1) + 1);
-    head.remove_prefix(line.size());
-    if (!dropping || !IsContinuation(line)) {
-      const std::string_view key = line.substr(0, line.find(':'));
-      dropping = !kept.empty() && key.size() < line.size() &&
-                 absl::EqualsIgnoreCase(View(key), View(name));
-    }
-    if (!dropping) kept += line;
-  }
-  return kept;
 }
 
 std::string_view MethodOf(std::string_view head) { return WordOf(head, 0); }

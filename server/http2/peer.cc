@@ -61,6 +61,13 @@ Peer::Peer(const sockaddr_storage& address) : bytes_(ToBytes(address)) {
   if (!IsIpv4(bytes_)) std::fill(bytes_.begin() + kNetwork, bytes_.end(), 0);
 }
 
+Peer Peer::OfSocket(int descriptor) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) address = {};
+  return Peer(address);
+}
+
 std::string Peer::ToString() const { return ToText(bytes_) + (IsIpv4(bytes_) ? "" : "/64"); }
 
 }  // namespace millrace::server

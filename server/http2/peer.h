@@ -19,6 +19,9 @@ class Peer {
   // Takes an address as text, without a port.
   explicit Peer(const std::string& address);
 
+  // Returns the other end of a connected socket.
+  static Peer OfSocket(int descriptor);
+
   // Returns the address, such as "192.0.2.1" or "2001:db8::/64".
   std::string ToString() const;
 

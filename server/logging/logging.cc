@@ -201,6 +201,13 @@ void Shutdown() {
   if (state.writer != nullptr) state.writer->Close(kPatience);
 }
 
+void SetLevel(LogLevel level) {
+  const State& state = GetState();
+  for (const auto& logger : {state.logger, state.plain}) {
+    if (logger != nullptr) logger->set_level(ToSpdlog(level));
+  }
+}
+
 bool Enabled(LogLevel level) {
   const State& state = GetState();
   return state.logger ? state.logger->should_log(ToSpdlog(level))

@@ -50,6 +50,8 @@ struct Field {
 using Fields = std::initializer_list<Field>;
 
 bool Enabled(LogLevel level);
+// Changes the level from the next line on. Any thread, between Init and Shutdown.
+void SetLevel(LogLevel level);
 // Logs one line: time, level, message, then the fields as key=value or as members of a JSON object.
 // Foreign text in the message or values cannot break out of its line. Thread-safe and never waits.
 // A line for which there is no memory is dropped.

@@ -65,7 +65,7 @@ class FormServer {
     {
       Connection connection(ends[0], Connection::TimePoint());
       connection.received =
-          StrCat("POST /f HTTP/1.1\r\nContent-Type: ", content_type,
+          StrCat("POST /f HTTP/1.1\r\nHost: x\r\nContent-Type: ", content_type,
                  "\r\nContent-Length: ", body.size(), "\r\n\r\n", body.substr(0, with_head));
       const std::string_view rest = body.substr(with_head);
       Require(write(ends[1], rest.data(), rest.size()) == static_cast<ssize_t>(rest.size()),

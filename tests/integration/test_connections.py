@@ -76,7 +76,7 @@ def test_a_full_descriptor_table_neither_spins_nor_ends_the_daemon(daemon):
 
 def test_http_clients_that_send_no_end_neither_hold_up_others_nor_the_stop(daemon):
     with contextlib.ExitStack() as stack:
-        half = [stack.enter_context(connect(daemon.ports["http"], b"GET /v2/health/live HTTP/1.1\r\nX: ")) for _ in range(10)]
+        half = [stack.enter_context(connect(daemon.ports["http"], b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\nX: ")) for _ in range(10)]
         over = threading.Event()
 
         def drip():
@@ -96,9 +96,10 @@ def test_http_clients_that_send_no_end_neither_hold_up_others_nor_the_stop(daemo
             dripping.join()
 
 
-def test_http_bodies_without_an_announced_length_are_refused(daemon):
-    head = b"POST /v2/models/null/infer HTTP/1.1\r\n"
-    for headers, status in ((b"Transfer-Encoding: chunked\r\n\r\n", 411), (b"\r\n", 411), (b"Content-Length: 1000000000\r\n\r\n", 413)):
+def test_http_bodies_that_cannot_be_bounded_are_refused(daemon):
+    head = b"POST /v2/models/null/infer HTTP/1.1\r\nHost: localhost\r\n"
+    for headers, status in ((b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (1 << 40), 413), (b"Transfer-Encoding: gzip\r\n\r\n", 501),
+                            (b"\r\n{}", 411), (b"Content-Length: 1000000000\r\n\r\n", 413)):
         with connect(daemon.ports["http"], head + headers) as connection:
             assert answer(connection).startswith(b"HTTP/1.1 %d " % status)
 

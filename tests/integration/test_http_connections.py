@@ -68,7 +68,7 @@ def test_idle_connections_do_not_hold_up_the_stop(tmp_path, null_models):
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /v2/health/live HTTP/1.1\r\nHost:",
-                                  b"POST /translate HTTP/1.1\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{"],
+                                  b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{"],
                          ids=["nothing", "half a head", "half a body"])
 def test_health_is_answered_whatever_others_hold(daemon, said):
     with contextlib.ExitStack() as stack:
@@ -81,7 +81,7 @@ def test_health_is_answered_whatever_others_hold(daemon, said):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 def test_slow_bodies_of_one_address_leave_places_to_others(daemon):
-    head = b"POST /translate HTTP/1.1\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n"
+    head = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n"
     with contextlib.ExitStack() as stack:
         slow = [stack.enter_context(connect(daemon.ports["http"], head + b"{")) for _ in range(MANY)]
         refused = []
@@ -95,7 +95,7 @@ def test_slow_bodies_of_one_address_leave_places_to_others(daemon):
         for address, status in (("127.0.0.2", b"200"), ("127.0.0.1", b"429")):
             peer = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=20, source_address=(address, 0))
             stack.enter_context(peer)
-            peer.sendall(b"POST /v2/repository/index HTTP/1.1\r\nContent-Length: 2\r\n\r\n")
+            peer.sendall(b"POST /v2/repository/index HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
             if status == b"200":
                 peer.sendall(b"{}")
             answer, seconds = timed(lambda peer=peer: peer.recv(65536))
@@ -157,3 +157,60 @@ def test_paths_may_end_with_a_slash_and_have_a_head(daemon, path):
         connection.request("HEAD", path)
         answer = connection.getresponse()
         assert (answer.status, answer.read()) == (200, b"") and int(answer.headers["Content-Length"]) > 0
+
+
+# --- what a request may look like ---
+
+def head_of(daemon, request: bytes, port="http") -> bytes:
+    with connect(daemon.ports[port], request) as connection:
+        head = b""
+        while b"\r\n\r\n" not in head and (received := connection.recv(4096)):
+            head += received
+    return head.split(b"\r\n\r\n")[0]
+
+
+def test_a_post_without_a_body_is_served(daemon):
+    assert head_of(daemon, b"POST /v2/repository/index HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("request_head", [
+    b"GET /v2/health/ready?a=b?c HTTP/1.1\r\nHost: localhost\r\n",
+    b"GET /v2/health/ready?url=http://a/?q HTTP/1.1\r\nHost: localhost\r\n",
+    b"GET http://localhost/v2 HTTP/1.1\r\nHost: localhost\r\n",
+    b"GET /v2 HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"a" * 60_000 + b"\r\n",
+], ids=["question mark", "URL", "absolute form", "long header"])
+def test_unusual_heads_are_served(daemon, request_head):
+    assert head_of(daemon, request_head + b"\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_malformed_head_is_told_and_closes(daemon):
+    head = head_of(daemon, b"GET /v2 HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"Connection: close" in head and b"Keep-Alive" not in head
+
+
+# --- pages whose name resolves to this machine ---
+
+REBOUND = b"Host: evil.example:46000\r\nOrigin: http://evil.example:46000\r\n"
+
+
+@pytest.mark.parametrize("request_line", [b"POST /translate", b"GET /v2", b"GET /console/live", b"GET /v2/health/live", b"GET /v1/models"])
+def test_a_host_of_another_name_is_refused(daemon, request_line):
+    head = head_of(daemon, request_line + b" HTTP/1.1\r\nContent-Length: 0\r\n" + REBOUND + b"\r\n")
+    assert head.startswith(b"HTTP/1.1 403 ")
+
+
+def test_a_websocket_of_another_name_is_refused(daemon):
+    head = head_of(daemon, b"GET /v1/audio/speech/stream HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                           b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n" + REBOUND + b"\r\n")
+    assert head.startswith(b"HTTP/1.1 403 ")
+
+
+def test_metrics_are_for_this_machine_alone_too(daemon):
+    assert head_of(daemon, b"GET /metrics HTTP/1.1\r\n" + REBOUND + b"\r\n", "metrics").startswith(b"HTTP/1.1 403 ")
+
+
+def test_the_name_of_a_proxy_may_be_allowed(tmp_path, null_models):
+    with daemons.start(tmp_path, "--allowed-host", "tts.example.org", models=null_models) as daemon:
+        assert head_of(daemon, b"GET /v2 HTTP/1.1\r\nHost: tts.example.org\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+        assert head_of(daemon, b"GET /v2 HTTP/1.1\r\n" + REBOUND + b"\r\n").startswith(b"HTTP/1.1 403 ")

@@ -265,7 +265,7 @@ def test_a_client_that_leaves_while_it_sends_disturbs_nobody(daemon, bystander):
     before = daemon.metrics().total("millrace_requests_total", method="HttpInfer")
     for _ in range(5):
         with socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE) as connection:
-            connection.sendall(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n\r\n".encode() + b"{" * 1000)
+            connection.sendall(f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n".encode() + b"{" * 1000)
     assert post(daemon, GOOD)[0] == 200
     eventually("the good request is counted",
                lambda: daemon.metrics().total("millrace_requests_total", method="HttpInfer") == before + 1, PATIENCE)

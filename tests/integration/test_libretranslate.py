@@ -210,7 +210,7 @@ def test_client_that_leaves_stops_the_translation(daemon, bystander):
     cancelled = requests_ended(daemon, "CANCELLED")
     body = json.dumps(GOOD | {"q": LONG}).encode()
     with socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE) as connection:
-        connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        connection.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         eventually("it is at work", lambda: daemon.running_forwards() > 0, 10)
     eventually("the request ends", lambda: requests_ended(daemon, "CANCELLED") == cancelled + 1, 10)
 

@@ -51,7 +51,7 @@ def open_speech(daemon, text, **members):
     """A connection that has asked for speech and has read nothing."""
     connection = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE)
     body = json.dumps({"model": VOICE, "input": text, "response_format": "pcm"} | members).encode()
-    connection.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    connection.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     return connection
 
 
@@ -250,10 +250,20 @@ def test_the_client_knows_our_errors(all_models, client):
 def test_bodies_that_are_not_framed_are_refused_in_openais_shape(daemon):
     connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
     with contextlib.closing(connection):
-        connection.request("POST", "/v1/audio/speech", iter([b"{}"]), headers={"Transfer-Encoding": "chunked"}, encode_chunked=True)
+        connection.request("POST", "/v1/audio/speech", b"{}", headers={"Transfer-Encoding": "gzip"})
         answer = connection.getresponse()
-        assert answer.status == 411
-        assert "Content-Length" in json.loads(answer.read())["error"]["message"]
+        assert answer.status == 501
+        assert "chunked" in json.loads(answer.read())["error"]["message"]
+
+
+def test_a_body_in_chunks_is_spoken(daemon):
+    body = json.dumps({"model": "tts-1", "input": "Hi.", "response_format": "wav"}).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        for pieces in ([body], [body[i:i + 1] for i in range(len(body))]):
+            connection.request("POST", "/v1/audio/speech", iter(pieces), headers={"Transfer-Encoding": "chunked"}, encode_chunked=True)
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()[:4]) == (200, b"RIFF")
 
 
 # --- clients that leave, listen slowly, come in numbers ---

@@ -161,6 +161,21 @@ def test_exit_status_tells_of_a_forced_stop(tmp_path, null_models, second, statu
 
 # --- signals that do not stop ---
 
+def test_user_signals_change_the_level_of_the_log(tmp_path, null_models):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        daemon.process.send_signal(signal.SIGUSR1)
+        eventually("more is logged", lambda: "log level changed level=debug" in daemon.log_text())
+        daemon.process.send_signal(signal.SIGUSR2)
+        eventually("as much as before is logged", lambda: "as configured" in daemon.log_text())
+
+
+def test_a_crash_says_so_with_the_version(tmp_path, null_models):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        daemon.process.send_signal(signal.SIGSEGV)
+        assert daemon.exit_status(5) == -signal.SIGSEGV
+        assert "crashed by signal SIGSEGV" in daemon.log_text()
+
+
 def test_stray_signals_are_ignored(tmp_path, null_models):
     with daemons.start(tmp_path, models=null_models) as daemon:
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):

@@ -198,7 +198,7 @@ UPLOAD = b'--b\r\nContent-Disposition: form-data; name="source"\r\n\r\nen\r\n--b
 def upload_from(daemon, address):
     """A connection from an address of this machine that has sent the head of an upload and the first byte of its body."""
     peer = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE, source_address=(address, 0))
-    peer.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+    peer.sendall(b"POST /translate_file HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"
                  b"Content-Length: %d\r\n\r\n" % len(UPLOAD) + UPLOAD[:1])
     return peer
 

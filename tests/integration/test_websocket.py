@@ -55,7 +55,7 @@ class Raw:
     def __init__(self, daemon, path=PATH, extra=""):
         self.socket = sockets.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                             f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n{extra}\r\n".encode())
         self.bytes = b""
         while b"\r\n\r\n" not in self.bytes:

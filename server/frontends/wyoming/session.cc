@@ -61,6 +61,12 @@ bool Session::wants_bytes() const {
 
 bool Session::MayHandleEvents() const { return !held_ && unsent().size() <= kMaxUnsentBytes; }
 
+bool Session::MayGiveWay(TimePoint now) const {
+  if (idle()) return true;
+  return text_open_ && unsent().empty() &&
+         now >= std::max(last_event_, last_progress_) + context_.text_timeout;
+}
+
 void Session::Advance() {
   const TimePoint now = context_.services.clock.Now();
   TakeOutput();

@@ -26,6 +26,7 @@ struct WyomingContext {
   Duration event_timeout{};         // from the first byte of an event to its last
   Duration idle_timeout{};          // of a connection without a synthesis
   Duration stall_timeout{};         // of a client that takes nothing
+  Duration text_timeout{};          // of a text in pieces, after which it may give way
 };
 
 // The protocol on one connection, without its socket: it consumes and produces bytes. One synthesis
@@ -53,14 +54,16 @@ class Session {
   void Sent(size_t bytes);
   // Returns true if the connection is to be closed, once nothing is unsent.
   bool over() const { return over_; }
-  // Returns true while nothing is in progress, so that nothing is lost when the connection is
-  // closed.
-  bool idle() const { return reply_ == nullptr && unsent().empty(); }
+  // Returns true if the connection may be closed for a new one: nothing is in progress, or a text
+  // in pieces has had no piece, and no audio, for a while.
+  bool MayGiveWay(TimePoint now) const;
   TimePoint last_event() const { return last_event_; }
   // Returns when Advance must be called even though nothing happens until then.
   TimePoint due() const;
 
  private:
+  // Returns true while nothing is in progress.
+  bool idle() const { return reply_ == nullptr && unsent().empty(); }
   // Returns false while an event must wait for the end of a synthesis, or for room.
   bool MayHandleEvents() const;
   void Handle(WyomingEvent event);

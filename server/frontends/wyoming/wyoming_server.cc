@@ -63,6 +63,8 @@ struct WyomingServer::Connection {
 
   const int descriptor;
   Session session;
+  Peer peer;
+  PeerPlaces::Place place;                  // among the connections of the peer
   TimePoint linger_end = TimePoint::max();  // set once nothing more is sent
 };
 
@@ -93,7 +95,9 @@ WyomingServer::WyomingServer(Services& services, Options options)
                .started = options_.started,
                .event_timeout = options_.event_timeout,
                .idle_timeout = options_.idle_timeout,
-               .stall_timeout = options_.stall_timeout},
+               .stall_timeout = options_.stall_timeout,
+               .text_timeout = options_.text_timeout},
+      places_of_peer_(options_.max_connections_of_peer),
       acceptor_(OptionsOfAcceptor(options_)) {}
 
 WyomingServer::~WyomingServer() { Stop(); }
@@ -186,38 +190,52 @@ bool WyomingServer::Serve(Connection& connection, short events) {
 }
 
 void WyomingServer::Accept() {
-  const auto take = [this](int descriptor) {
-    if (connections_.size() >= options_.max_connections && !MakeRoom()) {
-      Refuse(descriptor);
-      close(descriptor);
-      return;
-    }
-    try {
-      const std::optional<HostPort> peer = PeerAddress(descriptor);
-      connections_.push_back(nullptr);
-      connections_.back() = std::make_unique<Connection>(
-          descriptor, context_, peer ? ToString(*peer) : "", [wake = wake_] { wake->Wake(); });
-    } catch (const std::exception&) {
-      if (!connections_.empty() && connections_.back() == nullptr) connections_.pop_back();
-      close(descriptor);
-    }
-  };
-  acceptor_.Accept(take, [this] { return MakeRoom(); });
+  acceptor_.Accept([this](int descriptor) { Take(descriptor); },
+                   [this] { return MakeRoom(nullptr); });
 }
 
-void WyomingServer::Refuse(int descriptor) const {
+void WyomingServer::Take(int descriptor) {
+  std::unique_ptr<Connection> connection;
+  try {
+    const std::optional<HostPort> address = PeerAddress(descriptor);
+    connection = std::make_unique<Connection>(
+        descriptor, context_, address ? ToString(*address) : "", [wake = wake_] { wake->Wake(); });
+  } catch (const std::exception&) {
+    close(descriptor);
+    return;
+  }
+  try {
+    const Peer& peer = connection->peer = Peer::OfSocket(descriptor);
+    connection->place = places_of_peer_.TryEnter(peer);
+    if (!connection->place.held() && MakeRoom(&peer))
+      connection->place = places_of_peer_.TryEnter(peer);
+    if (!connection->place.held()) {
+      return Refuse(descriptor,
+                    StrCat("this address already has ", options_.max_connections_of_peer,
+                           " Wyoming connections in use, which is its limit"));
+    }
+    if (connections_.size() >= options_.max_connections && !MakeRoom(nullptr)) {
+      return Refuse(descriptor, StrCat("the server already has ", options_.max_connections,
+                                       " Wyoming connections in use, which is its limit"));
+    }
+    connections_.push_back(std::move(connection));
+  } catch (const std::exception&) {  // there is no memory for it
+  }
+}
+
+void WyomingServer::Refuse(int descriptor, const std::string& what) {
   const std::string error =
-      SerializeEvent("error", {{"text", StrCat("the server already has ", options_.max_connections,
-                                               " Wyoming connections in use, which is its limit")},
-                               {"code", "RESOURCE_EXHAUSTED"}});
+      SerializeEvent("error", {{"text", what}, {"code", "RESOURCE_EXHAUSTED"}});
   // Bytes that the socket cannot take at once are given up.
   send(descriptor, error.data(), error.size(), kSendFlags);
 }
 
-bool WyomingServer::MakeRoom() {
+bool WyomingServer::MakeRoom(const Peer* peer) {
+  const TimePoint now = context_.services.clock.Now();
   std::unique_ptr<Connection>* longest = nullptr;
   for (auto& one : connections_) {
-    if (!one->lingers() && !one->session.idle()) continue;
+    if (peer != nullptr && one->peer != *peer) continue;
+    if (!one->lingers() && !one->session.MayGiveWay(now)) continue;
     if (longest == nullptr || one->session.last_event() < (*longest)->session.last_event())
       longest = &one;
   }

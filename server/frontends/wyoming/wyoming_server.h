@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "server/frontends/wyoming/session.h"
+#include "server/http2/peer.h"
+#include "server/http2/peer_places.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/services.h"
 #include "server/sockets/acceptor.h"
@@ -23,7 +25,7 @@ namespace millrace::server {
 // Serves speech over the Wyoming protocol, as Home Assistant uses it: an event is a line of JSON,
 // data and samples, on a TCP connection without keys and without encryption. One thread reads and
 // writes all connections and never waits for one of them. When the limit of open connections is
-// reached, the one that has been idle for longest is closed.
+// reached, or that of their address, the one that has been idle for longest is closed.
 //
 // Start and Stop must be called on one thread.
 class WyomingServer {
@@ -32,10 +34,14 @@ class WyomingServer {
     std::string address = "127.0.0.1:10200";  // port 0: a free one
     int inherited = -1;  // a socket that listens already, in place of the address; -1: none
     size_t max_connections = 128;
+    // Connections among these of one address or IPv6 /64. >= 1.
+    int max_connections_of_peer = 64;
     std::chrono::milliseconds event_timeout = std::chrono::seconds(15);  // first to last byte
     std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);
     std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);  // of a client's reading
-    std::chrono::milliseconds accept_retry = std::chrono::seconds(1);    // when accepting fails
+    // After such a time without a piece of its text, a stream gives way as an idle connection does.
+    std::chrono::milliseconds text_timeout = std::chrono::seconds(20);
+    std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
     // Returns true once the models are loaded; until then requests get an error.
     std::function<bool()> started = [] { return true; };
   };
@@ -62,15 +68,18 @@ class WyomingServer {
   // Reads, handles and writes what is there. Returns false if the connection is over.
   bool Serve(Connection& connection, short events);
   // Sends a client the error that there is no room, if its socket takes that at once.
-  void Refuse(int descriptor) const;
-  // Closes the connection that has been idle for longest. Returns false if none is idle.
-  bool MakeRoom();
+  static void Refuse(int descriptor, const std::string& what);
+  void Take(int descriptor);
+  // Closes the connection that has been idle for longest, of the peer or, without one, of all.
+  // Returns false if none is idle.
+  bool MakeRoom(const Peer* peer);
 
   const Options options_;
   ModelsAnswer<std::string> info_;
   const WyomingContext context_;
   // Shared with the syntheses, which may outlive this.
   const std::shared_ptr<WakePipe> wake_ = std::make_shared<WakePipe>();
+  PeerPlaces places_of_peer_;  // outlives the connections
   Acceptor acceptor_;
   std::atomic<bool> stopping_{false};
 

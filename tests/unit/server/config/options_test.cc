@@ -80,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"trace-sample-ratio", "0.01"}, Example{"trace-service-name", "speech"},
         Example{"reflection", "false"}, Example{"insecure", "true"}, Example{"tls-cert", "c.pem"},
         Example{"tls-key", "k.pem"},
+        Example{"allowed-host", "tts.example.org,.example.net"},
         Example{"cors-origin", "https://chat.example.org,http://[::1]:3000"},
         Example{"tls-client-ca", "ca.pem"}, Example{"api-keys", "keys"},
         Example{"wyoming-address", "127.0.0.1:10200"}, Example{"wyoming-anonymous", "true"},
@@ -101,6 +102,11 @@ INSTANTIATE_TEST_SUITE_P(
       std::string name = KeyOf(info.param.name);
       return name;
     });
+
+// The examples of gRPC's libraries do so; a ping that comes a little early must not count either.
+TEST(OptionsTest, ClientsMayPingEveryTenSeconds) {
+  EXPECT_LE(ServerConfig().keepalive_min_interval, std::chrono::seconds(9));
+}
 
 TEST(OptionsTest, NoOriginIsAllowedUnlessOneIsGiven) {
   EXPECT_TRUE(ServerConfig().cors_origins.empty());
@@ -156,6 +162,11 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
                               {"trace-sample-ratio", "1.1"},
                               {"trace-service-name", "a\nb"},
                               {"max-request-time", "0s"},
+                              {"allowed-host", "tts.example.org:8000"},
+                              {"allowed-host", "a.example,*"},
+                              {"allowed-host", "a.example,"},
+                              {"allowed-host", "."},
+                              {"allowed-host", "a.example, b.example"},
                               {"cors-origin", "example.org"},
                               {"cors-origin", "null"},
                               {"cors-origin", "*,https://example.org"},

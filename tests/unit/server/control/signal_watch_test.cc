@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 namespace millrace::server {
 namespace {
@@ -65,7 +66,24 @@ TEST(SignalWatchTest, HangUpWithNothingToReloadIsIgnored) {
   signals.AwaitStops(1);
 }
 
-TEST(SignalWatchTest, UserSignalsAreIgnored) {
+TEST(SignalWatchTest, UserSignalsChangeTheLogAndDoNotEnd) {
+  RecordedSignals signals;
+  SignalWatch::Handlers handlers = signals.Handlers();
+  std::atomic<int> more{0};
+  std::atomic<int> usual{0};
+  handlers.log_details = [&](bool details) { ++(details ? more : usual); };
+  const SignalWatch watch(std::move(handlers));
+  raise(SIGUSR1);
+  raise(SIGUSR2);
+  raise(SIGUSR1);
+  raise(SIGTERM);
+  signals.AwaitStops(1);
+  EXPECT_EQ(signals.stops(), 1);
+  EXPECT_EQ(more, 2);
+  EXPECT_EQ(usual, 1);
+}
+
+TEST(SignalWatchTest, UserSignalsThatNobodyWantsAreIgnored) {
   RecordedSignals signals;
   const SignalWatch watch(signals.Handlers());
   raise(SIGUSR1);

@@ -20,7 +20,7 @@
 namespace millrace {
 namespace {
 
-constexpr char kGet[] = "GET /hello HTTP/1.1\r\n\r\n";
+constexpr char kGet[] = "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
 
 // A client's connection.
 class Peer {
@@ -122,6 +122,23 @@ TEST_F(ConnectionsTest, AConnectionServesAnyNumberOfRequests) {
   }
 }
 
+TEST_F(ConnectionsTest, AnAddressThatHasAllItsConnectionsReplacesItsOwn) {
+  Serve({.max_connections = 10, .max_connections_of_peer = 3});
+  constexpr in_addr_t kOther = INADDR_LOOPBACK + 1;
+  Peer honest(server_->port(), kOther);  // silent for longest
+  EXPECT_TRUE(honest.Ask(kGet).starts_with("HTTP/1.1 200"));
+  std::vector<std::unique_ptr<Peer>> many;
+  for (size_t i = 0; i < 20; ++i) {
+    many.push_back(Open());
+    many.back()->Send("G");
+    if (i >= 3) EXPECT_TRUE(many[i - 3]->Closed()) << i;
+  }
+  EXPECT_TRUE(many.back()->Ask(kGet + 1).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(honest.Ask(kGet).starts_with("HTTP/1.1 200"));
+  many.clear();
+  EXPECT_TRUE(IsServed());
+}
+
 TEST_F(ConnectionsTest, RequestsThatComeTogetherAreServedInTurn) {
   Serve({.max_requests = 1, .max_waiting = 0});
   const auto peer = Open();
@@ -135,7 +152,7 @@ TEST_F(ConnectionsTest, RequestsThatComeTogetherAreServedInTurn) {
 TEST_F(ConnectionsTest, ARequestMayComeByteByByte) {
   Serve({});
   const auto peer = Open();
-  const std::string request = "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc";
+  const std::string request = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
   for (const char byte : request) peer->Send(std::string(1, byte));
   EXPECT_TRUE(peer->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(peer->Ask(kGet).starts_with("HTTP/1.1 200"));
@@ -175,24 +192,27 @@ TEST_F(ConnectionsTest, HalfSentRequestsHoldNobodyUp) {
 TEST_F(ConnectionsTest, HealthIsAnsweredWhileAllThreadsAreTaken) {
   Serve({.max_requests = 2, .max_waiting = 1, .max_connections = 8});
   const auto held = Open();
-  held->Send("GET /held HTTP/1.1\r\n\r\n");
+  held->Send("GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
   entered_.acquire();
   const auto slow = Open();
-  slow->Send("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
-  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  slow->Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
+  EXPECT_TRUE(
+      Open()->Ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(Open()
-                  ->Ask("HEAD /health/live?x HTTP/1.1\r\nConnection: close\r\n\r\n")
+                  ->Ask("HEAD /health/live?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                   .starts_with("HTTP/1.1 200"));
   const auto waiting = Open();
   waiting->Send(kGet);
   // The answer to a later connection shows that it has been seen.
-  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(
+      Open()->Ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200"));
   // The fourth is told at once that it is one too many.
   const auto refused = Open();
   const std::string answer = refused->Ask(kGet);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;
   EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos) << answer;
-  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(
+      Open()->Ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.1 200"));
   release_.release();
   EXPECT_TRUE(held->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(waiting->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
@@ -205,11 +225,12 @@ TEST_F(ConnectionsTest, BodiesThatDoNotComeHoldFewPlacesOfAnAddress) {
   std::vector<std::unique_ptr<Peer>> slow;
   for (int i = 0; i < 2; ++i) {
     slow.push_back(Open());
-    slow.back()->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+    slow.back()->Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
     entered_.acquire();
   }
   const auto refused = Open();
-  refused->Send("POST /echo HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+  refused->Send(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
   const std::string answer = refused->ReceiveUntil("}");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 429 ")) << answer;
   EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos) << answer;
@@ -218,13 +239,13 @@ TEST_F(ConnectionsTest, BodiesThatDoNotComeHoldFewPlacesOfAnAddress) {
   // A body that is here already waits for nothing.
   EXPECT_TRUE(IsServed());
   EXPECT_TRUE(Open()
-                  ->Ask("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")
+                  ->Ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")
                   .starts_with("HTTP/1.1 200"));
   // A place is for the time of the body, not of the request.
   slow[0]->Send("bc");
   read_.acquire();
   slow.push_back(Open());
-  slow.back()->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  slow.back()->Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   entered_.acquire();
   for (const auto& peer : slow) {
     if (peer != slow[0]) peer->Send("bc");
@@ -238,10 +259,10 @@ TEST_F(ConnectionsTest, BodiesThatDoNotComeHoldFewPlacesOfAnAddress) {
 TEST_F(ConnectionsTest, BodiesThatDoNotComeLeavePlacesToOtherAddresses) {
   Serve({.max_requests = 2, .max_bodies_of_peer = 1, .max_waiting = 0});
   const auto slow = Open();
-  slow->Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  slow->Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   entered_.acquire();
   Peer other(server_->port(), INADDR_LOOPBACK + 1);
-  other.Send("POST /read HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  other.Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   entered_.acquire();
   release_.release(2);
   slow->Send("bc");
@@ -258,11 +279,12 @@ TEST_F(ConnectionsTest, AnIdleConnectionEndsInTheEnd) {
 
 TEST_F(ConnectionsTest, ForWantOfMemoryOneRequestIsLost) {
   Serve({.max_requests = 1});
-  EXPECT_TRUE(
-      Open()->Ask("GET /fails HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 500"));
+  EXPECT_TRUE(Open()
+                  ->Ask("GET /fails HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                  .starts_with("HTTP/1.1 500"));
   // A reply that fails after its beginning ends without its last chunk.
   const auto cut = Open();
-  cut->Send("GET /fails-later HTTP/1.1\r\n\r\n");
+  cut->Send("GET /fails-later HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::string answer = cut->ReceiveUntil("never");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
   EXPECT_TRUE(answer.ends_with("\r\nsome\r\n")) << answer;

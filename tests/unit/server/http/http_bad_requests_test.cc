@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "httplib.h"
+#include "models/core/strings.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
 #include "tests/unit/server/http/http_client.h"
@@ -21,12 +23,12 @@ TEST(HttpBadRequestsTest, MalformedRequestsDoNotDisturbOthers) {
       "GET\r\n\r\n",
       "GET /hello HTTP/9.9\r\n\r\n",
       std::string(100, '\0'),
-      "GET /hello HTTP/1.1\r\n" + std::string(20000, 'h') + ": x\r\n\r\n",
+      "GET /hello HTTP/1.1\r\nHost: x\r\n" + std::string(70000, 'h') + ": x\r\n\r\n",
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-      "GET /%00%ff%zz HTTP/1.1\r\n\r\n",
-      "POST /hello HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-      "POST /hello HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
-      "POST /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n"};
+      "GET /%00%ff%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n"};
   for (const std::string& request : requests) {
     const std::string answer = Raw(server.port(), request);
     EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos) << request.substr(0, 60);
@@ -44,25 +46,260 @@ TEST(HttpBadRequestsTest, BodiesWithoutABoundAreRefusedUnread) {
     response.set_content(request.body, "text/plain");
   });
   ASSERT_TRUE(server.Start().ok());
-  const std::pair<const char*, const char*> cases[] = {
-      {"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "411"},
-      {"POST /echo HTTP/1.1\r\n\r\nabc", "411"},
-      {"POST /echo HTTP/1.1\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n", "413"},
-      {"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 9\r\n\r\nabc", "400"},
-      {"POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\nabc", "400"},
-      {"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc", "415"}};
+  const std::string chunks = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {chunks + "\r\n65\r\n" + std::string(101, 'a') + "\r\n0\r\n\r\n", "413"},
+      {chunks + "\r\n60\r\n" + std::string(96, 'a') + "\r\n5\r\nabcde\r\n0\r\n\r\n", "413"},
+      {chunks + "\r\n10000000000000003\r\nabc\r\n0\r\n\r\n", "413"},
+      {chunks + "\r\n-3\r\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n0x3\r\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n3\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n3\r\nabcd\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n3 \r\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n3;" + std::string(2000, 'e') + "\r\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "\r\n3\r\nabc\r\n0\r\nTrailer without colon\r\n\r\n", "400"},
+      {chunks + "Content-Length: 3\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "400"},
+      {chunks + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "501"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+       "501"},
+      {"POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+      {"GET /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "405"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\n\r\nabc", "411"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n",
+       "413"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 9\r\n\r\nabc",
+       "400"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nabc", "400"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc",
+       "415"}};
   for (const auto& [request, status] : cases) {
     // The bytes behind it must not be taken for a request.
-    const std::string answer = Raw(server.port(), std::string(request) + "GET / HTTP/1.1\r\n\r\n");
+    const std::string answer = Raw(server.port(), request + "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_EQ(answer.find("HTTP/1.1 " + std::string(status)), size_t{0}) << request << answer;
     EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << request << answer;
     EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
   }
   const std::string whole = Raw(server.port(),
-                                "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
-                                "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\ndef");
+                                "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+                                "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\ndef");
   EXPECT_NE(whole.find("abc"), std::string::npos);
   EXPECT_NE(whole.find("def"), std::string::npos);
+}
+
+TEST(HttpBadRequestsTest, HeadsThatTwoReadersCouldTakeDifferentlyAreRefused) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string get = "GET /hello HTTP/1.1\r\n";
+  const std::string host = "Host: x\r\n";
+  const std::string heads[] = {
+      get,
+      get + host + host,
+      get + host + "no colon\r\n",
+      get + host + ": x\r\n",
+      get + host + std::string("A: b\0c\r\n", 8),
+      get + host + "A: b\r\n c\r\n",
+      get + host + "A: b\r\n\tc\r\n",
+      get + " A: b\r\n" + host,
+      get + host + "Transfer-Encoding : chunked\r\n",
+      get + host + "A\x01: b\r\n",
+      get + host + "A: b\nC: d\r\n",
+      get + host + "A: b\rC: d\r\n",
+      get + "Host: x/y\r\n",
+      get + "Host: x y\r\n",
+      get + "Host: u@x\r\n",
+      "GET  /hello HTTP/1.1\r\n" + host,
+      "GET /hello  HTTP/1.1\r\n" + host,
+      "GET /hello HTTP/1.1 \r\n" + host,
+      "GET /hello HTTP/1.1\n" + host,
+      "GET hello HTTP/1.1\r\n" + host,
+      "GET http:///hello HTTP/1.1\r\n" + host,
+      "GET ftp://x/hello HTTP/1.1\r\n" + host,
+      "GET /hel\x01lo HTTP/1.1\r\n" + host,
+      "G(T /hello HTTP/1.1\r\n" + host,
+      "FETCH /hello HTTP/1.1\r\n" + host,
+      "CONNECT x:80 HTTP/1.1\r\n" + host,
+      "GET /hello\r\n" + host,
+  };
+  for (const std::string& head : heads) {
+    const std::string answer = Raw(server.port(), head + "\r\n" + get + host + "\r\n");
+    EXPECT_EQ(answer.find("HTTP/1.1 400 "), size_t{0}) << head << answer;
+    EXPECT_EQ(answer.find("HTTP/1.1 200 "), std::string::npos) << head << answer;
+    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("Keep-Alive"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("{\"error\":\"malformed request: "), std::string::npos) << answer;
+  }
+}
+
+TEST(HttpBadRequestsTest, HeadsThatOnlyLookOddAreServed) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(
+        StrCat("[", request.get_param_value("a"), "|", request.get_header_value("A").size(), "]"),
+        "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string host = "Host: x\r\n";
+  const std::string long_value(60'000, 'c');
+  const std::pair<std::string, const char*> heads[] = {
+      {"GET /hello?a=b?c HTTP/1.1\r\n" + host, "[b?c|0]"},
+      {"GET /hello?a=http://h/?q HTTP/1.1\r\n" + host, "[http://h/?q|0]"},
+      {"GET /hello?? HTTP/1.1\r\n" + host, "[|0]"},
+      {"GET http://x/hello?a=1 HTTP/1.1\r\n" + host, "[1|0]"},
+      {"GET HTTP://other:80/hello HTTP/1.1\r\n" + host, "[|0]"},
+      {"GET /hello HTTP/1.1\r\n" + host + "A:\t b\tc \t\r\n", "[|3]"},
+      {"GET /hello HTTP/1.1\r\n" + host + "A: \xc3\xa9%zz\r\n", "[|5]"},
+      {"GET /hello HTTP/1.1\r\n" + host + "A:\r\n", "[|0]"},
+      {"GET /hello HTTP/1.1\r\n" + host + "A: " + long_value + "\r\n", "[|60000]"},
+      {"GET /hello HTTP/1.1\r\n" + host + "Cookie: " + std::string(8192, 'a') + "\r\n", "[|0]"},
+      {"GET /hello?a=" + std::string(7900, 'q') + " HTTP/1.1\r\n" + host, "q|0]"},
+      {"GET /hello HTTP/1.1\r\nHost: [::1]:80\r\n", "[|0]"},
+      {"GET /hello HTTP/1.1\r\nHost:\r\n", "[|0]"},
+      {"\r\nGET /hello HTTP/1.1\r\n" + host, "[|0]"},
+      {"GET /hello HTTP/1.0\r\n", "[|0]"},
+  };
+  for (const auto& [head, body] : heads) {
+    const std::string answer = Raw(server.port(), head + "\r\n");
+    EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0}) << head.substr(0, 80) << answer;
+    EXPECT_TRUE(answer.ends_with(body)) << head.substr(0, 80) << answer;
+  }
+  const std::string too_long = Raw(
+      server.port(), "GET /hello?a=" + std::string(8000, 'q') + " HTTP/1.1\r\n" + host + "\r\n");
+  EXPECT_EQ(too_long.find("HTTP/1.1 414 "), size_t{0}) << too_long;
+}
+
+TEST(HttpBadRequestsTest, AnswersSayWhetherTheConnectionStays) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::pair<const char*, bool> heads[] = {
+      {"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", true},
+      {"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", true},
+      {"GET /hello HTTP/1.1\r\nHost: x\r\nConnection: TE, Close\r\n\r\n", false},
+      {"GET /hello HTTP/1.0\r\n\r\n", false},
+      {"GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true},
+      {"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", true},
+      {"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n", false},
+  };
+  for (const auto& [head, stays] : heads) {
+    const std::string answer =
+        Raw(server.port(), std::string(head) + "GET /hello HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(answer.find("HTTP/1.1", 1) != std::string::npos, stays) << head << answer;
+    const std::string first = answer.substr(0, answer.find("\r\n\r\n"));
+    EXPECT_EQ(first.find("Keep-Alive: timeout=75") != std::string::npos, stays) << head << first;
+    EXPECT_EQ(first.find("Connection: close") == std::string::npos, stays) << head << first;
+  }
+}
+
+TEST(HttpBadRequestsTest, BodiesInChunksAreDecodedAndTheNextRequestFollows) {
+  HttpServer server(AnyPort());
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content("<" + request.body + ">", "text/plain");
+  });
+  server.routes().Post("/read", [](const httplib::Request&, httplib::Response& response,
+                                   const httplib::ContentReader& reader) {
+    std::string body;
+    reader([&body](const char* data, size_t size) {
+      body.append(data, size);
+      return true;
+    });
+    response.set_content("<" + body + ">", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  std::string letters;  // each in a chunk of its own
+  std::string alphabet;
+  for (int i = 0; i < 300; ++i) {
+    const char letter = static_cast<char>('a' + i % 26);
+    alphabet += letter;
+    letters += StrCat("1\r\n", std::string(1, letter), "\r\n");
+  }
+  const std::pair<std::string, std::string> bodies[] = {
+      {"3\r\nabc\r\n0\r\n\r\n", "abc"},
+      {"0\r\n\r\n", ""},
+      {"000003;ext=\"a;b\" ; more\r\nabc\r\n00\r\nX-Sum: 1\r\nB:\r\n\r\n", "abc"},
+      {"A\r\n0123456789\r\na\r\nabcdefghij\r\n0\r\n\r\n", "0123456789abcdefghij"},
+      {"2\r\n\r\n\r\n0\r\n\r\n", "\r\n"},
+      {letters + "0\r\n\r\n", alphabet},
+      {StrCat(absl::Hex(50'000), "\r\n", std::string(50'000, 'x'), "\r\n0\r\n\r\n"),
+       std::string(50'000, 'x')},
+  };
+  for (const char* path : {"/echo", "/read"}) {
+    for (const auto& [chunks, body] : bodies) {
+      const std::string answer =
+          Raw(server.port(), StrCat("POST ", path, " HTTP/1.1\r\nHost: x\r\n",
+                                    "Transfer-Encoding: Chunked\r\n\r\n", chunks,
+                                    "POST /echo HTTP/1.0\r\nContent-Length: 4\r\n\r\nnext"));
+      EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0}) << answer;
+      EXPECT_NE(answer.find("\r\n\r\n<" + body + ">"), std::string::npos) << answer;
+      EXPECT_TRUE(answer.ends_with("<next>")) << answer;
+    }
+  }
+}
+
+TEST(HttpBadRequestsTest, APostWithoutABodyIsServed) {
+  HttpServer server(AnyPort());
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content("<" + request.body + ">", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string answer = Raw(server.port(), "POST /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0}) << answer;
+  EXPECT_TRUE(answer.ends_with("<>")) << answer;
+}
+
+TEST(HttpBadRequestsTest, HostsOfOtherNamesAreRefusedWhereAsked) {
+  HttpServer::Options options = AnyPort();
+  options.checks_host = true;
+  options.allowed_hosts = {"tts.example.org", ".example.net"};
+  HttpServer server(options);
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::pair<const char*, const char*> cases[] = {
+      {"127.0.0.1", "200"},
+      {"127.0.0.1:46000", "200"},
+      {"192.0.2.7:80", "200"},
+      {"[::1]:8000", "200"},
+      {"[::1]", "200"},
+      {"[fe80::1%25eth0]:80", "200"},
+      {"localhost", "200"},
+      {"LocalHost.:8000", "200"},
+      {"app.localhost:80", "200"},
+      {"tts.example.org", "200"},
+      {"TTS.Example.Org.:1", "200"},
+      {"a.example.net", "200"},
+      {"evil.example:46000", "403"},
+      {"example.net", "403"},
+      {"tts.example.org.evil.example", "403"},
+      {"localhost.evil.example", "403"},
+      {"127.0.0.1.evil.example", "403"},
+      {"evil-localhost", "403"},
+      {"", "403"},
+      {"127.1", "403"},
+      {"[evil.example]", "403"},
+      {"127.0.0.1:x", "403"},
+      {"[::1].evil.example", "403"},
+      {"localhost..", "403"},
+  };
+  for (const auto& [host, status] : cases) {
+    for (const std::string path : {"/hello", "/nothing"}) {
+      const std::string answer =
+          Raw(server.port(), "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+      const std::string want = path == "/nothing" && status == std::string("200") ? "404" : status;
+      EXPECT_EQ(answer.find("HTTP/1.1 " + want), size_t{0}) << host << answer;
+    }
+  }
+  // The host of a whole URL counts.
+  const std::string url =
+      Raw(server.port(), "GET http://evil.example/hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(url.find("HTTP/1.1 403"), size_t{0}) << url;
+  // A browser always names a host, so nobody else need do so in HTTP/1.0.
+  EXPECT_EQ(Raw(server.port(), "GET /hello HTTP/1.0\r\n\r\n").find("HTTP/1.1 200"), size_t{0});
 }
 
 TEST(HttpBadRequestsTest, TheRestOfABodyIsNotTakenForARequest) {
@@ -71,10 +308,10 @@ TEST(HttpBadRequestsTest, TheRestOfABodyIsNotTakenForARequest) {
       "/ignores", [](const httplib::Request&, httplib::Response& response,
                      const httplib::ContentReader&) { response.set_content("hi", "text/plain"); });
   ASSERT_TRUE(server.Start().ok());
-  const std::string body = "GET /ignores HTTP/1.1\r\n\r\n";
-  const std::string answer = Raw(
-      server.port(), "POST /ignores HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) +
-                         "\r\n\r\n" + body);
+  const std::string body = "GET /ignores HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string answer =
+      Raw(server.port(), "POST /ignores HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+                             std::to_string(body.size()) + "\r\n\r\n" + body);
   EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0}) << answer;
   EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << answer;
 }
@@ -104,7 +341,7 @@ TEST(HttpBadRequestsTest, HeadsThatAreTooLongAreToldSo) {
   HttpServer server(options);
   ASSERT_TRUE(server.Start().ok());
   const std::string answer =
-      Raw(server.port(), "GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
+      Raw(server.port(), "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
   EXPECT_EQ(answer.find("HTTP/1.1 431 "), size_t{0}) << answer;
   EXPECT_NE(answer.find("\r\n\r\n{\"error\""), std::string::npos) << answer;
 }

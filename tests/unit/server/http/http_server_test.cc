@@ -122,7 +122,7 @@ TEST(HttpServerTest, StopDoesNotWaitForAClientThatReadsNothing) {
   });
   ASSERT_TRUE(server.Start().ok());
   const int descriptor = Connect(server.port());
-  const std::string request = "GET /large HTTP/1.1\r\n\r\n";
+  const std::string request = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
   ASSERT_GT(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL), 0);
   entered.get_future().wait();
   server.Stop();

@@ -16,7 +16,7 @@ using Next = RequestThreads::Next;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::string_view kHead = "GET / HTTP/1.1\r\n\r\n";
+constexpr std::string_view kHead = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 constexpr size_t kMax = 100;
 
 class NextRequestTest : public ::testing::Test {

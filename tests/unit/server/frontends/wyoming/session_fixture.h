@@ -99,7 +99,8 @@ class SessionTest : public ::testing::Test {
                                 .started = [this] { return started_.load(); },
                                 .event_timeout = std::chrono::seconds(15),
                                 .idle_timeout = std::chrono::seconds(300),
-                                .stall_timeout = std::chrono::seconds(30)};
+                                .stall_timeout = std::chrono::seconds(30),
+                                .text_timeout = std::chrono::seconds(20)};
 };
 
 class SpeakingSessionTest : public SessionTest {

@@ -189,7 +189,8 @@ TEST_F(SpeakingSessionTest, AFullServerRefuses) {
                                .started = [] { return true; },
                                .event_timeout = seconds(15),
                                .idle_timeout = seconds(15),
-                               .stall_timeout = seconds(15)};
+                               .stall_timeout = seconds(15),
+                               .text_timeout = seconds(15)};
   Client first(context);
   first.Send("synthesize", {{"text", "Yes."}});
   gate.AwaitInside();

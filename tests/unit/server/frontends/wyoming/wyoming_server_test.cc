@@ -26,9 +26,13 @@ using ::testing::HasSubstr;
 // A client's connection.
 class Peer {
  public:
-  explicit Peer(int port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // from: the address of this machine that it has.
+  explicit Peer(int port, in_addr_t from = INADDR_LOOPBACK)
+      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
@@ -194,6 +198,39 @@ TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
   EXPECT_EQ(events[0].data.at("code"), "RESOURCE_EXHAUSTED");
   gate.Open();
   for (const auto& peer : busy) EXPECT_EQ(peer->ReadUntil("audio-stop").back().type, "audio-stop");
+}
+
+TEST_F(WyomingServerTest, AnAddressThatHasAllItsConnectionsReplacesItsOwnAndLeavesRoomToOthers) {
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks());
+  Serve({.max_connections = 4, .max_connections_of_peer = 2});
+  Peer other(server_->port(), INADDR_LOOPBACK + 1);
+  EXPECT_TRUE(other.IsServed());
+  const auto idle = Open();
+  EXPECT_TRUE(idle->IsServed());
+  std::vector<std::unique_ptr<Peer>> open;
+  for (int i = 0; i < 2; ++i) {
+    open.push_back(Open());
+    open.back()->Send(EventBytes("synthesize-start"));
+    EXPECT_TRUE(open.back()->IsServed());
+  }
+  EXPECT_TRUE(idle->ReadToEnd().empty());
+  const auto events = Open()->ReadToEnd();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_THAT(events[0].data.at("text").get<std::string>(),
+              HasSubstr("this address already has 2"));
+  EXPECT_TRUE(Peer(server_->port(), INADDR_LOOPBACK + 2).IsServed());
+  EXPECT_TRUE(other.IsServed());
+}
+
+TEST_F(WyomingServerTest, AStreamWhoseTextDoesNotComeGivesWay) {
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks());
+  Serve({.max_connections = 1, .text_timeout = std::chrono::milliseconds(0)});
+  const auto silent = Open();
+  silent->Send(EventBytes("synthesize-start"));
+  EXPECT_TRUE(silent->IsServed());
+  EXPECT_TRUE(Open()->IsServed());
+  EXPECT_TRUE(silent->ReadToEnd().empty());
+  AwaitQuiet();
 }
 
 TEST_F(WyomingServerTest, IdleAndHalfSentConnectionsEnd) {

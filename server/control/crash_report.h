@@ -1,0 +1,10 @@
+#pragma once
+
+namespace millrace::server {
+
+// Has a fatal signal of the process (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) leave one line with
+// its name and the version on stderr before it ends the process as it would have. Call once, while
+// no other thread sets handlers.
+void ReportCrashes();
+
+}  // namespace millrace::server
