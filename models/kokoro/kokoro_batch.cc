@@ -51,7 +51,6 @@ std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> 
   const at::Tensor ids = at::zeros({batch, bucket}, at::kLong);
   const at::Tensor counts = at::ones({batch, 1, 1});
   const at::Tensor style = at::zeros({batch, half});
-  const at::Tensor speed = at::ones({batch, 1});
   for (size_t i = 0; i < sentences.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
     const Sentence& sentence = sentences[i];
@@ -59,16 +58,14 @@ std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> 
               ids.mutable_data_ptr<int64_t>() + row * bucket);
     counts.mutable_data_ptr<float>()[i] = static_cast<float>(sentence.phonemes.size());
     style.narrow(0, row, 1).copy_(sentence.style.narrow(1, half, half));
-    speed.mutable_data_ptr<float>()[i] = static_cast<float>(sentence.speed);
   }
   const runtime::GraphKey key{.model = model_,
                               .entry_point = absl::StrCat("encode ", batch),
                               .shape_bucket = bucket,
                               .instance = instance_};
   const auto outputs = runtime::RunCachedOnHost(
-      context, key, {ids, counts, style, speed}, [this](const std::vector<at::Tensor>& given) {
-        const auto [features, lengths] =
-            encoder_.ForwardPadded({given[0], given[1], given[2], given[3]});
+      context, key, {ids, counts, style}, [this](const std::vector<at::Tensor>& given) {
+        const auto [features, lengths] = encoder_.ForwardPadded({given[0], given[1], given[2]});
         return std::vector<at::Tensor>{features, lengths};
       });
   std::vector<Encoded> all;

@@ -56,7 +56,7 @@ int Run(const std::string& package, const std::string& file, int line, int repea
   ids.push_back(0);
   for (int i = 0; i < repeats; ++i) {
     const double begin = ProcessorSeconds();
-    const auto encoded = encoder.Forward(ids, style.narrow(1, half, half), 1.0);
+    const auto encoded = encoder.Forward(ids, style.narrow(1, half, half));
     const double durations = ProcessorSeconds();
     const auto curves = decoder.Predict(encoded, style);
     const double predicted = ProcessorSeconds();

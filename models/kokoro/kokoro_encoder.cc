@@ -178,13 +178,13 @@ KokoroEncoder::Analysis KokoroEncoder::Analyze(const at::Tensor& ids, const at::
 }
 
 KokoroEncoder::Output KokoroEncoder::Forward(std::span<const int64_t> phonemes,
-                                             const at::Tensor& style, double speed) const {
+                                             const at::Tensor& style) const {
   const auto length = static_cast<int64_t>(phonemes.size());
   const at::Tensor ids =
       at::from_blob(const_cast<int64_t*>(phonemes.data()), {1, length}, at::kLong)
           .to(symbols_.device());
   const Analysis analysis = Analyze(ids, style, {});
-  const at::Tensor lengths = at::round(analysis.lengths / speed).to(at::kCPU).contiguous();
+  const at::Tensor lengths = at::round(analysis.lengths).to(at::kCPU).contiguous();
   return {analysis.prosody, analysis.text,
           FramesOf({lengths.const_data_ptr<float>(), phonemes.size()})};
 }
@@ -193,7 +193,7 @@ KokoroEncoder::PaddedOutput KokoroEncoder::ForwardPadded(const PaddedInput& inpu
   const KokoroExtent extent = KokoroExtent::Of(input.counts, input.phonemes.size(1));
   const Analysis analysis = Analyze(input.phonemes, input.style, extent);
   return {at::cat({analysis.prosody, analysis.text.transpose(1, 2)}, 2),
-          at::round(analysis.lengths / input.speed)};
+          at::round(analysis.lengths)};
 }
 
 std::vector<int64_t> KokoroEncoder::FramesOf(std::span<const float> lengths) {

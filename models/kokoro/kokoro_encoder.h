@@ -20,7 +20,7 @@ class KokoroEncoder {
   struct Output {
     at::Tensor prosody;           // [1, phonemes, channels], on the device
     at::Tensor text;              // [1, channels, phonemes], on the device
-    std::vector<int64_t> frames;  // of each phoneme, >= 1; 0: the network's output was not finite
+    std::vector<int64_t> frames;  // of each phoneme at normal speed, >= 1; 0: it was not finite
   };
 
   // padded: it will run padded batches. Errors are kept in weights.status().
@@ -32,7 +32,7 @@ class KokoroEncoder {
 
   // phonemes: with the marks of both ends. style: [1, style channels], the second half of a
   // voice's. Waits for the device.
-  Output Forward(std::span<const int64_t> phonemes, const at::Tensor& style, double speed) const;
+  Output Forward(std::span<const int64_t> phonemes, const at::Tensor& style) const;
 
   // Several sentences that are padded to one length; all on the device. Values beyond an end are
   // undefined.
@@ -40,7 +40,6 @@ class KokoroEncoder {
     at::Tensor phonemes;  // [batch, phonemes], long
     at::Tensor counts;    // [batch, 1, 1]: the number of phonemes
     at::Tensor style;     // [batch, style channels]
-    at::Tensor speed;     // [batch, 1]
   };
   struct PaddedOutput {
     at::Tensor features;  // [batch, phonemes, channels]: prosody, then text

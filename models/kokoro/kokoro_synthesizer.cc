@@ -61,18 +61,18 @@ absl::StatusOr<KokoroBatch::Sentence> KokoroSynthesizer::SentenceOf(
   if (!shares.ok()) return shares.status();
   return KokoroBatch::Sentence{.phonemes = plan.ids(),
                                .style = MixStyle(*shares, plan.symbols()),
-                               .speed = plan.speed(),
                                .seed = input.seed,
                                .stream = input.first_sentence + plan.spoken()};
 }
 
 absl::StatusOr<std::optional<int64_t>> KokoroSynthesizer::CountFrames(
-    models::Request& request, const std::vector<int64_t>& frames) const {
+    models::Request& request, std::vector<int64_t>& frames) const {
   if (std::find(frames.begin(), frames.end(), 0) != frames.end()) {
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
   speech::SpeechPlan& plan = PlanOf(request);
+  frames = plan.ScaledFrames(frames);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
   const int64_t samples = count * network_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.speech().sample_rate) {
@@ -92,8 +92,8 @@ KokoroSynthesizer::Spoken KokoroSynthesizer::SpeakAlone(models::Request& request
   if (!sentence.ok()) return sentence.status();
   const at::Tensor& style = sentence->style;
   const int64_t half = network_.decoder->style_channels();
-  const KokoroEncoder::Output encoded =
-      network_.encoder->Forward(sentence->phonemes, style.narrow(1, half, half), sentence->speed);
+  KokoroEncoder::Output encoded =
+      network_.encoder->Forward(sentence->phonemes, style.narrow(1, half, half));
   const auto frames = CountFrames(request, encoded.frames);
   if (!frames.ok()) return frames.status();
   if (!*frames || request.ShouldStop()) return std::nullopt;
@@ -122,7 +122,7 @@ std::vector<KokoroSynthesizer::Spoken> KokoroSynthesizer::SpeakTogether(
     places.push_back(i);
   }
   if (sentences.empty()) return spoken;
-  const std::vector<KokoroBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
+  std::vector<KokoroBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
 
   std::vector<int64_t> frames;  // of the sentences that are to be decoded
   std::vector<size_t> chosen;   // indices of these sentences

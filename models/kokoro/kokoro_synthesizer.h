@@ -41,10 +41,10 @@ class KokoroSynthesizer {
                                     runtime::WorkerContext& context) const;
   // Returns the batch's input for the request's unit, to which it refers.
   absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
-  // Sets and returns the frames of a unit whose phonemes last that long; nullopt and errors as in
-  // Spoken.
+  // Scales the frames of a unit's phonemes to its speed, sets them and returns their sum; nullopt
+  // and errors as in Spoken.
   absl::StatusOr<std::optional<int64_t>> CountFrames(models::Request& request,
-                                                     const std::vector<int64_t>& frames) const;
+                                                     std::vector<int64_t>& frames) const;
   // Returns [1, style] for that many phonemes without the marks of the ends.
   at::Tensor MixStyle(const std::vector<speech::VoiceShare>& shares, size_t phonemes) const;
 

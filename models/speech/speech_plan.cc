@@ -9,6 +9,7 @@
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
+#include "models/speech/frame_scaling.h"
 #include "models/speech/marked_reading.h"
 #include "models/speech/sound_edges.h"
 #include "models/speech/speech_units.h"
@@ -41,6 +42,18 @@ std::vector<std::string_view> SplitUnits(const models::SynthesizeInput& input, s
   if (!input.markup.parts.empty()) return SplitParts(input, max_bytes);
   return input.is_phonemes ? SplitPhonemeUnits(input.text, max_bytes)
                            : SplitSpeechUnits(input.text, max_bytes);
+}
+
+// Returns where the first sound begins. With `lead` samples, which a streamed chunk has a multiple
+// of, it searches so many at a time, so that the result is the same however a unit is cut.
+std::optional<size_t> FirstSoundByLeads(std::span<const float> samples, size_t lead,
+                                        int sample_rate) {
+  if (lead == 0) return FirstSound(samples, sample_rate);
+  for (size_t at = 0; at < samples.size(); at += lead) {
+    const auto part = samples.subspan(at, std::min(lead, samples.size() - at));
+    if (const auto sound = FirstSound(part, sample_rate)) return at + *sound;
+  }
+  return std::nullopt;
 }
 
 // Returns the samples of a pause of exactly that many seconds.
@@ -145,6 +158,14 @@ absl::StatusOr<models::PhonemeText> SpeechPlan::Read(const SpeechReader& reader)
                     own.empty() ? input_.language : own, input_.word_times, reader);
 }
 
+std::vector<int64_t> SpeechPlan::ScaledFrames(std::span<const int64_t> frames) const {
+  std::vector<bool> sounds(frames.size(), false);
+  for (const PhonemeSymbol& symbol : read_.symbols) {
+    sounds[symbol.first_id] = models::IsSound(models::DecodeAt(text_.phonemes, symbol.begin).value);
+  }
+  return ScaleFrames(frames, sounds, speed());
+}
+
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
   times_ = SymbolTimes::FromFrames(read_, text_.phonemes, frames, samples_per_frame);
 }
@@ -246,20 +267,30 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   chunk.sample_rate = sample_rate;
   chunk.sentence_index = spoken_;
   chunk.sentence_finished = last;
+  const bool first = !begun_;
+  std::optional<size_t> onset;
+  if (first) {
+    onset = FirstSoundByLeads(samples, manner_.lead_samples, sample_rate);
+    if (!onset && !last && manner_.lead_samples > 0) {
+      KeepSilence(std::move(samples), sample_rate);
+      return chunk;
+    }
+    begun_ = true;
+    if (onset) *onset += kept_.size();
+    given_ -= static_cast<int64_t>(kept_.size());
+    samples.insert(samples.begin(), kept_.begin(), kept_.end());
+  }
   const auto size = static_cast<int64_t>(samples.size());
   const std::span<const float> all(samples);
   const bool whole = manner_.lead_samples == 0;
-  const auto lead = all.first(whole ? all.size() : std::min(all.size(), manner_.lead_samples));
   const auto tail = all.last(whole ? all.size() : std::min(all.size(), manner_.tail_samples));
-  const bool first = !std::exchange(begun_, true);
   int64_t begin = 0;   // of the chunk, in samples; if negative, silence is added
   int64_t before = 0;  // samples of the pause
   if (first) {
     chunk.text = units_[next_];
     if (whole) times_.FollowSound(all, sample_rate);
     before = PauseBefore(sample_rate);
-    if (const auto sound = FirstSound(lead, sample_rate))
-      begin = static_cast<int64_t>(*sound) - Scaled(kLead, sample_rate);
+    if (onset) begin = static_cast<int64_t>(*onset) - Scaled(kLead, sample_rate);
   }
   int64_t end = size;
   if (last) {
@@ -275,9 +306,9 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   if (first) {
     SymbolTimes heard = times_;
     // Where the audio ends does not depend on this, so that a stream has the same samples.
-    if (last && !whole) heard.FollowSound(all, sample_rate);
+    if (last && !whole && given_ == 0) heard.FollowSound(all, sample_rate);
     heard.EndMarksAt(heard.SoundsEnd() + Scaled(kMarkSilence, sample_rate));
-    AddTimes(heard, before - begin, chunk);
+    AddTimes(heard, before - begin - given_, chunk);
   }
   given_ += size;
   if (begin < 0) before -= std::exchange(begin, 0);
@@ -287,6 +318,13 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   if (end > size) chunk.samples.insert(chunk.samples.end(), static_cast<size_t>(end - size), 0.0F);
   ApplyGain(manner_of_unit().gain_db, chunk.samples);
   return chunk;
+}
+
+void SpeechPlan::KeepSilence(std::vector<float> samples, int sample_rate) {
+  kept_.insert(kept_.end(), samples.begin(), samples.end());
+  const auto most = static_cast<size_t>(Scaled(kLead, sample_rate));
+  if (kept_.size() > most) kept_.erase(kept_.begin(), kept_.end() - static_cast<ptrdiff_t>(most));
+  given_ += static_cast<int64_t>(samples.size());
 }
 
 bool SpeechPlan::Advance() {
@@ -302,6 +340,7 @@ void SpeechPlan::Forget() {
   times_ = {};
   begun_ = false;
   given_ = 0;
+  kept_.clear();
 }
 
 }  // namespace millrace::speech

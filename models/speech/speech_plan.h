@@ -63,12 +63,14 @@ class SpeechPlan {
 
   // Replaces the current unit with its halves. Returns false when it is too short for that.
   bool Halve();
+  // Returns the frames at speed() of ids() that last so many frames at normal speed.
+  std::vector<int64_t> ScaledFrames(std::span<const int64_t> frames) const;
   // Sets the number of frames that each of ids() lasts.
   void SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame);
 
   // Makes a chunk of the unit's audio from the network's samples. The network's own silence at the
   // ends of a unit is cut to a little, and the pause before the unit is added. The first chunk has
-  // the unit's text and times.
+  // the unit's text and times. A chunk before the first sound, which is silence, has nothing.
   models::SynthesizeOutput TakeChunk(std::vector<float> samples, int sample_rate, bool last);
   // Advances to the next unit. Returns false when nothing is left.
   bool Advance();
@@ -92,6 +94,8 @@ class SpeechPlan {
   int64_t PauseBefore(int sample_rate) const;
   // Returns the same between the last unit and the end.
   int64_t PauseAfter() const;
+  // Keeps what is needed of silent samples at the beginning of a unit.
+  void KeepSilence(std::vector<float> samples, int sample_rate);
   // Adds the times of the unit, whose first sample becomes the `shift`th.
   void AddTimes(const SymbolTimes& times, int64_t shift, models::SynthesizeOutput& chunk);
 
@@ -108,8 +112,9 @@ class SpeechPlan {
   models::PhonemeText text_;  // of the current unit, as everything below; empty: not read yet
   PhonemeIds read_;
   SymbolTimes times_;
-  bool begun_ = false;  // its first chunk was taken
-  int64_t given_ = 0;   // samples of the network in the chunks before
+  bool begun_ = false;       // its first chunk was taken
+  int64_t given_ = 0;        // samples of the network in the chunks before
+  std::vector<float> kept_;  // the end of the silence in the chunks before
 };
 
 }  // namespace millrace::speech

@@ -66,7 +66,7 @@ size_t PhonemeSentenceEnd(std::string_view phonemes) {
 
 std::vector<std::string_view> SplitSpeechUnits(std::string_view text, size_t max_bytes) {
   std::vector<std::string_view> units;
-  for (const models::Sentence& sentence : models::SplitSentences(text))
+  for (const models::Sentence& sentence : models::SplitSentences(text, {.joins_short_lines = true}))
     AddSentence(sentence.text, max_bytes, units);
   return units;
 }

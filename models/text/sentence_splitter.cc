@@ -1,6 +1,7 @@
 #include "models/text/sentence_splitter.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace {
 constexpr size_t kMaxWordBytes = 48;
 // A wrapped line is at least this long.
 constexpr size_t kFullLineBytes = 40;
+// A shorter line is hardly one that was wrapped.
+constexpr size_t kShortLineBytes = 16;
+// A sentence that is wrapped ends within so many bytes.
+constexpr size_t kWrappedBytes = 400;
 
 // Returns true for stops that occur in no word or abbreviation and need no space after them.
 bool IsSureStop(char32_t c) {
@@ -189,12 +194,23 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
 }
 
 // Splits off one sentence after another from the front.
+// Returns true for words that end no sentence and no line of a list. Sorted by bytes.
+bool NeedsNextWord(std::string_view word) {
+  constexpr std::array<std::string_view, 31> kWords = {
+      "a",   "an",    "and",  "are", "as",   "at",    "because", "but",  "by",  "for",  "from",
+      "if",  "in",    "into", "is",  "its",  "my",    "of",      "or",   "our", "than", "that",
+      "the", "their", "to",   "was", "were", "which", "who",     "with", "your"};
+  static_assert(std::ranges::is_sorted(kWords));
+  return std::ranges::binary_search(kWords, word);
+}
+
 class Splitter {
  public:
   Splitter(std::string_view text, const SplitOptions& options)
       : text_(text),
         language_(SplittingLanguageOf(options.language)),
-        joins_lines_(options.joins_lines) {}
+        joins_lines_(options.joins_lines || options.joins_short_lines),
+        joins_short_lines_(options.joins_short_lines) {}
 
   std::vector<Sentence> Run() {
     const size_t lead = SkipSpace(text_, 0);
@@ -217,17 +233,45 @@ class Splitter {
  private:
   bool Stops(char32_t c) const { return IsStop(c) || (c == ';' && language_.semicolon_asks); }
 
-  // Ends the sentence, unless the line was full and the next one continues with a lower-case
-  // letter.
+  // Ends the sentence, unless the next line continues it with a lower-case letter, and the line was
+  // full or is one of a wrapped text.
   void AtLineBreak() {
     const size_t end = TrimmedEnd(at_);
     const size_t next = at_ + (text_.substr(at_, 2) == "\r\n" ? 2 : 1);
-    const bool full = end - std::min(line_, end) >= kFullLineBytes;
-    if (!joins_lines_ || !full || DecodeBefore(text_, end).value == ':' ||
-        !IsLower(DecodeAt(text_, next).value)) {
-      return EndAt(end);
-    }
+    const size_t length = end - std::min(line_, end);
+    const bool joins = joins_lines_ && DecodeBefore(text_, end).value != ':' &&
+                       IsLower(DecodeAt(text_, next).value) &&
+                       (length >= kFullLineBytes || (joins_short_lines_ && Wraps(end, next)));
+    if (!joins) return EndAt(end);
     at_ = line_ = next;
+  }
+
+  // Returns true if the line that ends at `end` was wrapped by a program: its sentence began with a
+  // capital letter and cannot end there, or ends with a stop after lines that are each as full as
+  // the longest of them allows.
+  bool Wraps(size_t end, size_t next) const {
+    if (!IsUpper(DecodeAt(text_, FirstOfNext(text_, begin_)).value)) return false;
+    if (NeedsNextWord(WordBefore(text_, begin_, end))) return true;
+    if (end - line_ < kShortLineBytes || DecodeBefore(text_, end).value == ',') return false;
+    const std::string_view near = text_.substr(0, next + 2 * kWrappedBytes);
+    // Returns the length of a line with the first word of the next one.
+    const auto with_next = [near](size_t line, size_t line_end, size_t behind) {
+      return line_end - line + 1 + std::min(near.find_first_of(" \t\r\n", behind), near.size()) -
+             behind;
+    };
+    size_t longest = end - line_;
+    size_t least = with_next(line_, end, next);
+    for (size_t line = next; line - next < kWrappedBytes;) {
+      const size_t line_end = std::min(near.find_first_of("\r\n", line), near.size());
+      longest = std::max(longest, line_end - line);
+      const std::string_view words = near.substr(line, line_end - line);
+      if (words.find_first_of(".!?") != std::string_view::npos) return least > longest;
+      const size_t behind = line_end + (text_.substr(line_end, 2) == "\r\n" ? 2 : 1);
+      if (behind >= near.size() || !IsLower(DecodeAt(text_, behind).value)) return false;
+      least = std::min(least, with_next(line, line_end, behind));
+      line = behind;
+    }
+    return false;
   }
 
   // Takes a run of stops and closing marks; at_ is on the first of them.
@@ -280,6 +324,7 @@ class Splitter {
   const std::string_view text_;
   const SplittingLanguage& language_;
   const bool joins_lines_;
+  const bool joins_short_lines_;
   size_t line_ = 0;   // where the current line begins
   size_t begin_ = 0;  // where the current sentence begins
   size_t at_ = 0;

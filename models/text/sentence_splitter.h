@@ -14,6 +14,9 @@ struct Sentence {
 struct SplitOptions {
   std::string_view language = {};  // BCP 47; decides abbreviations and stops; empty: unknown
   bool joins_lines = false;  // a sentence may continue after a line break, as in a wrapped mail
+  // As joins_lines, also where lines are short, if the text looks as if it was wrapped: not in
+  // lists, headings and verse.
+  bool joins_short_lines = false;
 };
 
 // Splits UTF-8 text into sentences. The concatenation of text and space of all of them is the

@@ -89,7 +89,9 @@ class SpeechBatch final : public models::Batch {
       state.recorder.Add(samples);
       state.spoken += static_cast<int64_t>(samples.size()) / synthesizer_.hop();
       const bool finished = state.spoken == state.frames;
-      request.Emit(state.plan.TakeChunk(std::move(samples), sample_rate_, finished));
+      models::SynthesizeOutput chunk =
+          state.plan.TakeChunk(std::move(samples), sample_rate_, finished);
+      if (finished || !chunk.samples.empty()) request.Emit(std::move(chunk));
       if (!finished) {
         request.AdvanceTo(state.plan.WorkLeft(static_cast<double>(state.spoken) /
                                               static_cast<double>(state.frames)));
@@ -211,8 +213,10 @@ bool LoadedVits::EmitCached(models::Request& request) const {
     const int64_t frames = state.NextChunk(streamed);
     state.spoken += frames;
     const auto to = from + frames * hop;
-    request.Emit(
-        state.plan.TakeChunk({from, to}, info_.speech().sample_rate, state.spoken == state.frames));
+    const bool finished = state.spoken == state.frames;
+    models::SynthesizeOutput chunk =
+        state.plan.TakeChunk({from, to}, info_.speech().sample_rate, finished);
+    if (finished || !chunk.samples.empty()) request.Emit(std::move(chunk));
     from = to;
   }
   return true;

@@ -13,7 +13,6 @@
 #include "models/speech/noise.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/voice_level.h"
-#include "models/vits/frame_scaling.h"
 #include "models/vits/speech_state.h"
 
 namespace millrace::vits {
@@ -70,7 +69,7 @@ absl::StatusOr<std::optional<VitsSynthesizer::Latents>> VitsSynthesizer::Encode(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
   // The network rounds each length up, which would be too much for shorter ones.
-  encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), plan.speed());
+  encoded.frames = plan.ScaledFrames(encoded.frames);
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * network_.hop > kMaxUnitSeconds * voice_.sample_rate) {
     if (plan.Halve()) return std::nullopt;

@@ -73,11 +73,11 @@ class KokoroBatchTest : public ::testing::Test {
   }
 
   // Adds a sentence of that many phonemes; sentences of equal lengths differ.
-  void AddSentence(size_t phonemes, double speed) {
+  void AddSentence(size_t phonemes) {
     std::vector<int64_t>& ids = phonemes_.emplace_back(phonemes);
     for (size_t i = 1; i + 1 < phonemes; ++i)
       ids[i] = static_cast<int64_t>((i * i + 7 * phonemes_.size()) % 40 + 1);
-    sentences_.push_back({ids, styles_.narrow(0, static_cast<int64_t>(phonemes) - 1, 1), speed,
+    sentences_.push_back({ids, styles_.narrow(0, static_cast<int64_t>(phonemes) - 1, 1),
                           /*seed=*/5, /*stream=*/phonemes_.size()});
   }
   std::vector<KokoroBatch::Part> Parts(const std::vector<KokoroBatch::Encoded>& encoded) const {
@@ -91,8 +91,7 @@ class KokoroBatchTest : public ::testing::Test {
   }
   KokoroEncoder::Output EncodeAlone(size_t i) const {
     const int64_t half = decoder_->style_channels();
-    return encoder_->Forward(sentences_[i].phonemes, sentences_[i].style.narrow(1, half, half),
-                             sentences_[i].speed);
+    return encoder_->Forward(sentences_[i].phonemes, sentences_[i].style.narrow(1, half, half));
   }
   std::vector<float> SpeakAlone(size_t i) const {
     const KokoroEncoder::Output encoded = EncodeAlone(i);
@@ -119,7 +118,7 @@ class KokoroBatchTest : public ::testing::Test {
 };
 
 TEST_F(KokoroBatchTest, EncodesAsAlone) {
-  for (const size_t phonemes : {3, 4, 17, 48, 31, 32, 33}) AddSentence(phonemes, 1.3);
+  for (const size_t phonemes : {3, 4, 17, 48, 31, 32, 33}) AddSentence(phonemes);
   const auto encoded = batch_->Encode(sentences_, context_);
   ASSERT_EQ(encoded.size(), sentences_.size());
   for (size_t i = 0; i < sentences_.size(); ++i) {
@@ -139,14 +138,14 @@ TEST_F(KokoroBatchTest, SpeaksEveryLengthAsAlone) {
   for (size_t phonemes = 3; phonemes <= 48; ++phonemes) {
     phonemes_.clear();
     sentences_.clear();
-    AddSentence(phonemes, 0.5 + 0.03 * static_cast<double>(phonemes));
+    AddSentence(phonemes);
     const auto encoded = batch_->Encode(sentences_, context_);
     comparison.Add(SpeakAlone(0), batch_->Decode(Parts(encoded), context_)[0]);
   }
 }
 
 TEST_F(KokoroBatchTest, SpeaksTogetherAsAlone) {
-  for (const size_t phonemes : {20, 3, 48, 20, 33}) AddSentence(phonemes, 1);
+  for (const size_t phonemes : {20, 3, 48, 20, 33}) AddSentence(phonemes);
   const auto encoded = batch_->Encode(sentences_, context_);
   const auto spoken = batch_->Decode(Parts(encoded), context_);
   ASSERT_EQ(spoken.size(), sentences_.size());
@@ -178,7 +177,7 @@ class Operators {
 
 // Whatever needs a number on the host waits for the device, and cannot be recorded.
 TEST_F(KokoroBatchTest, TheForwardsNeedNoNumberFromTheDevice) {
-  AddSentence(20, 1);
+  AddSentence(20);
   std::set<std::string> seen;
   {
     const at::RecordFunctionGuard enabled;

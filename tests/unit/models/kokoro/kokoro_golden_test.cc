@@ -114,7 +114,7 @@ class KokoroGoldenTest : public ::testing::Test {
   std::vector<int64_t> Frames(const Golden& golden) {
     const at::Tensor style = Style(golden.voice, golden.phonemes.size());
     const int64_t half = style.size(1) / 2;
-    return encoder_->Forward(golden.phonemes, style.narrow(1, half, half), 1.0).frames;
+    return encoder_->Forward(golden.phonemes, style.narrow(1, half, half)).frames;
   }
 
   struct Durations {
@@ -173,7 +173,7 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
   ASSERT_GE(all.size(), 2U);
   for (const Golden& golden : all) {
     const at::Tensor style = Style(golden.voice, golden.phonemes.size());
-    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half), 1.0);
+    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half));
     ASSERT_EQ(encoded.frames, golden.frames);
     const auto curves = decoder.Predict(encoded, style);
     const float pitch = GreatestDifference(golden.pitch, ToVector(curves.pitch));
@@ -213,7 +213,7 @@ TEST_F(KokoroGoldenTest, ThreadsTogetherGiveTheSameBits) {
   const at::Tensor style = Style(golden.voice, golden.phonemes.size());
   const int64_t half = decoder.style_channels();
   const auto speak = [&] {
-    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half), 1.0);
+    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half));
     const int64_t frames =
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
     std::vector<float> noise = HashNoise(static_cast<size_t>(
@@ -250,7 +250,7 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
   int64_t longest = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     const at::Tensor& style = sentences[i].style;
-    encoded.push_back(encoder_->Forward(all[i].phonemes, style.narrow(1, half, half), 1.0));
+    encoded.push_back(encoder_->Forward(all[i].phonemes, style.narrow(1, half, half)));
     ASSERT_EQ(together[i].frames, encoded[i].frames);
     EXPECT_LE(
         GreatestDifference(ToVector(encoded[i].prosody),

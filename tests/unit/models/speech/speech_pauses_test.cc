@@ -137,6 +137,20 @@ TEST_F(SpeechPausesTest, InChunksTheSamplesAreTheSame) {
   }
 }
 
+TEST_F(SpeechPausesTest, SilenceThatIsLongerThanAChunkIsTrimmedToo) {
+  edge_ = 1600;  // 0.2 s
+  const std::vector<double> usual = Silences(Speak(Say("Abc. Def!"), 0.1, 0.15));
+  for (const double silence : {0.19, 0.2, 0.21, 0.56, 0.8}) {
+    const std::vector<float> whole = Speak(Say("Abc. Def!"), silence, 0.15);
+    ExpectNear(Silences(whole), usual);
+    const std::vector<models::SpokenSpan> words = words_;
+    EXPECT_EQ(Speak(Say("Abc. Def!"), silence, 0.15, 1600), whole) << silence;
+    ASSERT_EQ(words_.size(), words.size()) << silence;
+    for (size_t i = 0; i < words.size(); ++i)
+      EXPECT_LE(words_[i].end, static_cast<int64_t>(whole.size())) << silence;
+  }
+}
+
 TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
   for (const size_t edge : {0, 1600}) {
     edge_ = edge;

@@ -206,6 +206,33 @@ TEST(SplitterTest, ListsAndParagraphsAreNoWrappedLines) {
   EXPECT_EQ(Joining("apples\npears").size(), 2u);
 }
 
+List JoiningShort(std::string_view text) {
+  List texts;
+  for (const Sentence& sentence : SplitSentences(text, {.joins_short_lines = true}))
+    texts.emplace_back(sentence.text);
+  return texts;
+}
+
+TEST(SplitterTest, ShortLinesGoOnWhereTheTextWasWrapped) {
+  for (const std::string wrapped :
+       {"This sentence was wrapped by an\nemail program at seventy\ncolumns.",
+        "This sentence was wrapped by an\r\nemail program at seventy\r\ncolumns.",
+        "It stands in the\nmiddle of the room", "We went home because\nit rained"}) {
+    EXPECT_EQ(JoiningShort(wrapped), List{wrapped});
+    EXPECT_GE(Joining(wrapped).size(), 2u) << wrapped;
+  }
+  EXPECT_EQ(JoiningShort("One ends here.\nTwo was wrapped by a very\nsmall window.").size(), 2u);
+}
+
+TEST(SplitterTest, ListsHeadingsAndVerseStayApart) {
+  for (const std::string apart :
+       {"milk\neggs", "Shopping list\nmilk", "Roses are red,\nviolets are blue.",
+        "Roses are red,\nViolets are blue.", "My dear friend,\nhow are you?",
+        "Things to buy:\nmilk.", "# The heading\nand a text.", "Things that we need\n- milk.",
+        "Chapter One\nit was a dark and stormy night.", "This was wrapped by an\n\nauthor."})
+    EXPECT_EQ(JoiningShort(apart).size(), 2u) << apart;
+}
+
 // Inputs that a careless splitter scans again and again.
 class MegabyteTest : public testing::TestWithParam<const char*> {};
 
