@@ -11,6 +11,7 @@
 #include "models/core/strings.h"
 #include "models/speech/marked_reading.h"
 #include "models/speech/speech_units.h"
+#include "models/text/foreign_script.h"
 #include "models/text/unicode.h"
 
 namespace millrace::speech {
@@ -92,6 +93,21 @@ absl::Status CheckLanguage(const std::string& language, const models::ModelInfo&
                                                  "; it speaks: ", absl::StrJoin(languages, ", ")));
 }
 
+// Returns an error if all of the text is in scripts that the voice cannot read.
+absl::Status CheckScript(const models::SynthesizeInput& input, const models::ModelInfo& info) {
+  if (input.is_phonemes) return absl::OkStatus();
+  const std::string& language = input.language.empty() ? info.speech().language : input.language;
+  const models::ForeignScripts scripts = models::FindForeignScripts(input.text, language);
+  if (!scripts.all) return absl::OkStatus();
+  for (const models::SpeechPart& part : input.markup.parts) {
+    if (!part.manner.language.empty() && part.manner.language != language) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("text: it has only ", absl::StrJoin(scripts.names, " and "), ", which model '",
+                   info.name, "' cannot read in ", language,
+                   "; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
+}
+
 }  // namespace
 
 absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
@@ -103,6 +119,7 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
         absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
   }
   if (absl::Status status = CheckLanguage(input.language, info); !status.ok()) return status;
+  if (absl::Status status = CheckScript(input, info); !status.ok()) return status;
   for (const models::SpeechPart& part : input.markup.parts) {
     if (absl::Status status = CheckLanguage(part.manner.language, info); !status.ok())
       return status;

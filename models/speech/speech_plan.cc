@@ -15,6 +15,7 @@
 #include "models/speech/speech_units.h"
 #include "models/speech/voice_level.h"
 #include "models/text/phoneme_words.h"
+#include "models/text/unicode.h"
 
 namespace millrace::speech {
 namespace {

@@ -28,24 +28,30 @@ constexpr std::array<std::string_view, 53> kUnlessStarterList = {
     "tel",  "trad", "ud",   "uds",   "univ", "uu",   "vd",    "vda",  "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 43> kBeforeNumberList = {
-    "abr", "apr", "apt", "art",  "arts", "aug", "cap",  "ch",  "chap", "dec", "dez",
-    "eq",  "feb", "fev", "fig",  "figs", "fl",  "jan",  "jul", "jun",  "mar", "n",
-    "no",  "nos", "nov", "nr",   "num",  "núm", "oct",  "out", "p",    "pag", "pagg",
-    "par", "pp",  "pág", "págs", "sec",  "sep", "sept", "set", "vol",  "vols"};
+constexpr std::array<std::string_view, 65> kBeforeNumberList = {
+    "abr",  "approx", "apr",  "apt",  "art",   "arts", "aug",  "b",   "c",    "cap",  "ch",
+    "chap", "d",      "dec",  "dez",  "eq",    "est",  "ext",  "feb", "fev",  "fig",  "figs",
+    "fl",   "fri",    "incl", "jan",  "jul",   "jun",  "mar",  "max", "min",  "mon",  "n",
+    "no",   "nos",    "nov",  "nr",   "num",   "núm",  "oct",  "out", "p",    "pag",  "pagg",
+    "par",  "pp",     "pág",  "págs", "rm",    "rs",   "sat",  "sec", "sep",  "sept", "set",
+    "ste",  "sun",    "thu",  "thur", "thurs", "tue",  "tues", "vol", "vols", "wed"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
-constexpr std::array<std::string_view, 94> kStarters = {
-    "A",      "After",  "An",     "And",  "As",   "At",      "But",  "Com",  "Como",  "Dans",
-    "Depois", "E",      "El",     "Ela",  "Elas", "Ele",     "Eles", "Ella", "Ellas", "Elle",
-    "Elles",  "Ellos",  "Em",     "Era",  "Es",   "Essa",    "Esse", "Esta", "Este",  "Et",
-    "Eu",     "For",    "Gli",    "He",   "How",  "However", "I",    "If",   "Il",    "Ils",
-    "In",     "Io",     "Isso",   "It",   "Its",  "Je",      "Las",  "Les",  "Loro",  "Los",
-    "Lui",    "Mais",   "Mas",    "Mi",   "My",   "Na",      "Nel",  "No",   "Non",   "Nous",
-    "Não",    "Nós",    "O",      "On",   "Os",   "Our",     "Para", "Pero", "Por",   "Quand",
-    "Quando", "Questa", "Questo", "Se",   "She",  "Si",      "So",   "That", "The",   "Then",
-    "There",  "These",  "They",   "This", "Um",   "Uma",     "Un",   "Una",  "Une",   "Vous",
-    "We",     "When",   "You",    "È"};
+constexpr std::array<std::string_view, 120> kStarters = {
+    "A",       "After",  "Also",   "Although", "An",    "And",   "Are",    "As",     "At",
+    "Because", "But",    "Can",    "Com",      "Como",  "Dans",  "Depois", "Did",    "Do",
+    "Does",    "E",      "El",     "Ela",      "Elas",  "Ele",   "Eles",   "Ella",   "Ellas",
+    "Elle",    "Elles",  "Ellos",  "Em",       "Era",   "Es",    "Essa",   "Esse",   "Esta",
+    "Este",    "Et",     "Eu",     "For",      "Gli",   "He",    "Here",   "How",    "However",
+    "I",       "If",     "Il",     "Ils",      "In",    "Io",    "Is",     "Isso",   "It",
+    "Its",     "Je",     "Las",    "Les",      "Let",   "Loro",  "Los",    "Lui",    "Mais",
+    "Mas",     "Mi",     "My",     "Na",       "Nel",   "No",    "Non",    "Nous",   "Não",
+    "Nós",     "O",      "On",     "Os",       "Our",   "Para",  "Pero",   "Please", "Por",
+    "Quand",   "Quando", "Questa", "Questo",   "Se",    "She",   "Si",     "Since",  "So",
+    "Some",    "That",   "The",    "Then",     "There", "These", "They",   "This",   "Though",
+    "Thus",    "Um",     "Uma",    "Un",       "Una",   "Une",   "Vous",   "Was",    "We",
+    "What",    "When",   "Where",  "Whether",  "Which", "While", "Why",    "With",   "Yes",
+    "You",     "Your",   "È"};
 static_assert(std::ranges::is_sorted(kStarters));
 
 constexpr size_t kLongestWord = 16;

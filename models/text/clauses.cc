@@ -115,11 +115,20 @@ std::vector<std::string_view> CutForEspeak(std::string_view text) {
   return lines;
 }
 
-std::vector<Clause> SplitClauses(std::string_view sentence) {
+std::vector<Clause> SplitClauses(std::string_view sentence, bool has_phonemes) {
   const std::vector<Character> points = DecodeCharacters(sentence);
   std::vector<Clause> clauses;
   std::string text;
   for (size_t i = 0; i < points.size(); ++i) {
+    if (has_phonemes && points[i].value == '[') {
+      bool closed = false;
+      for (; i < points.size() && !closed; ++i) {
+        closed = points[i].value == ']' && text.ends_with(']');
+        text += points[i].bytes;
+      }
+      --i;
+      continue;
+    }
     if (IsSpacedDash(points, i)) {
       AddClause(std::exchange(text, ""), ";", clauses);
       continue;

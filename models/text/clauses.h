@@ -25,6 +25,7 @@ std::vector<std::string_view> CutForEspeak(std::string_view text);
 // Splits a sentence where espeak-ng pauses: at a mark before white space or the end. A full stop
 // within the sentence is that of an abbreviation. Control characters become spaces, and espeak-ng's
 // [[ ]] is neutralised; a clause too long for one line of espeak-ng is cut between words.
-std::vector<Clause> SplitClauses(std::string_view sentence);
+// has_phonemes: [[ ]] has espeak-ng's own mnemonics, which stay as they are.
+std::vector<Clause> SplitClauses(std::string_view sentence, bool has_phonemes = false);
 
 }  // namespace millrace::models

@@ -37,8 +37,9 @@ Phonemizer::Phonemizer(std::unique_ptr<EspeakPool> pool) : pool_(std::move(pool)
 Phonemizer::~Phonemizer() = default;
 
 absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
-                                                    std::vector<std::string> lines) const {
-  const std::vector<Clause> clauses = SplitClauses(sentence);
+                                                    std::vector<std::string> lines,
+                                                    bool has_phonemes) const {
+  const std::vector<Clause> clauses = SplitClauses(sentence, has_phonemes);
   const size_t asked = lines.size();
   for (const Clause& clause : clauses) lines.push_back(clause.text);
   Answers result;
@@ -57,8 +58,9 @@ absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
   return result;
 }
 
-absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence) const {
-  auto answers = Ask(sentence, {});
+absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence,
+                                                  bool has_phonemes) const {
+  auto answers = Ask(sentence, {}, has_phonemes);
   if (!answers.ok()) return answers.status();
   return std::move(answers->sentence);
 }
@@ -72,18 +74,19 @@ absl::StatusOr<PhonemeText> Phonemizer::PhonemizeWords(std::string_view sentence
   return PhonemizeParts(sentence, words);
 }
 
-absl::StatusOr<PhonemeText> Phonemizer::PhonemizeParts(
-    std::string_view spoken, const std::vector<PartToSpeak>& parts) const {
+absl::StatusOr<PhonemeText> Phonemizer::PhonemizeParts(std::string_view spoken,
+                                                       const std::vector<PartToSpeak>& parts,
+                                                       bool has_phonemes) const {
   std::vector<WordAlone> words;
   std::vector<std::string> lines;
   for (const PartToSpeak& part : parts) {
     words.push_back({part.begin, part.end, ""});
     std::string& line = lines.emplace_back();
-    for (const Clause& clause : SplitClauses(part.spoken))
+    for (const Clause& clause : SplitClauses(part.spoken, has_phonemes))
       absl::StrAppend(&line, line.empty() ? "" : " ", clause.text);
     if (line.size() > kMaxClauseBytes) line.clear();
   }
-  auto answers = Ask(spoken, std::move(lines));
+  auto answers = Ask(spoken, std::move(lines), has_phonemes);
   if (!answers.ok()) return answers.status();
   for (size_t i = 0; i < answers->lines.size(); ++i)
     words[i].phonemes = std::move(answers->lines[i]);

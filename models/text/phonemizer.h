@@ -41,7 +41,8 @@ class Phonemizer {
 
   // Returns UTF-8 in normalisation form D; empty if there is nothing to speak. Unavailable when
   // espeak-ng fails.
-  absl::StatusOr<std::string> Phonemize(std::string_view sentence) const;
+  // has_phonemes: as in SplitClauses.
+  absl::StatusOr<std::string> Phonemize(std::string_view sentence, bool has_phonemes = false) const;
   // Returns the phonemes with the words that SplitWrittenWords finds. espeak-ng also reads each
   // word alone, and the sounds are compared, because it joins some words ("of the") and makes
   // several of others ("1984"). Takes about three times as long.
@@ -49,7 +50,8 @@ class Phonemizer {
   // Does the same for a sentence whose spoken words differ from its written ones: `spoken` is the
   // whole sentence, and `parts` are the words of the source, in order, whose bytes the result has.
   absl::StatusOr<PhonemeText> PhonemizeParts(std::string_view spoken,
-                                             const std::vector<PartToSpeak>& parts) const;
+                                             const std::vector<PartToSpeak>& parts,
+                                             bool has_phonemes = false) const;
 
  private:
   // espeak-ng's output for the sentence and for further lines.
@@ -60,7 +62,8 @@ class Phonemizer {
 
   explicit Phonemizer(std::unique_ptr<EspeakPool> pool);
 
-  absl::StatusOr<Answers> Ask(std::string_view sentence, std::vector<std::string> lines) const;
+  absl::StatusOr<Answers> Ask(std::string_view sentence, std::vector<std::string> lines,
+                              bool has_phonemes) const;
 
   const std::unique_ptr<EspeakPool> pool_;
 };

@@ -160,6 +160,11 @@ size_t FirstOfNext(std::string_view text, size_t at) {
   return at;
 }
 
+// Returns true for "XII"; a single letter may be a word.
+bool IsRomanNumber(std::string_view word) {
+  return word.size() >= 2 && word.find_first_not_of("IVXL") == std::string_view::npos;
+}
+
 // Returns true if the single full stop at `stop` only marks an abbreviation, an initial or a number
 // in a list.
 bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text, size_t begin,
@@ -176,9 +181,10 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
     case Abbreviation::kAlways:
       return true;
     case Abbreviation::kUnlessStarter:
-      return !language.IsStarter(WordAt(text, next));
+      // "etc." ends a list, and before a capital its sentence, too.
+      return word != "etc" && !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
-      return IsDigit(follows.value);
+      return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next));
     case Abbreviation::kNone:
       break;
   }

@@ -30,10 +30,11 @@ absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(std::string_view sent
   // espeak-ng may know a text of which the normaliser leaves nothing.
   const bool respelled = !english.words.empty();
   if (with_words) {
-    return respelled ? phonemizer_->PhonemizeParts(english.text, english.words)
-                     : phonemizer_->PhonemizeWords(sentence);
+    return respelled
+               ? phonemizer_->PhonemizeParts(english.text, english.words, /*has_phonemes=*/true)
+               : phonemizer_->PhonemizeWords(sentence);
   }
-  auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence);
+  auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence, respelled);
   if (!phonemes.ok()) return phonemes.status();
   return models::PhonemeText{*std::move(phonemes), {}};
 }

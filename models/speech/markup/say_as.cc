@@ -185,7 +185,7 @@ absl::StatusOr<std::string> SayAs(std::string_view interpret_as, std::string_vie
     return Words(models::ReadTime(numbers, text, 0), text, "time", "as 23:55, 5:05pm or 11 a.m.");
   }
   if (interpret_as == "currency") {
-    return Words(models::ReadMoney(numbers, text, 0), text, "currency",
+    return Words(models::ReadMoney(numbers, text, 0, /*article=*/false), text, "currency",
                  "a sign and an amount, as $3.50");
   }
   return absl::InvalidArgumentError(

@@ -1,5 +1,7 @@
 #include "models/text/english/abbreviation_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
@@ -49,6 +51,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       return stop || !IsAsciiUpper(ByteAt(word, 1));
     case When::kStop:
       return stop && !(last && IsPlainWord(word)) && !IsLongCapitals(word);
+    case When::kStopAndCapital:
+      return stop && IsAsciiUpper(word[0]) && !IsAsciiUpper(ByteAt(word, 1));
     case When::kStopAndDigit: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
       return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next));
@@ -61,6 +65,84 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
                       (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back())));
   }
   return false;
+}
+
+// Returns true if a time of day or a date follows: "Sat 4pm", "Sun 5th", "Sat 3 May".
+bool DayFollows(std::string_view text, size_t at) {
+  if (ByteAt(text, at) == ',') ++at;
+  if (ByteAt(text, at) != ' ') return false;
+  const size_t end = DigitsEnd(text.substr(0, at + 4), at + 1);
+  size_t next = end;
+  if (end == at + 1) {
+    constexpr std::array<std::string_view, 15> kBehind = {
+        "Jan", "Feb", "Mar", "Apr", "May",     "Jun",   "Jul",    "Aug",
+        "Sep", "Oct", "Nov", "Dec", "morning", "night", "evening"};
+    return std::ranges::any_of(kBehind,
+                               [&](auto name) { return text.substr(at + 1).starts_with(name); });
+  }
+  if (ByteAt(text, next) == ' ') ++next;
+  const std::string rest = AsciiLower(text.substr(next, 3));
+  return rest.starts_with("am") || rest.starts_with("pm") || rest.starts_with(":") ||
+         rest.starts_with("st") || rest.starts_with("nd") || rest.starts_with("rd") ||
+         rest.starts_with("th") || (rest.size() == 3 && DayFollows(text, end));
+}
+
+// Reads abbreviations that people write with a capital and without a stop: "Elm St, Apt 5", "Tue,
+// Dec 1st".
+std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view word, size_t end,
+                                       std::string_view previous) {
+  struct Entry {
+    std::string_view written;
+    std::string_view spoken;
+  };
+  if (!IsAsciiUpper(word[0])) return std::nullopt;
+  // A street's kind follows its name and ends the name.
+  constexpr std::array<Entry, 10> kStreets = {{{"Ave", "avenue"},
+                                               {"Blvd", "boulevard"},
+                                               {"Ct", "court"},
+                                               {"Dr", "drive"},
+                                               {"Hwy", "highway"},
+                                               {"Ln", "lane"},
+                                               {"Pkwy", "parkway"},
+                                               {"Pl", "place"},
+                                               {"Rd", "road"},
+                                               {"St", "street"}}};
+  const bool named = IsAsciiUpper(ByteAt(previous, 0)) ||
+                     (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back()));
+  if (named && !IsAsciiLetter(ByteAt(text, end)) && !NextIsCapital(text, end)) {
+    for (const Entry& street : kStreets) {
+      if (word == street.written) return Reading{end, {std::string(street.spoken)}};
+    }
+  }
+  constexpr std::array<Entry, 7> kNumbered = {{{"Apt", "apartment"},
+                                               {"Ch", "chapter"},
+                                               {"Ext", "extension"},
+                                               {"Fig", "figure"},
+                                               {"Rm", "room"},
+                                               {"Ste", "suite"},
+                                               {"Vol", "volume"}}};
+  if (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1))) {
+    for (const Entry& entry : kNumbered) {
+      if (word == entry.written) return Reading{end, {std::string(entry.spoken)}};
+    }
+  }
+  constexpr std::array<Entry, 9> kDays = {{{"Tue", "tuesday"},
+                                           {"Tues", "tuesday"},
+                                           {"Thu", "thursday"},
+                                           {"Thur", "thursday"},
+                                           {"Thurs", "thursday"},
+                                           {"Mon", "monday"},
+                                           {"Wed", "wednesday"},
+                                           {"Fri", "friday"},
+                                           {"Sat", "saturday"}}};
+  for (const Entry& day : kDays) {
+    if (word != day.written) continue;
+    // "Mon" and "Sat" may be other words.
+    const bool sure = word[0] == 'T' || word == "Fri";
+    if (sure || DayFollows(text, end)) return Reading{end, {std::string(day.spoken)}};
+  }
+  if (word == "Sun" && DayFollows(text, end)) return Reading{end, {"sunday"}};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -88,7 +170,7 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     reading.AppendEach(FindSpokenAbbreviation(lower)->words);
     return reading;
   }
-  return std::nullopt;
+  return ReadWithoutStop(text, word, end, previous);
 }
 
 std::optional<Reading> ReadDotted(std::string_view text, size_t at) {

@@ -19,6 +19,23 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
       end += 4;
     }
   }
+  // Indian numbers have pairs of digits before the last three: "1,00,000".
+  if (!amount.grouped && !amount.whole.empty() && amount.whole.size() <= 2) {
+    size_t last = end;
+    std::string pairs;
+    constexpr size_t kMostPairs = 6;
+    while (pairs.size() < 2 * kMostPairs && ByteAt(text, last) == ',' &&
+           DigitsEnd(text.substr(0, last + 4), last + 1) == last + 3) {
+      pairs += text.substr(last + 1, 2);
+      last += 3;
+    }
+    if (!pairs.empty() && ByteAt(text, last) == ',' &&
+        DigitsEnd(text.substr(0, last + 5), last + 1) == last + 4) {
+      amount.whole += pairs + std::string(text.substr(last + 1, 3));
+      amount.grouped = true;
+      end = last + 4;
+    }
+  }
   if (ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))) {
     const size_t begin = end + 1;
     end = DigitsEnd(text, begin);

@@ -185,13 +185,16 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
 
 std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t at) const {
   const size_t end = LettersEnd(text.substr(0, at + 10), at);
-  const size_t dash = ByteAt(text, end) == '-' ? 1 : text.substr(end, 3) == "–" ? 3 : 0;
+  const size_t joint = end + (ByteAt(text, end) == '.' ? 1 : 0);
+  const size_t dash = ByteAt(text, joint) == '-' ? 1 : text.substr(joint, 3) == "–" ? 3 : 0;
   if (dash == 0 || end == at) return std::nullopt;
-  const size_t second = end + dash;
-  const size_t last = LettersEnd(text.substr(0, std::min(text.size(), second + 10)), second);
+  const size_t second = joint + dash;
+  size_t last = LettersEnd(text.substr(0, std::min(text.size(), second + 10)), second);
   if (IsAsciiAlnum(ByteAt(text, last))) return std::nullopt;
   const std::string_view from = text.substr(at, end - at);
   const std::string_view to = text.substr(second, last - second);
+  // Both names are written with a stop.
+  if (joint > end && ByteAt(text, last) == '.') ++last;
   if (const unsigned first = WeekdayOf(from), day = WeekdayOf(to); first != 0 && day != 0)
     return Reading{last,
                    {std::string(kWeekdays[first - 1]), "to", std::string(kWeekdays[day - 1])}};

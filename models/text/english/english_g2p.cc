@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/heteronyms.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"
 #include "models/text/inline_pronunciation.h"
@@ -45,18 +46,6 @@ void DropStress(std::string& phonemes) {
     const size_t found = phonemes.find(mark);
     if (found != std::string::npos) phonemes.erase(found, mark.size());
   }
-}
-
-// Returns true if the word has an East Asian character, which espeak-ng's English only calls a
-// letter.
-bool IsEastAsian(std::string_view word) {
-  constexpr char32_t kFirst = 0x2E80;
-  for (size_t at = 0; at < word.size();) {
-    const CodePoint c = DecodeAt(word, at);
-    if (c.value >= kFirst && c.value != 0xFFFD) return true;
-    at += c.bytes;
-  }
-  return false;
 }
 
 bool IsAllCapitals(std::span<const SpokenWord> words) {
@@ -177,6 +166,10 @@ std::vector<EnglishG2p::Work> EnglishG2p::PronounceAlone(
     } else if (const auto user =
                    user_words ? FindUserWord(*user_words, words[i].text) : std::nullopt) {
       work[i] = {{std::string(*user), false}, true, true};
+    } else if (const auto sound =
+                   dialect() == EnglishDialect::kUs ? FindHeteronym(words, i) : std::nullopt;
+               sound && !sound->misaki.empty()) {
+      work[i] = {{std::string(sound->misaki), false}, true, false};
     } else {
       const std::string after = i + 1 < words.size() ? AsciiLower(words[i + 1].text) : "";
       const WordContext context = ContextOf(words, i, all_capitals, before, after);
@@ -195,7 +188,7 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
   std::map<std::string_view, std::string> unknown;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i].text;
-    if (!work[i].known && word != "'s" && !IsEastAsian(word)) unknown[word];
+    if (!work[i].known && word != "'s") unknown[word];
   }
   if (unknown.empty()) return absl::OkStatus();
   if (options_.fallback) {

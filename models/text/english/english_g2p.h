@@ -34,7 +34,7 @@ PhonemeText JoinPhonemes(std::span<const PhonemeToken> tokens);
 // Turns English text into phonemes in misaki's symbols, on which Kokoro voices were trained. A word
 // is looked up in this order: the pronunciation written into the text ("[word](/phonemes/)"), the
 // operator's lexicon, the lexicon with its inflections, compounds and abbreviations, the fallback.
-// Without a fallback unknown words are spelled out. East Asian characters are left out.
+// Without a fallback unknown words are spelled out. Other scripts are named, not read.
 // Thread-safe; about 5 us for a word of the lexicon, and one call of the fallback for each sentence
 // with unknown words.
 class EnglishG2p {

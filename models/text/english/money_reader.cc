@@ -4,6 +4,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/amount.h"
+#include "models/text/english/attributive.h"
 
 namespace millrace::models {
 namespace {
@@ -16,7 +17,27 @@ struct Currency {
   std::string_view minor_many;
 };
 
-constexpr std::array<Currency, 10> kCurrencies = {{
+// Longer signs come before those that they begin with.
+constexpr std::array<Currency, 34> kCurrencies = {{
+    {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"BRL", "real", "reais", "", ""},
+    {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"CHF", "Swiss franc", "Swiss francs", "", ""},
+    {"CNY", "yuan", "yuan", "", ""},
+    {"EUR", "euro", "euros", "cent", "cents"},
+    {"GBP", "pound", "pounds", "penny", "pence"},
+    {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
+    {"INR", "rupee", "rupees", "", ""},
+    {"JPY", "yen", "yen", "", ""},
+    {"MXN", "Mexican peso", "Mexican pesos", "", ""},
+    {"NZD", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
+    {"PLN", "zloty", "zlotys", "", ""},
+    {"SEK", "Swedish krona", "Swedish kronor", "", ""},
+    {"SGD", "Singapore dollar", "Singapore dollars", "cent", "cents"},
+    {"USD", "dollar", "dollars", "cent", "cents"},
+    {"Rs.", "rupee", "rupees", "", ""},
+    {"Rs", "rupee", "rupees", "", ""},
+    {"R$", "real", "reais", "", ""},
     {"US$", "dollar", "dollars", "cent", "cents"},
     {"A$", "dollar", "dollars", "cent", "cents"},
     {"C$", "dollar", "dollars", "cent", "cents"},
@@ -27,6 +48,11 @@ constexpr std::array<Currency, 10> kCurrencies = {{
     {"₹", "rupee", "rupees", "", ""},
     {"₽", "rouble", "roubles", "", ""},
     {"₩", "won", "won", "", ""},
+    {"₺", "lira", "lira", "", ""},
+    {"₪", "shekel", "shekels", "", ""},
+    {"₱", "peso", "pesos", "", ""},
+    {"₿", "bitcoin", "bitcoins", "", ""},
+    {"zł", "zloty", "zlotys", "", ""},
 }};
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
@@ -88,10 +114,15 @@ std::string_view CurrencyName(std::string_view sign, bool one) {
   return one ? currency->one : currency->many;
 }
 
-std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at) {
+std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at,
+                                 bool article) {
   const Currency* currency = FindCurrency(text, at);
   if (currency == nullptr) return std::nullopt;
-  auto first = ParseAmount(text, at + currency->sign.size());
+  // Codes and "Rs." stand apart.
+  size_t begin = at + currency->sign.size();
+  const bool apart = IsAsciiLetter(currency->sign[0]) && !currency->sign.ends_with('$');
+  if (apart && ByteAt(text, begin) == ' ') ++begin;
+  auto first = ParseAmount(text, begin);
   if (!first) return std::nullopt;
   Amount amount = *std::move(first);
   Reading reading{amount.end, {}};
@@ -108,20 +139,23 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (const std::string_view scale = TakeScale(text, reading.end); !scale.empty()) {
     reading.Append(AmountWords(numbers, amount));
     reading.Append(scale);
-    reading.Append(currency->many);
+    reading.AppendEach(article && NounFollows(text, reading.end) ? currency->one : currency->many);
     return reading;
   }
   const bool hundredths = amount.fraction.size() == 2 && !currency->minor_one.empty();
   if (!hundredths) {
     reading.Append(AmountWords(numbers, amount));
-    reading.Append(amount.IsOne() ? currency->one : currency->many);
+    const bool one = amount.IsOne() || (article && NounFollows(text, reading.end));
+    reading.AppendEach(one ? currency->one : currency->many);
     return reading;
   }
   const uint64_t minor = ParseDigits(amount.fraction);
   const bool has_whole = amount.whole.find_first_not_of('0') != std::string::npos;
   if (has_whole || minor == 0) {
     reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
-    reading.Append(amount.whole == "1" ? currency->one : currency->many);
+    const bool one =
+        amount.whole == "1" || (minor == 0 && article && NounFollows(text, reading.end));
+    reading.AppendEach(one ? currency->one : currency->many);
     if (minor == 0) return reading;
     reading.Append("and");
   }

@@ -10,8 +10,10 @@
 namespace millrace::models {
 
 // Reads a sum of money that begins with its sign: "$3.50", "£2m", "€1,000", "US$5 billion",
-// "$5-10". Thread-safe; time linear in the digits.
-std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at);
+// "$5-10", "USD 5,000". article: a noun may follow, to which the sum belongs: "a $5 bill".
+// Thread-safe; time linear in the digits.
+std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at,
+                                 bool article);
 
 // Returns the bytes of a currency sign at `at`, 0 if there is none.
 size_t CurrencySignBytes(std::string_view text, size_t at);

@@ -15,14 +15,14 @@ bool EndsAsRange(std::string_view text, size_t end) {
   return minutes || last == '%' || last == 'm' || last == 'M';
 }
 
-// Returns true if "= " follows the number at `at`.
+// Returns true if "=" follows the number at `at`.
 bool IsEquated(std::string_view text, size_t at) {
   size_t end = at;
   while (end - at < kMaxOperandBytes &&
          (IsAsciiDigit(ByteAt(text, end)) || ByteAt(text, end) == '.')) {
     ++end;
   }
-  return text.substr(end, 2) == " =";
+  return ByteAt(text, end) == '=' || text.substr(end, 2) == " =";
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
   switch (en_dash ? '-' : ByteAt(text, sign)) {
     case 'x':
     case 'X':
-      // "3 x 4" is a product, "3x4" a size.
-      return Reading{second, {spaced ? "times" : "by"}};
+      // "3 x 4" and "3x4=12" are products, "3x4" is a size.
+      return Reading{second, {spaced || IsEquated(text, second) ? "times" : "by"}};
     case '/':
       if (!spaced) return std::nullopt;
       return Reading{second, {"divided", "by"}};

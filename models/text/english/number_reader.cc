@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/phone_reader.h"
+#include "models/text/english/powers.h"
 #include "models/text/english/time_reader.h"
 #include "models/text/english/units.h"
 #include "models/text/english/zip_reader.h"
@@ -46,22 +49,95 @@ std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
 }
 
 std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
-                                          std::string_view previous) const {
+                                          const NumberContext& context) const {
   if (auto phone = ReadPhone(numbers_, text, at)) return phone;
-  if (auto money = ReadMoney(numbers_, text, at)) return money;
+  if (auto money = ReadMoney(numbers_, text, at, context.article)) return money;
+  if (auto sign = ReadFractionSign(text, at)) {
+    TakeMeasure(text, true, context.article, *sign);
+    return sign;
+  }
   const char first = ByteAt(text, at);
   if (!IsAsciiDigit(first) && (first != '.' || !IsAsciiDigit(ByteAt(text, at + 1)))) {
     return std::nullopt;
   }
   if (auto zip = ReadZip(numbers_, text, at)) return zip;
-  if (auto code = ReadCode(text, at, previous)) return code;
-  if (auto minutes = ReadMinutes(text, at, previous)) return minutes;
+  if (auto code = ReadCode(text, at, context)) return code;
+  if (auto code = ReadHyphenatedCode(text, at)) return code;
+  if (auto hex = ReadHexadecimal(text, at)) return hex;
+  if (auto compound = ReadCompound(text, at)) return compound;
+  if (auto minutes = ReadMinutes(text, at, context.previous)) return minutes;
   if (auto date = dates_.ReadNumeric(text, at)) return date;
   if (auto time = ReadTime(numbers_, text, at)) return time;
-  if (auto fraction = ReadFraction(text, at)) return fraction;
-  if (auto date = dates_.ReadDayMonth(text, at, previous)) return date;
+  if (auto fraction = ReadFraction(text, at)) {
+    const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
+    TakeMeasure(text, !ratio, context.article, *fraction);
+    return fraction;
+  }
+  if (auto date = dates_.ReadDayMonth(text, at, context.previous)) return date;
   if (auto version = ReadVersion(text, at)) return version;
-  return ReadPlain(text, *ParseAmount(text, at));
+  if (auto version = ReadNamedVersion(text, at, context.previous)) return version;
+  return ReadPlain(text, *ParseAmount(text, at), context);
+}
+
+// Reads the digits of "#12345-67".
+std::optional<Reading> NumberReader::ReadHyphenatedCode(std::string_view text, size_t at) const {
+  constexpr size_t kMaxDigits = 16;
+  if (at == 0 || text[at - 1] != '#') return std::nullopt;
+  std::string digits;
+  size_t end = at;
+  size_t groups = 0;
+  do {
+    const size_t begin = end + (groups > 0 ? 1 : 0);
+    end = DigitsEnd(text.substr(0, begin + kMaxDigits), begin);
+    digits += text.substr(begin, end - begin);
+    ++groups;
+  } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
+  if (groups < 2 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  return Reading{end, numbers_.Digits(digits)};
+}
+
+// Reads "0x1F" digit by digit.
+std::optional<Reading> NumberReader::ReadHexadecimal(std::string_view text, size_t at) const {
+  if (text.substr(at, 2) != "0x" && text.substr(at, 2) != "0X") return std::nullopt;
+  constexpr size_t kMaxDigits = 16;
+  size_t end = at + 2;
+  bool letters = false;
+  while (end < text.size() && end - at <= kMaxDigits + 2 && std::isxdigit(text[end]) != 0) {
+    letters = letters || !IsAsciiDigit(text[end]);
+    ++end;
+  }
+  // "0x4" may be a product.
+  if (end < at + 4 || end - at > kMaxDigits + 2 || IsAsciiAlnum(ByteAt(text, end)))
+    return std::nullopt;
+  Reading reading{end, {"zero", "X."}};
+  for (size_t i = at + 2; i < end; ++i) {
+    if (IsAsciiDigit(text[i])) {
+      reading.Append(numbers_.Digits(text.substr(i, 1)));
+    } else {
+      reading.words.push_back(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
+    }
+  }
+  return reading;
+}
+
+// Reads "Python 3.10" as "three point ten".
+std::optional<Reading> NumberReader::ReadNamedVersion(std::string_view text, size_t at,
+                                                      std::string_view previous) const {
+  constexpr std::array<std::string_view, 28> kVersioned = {
+      "android",    "chrome",  "clang", "cuda",   "debian", "django", "fedora",
+      "firefox",    "gcc",     "go",    "golang", "ios",    "java",   "kernel",
+      "kubernetes", "linux",   "macos", "mysql",  "node",   "php",    "python",
+      "pytorch",    "release", "ruby",  "rust",   "swift",  "ubuntu", "version"};
+  if (std::ranges::find(kVersioned, previous) == kVersioned.end()) return std::nullopt;
+  const size_t point = DigitsEnd(text.substr(0, at + 4), at);
+  if (point == at || ByteAt(text, point) != '.') return std::nullopt;
+  const size_t end = DigitsEnd(text.substr(0, point + 4), point + 1);
+  if (end != point + 3 || IsAsciiAlnum(ByteAt(text, end)) || text[point + 1] == '0')
+    return std::nullopt;
+  Reading reading{end, numbers_.Whole(text.substr(at, point - at))};
+  reading.Append("point");
+  reading.Append(numbers_.Whole(text.substr(point + 1, 2)));
+  return reading;
 }
 
 std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t at) const {
@@ -73,10 +149,19 @@ std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t 
   const uint64_t count = ParseDigits(text.substr(at, slash - at));
   const uint64_t part = ParseDigits(text.substr(slash + 1, end - slash - 1));
   Reading reading{end, numbers_.Cardinal(count)};
-  const bool spoken_as_part = part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 ||
-                                            part == 32 || part == 64 || part == 100);
+  const bool spoken_as_part =
+      part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 || part == 32 ||
+                    part == 64 || part == 100 || part == 1000);
   // "24/7", "9/11" and the like are two numbers.
   const bool is_part = spoken_as_part && count > 0 && count < part;
+  if (is_part && (part == 5 || part == 10 || part == 100) && RatesBehind(text, end)) {
+    reading.AppendEach("out of");
+    reading.Append(numbers_.Cardinal(part));
+    return reading;
+  }
+  // A blood pressure.
+  if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
+    reading.Append("over");
   reading.Append(is_part ? numbers_.Denominator(part, count != 1) : numbers_.Cardinal(part));
   return reading;
 }
@@ -101,9 +186,7 @@ std::optional<Reading> NumberReader::ReadVersion(std::string_view text, size_t a
 }
 
 std::optional<Reading> NumberReader::ReadCode(std::string_view text, size_t at,
-                                              std::string_view previous) const {
-  constexpr std::array<std::string_view, 6> kCalls = {"call", "called", "calling",
-                                                      "dial", "dialed", "dialing"};
+                                              const NumberContext& context) const {
   constexpr std::array<std::string_view, 6> kCodes = {"code", "ext",      "extension",
                                                       "pin",  "postcode", "zip"};
   constexpr size_t kMaxDigits = 8;
@@ -118,8 +201,8 @@ std::optional<Reading> NumberReader::ReadCode(std::string_view text, size_t at,
   }
   const bool service = digits.size() == 3 && (digits.ends_with("11") || digits == "999" ||
                                               digits == "112" || digits == "000");
-  const bool called = service && std::ranges::find(kCalls, previous) != kCalls.end();
-  if (!called && std::ranges::find(kCodes, previous) == kCodes.end()) return std::nullopt;
+  const bool called = service && context.telephone;
+  if (!called && std::ranges::find(kCodes, context.previous) == kCodes.end()) return std::nullopt;
   return Reading{end, numbers_.Digits(digits)};
 }
 
@@ -142,22 +225,94 @@ std::vector<std::string> NumberReader::PlainWords(const Amount& amount) const {
   return AmountWords(numbers_, amount);
 }
 
-Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount) const {
+std::optional<Reading> NumberReader::ReadCompound(std::string_view text, size_t at) const {
+  using Family = std::array<std::string_view, 4>;
+  constexpr std::array<Family, 4> kFamilies = {{{"d", "h", "m", "s"},
+                                                {"d", "hr", "min", "sec"},
+                                                {"st", "lb", "oz", ""},
+                                                {"ft", "in", "", ""}}};
+  constexpr size_t kMaxDigits = 4;
+  for (const Family& family : kFamilies) {
+    Reading reading{at, {}};
+    size_t parts = 0;
+    size_t rank = 0;
+    for (size_t next = at;; next = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0)) {
+      const size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
+      const size_t unit_end = LettersEnd(text.substr(0, end + 4), end);
+      const std::string_view unit = text.substr(end, unit_end - end);
+      const auto found =
+          std::find(family.begin() + static_cast<ptrdiff_t>(rank), family.end(), unit);
+      if (end == next || unit.empty() || found == family.end()) break;
+      const uint64_t value = ParseDigits(text.substr(next, end - next));
+      rank = static_cast<size_t>(found - family.begin()) + 1;
+      const std::string_view name = unit == "m" ? "min" : unit;
+      if (name == "d") {
+        reading.Append(numbers_.Cardinal(value));
+        reading.Append(value == 1 ? "day" : "days");
+      } else {
+        reading.Append(numbers_.Cardinal(value));
+        const Unit words = *FindUnit(name, false, dialect_);
+        reading.AppendEach(value == 1 ? words.singular : words.plural);
+      }
+      reading.end = unit_end;
+      ++parts;
+    }
+    if (parts >= 2 && !IsAsciiAlnum(ByteAt(text, reading.end))) return reading;
+  }
+  return std::nullopt;
+}
+
+bool NumberReader::TakePower(std::string_view text, const Amount& amount, Reading& reading) const {
+  if (auto power = ReadSuperscript(numbers_, text, reading.end)) {
+    reading.Append(AmountWords(numbers_, amount));
+    reading.Append(std::move(power->words));
+    reading.end = power->end;
+    return true;
+  }
+  const char mark = ByteAt(text, reading.end);
+  const char sign = ByteAt(text, reading.end + 1);
+  const bool signs = sign == '-' || sign == '+';
+  if (mark != 'e' && (mark != 'E' || !signs)) return false;
+  const size_t digits = reading.end + (signs ? 2 : 1);
+  const size_t end = DigitsEnd(text.substr(0, digits + 4), digits);
+  if (end == digits || end - digits > 3 || IsAsciiAlnum(ByteAt(text, end))) return false;
+  reading.Append(AmountWords(numbers_, amount));
+  reading.AppendEach("times ten");
+  reading.Append(PowerWords(numbers_, sign == '-', text.substr(digits, end - digits)));
+  reading.end = end;
+  return true;
+}
+
+Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
+                                const NumberContext& context) const {
   Reading reading{amount.end, {}};
+  if (context.label && IsAsciiUpper(ByteAt(text, amount.end))) {
+    reading.Append(AmountWords(numbers_, amount));
+    return reading;
+  }
+  if (TakePower(text, amount, reading)) {
+    TakeMeasure(text, false, context.article, reading);
+    return reading;
+  }
   if (TakeEnding(text, amount, reading)) return reading;
   if (TakeFeet(text, amount, reading)) return reading;
   // A measured number is no year: "1500 km".
   Reading measured{amount.end, {}};
-  if (TakeMeasure(text, amount, measured)) {
+  if (TakeMeasure(text, amount.IsOne(), context.article, measured)) {
     reading.Append(AmountWords(numbers_, amount));
     reading.Append(std::move(measured.words));
     reading.end = measured.end;
     return reading;
   }
-  reading.Append(PlainWords(amount));
-  if (amount.fraction.empty() && amount.whole.size() <= 3) TakeMixedFraction(text, reading);
+  const bool counts =
+      context.previous == "equals" ||
+      (amount.IsYear() && !PrecedesYear(context.previous) && PluralFollows(text, amount.end));
+  reading.Append(counts ? AmountWords(numbers_, amount) : PlainWords(amount));
+  const bool mixed =
+      amount.fraction.empty() && amount.whole.size() <= 3 && TakeMixedFraction(text, reading);
+  if (context.label) return reading;
   const Amount last = TakeRange(text, amount, reading);
-  TakeMeasure(text, last, reading);
+  TakeMeasure(text, last.IsOne() && !mixed, context.article, reading);
   return reading;
 }
 
@@ -171,14 +326,25 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Readi
   const size_t end = LettersEnd(text.substr(0, letters + 3), letters);
   const std::string ending = AsciiLower(text.substr(letters, end - letters));
   if (IsAsciiDigit(ByteAt(text, end))) return false;
-  if (apostrophe == 0 && (ending == "st" || ending == "nd" || ending == "rd" || ending == "th")) {
+  const bool stones = ending == "st" && (value % 10 != 1 || value % 100 == 11);
+  if (apostrophe == 0 && !stones &&
+      (ending == "st" || ending == "nd" || ending == "rd" || ending == "th")) {
     reading.Append(numbers_.Ordinal(value));
     reading.end = end;
     return true;
   }
   // "1990s", "80s", "747s".
   if (ending != "s" || amount.grouped) return false;
-  if (amount.IsYear() && value % 10 == 0) {
+  // "15s" is a time; "80s" are years.
+  if (apostrophe == 0 && text[letters] == 's' && value < 60 && value > 9 && value % 10 != 0) {
+    reading.Append(numbers_.Cardinal(value));
+    reading.Append("seconds");
+    reading.end = end;
+    return true;
+  }
+  if (apostrophe == 0 && (value == 100 || value == 1000 || value == 1000000)) {
+    reading.Append(value == 100 ? "hundreds" : value == 1000 ? "thousands" : "millions");
+  } else if (amount.IsYear() && value % 10 == 0) {
     reading.Append(numbers_.Decade(static_cast<unsigned>(value)));
   } else if (apostrophe == 0 || value % 10 == 0) {
     reading.Append(amount.IsYear() ? numbers_.Year(static_cast<unsigned>(value))
@@ -198,7 +364,7 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Readi
 
 bool NumberReader::TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const {
   if (ByteAt(text, amount.end) != '\'' || amount.whole.size() > 2) return false;
-  const size_t inches = amount.end + 1;
+  const size_t inches = amount.end + (ByteAt(text, amount.end + 1) == ' ' ? 2 : 1);
   const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
   if (end == inches || ByteAt(text, end) != '"') return false;
   reading.Append(AmountWords(numbers_, amount));
@@ -208,27 +374,29 @@ bool NumberReader::TakeFeet(std::string_view text, const Amount& amount, Reading
   return true;
 }
 
-void NumberReader::TakeMixedFraction(std::string_view text, Reading& reading) const {
+bool NumberReader::TakeMixedFraction(std::string_view text, Reading& reading) const {
   if (auto sign = ReadFractionSign(text, reading.end)) {
     reading.Append("and");
     if (sign->words[0] == "one") sign->words[0] = "a";
     reading.Append(std::move(sign->words));
     reading.end = sign->end;
-    return;
+    return true;
   }
-  if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1))) return;
+  if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
+    return false;
   auto fraction = ReadFraction(text, reading.end + 1);
-  if (!fraction || fraction->words.size() != 2) return;
+  if (!fraction || fraction->words.size() != 2) return false;
   // Only a fraction below one makes a mixed number: "5 24/7" is none.
   const std::string& part = fraction->words[1];
   if (part != "half" && part != "quarter" && !part.ends_with("ths") && !part.ends_with("th") &&
       part != "quarters" && part != "third" && part != "thirds") {
-    return;
+    return false;
   }
   reading.Append("and");
   if (fraction->words[0] == "one") fraction->words[0] = "a";
   reading.Append(std::move(fraction->words));
   reading.end = fraction->end;
+  return true;
 }
 
 Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
@@ -241,16 +409,70 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
                   IsAsciiDigit(ByteAt(text, second->end + DashBytes(text, second->end))))) {
     return amount;
   }
-  reading.Append("to");
+  // "24-7" and "50-50" are no ranges.
+  const bool both = (amount.whole == "24" && second->whole == "7") ||
+                    (amount.whole == second->whole && amount.whole.size() > 1);
+  if (!both || !amount.fraction.empty()) reading.Append("to");
   reading.Append(PlainWords(*second));
   reading.end = second->end;
   return *std::move(second);
 }
 
-bool NumberReader::TakeMeasure(std::string_view text, const Amount& amount,
+std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t& at, bool spaced,
+                                                  bool one, bool article) const {
+  for (const auto& [short_form, word] :
+       {std::pair<std::string_view, std::string_view>{"sq", "square"},
+        {"cu", "cubic"},
+        {"fl", "fluid"}}) {
+    if (!text.substr(at).starts_with(short_form) || ByteAt(text, at + 2) != ' ') continue;
+    size_t second = at + 3;
+    const auto unit = TakeUnit(text, second, true, one, article);
+    if (!unit) continue;
+    at = second;
+    return std::string(word) + " " + *unit;
+  }
+  size_t end = at;
+  size_t slash = std::string_view::npos;
+  while (end - at <= 2 * kMaxUnitBytes) {
+    const CodePoint c = DecodeAt(text, end);
+    const bool part =
+        c.bytes > 0 && ((c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) ||
+                        c.value == 0xB5 || c.value == 0xB2 || c.value == 0xB3 || c.value == 0x3A9);
+    const bool divides = c.value == '/' && end > at && slash == std::string_view::npos &&
+                         IsAsciiLetter(ByteAt(text, end + 1));
+    if (divides) slash = end;
+    if (!part && !divides) break;
+    end += c.bytes;
+  }
+  if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
+  const auto named = [&](const Unit& unit) {
+    return std::string(one || (article && NounFollows(text, end)) ? unit.singular : unit.plural);
+  };
+  if (const auto unit = FindUnit(text.substr(at, end - at), spaced, dialect_)) {
+    at = end;
+    return named(*unit);
+  }
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto above = FindUnit(text.substr(at, slash - at), spaced, dialect_);
+  const auto below = FindUnit(text.substr(slash + 1, end - slash - 1), false, dialect_);
+  if (!above || !below) return std::nullopt;
+  at = end;
+  return named(*above) + " per " + std::string(below->singular);
+}
+
+bool NumberReader::TakeMeasure(std::string_view text, bool one, bool article,
                                Reading& reading) const {
   const bool spaced = ByteAt(text, reading.end) == ' ';
-  const size_t at = reading.end + (spaced ? 1 : 0);
+  const bool hyphen = ByteAt(text, reading.end) == '-';
+  size_t at = reading.end + (spaced || hyphen ? 1 : 0);
+  if (hyphen) {
+    // "A 10-kg bag"; not "2-in-1".
+    const auto unit = TakeUnit(text, at, false, true, false);
+    if (!unit || ByteAt(text, at) == '-' || at < reading.end + 3) return false;
+    reading.AppendEach(*unit);
+    reading.end = at;
+    return true;
+  }
   if (ByteAt(text, at) == '%') {
     reading.Append("percent");
     reading.end = at + 1;
@@ -258,42 +480,32 @@ bool NumberReader::TakeMeasure(std::string_view text, const Amount& amount,
   }
   if (text.substr(at, 2) == "°") {
     size_t end = at + 2;
-    if (ByteAt(text, end) == ' ' && (text[end + 1 < text.size() ? end + 1 : end] == 'C' ||
-                                     text[end + 1 < text.size() ? end + 1 : end] == 'F')) {
-      ++end;
-    }
+    const char next = ByteAt(text, end + 1);
+    if (ByteAt(text, end) == ' ' && (next == 'C' || next == 'F')) ++end;
     const char scale = IsAsciiAlnum(ByteAt(text, end + 1)) ? '\0' : ByteAt(text, end);
-    reading.Append(amount.IsOne() ? "degree" : "degrees");
+    reading.Append(one ? "degree" : "degrees");
     if (scale == 'C' || scale == 'F') reading.Append(scale == 'C' ? "celsius" : "fahrenheit");
     reading.end = scale == 'C' || scale == 'F' ? end + 1 : at + 2;
     return true;
   }
-  if (const size_t sign = CurrencySignBytes(text, at);
-      sign > 0 && !IsAsciiDigit(ByteAt(text, at + sign)) && !IsAsciiLetter(ByteAt(text, at))) {
-    reading.Append(CurrencyName(text.substr(at, sign), amount.IsOne()));
+  if (const size_t sign = CurrencySignBytes(text, at); sign > 0 &&
+                                                       !IsAsciiDigit(ByteAt(text, at + sign)) &&
+                                                       !IsAsciiLetter(ByteAt(text, at + sign))) {
+    reading.AppendEach(
+        CurrencyName(text.substr(at, sign), one || (article && NounFollows(text, at + sign))));
     reading.end = at + sign;
     return true;
   }
-  size_t end = at;
-  while (end - at <= kMaxUnitBytes) {
-    const CodePoint c = DecodeAt(text, end);
-    const bool part =
-        c.bytes > 0 && ((c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) ||
-                        c.value == 0xB5 || c.value == 0xB2 || c.value == 0xB3);
-    const bool slash = c.value == '/' && end > at && IsAsciiLetter(ByteAt(text, end + 1));
-    if (!part && !slash) break;
-    end += c.bytes;
-  }
-  if (end == at || IsAsciiDigit(ByteAt(text, end))) return false;
-  if (!spaced && end == at + 1 && (text[at] == 'x' || text[at] == 'X')) {
+  if (!spaced && (ByteAt(text, at) == 'x' || ByteAt(text, at) == 'X') &&
+      !IsAsciiAlnum(ByteAt(text, at + 1))) {
     reading.Append("times");
-    reading.end = end;
+    reading.end = at + 1;
     return true;
   }
-  auto unit = FindUnit(text.substr(at, end - at), spaced, dialect_);
+  const auto unit = TakeUnit(text, at, spaced, one, article);
   if (!unit) return false;
-  reading.AppendEach(amount.IsOne() ? unit->singular : unit->plural);
-  reading.end = end;
+  reading.AppendEach(*unit);
+  reading.end = at;
   return true;
 }
 

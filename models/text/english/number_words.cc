@@ -117,6 +117,8 @@ std::vector<std::string> NumberWords::Denominator(uint64_t value, bool plural) c
   if (value == 2) return {plural ? "halves" : "half"};
   std::vector<std::string> words =
       value == 4 ? std::vector<std::string>{"quarter"} : Ordinal(value);
+  // "One hundredth" would be two numbers.
+  if (words.size() == 2 && words.front() == "one") words.erase(words.begin());
   if (plural) words.back() = PluralOf(words.back());
   return words;
 }

@@ -14,6 +14,7 @@ struct Groups {
   std::array<size_t, kMaxGroups> sizes = {};
   size_t count = 0;
   size_t end = 0;
+  bool dashes = true;   // every separator is "-"
   bool hyphens = true;  // every separator is "-", "." or follows a bracket
   std::string digits;
 
@@ -54,6 +55,7 @@ Groups TakeGroups(std::string_view text, size_t at) {
     if (separator != ' ' && separator != '-' && separator != '.') break;
     const char next = ByteAt(text, at + 1);
     if (!IsAsciiDigit(next) && (next != '(' || open)) break;
+    groups.dashes = groups.dashes && separator == '-';
     groups.hyphens = groups.hyphens && (separator != ' ' || bracket);
     ++at;
   }
@@ -69,6 +71,8 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
     if (groups.Are({3, 3, 4}) || groups.Are({1, 3, 3, 4})) return true;
     // This is an ISBN, or the number of a customer or a card.
     if (groups.count >= 4 && digits >= 9) return true;
+    // "9-1-1" is dialled.
+    if (groups.dashes && groups.count >= 3 && digits == groups.count) return true;
     // "300-1500" is a range.
     if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
   }
@@ -76,9 +80,27 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
          digits <= 12;
 }
 
+// Reads the digits of "1-800-FLOWERS".
+std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_view text,
+                                      size_t at) {
+  const size_t prefix = text.substr(at).starts_with("1-") ? at + 2 : at;
+  if (DigitsEnd(text.substr(0, prefix + 4), prefix) != prefix + 3 ||
+      ByteAt(text, prefix + 3) != '-' || text[prefix] < '8' ||
+      !IsAsciiUpper(ByteAt(text, prefix + 4)) || !IsAsciiUpper(ByteAt(text, prefix + 5))) {
+    return std::nullopt;
+  }
+  Reading reading{prefix + 4, {}};
+  if (prefix > at) reading.Append("one");
+  reading.Append(text.substr(prefix + 1, 2) == "00"
+                     ? numbers.Cardinal(ParseDigits(text.substr(prefix, 3)))
+                     : numbers.Digits(text.substr(prefix, 3)));
+  return reading;
+}
+
 }  // namespace
 
 std::optional<Reading> ReadPhone(const NumberWords& numbers, std::string_view text, size_t at) {
+  if (auto named = ReadNamedPhone(numbers, text, at)) return named;
   const bool international = ByteAt(text, at) == '+';
   const bool bracketed = ByteAt(text, at) == '(';
   const Groups groups = TakeGroups(text, at + (international ? 1 : 0));

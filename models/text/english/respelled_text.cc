@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/heteronyms.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/written_words.h"
 
@@ -19,13 +20,12 @@ struct Heteronym {
   std::string_view respelled;
 };
 
-constexpr std::array<Heteronym, 14> kHeteronyms = {{
+constexpr std::array<Heteronym, 13> kHeteronyms = {{
     {"abuse", PartOfSpeech::kVerb, "abuze"},
     {"close", PartOfSpeech::kVerb, "cloze"},
     {"excuse", PartOfSpeech::kVerb, "excuze"},
     {"house", PartOfSpeech::kVerb, "howz"},
     {"live", PartOfSpeech::kAdjective, "lyve"},
-    {"minute", PartOfSpeech::kAdjective, "mie-newt"},
     {"produce", PartOfSpeech::kNoun, "proe-duce"},
     {"read", PartOfSpeech::kPast, "red"},
     {"read", PartOfSpeech::kVerb, "reed"},
@@ -52,7 +52,7 @@ bool IsNumberOf(std::string_view source, const SpokenWord& word) {
 }
 
 // Returns true if "A" is the letter: of initials, of a code, or between others ("A/B").
-bool IsLetter(std::span<const SpokenWord> words, size_t at, std::string_view source) {
+bool IsLetterA(std::span<const SpokenWord> words, size_t at, std::string_view source) {
   const SpokenWord& word = words[at];
   if (word.text == "A." || word.text == "a.") return true;
   if (word.text != "A") return false;
@@ -65,11 +65,83 @@ bool IsLetter(std::span<const SpokenWord> words, size_t at, std::string_view sou
   return !first || letter_follows || number_follows;
 }
 
-// Returns the text that espeak-ng is given for words[at].
-std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_view source) {
+// Returns capital letters as espeak-ng's mnemonics, which it reads alike in every sentence.
+std::string SpellForEspeak(std::string_view letters, bool plural) {
+  struct Letter {
+    std::string_view onset;
+    std::string_view rest;
+  };
+  constexpr std::array<Letter, 26> kLetters = {
+      {{"", "eI"},   {"b", "i:"},  {"s", "i:"}, {"d", "i:"},  {"", "i:"},       {"", "Ef"},
+       {"dZ", "i:"}, {"", "eItS"}, {"", "aI"},  {"dZ", "eI"}, {"k", "eI"},      {"", "El"},
+       {"", "Em"},   {"", "En"},   {"", "oU"},  {"p", "i:"},  {"kj", "u:"},     {"", "A@"},
+       {"", "Es"},   {"t", "i:"},  {"j", "u:"}, {"v", "i:"},  {"d", "Vb@Lju:"}, {"", "Eks"},
+       {"w", "aI"},  {"z", "i:"}}};
+  std::string mnemonics = "[[";
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const char c = AsciiLower(letters[i]);
+    if (!IsAsciiLower(c)) continue;
+    const Letter& letter = kLetters[static_cast<size_t>(c - 'a')];
+    mnemonics += letter.onset;
+    mnemonics += i + 1 == letters.size() ? '\'' : ',';
+    mnemonics += letter.rest;
+  }
+  if (plural)
+    mnemonics += letters.ends_with('H') || letters.ends_with('S') || letters.ends_with('X') ? "I2z"
+                 : letters.ends_with('F')                                                   ? "s"
+                                                                                            : "z";
+  return mnemonics + "]]";
+}
+
+// Returns true for abbreviations that espeak-ng takes for words.
+bool IsSpelled(std::string_view word) {
+  constexpr std::array<std::string_view, 26> kWords = {
+      "AKA", "ASR", "ATM", "BIO", "CAD", "CO",  "DIY", "EOD", "ETA", "ETF", "EVA", "IPO", "ISO",
+      "LOL", "NGO", "OCR", "OED", "OKR", "POC", "POI", "ROI", "SEO", "UAE", "UFO", "UPS", "USA"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true for abbreviations that are spelled in a sentence of capitals, too.
+bool StaysCapital(std::string_view word) {
+  if (word.find_first_of("AEIOUY") == std::string_view::npos) return true;
+  constexpr std::array<std::string_view, 14> kWords = {
+      "AI", "API", "BBC", "CEO", "CIA", "CPU", "EU", "FBI", "GPU", "UFO", "UK", "UN", "USA", "USB"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true if a sentence is written in capitals.
+bool IsShouted(std::span<const SpokenWord> words) {
+  size_t capitals = 0;
+  for (const SpokenWord& word : words) {
+    for (const char c : word.text) {
+      if (IsAsciiLower(c)) return false;
+    }
+    if (word.text.size() > 1) ++capitals;
+  }
+  return capitals > 1;
+}
+
+// Returns the text that espeak-ng is given for words[at]. shouted: the sentence is in capitals.
+std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_view source,
+                    EnglishDialect dialect, bool shouted) {
   const SpokenWord& word = words[at];
+  if (dialect == EnglishDialect::kUs) {
+    if (const auto sound = FindHeteronym(words, at); sound && !sound->espeak.empty())
+      return "[[" + std::string(sound->espeak) + "]]";
+    const std::string_view stem(word.text.data(),
+                                word.text.size() - (word.text.ends_with('s') ? 1 : 0));
+    const auto capitals = static_cast<size_t>(std::ranges::count_if(stem, IsAsciiUpper));
+    const bool plural = stem.size() < word.text.size() && stem.size() > 1 && capitals >= 2 &&
+                        IsAsciiUpper(stem.back()) && stem.size() <= 4;
+    if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
+    if (IsSpelled(word.text) && !shouted) return SpellForEspeak(word.text, false);
+    if (word.text == "WHO" && !shouted && at > 0 && AsciiLower(words[at - 1].text) == "the")
+      return SpellForEspeak(word.text, false);
+    if (shouted && word.text.size() > 1 && IsCapitals(word.text) && !StaysCapital(word.text))
+      return AsciiLower(word.text);
+  }
   if (word.text == "Ms.") return "miz";
-  if (IsLetter(words, at, source)) return std::string(kLetterA);
+  if (IsLetterA(words, at, source) && (!shouted || word.text != "A")) return std::string(kLetterA);
   // A flight's "BA" is two letters; "COVID" is a word.
   const bool code = word.text.size() == 2 && IsCapitals(word.text) && at + 1 < words.size() &&
                     words[at + 1].begin == word.end && IsNumberOf(source, words[at + 1]);
@@ -91,11 +163,13 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
 RespelledText RespellForEspeak(const TextNormalizer& normalizer, std::string_view sentence) {
   const std::vector<SpokenWord> spoken = normalizer.Normalize(sentence);
   const std::vector<WrittenWord> written = SplitWrittenWords(sentence);
+  const bool shouted = IsShouted(spoken);
   RespelledText respelled;
   size_t next = 0;  // of the written words
   for (size_t i = 0; i < spoken.size(); ++i) {
     const SpokenWord& word = spoken[i];
-    const std::string said = word.text.empty() ? "" : Respell(spoken, i, sentence);
+    const std::string said =
+        word.text.empty() ? "" : Respell(spoken, i, sentence, normalizer.dialect(), shouted);
     const bool apart = i > 0 && !spoken[i - 1].after.empty();
     respelled.text += said;
     respelled.text += word.after;

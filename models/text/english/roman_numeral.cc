@@ -13,12 +13,19 @@ constexpr std::array<std::string_view, 18> kParts = {
     "act",   "appendix", "article", "book",    "bowl",  "chapter", "class", "figure", "grade",
     "level", "part",     "phase",   "section", "stage", "table",   "type",  "volume", "war"};
 static_assert(std::ranges::is_sorted(kParts));
-constexpr std::array<std::string_view, 30> kRulers = {
-    "Alexander", "Alfonso",   "Benedict", "Catherine", "Charles", "Edward",
-    "Elizabeth", "Ferdinand", "Francis",  "Frederick", "George",  "Gregory",
-    "Gustav",    "Harald",    "Henry",    "James",     "John",    "Joseph",
-    "Louis",     "Mary",      "Napoleon", "Nicholas",  "Paul",    "Peter",
-    "Philip",    "Pius",      "Ramesses", "Richard",   "Urban",   "William"};
+constexpr std::array<std::string_view, 79> kRulers = {
+    "Abdullah",   "Afonso",     "Albert",    "Alexander",   "Alfonso",   "Amenhotep",   "Antiochus",
+    "Artaxerxes", "Baldwin",    "Benedict",  "Boniface",    "Carlos",    "Catherine",   "Charles",
+    "Christian",  "Christina",  "Clement",   "Constantine", "Cyrus",     "Darius",      "David",
+    "Edmund",     "Edward",     "Elizabeth", "Felipe",      "Ferdinand", "Francis",     "Frederick",
+    "George",     "Gregory",    "Gustav",    "Haakon",      "Harald",    "Henry",       "Innocent",
+    "Ivan",       "James",      "John",      "Joseph",      "Juan",      "Justinian",   "Leo",
+    "Leopold",    "Louis",      "Ludwig",    "Mahmud",      "Malcolm",   "Manuel",      "Margaret",
+    "Mary",       "Mehmed",     "Murad",     "Napoleon",    "Nicholas",  "Olav",        "Otto",
+    "Paul",       "Pedro",      "Peter",     "Philip",      "Pius",      "Ptolemy",     "Ramesses",
+    "Ramses",     "Richard",    "Robert",    "Rudolf",      "Selim",     "Seti",        "Sigismund",
+    "Stephen",    "Theodosius", "Thutmose",  "Umberto",     "Urban",     "Valentinian", "Wilhelm",
+    "William",    "Xerxes"};
 static_assert(std::ranges::is_sorted(kRulers));
 
 constexpr size_t kMaxLetters = 8;
@@ -50,6 +57,16 @@ unsigned ValueOf(std::string_view word) {
 }
 
 }  // namespace
+
+unsigned LowerRomanValue(std::string_view word) {
+  std::string upper(word);
+  for (char& c : upper) {
+    if (!IsAsciiLower(c)) return 0;
+    c = static_cast<char>(c - 'a' + 'A');
+  }
+  // Single letters but "i" are rather letters.
+  return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
+}
 
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view word,
                                           std::string_view previous, char follows) {

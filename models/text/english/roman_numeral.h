@@ -16,4 +16,8 @@ namespace millrace::models {
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view word,
                                           std::string_view previous, char follows);
 
+// Returns the value of a numeral in small letters, such as "iii", as items of lists have them; 0 if
+// it is none. Thread-safe.
+unsigned LowerRomanValue(std::string_view word);
+
 }  // namespace millrace::models

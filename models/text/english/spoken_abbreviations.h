@@ -9,11 +9,12 @@ namespace millrace::models {
 struct SpokenAbbreviation {
   // The context in which the written word is the abbreviation.
   enum class When {
-    kAlways,        // "Mr", with a stop or without
-    kStop,          // only with a stop: "Prof."
-    kStopAndDigit,  // with a stop, before a number: "No. 5", "p. 42"
-    kStopAndName,   // with a stop, before a capital: "St. Paul", "Mt. Everest"
-    kStopAfterName  // with a stop, after a capitalised word and not before one: "Main St."
+    kAlways,          // "Mr", with a stop or without
+    kStop,            // only with a stop: "Prof."
+    kStopAndCapital,  // with a stop, where it begins with a capital: "Mar."
+    kStopAndDigit,    // with a stop, before a number: "No. 5", "p. 42"
+    kStopAndName,     // with a stop, before a capital: "St. Paul", "Mt. Everest"
+    kStopAfterName    // with a stop, after a capitalised word and not before one: "Main St."
   };
   std::string_view words;  // separated by spaces
   When when = When::kAlways;

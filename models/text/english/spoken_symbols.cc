@@ -66,7 +66,7 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
     case '%':
       return "percent";
     case '#':
-      return before_digit ? "number" : "hash";
+      return before_digit ? "number" : "hashtag";
     case '<':
       return "less than";
     case '>':
@@ -87,6 +87,8 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
       return "copyright";
     case 0xB0:
       return "degrees";
+    case 0xAE:
+      return "registered";
     case 0xB1:
       return "plus or minus";
     case 0xB2:
@@ -103,6 +105,30 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
       return "minus";
     case 0x2122:
       return "trademark";
+    case 0x2030:
+      return "per thousand";
+    case 0x20BF:
+      return "bitcoin";
+    case 0x2116:
+      return "number";
+    case 0x2211:
+      return "the sum of";
+    case 0x221A:
+      return "the square root of";
+    case 0x221E:
+      return "infinity";
+    case 0x222B:
+      return "the integral of";
+    case 0x2248:
+      return "is about";
+    case 0x2260:
+      return "is not equal to";
+    case 0x2318:
+      return "command";
+    case 0x2325:
+      return "option";
+    case 0x21E7:
+      return "shift";
     case 0x2264:
       return "less than or equal to";
     case 0x2265:

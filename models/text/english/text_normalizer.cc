@@ -7,12 +7,18 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/abbreviation_reader.h"
+#include "models/text/english/attributive.h"
+#include "models/text/english/chat_words.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_joint.h"
+#include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/spoken_symbols.h"
+#include "models/text/english/units.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/english/zip_reader.h"
+#include "models/text/folded_text.h"
+#include "models/text/foreign_script.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -29,6 +35,25 @@ bool IsClipped(std::string_view word) {
   constexpr std::array<std::string_view, 10> kClipped = {"bout", "cause", "em",  "n",    "round",
                                                          "s",    "til",   "tis", "twas", "tween"};
   return std::ranges::binary_search(kClipped, std::string_view(AsciiLower(word)));
+}
+
+// Returns true for words after which a number with a letter is a name: "seat 12A".
+bool NamesPlaces(std::string_view word) {
+  constexpr std::array<std::string_view, 41> kWords = {
+      "aisle",   "apartment", "appendix", "apt",      "bay",   "bed",    "berth",
+      "block",   "booth",     "building", "bus",      "class", "desk",   "door",
+      "exhibit", "exit",      "figure",   "flat",     "floor", "form",   "gate",
+      "grade",   "hall",      "house",    "level",    "line",  "locker", "lot",
+      "number",  "pier",      "platform", "question", "room",  "route",  "row",
+      "seat",    "section",   "suite",    "table",    "unit",  "year"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
+// Returns true for words that speak of a telephone.
+bool SpeaksOfCalling(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords = {
+      "call", "called", "calling", "calls", "dial", "dialed", "dialing", "phone", "text"};
+  return std::ranges::find(kWords, word) != kWords.end();
 }
 
 // Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
@@ -67,6 +92,8 @@ class Walk {
     }
     if (AtStart() && TakeReading(ReadWeb(numbers_.numbers(), text_, at_))) return;
     if (TakeNumber(c)) return;
+    if (const std::string_view script = ForeignScript(c.value); !script.empty())
+      return TakeForeign(script);
     if (IsLetter(c.value)) return TakeWord();
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
@@ -105,13 +132,13 @@ class Walk {
     } else if (c.value == '.' && !AtStart()) {
       return false;
     }
-    if (auto sign = ReadFractionSign(text_, number)) {
-      DropCountBehindArticle(*sign);
-      return TakeReading(std::move(sign));
+    if (c.value >= 0x80 && CurrencySignBytes(text_, number) == 0 && !minus &&
+        !ReadFractionSign(text_, number)) {
+      return false;
     }
-    if (c.value >= 0x80 && CurrencySignBytes(text_, number) == 0 && !minus) return false;
     if (auto code = ReadCode(c)) return TakeReading(std::move(code));
-    auto reading = numbers_.Read(text_, number, Previous());
+    const std::string previous = Previous();
+    auto reading = numbers_.Read(text_, number, ContextOf(previous));
     if (!reading) return false;
     number_end_ = reading->end;
     DropCountBehindArticle(*reading);
@@ -119,9 +146,33 @@ class Walk {
     return TakeReading(std::move(reading));
   }
 
+  NumberContext ContextOf(const std::string& previous) const {
+    NumberContext context{.previous = previous};
+    context.label =
+        (at_ > 0 && at_ != number_end_ && IsAsciiLetter(text_[at_ - 1])) || NamesPlaces(previous);
+    constexpr size_t kFarthest = 3;
+    size_t steps = 0;
+    for (size_t i = words_.size(); i-- > 0 && steps < kFarthest; ++steps) {
+      const std::string& after = words_[i].after;
+      if (after.find_first_of(",.;:!?") != std::string::npos) break;
+      if (IsArticle(words_[i].text, steps == 0)) context.article = true;
+    }
+    context.telephone = calling_;
+    return context;
+  }
+
+  static bool IsArticle(std::string_view written, bool adjacent) {
+    const std::string word = AsciiLower(written);
+    if (word == "a" || word == "an" || word == "another" || word == "every") return true;
+    constexpr std::array<std::string_view, 10> kDeterminers = {
+        "each", "her", "his", "its", "my", "our", "that", "the", "their", "this"};
+    return adjacent &&
+           std::ranges::find(kDeterminers, std::string_view(word)) != kDeterminers.end();
+  }
+
   // Drops "one" after an article: "a ½ inch" is half an inch, not one half.
   void DropCountBehindArticle(Reading& reading) const {
-    if (reading.words.size() != 2 || reading.words[0] != "one" || Previous() != "a") return;
+    if (reading.words.size() < 2 || reading.words[0] != "one" || Previous() != "a") return;
     const std::string& part = reading.words[1];
     if (part == "half" || part == "quarter" || part == "third" || part.ends_with("th"))
       reading.words.erase(reading.words.begin());
@@ -150,6 +201,24 @@ class Walk {
     if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) AddMark(".");
   }
 
+  // Names the script of text that cannot be read, once for all of it in a row.
+  void TakeForeign(std::string_view script) {
+    size_t end = at_;
+    for (size_t at = at_; at < text_.size();) {
+      const CodePoint c = DecodeAt(text_, at);
+      const std::string_view name = ForeignScript(c.value);
+      if (name.empty() && (c.value < 0x80 ? c.value != ' ' && c.value != '-' : IsLetter(c.value)))
+        break;
+      at += c.bytes;
+      if (!name.empty()) end = at;
+      // Japanese has Chinese characters, too.
+      if (name == "Japanese characters") script = name;
+    }
+    Reading reading{end, {}};
+    reading.AppendEach(script);
+    TakeReading(std::move(reading));
+  }
+
   // Takes letters with apostrophes, and hyphens between them, from at_ on.
   void TakeWord() {
     const size_t begin = at_;
@@ -158,7 +227,7 @@ class Walk {
     if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
     if (AtStart() && TakeReading(ReadStateBeforeZip(text_, at_))) return;
     if (AtStart() && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
-      AddWord("version", at_, at_ + 1);
+      if (Previous() != "version") AddWord("version", at_, at_ + 1);
       joint_end_ = ++at_;
       return;
     }
@@ -184,6 +253,8 @@ class Walk {
     }
     std::string word = Written(begin, end);
     if (plain && TakeAbbreviation(end)) return;
+    if (plain && TakeLetters(begin, end, word)) return;
+    if (plain && TakeReading(ReadChatWord(word, end))) return;
     // "AD 500" and "500 AD" are no advertisements.
     if (word == "AD" && ((number_end_ < begin && number_end_ + 1 == begin) ||
                          (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
@@ -213,10 +284,63 @@ class Walk {
     at_ = end;
   }
 
+  // Reads words that are letters where they stand: "AT&T", "mc²", "(iii)", "heading NW".
+  bool TakeLetters(size_t begin, size_t end, std::string_view word) {
+    constexpr size_t kMaxLetters = 3;
+    const auto is = [](bool (*test)(char)) {
+      return [test](std::string_view letters) { return std::ranges::all_of(letters, test); };
+    };
+    const auto capitals = is(IsAsciiUpper);
+    const char before = begin > 0 ? text_[begin - 1] : '\0';
+    if (word.size() > kMaxLetters + 1) return false;
+    // "M&Ms" are two letters, of which the second one is a plural.
+    const bool joined = before == '&' && begin > 1 && IsAsciiLetter(text_[begin - 2]);
+    if (joined && word.size() == 2 && IsAsciiUpper(word[0]) && word[1] == 's') {
+      return TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
+    }
+    if (word.size() > kMaxLetters) return false;
+    const bool joins = ByteAt(text_, end) == '&' && IsAsciiUpper(ByteAt(text_, end + 1));
+    const auto power = ReadSuperscript(numbers_.numbers(), text_, end);
+    const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&
+                        power->words.back() != "minus" &&
+                        !FindUnit(word, true, EnglishDialect::kUs) && is(IsAsciiLetter)(word) &&
+                        word != "sin" && word != "cos" && word != "tan";
+    if ((word.size() > 1 && capitals(word) && (joins || joined)) || powers) {
+      std::string letters;
+      for (const char c : word) {
+        letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
+        letters += '.';
+      }
+      return TakeReading(Reading{end, {letters}});
+    }
+    if (before == '(' && ByteAt(text_, end) == ')') {
+      const unsigned value = LowerRomanValue(word);
+      if (value > 0) return TakeReading(Reading{end, numbers_.numbers().Cardinal(value)});
+      if (word.size() == 1 && IsAsciiLower(word[0])) {
+        return TakeReading(Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}});
+      }
+    }
+    if (word.size() == 2 && capitals(word)) {
+      constexpr std::array<std::string_view, 11> kTurns = {"due",     "facing", "from",   "head",
+                                                           "heading", "mph",    "toward", "towards",
+                                                           "wind",    "winds",  "hour"};
+      const bool turns = std::ranges::find(kTurns, std::string_view(Previous())) != kTurns.end();
+      if (turns && (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W')) {
+        return TakeReading(Reading{end,
+                                   {std::string(word[0] == 'N' ? "north" : "south") +
+                                    (word[1] == 'E' ? "east" : "west")}});
+      }
+    }
+    return false;
+  }
+
   // Reads sums as "US$5", to which the letters belong.
   bool TakeCurrencyWord() {
     if (CurrencySignBytes(text_, at_) == 0 || !AtStart()) return false;
-    return TakeReading(numbers_.Read(text_, at_, Previous()));
+    const std::string previous = Previous();
+    auto reading = numbers_.Read(text_, at_, ContextOf(previous));
+    if (reading) number_end_ = reading->end;
+    return TakeReading(std::move(reading));
   }
 
   // Returns the text with typographic apostrophes and hyphens made plain.
@@ -279,6 +403,27 @@ class Walk {
     }
     const bool opens = AtOpening();
     const char follows = ByteAt(text_, run);
+    if (TakeMarkdown(c, run, count) || TakeEmoticon()) return;
+    if (TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_))) return;
+    if (TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) return;
+    if (c.value == '(' && TakePluralBrackets()) return;
+    if (c.value == '"') {
+      // "A 12\" pizza", unless it closes a quotation.
+      if (at_ > 0 && at_ == number_end_ && !quoting_) {
+        const bool one = Previous() == "one" || (ContextOf("").article && NounFollows(text_, run));
+        AddWord(one ? "inch" : "inches", at_, run);
+        at_ = run;
+        return;
+      }
+      quoting_ = !quoting_;
+    }
+    if ((c.value == '-' || c.value == 0x2212) && count == 1 && IsAsciiDigit(follows) &&
+        (Previous() == "utc" || Previous() == "gmt")) {
+      AddWord("minus", at_, run);
+      at_ = run;
+      return;
+    }
+    if (c.value == '&' && count > 1) count = 1;
     if (c.value == '-') {
       TakeHyphens(run, count);
       return;
@@ -286,8 +431,7 @@ class Walk {
     if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
     // "$5/page", "3/week".
     if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(follows)) {
-      AddWord("per", at_, run);
-      at_ = run;
+      TakeReading(ReadPer(run));
       return;
     }
     if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
@@ -311,6 +455,103 @@ class Walk {
       }
     }
     at_ = run;
+  }
+
+  // Reads what a price is for: "/page", "/kg", "/mo.".
+  Reading ReadPer(size_t word) const {
+    size_t end = LettersEnd(text_.substr(0, word + 6), word);
+    const std::string_view symbol = text_.substr(word, end - word);
+    const bool stop = ByteAt(text_, end) == '.';
+    if (symbol == "ea") return {end + (stop ? 1 : 0), {"each"}};
+    const auto unit = FindUnit(symbol, false, EnglishDialect::kUs);
+    if (!unit || IsAsciiAlnum(ByteAt(text_, end))) return {word, {"per"}};
+    Reading reading{end + (stop && symbol.size() > 1 ? 1 : 0), {"per"}};
+    reading.AppendEach(unit->singular);
+    return reading;
+  }
+
+  // Skips the signs of Markdown: headings, quotations, highlighted text, addresses of links, items.
+  // Reads arrows.
+  bool TakeMarkdown(const CodePoint& c, size_t run, size_t count) {
+    const char follows = ByteAt(text_, run);
+    const bool begins_line = at_ == 0 || IsLineBreak(DecodeBefore(text_, at_).value);
+    if (begins_line && (c.value == '#' || c.value == '>') && count <= 6 &&
+        (follows == ' ' || c.value == '>')) {
+      at_ = run;
+      return true;
+    }
+    if (c.value == '=' && count == 2) {
+      const bool inner = IsAsciiAlnum(follows) || (at_ > 0 && IsAsciiAlnum(text_[at_ - 1]));
+      const bool spaced = follows == ' ' && at_ > 0 && text_[at_ - 1] == ' ';
+      if (inner && !spaced) {
+        at_ = run;
+        return true;
+      }
+    }
+    if (c.value == ']' && count == 1 && follows == '(') {
+      const size_t close = text_.substr(0, run + kMaxWebBytes).find(')', run);
+      const std::string_view target =
+          close == std::string_view::npos ? "" : text_.substr(run + 1, close - run - 1);
+      if (target.find_first_of(" \n") == std::string_view::npos &&
+          target.find_first_of("/#.@") != std::string_view::npos) {
+        AddMark(")");
+        at_ = close + 1;
+        return true;
+      }
+    }
+    if (c.value == 0x2022 || c.value == 0x25E6 || c.value == 0x25AA) {
+      if (!words_.empty() && words_.back().after.find_first_of(",.;:!?") == std::string::npos) {
+        while (words_.back().after.ends_with(' ')) words_.back().after.pop_back();
+        AddMark(",");
+      }
+      at_ = run;
+      return true;
+    }
+    const bool arrow = (c.value == '-' || c.value == '=') && count <= 2 && follows == '>';
+    if (arrow || c.value == 0x2192 || c.value == 0x21D2) {
+      const size_t end = run + (arrow ? 1 : 0);
+      if (!words_.empty() && last_ > end) AddWord("to", at_, end);
+      at_ = end;
+      return true;
+    }
+    if (c.value == '<' && count == 1 && follows == '3' && !IsAsciiAlnum(ByteAt(text_, run + 1)) &&
+        ByteAt(text_, run + 1) != '.') {
+      const std::string previous = Previous();
+      const bool person = previous == "i" || previous == "we" || previous == "they";
+      if (!person && last_ > run + 1) return false;
+      at_ = run + 1;
+      if (person) AddWord("love", run - 1, at_);
+      return true;
+    }
+    return false;
+  }
+
+  // Skips ":D", ";-)" and the like, which say nothing.
+  bool TakeEmoticon() {
+    if (at_ > 0 && !IsSpace(DecodeBefore(text_, at_).value)) return false;
+    if (std::string_view(":;=").find(text_[at_]) == std::string_view::npos) return false;
+    const size_t mouth = at_ + (ByteAt(text_, at_ + 1) == '-' ? 2 : 1);
+    const char c = ByteAt(text_, mouth);
+    if (c == '\0' || std::string_view(")(DPpOo/|*3").find(c) == std::string_view::npos)
+      return false;
+    const CodePoint behind = DecodeAt(text_, mouth + 1);
+    if (behind.bytes > 0 && !IsSpace(behind.value) && PauseMark(behind.value, false).empty())
+      return false;
+    at_ = mouth + 1;
+    return true;
+  }
+
+  // Reads "friend(s)" as "friends".
+  bool TakePluralBrackets() {
+    if (at_ == 0 || !IsAsciiLower(text_[at_ - 1]) || words_.empty()) return false;
+    for (const std::string_view ending : {"(s)", "(es)"}) {
+      if (!text_.substr(at_).starts_with(ending)) continue;
+      words_.back().text += ending.substr(1, ending.size() - 2);
+      at_ += ending.size();
+      words_.back().end = at_ + offset_;
+      return true;
+    }
+    return false;
   }
 
   // Reads hyphens as a dash if they stand alone or doubled; otherwise they only join words.
@@ -339,6 +580,7 @@ class Walk {
     if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
       words_.back().after = " ";
     }
+    calling_ = calling_ || SpeaksOfCalling(AsciiLower(text));
     words_.push_back({std::move(text), begin + offset_, end + offset_, ""});
   }
 
@@ -359,13 +601,22 @@ class Walk {
   size_t last_ = 0;                             // one past the last byte that is spoken
   size_t number_end_ = std::string_view::npos;  // of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
+  bool calling_ = false;                        // a word before speaks of a telephone
+  bool quoting_ = false;                        // within straight quotation marks
   std::vector<SpokenWord> words_;
 };
 
 }  // namespace
 
 std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t offset) const {
-  return Walk(numbers_, text, offset).Run();
+  const auto folded = FoldText(text);
+  if (!folded) return Walk(numbers_, text, offset).Run();
+  std::vector<SpokenWord> words = Walk(numbers_, folded->text, 0).Run();
+  for (SpokenWord& word : words) {
+    word.begin = folded->origins[word.begin] + offset;
+    word.end = folded->origins[word.end] + offset;
+  }
+  return words;
 }
 
 }  // namespace millrace::models

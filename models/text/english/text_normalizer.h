@@ -34,12 +34,15 @@ inline constexpr size_t kMaxSpokenWordBytes = 64;
 // thread-safe. Time and output are linear in the text, with at most about 20 words for a number.
 class TextNormalizer {
  public:
-  explicit TextNormalizer(EnglishDialect dialect) : numbers_(dialect) {}
+  explicit TextNormalizer(EnglishDialect dialect) : dialect_(dialect), numbers_(dialect) {}
 
   // Normalises a sentence or a part of it. offset: added to all positions.
   std::vector<SpokenWord> Normalize(std::string_view text, size_t offset = 0) const;
 
+  EnglishDialect dialect() const { return dialect_; }
+
  private:
+  const EnglishDialect dialect_;
   const NumberReader numbers_;
 };
 

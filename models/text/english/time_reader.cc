@@ -30,6 +30,13 @@ int TwoDigits(std::string_view text, size_t at) {
   return value < 60 ? value : -1;
 }
 
+// Appends the digits of ".3", which end there.
+void AppendTenths(const NumberWords& numbers, std::string_view text, size_t end, Reading& reading) {
+  reading.Append("point");
+  reading.Append(numbers.Digits(text.substr(reading.end + 1, end - reading.end - 1)));
+  reading.end = end;
+}
+
 }  // namespace
 
 std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at) {
@@ -52,6 +59,10 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
     if (second < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3))) return std::nullopt;
     reading.end += 3;
   }
+  // A lap time: "1:45.3".
+  size_t tenths = reading.end;
+  if (ByteAt(text, tenths) == '.' && IsAsciiDigit(ByteAt(text, tenths + 1)))
+    tenths = DigitsEnd(text.substr(0, tenths + 5), tenths + 1);
   const std::string_view half = TakeHalf(text, reading.end);
   if (minute > 0) {
     if (minute < 10) reading.Append("oh");
@@ -62,8 +73,10 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   if (second >= 0) {
     reading.Append("and");
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(second)));
+    if (tenths > reading.end) AppendTenths(numbers, text, tenths, reading);
     reading.Append(second == 1 ? "second" : "seconds");
   }
+  if (tenths > reading.end) AppendTenths(numbers, text, tenths, reading);
   if (!half.empty()) reading.Append(half);
   return reading;
 }

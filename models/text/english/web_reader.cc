@@ -35,6 +35,30 @@ bool IsDomain(std::string_view host, bool known_top_level) {
   return known_top_level ? std::ranges::binary_search(kTopLevels, last) : last.size() >= 2;
 }
 
+// Returns true for "127.0.0.1".
+bool IsIpAddress(std::string_view host) {
+  size_t numbers = 0;
+  for (size_t at = 0; at <= host.size(); ++numbers) {
+    const size_t end = DigitsEnd(host, at);
+    if (end == at || end - at > 3 || (end < host.size() && host[end] != '.')) return false;
+    at = end + 1;
+  }
+  return numbers == 4;
+}
+
+// Returns true for "/etc/hosts", "~/notes" and "./run".
+bool IsPath(std::string_view path) {
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos || slash > 2) return false;
+  const std::string_view root = path.substr(0, slash);
+  if (root != "" && root != "~" && root != "." && root != "..") return false;
+  if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + 1])) return false;
+  const bool deep = path.find('/', slash + 1) != std::string_view::npos;
+  return (deep || !root.empty()) && std::ranges::all_of(path, [](char c) {
+           return IsLabelByte(c) || c == '/' || c == '.' || c == '_' || c == '~';
+         });
+}
+
 std::string_view WebSymbolName(char c) {
   switch (c) {
     case '.':
@@ -79,13 +103,15 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
         // A single letter is a letter, never the article.
         reading.words.push_back(std::string(address.substr(at, 1)) + ".");
       } else {
-        reading.Append(word == "www" ? "W.W.W." : word);
+        reading.Append(word == "www" ? "W.W.W." : word == "etc" ? "E.T.C." : word);
       }
       at = end;
     } else if (IsAsciiDigit(address[at])) {
       const size_t end = DigitsEnd(address, at);
       const std::string_view digits = address.substr(at, end - at);
-      reading.Append(digits.size() > kMaxNumber ? numbers.Digits(digits) : numbers.Whole(digits));
+      const bool port = at > 0 && address[at - 1] == ':';
+      reading.Append(port || digits.size() > kMaxNumber ? numbers.Digits(digits)
+                                                        : numbers.Whole(digits));
       at = end;
     } else {
       const std::string_view name = WebSymbolName(address[at++]);
@@ -102,7 +128,9 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
 }  // namespace
 
 std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text, size_t at) {
-  if (!IsAsciiAlnum(ByteAt(text, at))) return std::nullopt;
+  const char first = ByteAt(text, at);
+  const bool path = first == '/' || first == '~' || first == '.';
+  if (!IsAsciiAlnum(first) && !path) return std::nullopt;
   size_t end = at;
   const size_t limit = std::min(text.size(), at + kMaxWebBytes);
   while (end<limit&& static_cast<unsigned char>(text[end])> ' ' &&
@@ -115,7 +143,13 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
   std::string_view address = text.substr(at, end - at);
   if (address.ends_with("'s")) address.remove_suffix(2);
   end = at + address.size();
-  if (address.find('.') == std::string_view::npos &&
+  if (path) {
+    if (!IsPath(address)) return std::nullopt;
+    Reading reading{end, {}};
+    Spell(numbers, address, reading);
+    return reading;
+  }
+  if (address.find('.') == std::string_view::npos && !address.starts_with("localhost") &&
       address.find("://") == std::string_view::npos) {
     return std::nullopt;
   }
@@ -132,7 +166,8 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
     if (sign == 0 || !local || !IsDomain(address.substr(sign + 1), false)) return std::nullopt;
   } else {
     const std::string_view host = address.substr(0, address.find_first_of("/?#:"));
-    if (!IsDomain(host, !host.starts_with("www."))) return std::nullopt;
+    const bool local = (host == "localhost" || IsIpAddress(host)) && host.size() < address.size();
+    if (!local && !IsDomain(host, !host.starts_with("www."))) return std::nullopt;
   }
   if (address.ends_with('/')) address.remove_suffix(1);
   Spell(numbers, address, reading);

@@ -58,15 +58,6 @@ std::string_view NameOf(PartOfSpeech part) {
   return "DEFAULT";
 }
 
-// Returns true where "lead" is likely the metal; the lexicon has only the verb's sound.
-bool IsMetal(std::string_view word, const WordContext& context) {
-  if (word != "lead") return false;
-  const std::string_view after = context.after;
-  return context.before == "of" || context.before == "molten" || context.before == "like" ||
-         after == "pipe" || after == "pipes" || after == "paint" || after == "poisoning" ||
-         after == "acid" || after == "bullet" || after == "bullets" || after == "pencil";
-}
-
 }  // namespace
 
 std::string WordPronouncer::Fixed(std::string_view word) const {
@@ -104,6 +95,11 @@ std::optional<Pronunciation> WordPronouncer::Pronounce(std::string_view word,
     return Pronunciation{*std::move(simple), entry && entry->Variant("None").has_value()};
   }
   if (auto compound = Compound(word, context)) return Pronunciation{*std::move(compound), false};
+  // "PhDs".
+  if (word.size() > 2 && word.ends_with('s') && IsAsciiUpper(word[word.size() - 2]) &&
+      std::ranges::count_if(word, IsAsciiUpper) >= 2) {
+    return Pronunciation{WithS(Spell(word.substr(0, word.size() - 1)), lexicon_.dialect()), false};
+  }
   // "IPv", "kWh".
   constexpr size_t kMaxMixed = 4;
   const auto capitals = std::ranges::count_if(word, [](char c) { return IsAsciiUpper(c); });
@@ -138,9 +134,6 @@ std::optional<Pronunciation> WordPronouncer::Special(std::string_view word,
     const bool use_habit = context.to_follows && !passive && habit;
     return Pronunciation{std::string(use_habit ? *habit : entry->phonemes()), false};
   }
-  if (IsMetal(lower, context)) {
-    return Pronunciation{"lˈɛd", false};
-  }
   return std::nullopt;
 }
 
@@ -162,11 +155,11 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
   }
   auto variant = entry.Variant(NameOf(context.part_of_speech));
   if (context.part_of_speech == PartOfSpeech::kAdjective) {
-    // "The use case" speaks of a use, so the noun's sound is taken, also for "minute", which is
-    // hardly ever tiny. The words below are adjectives that sound otherwise as nouns.
+    // "The use case" speaks of a use, so the noun's sound is taken. The words below are adjectives
+    // that sound otherwise as nouns.
     const std::string lower = AsciiLower(word);
     const bool itself = lower == "close" || lower == "invalid" || lower == "upset";
-    if ((!variant && !itself) || lower == "minute") variant = entry.Variant("NOUN");
+    if (!variant && !itself) variant = entry.Variant("NOUN");
   }
   if (variant && variant->empty()) return Spell(word);
   return std::string(variant.value_or(entry.phonemes()));

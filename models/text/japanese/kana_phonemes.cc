@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/strings.h"
+#include "models/text/japanese/japanese_numbers.h"
 #include "models/text/text_place.h"
 #include "models/text/unicode.h"
 
@@ -173,8 +174,11 @@ char32_t Voiced(char32_t kana) {
 
 struct Character {
   char32_t value;
-  size_t at;  // byte of the text
+  size_t at;              // byte of the text
+  bool particle = false;  // は or へ, which are spoken as わ and え
 };
+
+using Kana = std::vector<Character>;
 
 // Returns hiragana for half-width katakana, which begin at U+FF66, and wide marks for narrow ones.
 char32_t Widened(char32_t c) {
@@ -182,6 +186,10 @@ char32_t Widened(char32_t c) {
       U"をぁぃぅぇぉゃゅょっーあいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめ"
       U"もやゆよらりるれろわん";
   if (c >= 0xFF66 && c <= 0xFF9D) return kWide[c - 0xFF66];
+  if (c >= 0xFF10 && c <= 0xFF19) return c - 0xFF10 + '0';
+  if (c == 0xFF05) return '%';
+  if (c == 0xFFE5) return 0xA5;
+  if (c == 0xFF0D || c == 0x2212 || c == 0x2010) return '-';
   switch (c) {
     case 0xFF61:
       return U'。';
@@ -209,9 +217,21 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
                          : " is not kana; write it in hiragana or katakana");
 }
 
-// Returns the text as hiragana, marks and spaces; all other characters are refused.
-absl::StatusOr<std::vector<Character>> ToHiragana(std::string_view text) {
-  std::vector<Character> kana;
+// Returns the reading of signs that stand with numbers.
+std::string_view SignName(char32_t c) {
+  switch (c) {
+    case '%':
+      return "パーセント";
+    case 0xA5:
+      return "えん";
+    default:
+      return {};
+  }
+}
+
+// Returns the text as hiragana, digits, marks and spaces; all other characters are refused.
+absl::StatusOr<Kana> ToHiragana(std::string_view text) {
+  Kana kana;
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
     char32_t c = Widened(point.value);
@@ -237,12 +257,195 @@ absl::StatusOr<std::vector<Character>> ToHiragana(std::string_view text) {
       constexpr std::u32string_view kVowels = U"ぁぃぇぉ";
       c = kVowels[c - 0x30F7];
     }
-    const bool known = IsKana(c) || c == kLong || c == U'・' || IsSpace(c) || !MarkOf(c).empty();
+    if (const std::string_view name = SignName(c); !name.empty()) {
+      for (const Character& part : *ToHiragana(name)) kana.push_back({part.value, at});
+      at += point.bytes;
+      continue;
+    }
+    const bool digit = IsDigit(c) || (c == '-' && !kana.empty() && IsDigit(kana.back().value));
+    const bool known =
+        digit || IsKana(c) || c == kLong || c == U'・' || IsSpace(c) || !MarkOf(c).empty();
     if (!known) return Refused(text, at, point.bytes, point.value);
     kana.push_back({c, at});
     at += point.bytes;
   }
   return kana;
+}
+
+char32_t ValueAt(const Kana& kana, size_t i) { return i < kana.size() ? kana[i].value : 0; }
+
+bool FollowsAt(const Kana& kana, size_t i, std::u32string_view expected) {
+  for (const char32_t c : expected) {
+    if (ValueAt(kana, i++) != c) return false;
+  }
+  return true;
+}
+
+bool PrecedesAt(const Kana& kana, size_t i, std::u32string_view expected) {
+  return i >= expected.size() && FollowsAt(kana, i - expected.size(), expected);
+}
+
+// Returns true if a word begins there as far as it is written apart.
+bool BeginsWord(const Kana& kana, size_t i) { return i == 0 || !IsKana(kana[i - 1].value); }
+
+// Returns the end of a number that begins at `i`: digits, with commas, a point or hyphens between.
+size_t NumberEnd(const Kana& kana, size_t i) {
+  size_t end = i;
+  while (IsDigit(ValueAt(kana, end))) {
+    ++end;
+    const char32_t c = ValueAt(kana, end);
+    if ((c == '-' || c == ',' || c == '.') && IsDigit(ValueAt(kana, end + 1))) ++end;
+  }
+  return end;
+}
+
+// Replaces numbers by their readings.
+Kana ReadNumbers(const Kana& kana) {
+  Kana read;
+  for (size_t i = 0; i < kana.size();) {
+    if (!IsDigit(kana[i].value)) {
+      if (kana[i].value != '-') read.push_back(kana[i]);
+      ++i;
+      continue;
+    }
+    const size_t end = NumberEnd(kana, i);
+    std::string number;
+    std::u32string behind;
+    for (size_t k = i; k < end; ++k) number += static_cast<char>(kana[k].value);
+    constexpr size_t kLongestCounter = 6;
+    for (size_t k = end; k < std::min(kana.size(), end + kLongestCounter); ++k)
+      behind += kana[k].value;
+    const bool codes = number.find('-') != std::string::npos || std::ranges::count(number, '.') > 1;
+    size_t taken = 0;
+    const bool month = PrecedesAt(read, read.size(), U"がつ");
+    for (const char32_t c :
+         codes ? JapaneseDigits(number) : JapaneseNumber(number, behind, month, taken))
+      read.push_back({c, kana[i].at});
+    i = end + taken;
+  }
+  return read;
+}
+
+// Returns true if は at `i` is the particle.
+bool IsTopicParticle(const Kana& kana, size_t i) {
+  if (BeginsWord(kana, i)) return false;
+  if (!IsKana(ValueAt(kana, i + 1)))
+    return !(i >= 1 && kana[i - 1].value == U'は' && BeginsWord(kana, i - 1));
+  for (const std::u32string_view before :
+       {U"わたし", U"わたくし", U"ぼく",     U"おれ",       U"かれ",       U"かのじょ",
+        U"あなた", U"きみ",     U"これ",     U"それ",       U"あれ",       U"ここ",
+        U"そこ",   U"こちら",   U"そちら",   U"あちら",     U"きょう",     U"あした",
+        U"きのう", U"けさ",     U"こんばん", U"こんにち",   U"なまえ",     U"さん",
+        U"くん",   U"ちゃん",   U"せんせい", U"わたしたち", U"ひと",       U"こと",
+        U"もの",   U"とき",     U"ところ",   U"から",       U"まで",       U"では",
+        U"には",   U"とは",     U"てんき",   U"にほん",     U"とうきょう", U"いぬ",
+        U"ねこ",   U"がくせい", U"でんしゃ", U"おかあさん", U"おとうさん", U"はは",
+        U"ちち",   U"あに",     U"あね",     U"うち"}) {
+    if (before.ends_with(U'は') ? PrecedesAt(kana, i + 1, before) && i + 1 > before.size() &&
+                                      ValueAt(kana, i + 1) != U'い'
+                                : PrecedesAt(kana, i, before))
+      return true;
+  }
+  for (const std::u32string_view after :
+       {U"なんで",     U"なんじ", U"なんさ", U"なにが",   U"なにを",  U"どこ", U"だれ",
+        U"どなた",     U"いくら", U"いくつ", U"いつ",     U"どう",    U"どの", U"どれ",
+        U"とても",     U"すき",   U"きらい", U"あり",     U"いい",    U"いま", U"いません",
+        U"ありません", U"わたし", U"あなた", U"がくせい", U"せんせい"}) {
+    if (FollowsAt(kana, i + 1, after)) return true;
+  }
+  return false;
+}
+
+// Returns true if へ at `i` is the particle.
+bool IsGoalParticle(const Kana& kana, size_t i) {
+  if (BeginsWord(kana, i)) return false;
+  if (!IsKana(ValueAt(kana, i + 1))) return true;
+  for (const std::u32string_view after :
+       {U"いき",   U"いく", U"いっ", U"いこ", U"かえ",     U"きま", U"きて",
+        U"くる",   U"むか", U"はい", U"のぼ", U"おく",     U"でか", U"もど",
+        U"ひっこ", U"の",   U"は",   U"も",   U"ようこそ", U"つれ", U"はし"}) {
+    if (FollowsAt(kana, i + 1, after)) return true;
+  }
+  return false;
+}
+
+// Makes は and へ the kana that are spoken where they are particles. Those of katakana are none.
+void ReadParticles(std::string_view text, Kana& kana) {
+  for (size_t i = 0; i < kana.size(); ++i) {
+    const char32_t c = kana[i].value;
+    if ((c != U'は' && c != U'へ') || DecodeAt(text, kana[i].at).value != c) continue;
+    if (c == U'は' ? !IsTopicParticle(kana, i) : !IsGoalParticle(kana, i)) continue;
+    kana[i].particle = true;
+  }
+  for (Character& c : kana) {
+    if (c.particle) c.value = c.value == U'は' ? U'わ' : U'え';
+  }
+}
+
+// Returns the vowel of a kana, also of small ones, as あ, い, う, え or お; 0 for others.
+char32_t VowelOf(char32_t kana) {
+  constexpr std::array<std::u32string_view, 5> kRows = {
+      U"あぁかがさざただなはばぱまゃやらゎわ", U"いぃきぎしじちぢにひびぴみりゐ",
+      U"うぅくぐすずつづぬふぶぷむゅゆるゔ", U"えぇけげせぜてでねへべぺめれゑ",
+      U"おぉこごそぞとどのほぼぽもょよろ"};
+  constexpr std::u32string_view kVowels = U"あいうえお";
+  for (size_t i = 0; i < kRows.size(); ++i) {
+    if (kRows[i].find(kana) != std::u32string_view::npos) return kVowels[i];
+  }
+  return 0;
+}
+
+bool IsIn(char32_t c, std::u32string_view set) {
+  return c != 0 && set.find(c) != std::u32string_view::npos;
+}
+
+// Returns true if the vowel at `i` only makes the one before it long, as dictionaries say:
+// とうきょう, せんせい, おかあさん. Where a particle or the stem of a verb ends before it, it does
+// not.
+bool Lengthens(const Kana& kana, size_t i) {
+  if (i == 0 || kana[i - 1].particle || kana[i].particle) return false;
+  const char32_t before = kana[i - 1].value;
+  const char32_t vowel = VowelOf(before);
+  const char32_t c = kana[i].value;
+  const char32_t next = ValueAt(kana, i + 1);
+  if (IsIn(next, U"ぁぃぅぇぉ")) return false;
+  const bool starts = BeginsWord(kana, i - 1);
+  switch (c) {
+    case U'う':
+      if (vowel == U'う') return true;
+      if (vowel != U'お') return false;
+      // "の" and a word that begins with う; verbs that end in う.
+      if (before == U'の' && !starts && IsIn(next, U"えちみまで")) return false;
+      for (const std::u32string_view verb : {U"おも", U"さそ", U"ととの", U"よそお"}) {
+        if (PrecedesAt(kana, i, verb)) return false;
+      }
+      return true;
+    case U'い':
+      if (vowel == U'え')
+        return !(IsIn(before, U"てで") && !starts && IsIn(next, U"るたてなまくっけられよ"));
+      if (vowel != U'い') return false;
+      if (before == U'に')
+        return kana[i].at != kana[i - 1].at && IsIn(next, U"さちん");
+      return next != U'る' && !FollowsAt(kana, i + 1, U"ます") &&
+             !FollowsAt(kana, i + 1, U"ませ") && !FollowsAt(kana, i + 1, U"まし");
+    case U'あ':
+      return IsIn(before, U"あばまさやわ") || (before == U'か' && IsIn(next, U"さち"));
+    case U'え':
+      return IsIn(before, U"えねへ");
+    case U'お':
+      return IsIn(before, U"おこほ") || (before == U'と' && IsIn(next, U"るりいく"));
+    default:
+      return false;
+  }
+}
+
+// Makes long vowels ー. Katakana writes them so already.
+void ReadLongVowels(std::string_view text, Kana& kana) {
+  for (size_t i = 1; i < kana.size(); ++i) {
+    const char32_t written = DecodeAt(text, kana[i].at).value;
+    const bool katakana = written >= 0x30A1 && written <= 0x30FA;
+    if (!katakana && Lengthens(kana, i)) kana[i].value = kLong;
+  }
 }
 
 // Returns the sound of ん before the given phonemes.
@@ -272,8 +475,12 @@ void AppendMark(std::string_view mark, std::string& phonemes) {
 absl::Status CheckKana(std::string_view text) { return ToHiragana(text).status(); }
 
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
-  const auto kana = ToHiragana(text);
-  if (!kana.ok()) return kana.status();
+  auto written = ToHiragana(text);
+  if (!written.ok()) return written.status();
+  Kana read = ReadNumbers(*written);
+  ReadParticles(text, read);
+  ReadLongVowels(text, read);
+  const Kana* kana = &read;
   PhonemeText result;
   std::string& phonemes = result.phonemes;
   bool divided = true;  // from the word before

@@ -21,6 +21,7 @@
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_reply.h"
+#include "server/frontends/http/unread_scripts.h"
 #include "server/http/http_routes.h"
 
 namespace millrace::server {
@@ -156,6 +157,10 @@ class ElevenLabsRoutes {
     SpeechBody body;
     absl::StatusOr<SpeechWork> work = Prepare(request, form, *place, body);
     if (!body.ignored.empty()) response.set_header("Warning", IgnoredMembersWarning(body.ignored));
+    if (work.ok()) {
+      if (const std::string warning = UnreadScriptsWarning(*work); !warning.empty())
+        response.set_header("Warning", warning);
+    }
     SpeechAnswer answer;
     answer.send_error = SendElevenLabsError;
     std::unique_ptr<SpeechFramer> framer;

@@ -18,6 +18,7 @@
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_framer.h"
 #include "server/frontends/http/speech_reply.h"
+#include "server/frontends/http/unread_scripts.h"
 #include "server/frontends/openai/openai_error.h"
 #include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
@@ -131,6 +132,8 @@ class OpenAiRoutes {
       response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
     std::unique_ptr<SpeechFramer> framer;
     if (work.ok()) {
+      if (const std::string warning = UnreadScriptsWarning(*work); !warning.empty())
+        response.set_header("Warning", warning);
       framer = std::make_unique<OpenAiFramer>(
           wanted.framing, wanted.speech.format,
           models::CountCodePoints(std::get<models::SynthesizeInput>(work->work.input).text));

@@ -36,7 +36,7 @@ int PrintVoices(const EnglishG2p& g2p) {
     for (const Sentence& sentence : SplitSentences(line, {.joins_short_lines = true})) {
       const auto tokens = g2p.Phonemize(sentence.text);
       const RespelledText respelled = RespellForEspeak(normalizer, sentence.text);
-      const auto phonemes = (*phonemizer)->Phonemize(respelled.text);
+      const auto phonemes = (*phonemizer)->Phonemize(respelled.text, /*has_phonemes=*/true);
       if (!tokens.ok() || !phonemes.ok()) {
         std::cerr << line << ": " << tokens.status() << ", " << phonemes.status() << "\n";
         return 1;

@@ -99,7 +99,8 @@ TEST(HardEnglishTest, EspeakSaysHeteronymsByWhatTheyAreInTheirSentence) {
   const TextNormalizer normalizer(EnglishDialect::kUs);
   for (const auto& [sentence, word, expected] : ReadRows("heteronyms.txt")) {
     const RespelledText text = RespellForEspeak(normalizer, sentence);
-    const auto phonemes = (*phonemizer)->PhonemizeParts(text.text, text.words);
+    const auto phonemes =
+        (*phonemizer)->PhonemizeParts(text.text, text.words, /*has_phonemes=*/true);
     ASSERT_TRUE(phonemes.ok()) << phonemes.status();
     std::string sound;
     for (const PhonemeWord& found : phonemes->words) {

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"I think I am", "I think I am"},
         Case{"vol. II of Louis XIV's", "volume two of Louis the fourteenth's"},
         Case{"the U.K.'s", "the U.K.'s"}, Case{"Elizabeth I think", "Elizabeth I think"},
-        Case{"R&D @ home #tag", "R and D at home hash tag"},
+        Case{"R&D @ home #tag", "R and D at home hashtag tag"},
         Case{"visit https://www.example.com/a.", "visit W.W.W. dot example dot com slash a.."},
         Case{"See example.com/a-b?x=1!",
              "See example dot com slash a. dash b. question mark x. equals one!"},

@@ -1,0 +1,271 @@
+#include "models/text/english/heteronyms.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string>
+
+#include "models/text/ascii.h"
+#include "models/text/english/part_of_speech.h"
+
+namespace millrace::models {
+namespace {
+
+// The sounds of a verb and a noun in espeak-ng's mnemonics. The lexicon has those of misaki.
+struct VerbAndNoun {
+  std::string_view word;
+  std::string_view verb;
+  std::string_view noun;
+};
+
+// Sorted by bytes.
+constexpr std::array<VerbAndNoun, 58> kVerbsAndNouns = {{
+    {"abuse", "abj'u:z", "abj'u:s"},
+    {"advocate", "'adv@k,eIt", "'adv@k@t"},
+    {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
+    {"appropriate", "apr'oUprI2;,eIt", "apr'oUprI2;@t"},
+    {"associate", "as'oUsI2;,eIt", "as'oUsI2;@t"},
+    {"attribute", "atr'Ibju:t", "'atrIbj,u:t"},
+    {"close", "kl'oUz", "kl'oUz"},
+    {"conduct", "k@nd'Vkt", "k'0ndVkt"},
+    {"conflict", "k@nfl'Ikt", "k'0nflIkt"},
+    {"content", "k@nt'Ent", "k'0ntEnt"},
+    {"contents", "k@nt'Ents", "k'0ntEnts"},
+    {"contest", "k@nt'Est", "k'0nt2Est"},
+    {"contract", "k@ntr'akt", "k'0ntrakt"},
+    {"contrast", "k@ntr'aast", "k'0ntraast"},
+    {"convert", "k@nv'3:t", "k'0nv3:t"},
+    {"convict", "k@nv'Ikt", "k'0nvIkt"},
+    {"decrease", "dI2kr'i:s", "d'i:kri:s"},
+    {"delegate", "d'ElI2g,eIt", "d'ElI2g@t"},
+    {"deliberate", "dIl'Ib3r,eIt", "dIl'Ib3r@t"},
+    {"digest", "daIdZ'Est", "d'aIdZEst"},
+    {"duplicate", "d'u:plIk,eIt", "d'u:plIk@t"},
+    {"elaborate", "Il'ab3r,eIt", "Il'ab3r-@t"},
+    {"escort", "Esk'O@t", "'EskO@t"},
+    {"estimate", "'EstIm,eIt", "'EstIm@t"},
+    {"estimates", "'EstIm,eIts", "'EstIm@ts"},
+    {"excuse", "Ekskj'u:z", "Ekskj'u:s"},
+    {"export", "Eksp'o@t", "'Ekspo@t"},
+    {"extract", "Ekstr'akt", "'Ekstrakt"},
+    {"graduate", "gr'adju:,eIt", "gr'adZu:@t"},
+    {"house", "h'aUz", "h'aUs"},
+    {"houses", "h'aUzI2z", "h'aUzI2z"},
+    {"import", "Imp'o@t", "'Impo@t"},
+    {"increase", "INkr'i:s", "'INkri:s"},
+    {"increases", "INkr'i:sI2z", "'INkri:sI2z"},
+    {"insult", "Ins'Vlt", "'InsVlt"},
+    {"live", "l'Iv", "l'aIv"},
+    {"moderate", "m'0d3r,eIt", "m'0d3r@t"},
+    {"object", "0bdZ'Ekt", "'0bdZEkt"},
+    {"objects", "0bdZ'Ekts", "'0bdZEkts"},
+    {"perfect", "p3f'Ekt", "p'3:fEkt"},
+    {"permit", "p3m'It", "p'3:mIt"},
+    {"present", "prIz'Ent", "pr'Ez@nt"},
+    {"presents", "prIz'Ents", "pr'Ez@nts"},
+    {"produce", "pr@d'u:s", "pr'0du:s"},
+    {"progress", "pr@gr'Es", "pr'0grEs"},
+    {"project", "pr@dZ'Ekt", "pr'0dZEkt"},
+    {"rebel", "rIb'El", "r'Eb@L"},
+    {"record", "rIk'o@d", "r'Ek3d"},
+    {"records", "rIk'o@dz", "r'Ek3dz"},
+    {"refuse", "rIfj'u:z", "r'Efju:s"},
+    {"reject", "rIdZ'Ekt", "r'i:dZEkt"},
+    {"separate", "s'Ep3r,eIt", "s'Ep@-r@t"},
+    {"subject", "s@bdZ'Ekt", "s'VbdZEkt"},
+    {"survey", "s3v'eI", "s'3:veI"},
+    {"suspect", "s@sp'Ekt", "s'VspEkt"},
+    {"transport", "transp'o@t", "tr'anspo@t"},
+    {"use", "j'u:z", "j'u:s"},
+    {"uses", "j'u:zI2z", "j'u:sI2z"},
+}};
+static_assert(std::ranges::is_sorted(kVerbsAndNouns, {}, &VerbAndNoun::word));
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// The words around one, in lower case; empty where there is none.
+class Neighbours {
+ public:
+  Neighbours(std::span<const SpokenWord> words, size_t at) : words_(words), at_(at) {}
+
+  std::string Before(size_t steps = 1) const {
+    return at_ >= steps ? AsciiLower(words_[at_ - steps].text) : "";
+  }
+  std::string After(size_t steps = 1) const {
+    return at_ + steps < words_.size() ? AsciiLower(words_[at_ + steps].text) : "";
+  }
+  // Returns true if one of the words near it begins with one of these.
+  bool Near(std::initializer_list<std::string_view> beginnings) const {
+    constexpr size_t kFarthest = 12;
+    const size_t begin = at_ > kFarthest ? at_ - kFarthest : 0;
+    for (size_t i = begin; i < std::min(words_.size(), at_ + kFarthest); ++i) {
+      if (i == at_) continue;
+      const std::string word = AsciiLower(words_[i].text);
+      for (const std::string_view beginning : beginnings) {
+        if (word.starts_with(beginning)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const std::span<const SpokenWord> words_;
+  const size_t at_;
+};
+
+bool IsSubject(std::string_view word) {
+  return IsOneOf(word, {"i", "you", "he", "she", "it", "we", "they", "who"});
+}
+
+bool IsDeterminer(std::string_view word) {
+  return IsOneOf(word, {"a", "an", "the", "this", "that", "her", "his", "my", "our", "their",
+                        "your", "its", "every", "each", "no"});
+}
+
+// Returns true where "lead" is the metal.
+bool IsMetal(const Neighbours& near) {
+  const std::string after = near.After();
+  if (IsOneOf(near.Before(), {"of", "molten", "like", "contain", "contains"}) &&
+      !IsDeterminer(after))
+    return true;
+  if (near.Before().empty() && (after == "is" || after == "was")) return true;
+  return IsOneOf(after, {"pipe", "pipes", "paint", "poisoning", "acid", "bullet", "bullets",
+                         "pencil", "pencils", "weight", "weights", "ore", "content", "levels",
+                         "exposure", "shot", "crystal", "solder"}) &&
+         near.Before() != "to";
+}
+
+std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& near) {
+  const std::string before = near.Before();
+  const std::string after = near.After();
+  if (word == "lead" && IsMetal(near)) return WordSound{"lˈɛd", "l'Ed"};
+  if (word == "lead-free") return WordSound{"lˈɛdfɹˌi", "l'Edfr,i:"};
+  if (word == "lead-acid") return WordSound{"lˈɛdˌæsəd", "l'Ed,asId"};
+  if (word == "lead-lined") return WordSound{"lˈɛdlˌInd", "l'Edl,aInd"};
+  if (word == "bass" || word == "basses") {
+    const bool fish =
+        near.Near({"fish", "lake", "river", "caught", "catch", "pond", "lure", "bait", "angl",
+                   "sea", "striped", "largemouth", "smallmouth", "fillet", "grilled", "eat"});
+    if (word == "basses") return std::nullopt;
+    return fish ? WordSound{"bˈæs", "b'as"} : WordSound{"bˈAs", "b'eIs"};
+  }
+  if (word == "bow") {
+    const bool bends = IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
+                       IsOneOf(after, {"down", "before", "out"}) ||
+                       near.Near({"take", "took", "taking", "ship", "stern", "curtain", "applau"});
+    return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
+  }
+  if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
+  if (word == "sow") {
+    const bool pig = IsDeterminer(before) || near.Near({"pig", "boar", "farrow"});
+    return pig ? WordSound{"sˈW", "s'aU"} : WordSound{"sˈO", "s'oU"};
+  }
+  if (word == "dove") {
+    const bool dives = !IsDeterminer(before) && before != "white" && before != "turtle" &&
+                       IsOneOf(after, {"in", "into", "off", "down", "under", "deep", "straight",
+                                       "headfirst", "right", "from", "for", "through", "back"});
+    return dives ? WordSound{"dˈOv", "d'oUv"} : WordSound{"dˈʌv", "d'Vv"};
+  }
+  if (word == "wound") {
+    const bool coils = !IsDeterminer(before) && before != "to" &&
+                       (IsSubject(before) || IsOneOf(after, {"up", "down", "around", "through"})) &&
+                       !IsOneOf(near.Before(2), {"did", "can", "will", "could", "would"});
+    if (coils) return WordSound{"wˈWnd", "w'aUnd"};
+    return std::nullopt;
+  }
+  if (word == "minute") {
+    const bool tiny =
+        IsOneOf(before, {"very", "so", "too", "extremely", "most", "are", "is"}) ||
+        IsOneOf(after,
+                {"amount",   "amounts",   "change",      "changes",  "crack",      "cracks",
+                 "creature", "creatures", "detail",      "details",  "difference", "differences",
+                 "dose",     "doses",     "examination", "fraction", "fragments",  "hole",
+                 "holes",    "particle",  "particles",   "piece",    "pieces",     "quantities",
+                 "quantity", "scale",     "size",        "traces",   "variations"});
+    return tiny ? WordSound{"mInˈut", "maIn'u:t"} : WordSound{"mˈɪnət", "m'InIt"};
+  }
+  if (word == "resent") return WordSound{"ɹəzˈɛnt", "rIz'Ent"};
+  if (word == "contents" && !IsSubject(before)) return WordSound{"kˈɑntˌɛnts", "k'0ntEnts"};
+  if (word == "refuse" &&
+      (IsDeterminer(before) || IsOneOf(before, {"of", "household"}) ||
+       IsOneOf(after, {"bag", "bags", "bin", "bins", "collection", "collector", "collectors",
+                       "disposal", "dump", "sacks", "truck", "trucks"}))) {
+    return WordSound{"ɹˈɛfjˌus", "r'Efju:s"};
+  }
+  if (word == "refuse") return WordSound{"ɹəfjˈuz", "rIfj'u:z"};
+  if (word == "close") {
+    // "So close it", "the close of day".
+    const bool verb = before == "so" && (after == "it" || after == "the" || after == "them");
+    const bool end = before == "the" && after == "of";
+    if (verb || end) return WordSound{"klˈOz", "kl'oUz"};
+  }
+  if (word == "read" && IsSubject(before) &&
+      IsOneOf(near.Before(2), {"have", "has", "had", "haven't", "hasn't", "hadn't"})) {
+    return WordSound{"ɹˈɛd", "r'Ed"};
+  }
+  if (word == "used" && after == "to" &&
+      !IsOneOf(before, {"is", "are", "was", "were", "be", "been", "being"})) {
+    return WordSound{"jˈust", "j'u:st"};
+  }
+  if ((word == "use" || word == "abuse") && before.empty() && after == "of")
+    return word == "use" ? WordSound{"jˈus", "j'u:s"} : WordSound{"əbjˈus", "abj'u:s"};
+  return std::nullopt;
+}
+
+// Names and words about which a front end is wrong.
+std::optional<WordSound> FindException(std::string_view word) {
+  struct Entry {
+    std::string_view word;
+    WordSound sound;
+  };
+  // Sorted by bytes.
+  static constexpr std::array<Entry, 10> kEntries = {{
+      {"covid", {"", "k'oUvId"}},
+      {"cuda", {"kˈudə", "k'u:d@"}},
+      {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
+      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
+      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},
+      {"nguyen", {"wˈɪn", "w'In"}},
+      {"quinoa", {"", "k'i:nwA:"}},
+      {"unesco", {"", "ju:n'EskoU"}},
+      {"versailles", {"", "v3s'aI"}},
+      {"zip", {"zˈɪp", "z'Ip"}},
+  }};
+  static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
+  const auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
+  if (found == kEntries.end() || found->word != word) return std::nullopt;
+  return found->sound;
+}
+
+}  // namespace
+
+std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t at) {
+  const std::string word = AsciiLower(words[at].text);
+  if (auto exception = FindException(word)) return exception;
+  if (auto meaning = FindMeaning(word, Neighbours(words, at))) return meaning;
+  const auto found =
+      std::ranges::lower_bound(kVerbsAndNouns, std::string_view(word), {}, &VerbAndNoun::word);
+  if (found == kVerbsAndNouns.end() || found->word != word) return std::nullopt;
+  switch (GuessPartOfSpeech(words, at)) {
+    case PartOfSpeech::kVerb:
+      return WordSound{"", found->verb};
+    case PartOfSpeech::kNoun:
+      return WordSound{"", found->noun};
+    case PartOfSpeech::kAdjective:
+      return WordSound{"", word == "close" ? "kl'oUs" : found->noun};
+    case PartOfSpeech::kPredicate:
+      if (word == "content") return WordSound{"", found->verb};
+      return std::nullopt;
+    case PartOfSpeech::kUnknown:
+      // "Use it" and the like, as the lexicon has it.
+      if (word == "use" || word == "estimate" || word == "increase")
+        return WordSound{"", found->verb};
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "models/text/english/text_normalizer.h"
+
+namespace millrace::models {
+
+// An American word's sound for both kinds of voices.
+struct WordSound {
+  std::string_view misaki;  // in misaki's symbols; empty: what the lexicon has
+  std::string_view espeak;  // in espeak-ng's mnemonics; empty: what espeak-ng makes of the word
+};
+
+// Returns the sound of words[at] if it is spelled like another word and the words around it say
+// which one it is, or if both front ends are wrong about it. Thread-safe; constant time.
+std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t at);
+
+}  // namespace millrace::models

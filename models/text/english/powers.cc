@@ -1,0 +1,87 @@
+#include "models/text/english/powers.h"
+
+#include <utility>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxDigits = 4;
+
+// Returns the ASCII digit or sign of a superscript character; 0 for others.
+char FromSuperscript(char32_t c) {
+  switch (c) {
+    case 0xB2:
+      return '2';
+    case 0xB3:
+      return '3';
+    case 0xB9:
+      return '1';
+    case 0x207A:
+      return '+';
+    case 0x207B:
+      return '-';
+    default:
+      return c == 0x2070 || (c >= 0x2074 && c <= 0x2079) ? static_cast<char>('0' + (c - 0x2070))
+                                                         : '\0';
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> PowerWords(const NumberWords& numbers, bool negative,
+                                    std::string_view digits) {
+  if (!negative && digits == "2") return {"squared"};
+  if (!negative && digits == "3") return {"cubed"};
+  std::vector<std::string> words = {"to", "the"};
+  if (negative) words.emplace_back("minus");
+  const bool ordinal = !negative && digits != "0";
+  for (std::string& word : ordinal ? numbers.Ordinal(ParseDigits(digits)) : numbers.Whole(digits))
+    words.push_back(std::move(word));
+  return words;
+}
+
+std::optional<Reading> ReadSuperscript(const NumberWords& numbers, std::string_view text,
+                                       size_t at) {
+  std::string written;
+  size_t end = at;
+  while (written.size() <= kMaxDigits) {
+    const CodePoint c = DecodeAt(text, end);
+    const char plain = c.bytes > 0 ? FromSuperscript(c.value) : '\0';
+    if (plain == '\0') break;
+    written += plain;
+    end += c.bytes;
+  }
+  if (written.empty()) return std::nullopt;
+  const char last = written.back();
+  if (last == '+' || last == '-') {
+    written.pop_back();
+    Reading charge{end, {}};
+    if (DigitsEnd(written, 0) == written.size() && !written.empty())
+      charge.Append(numbers.Whole(written));
+    charge.Append(last == '+' ? "plus" : "minus");
+    return charge;
+  }
+  const bool negative = written.front() == '-';
+  const std::string_view digits =
+      std::string_view(written).substr(negative || written.front() == '+' ? 1 : 0);
+  if (digits.empty() || DigitsEnd(digits, 0) != digits.size()) return std::nullopt;
+  return Reading{end, PowerWords(numbers, negative, digits)};
+}
+
+std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view text, size_t at) {
+  if (ByteAt(text, at) != '^') return std::nullopt;
+  const bool braced = ByteAt(text, at + 1) == '{';
+  size_t begin = at + (braced ? 2 : 1);
+  const bool negative = ByteAt(text, begin) == '-';
+  if (negative) ++begin;
+  const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+  if (end == begin || end - begin > kMaxDigits) return std::nullopt;
+  const bool closed = braced && ByteAt(text, end) == '}';
+  return Reading{end + (closed ? 1 : 0),
+                 PowerWords(numbers, negative, text.substr(begin, end - begin))};
+}
+
+}  // namespace millrace::models

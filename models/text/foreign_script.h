@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace millrace::models {
+
+// Returns what people call the script of a letter that no text in Latin letters has, such as
+// "Chinese characters" or "Cyrillic text"; empty for Latin, Greek (which formulas have) and for
+// what is no letter. Thread-safe.
+std::string_view ForeignScript(char32_t c);
+
+struct ForeignScripts {
+  std::vector<std::string_view> names;  // in the order in which they occur
+  bool all = false;                     // nothing of the text is in another script, or a digit
+};
+
+// Finds the scripts that a voice for texts of the language, a BCP 47 tag, cannot read; none for a
+// language that is not written in Latin letters. Thread-safe; linear time.
+ForeignScripts FindForeignScripts(std::string_view text, std::string_view language);
+
+}  // namespace millrace::models
