@@ -184,6 +184,7 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       // "etc." ends a list, and before a capital its sentence, too.
       return word != "etc" && !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
+      if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
       return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next));
     case Abbreviation::kNone:
       break;

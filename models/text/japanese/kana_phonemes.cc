@@ -331,6 +331,7 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
   if (BeginsWord(kana, i)) return false;
   if (!IsKana(ValueAt(kana, i + 1)))
     return !(i >= 1 && kana[i - 1].value == U'は' && BeginsWord(kana, i - 1));
+  if (PrecedesAt(kana, i, U"はは") && BeginsWord(kana, i - 2)) return true;  // "mother"
   for (const std::u32string_view before :
        {U"わたし", U"わたくし", U"ぼく",     U"おれ",       U"かれ",       U"かのじょ",
         U"あなた", U"きみ",     U"これ",     U"それ",       U"あれ",       U"ここ",
@@ -339,12 +340,9 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
         U"くん",   U"ちゃん",   U"せんせい", U"わたしたち", U"ひと",       U"こと",
         U"もの",   U"とき",     U"ところ",   U"から",       U"まで",       U"では",
         U"には",   U"とは",     U"てんき",   U"にほん",     U"とうきょう", U"いぬ",
-        U"ねこ",   U"がくせい", U"でんしゃ", U"おかあさん", U"おとうさん", U"はは",
-        U"ちち",   U"あに",     U"あね",     U"うち"}) {
-    if (before.ends_with(U'は') ? PrecedesAt(kana, i + 1, before) && i + 1 > before.size() &&
-                                      ValueAt(kana, i + 1) != U'い'
-                                : PrecedesAt(kana, i, before))
-      return true;
+        U"ねこ",   U"がくせい", U"でんしゃ", U"おかあさん", U"おとうさん", U"ちち",
+        U"あに",   U"あね",     U"うち"}) {
+    if (PrecedesAt(kana, before.ends_with(U'は') ? i + 1 : i, before)) return true;
   }
   for (const std::u32string_view after :
        {U"なんで",     U"なんじ", U"なんさ", U"なにが",   U"なにを",  U"どこ", U"だれ",
@@ -424,8 +422,7 @@ bool Lengthens(const Kana& kana, size_t i) {
       if (vowel == U'え')
         return !(IsIn(before, U"てで") && !starts && IsIn(next, U"るたてなまくっけられよ"));
       if (vowel != U'い') return false;
-      if (before == U'に')
-        return kana[i].at != kana[i - 1].at && IsIn(next, U"さちん");
+      if (before == U'に') return kana[i].at != kana[i - 1].at && IsIn(next, U"さちん");
       return next != U'る' && !FollowsAt(kana, i + 1, U"ます") &&
              !FollowsAt(kana, i + 1, U"ませ") && !FollowsAt(kana, i + 1, U"まし");
     case U'あ':

@@ -54,7 +54,17 @@ std::string ReadByKokoro(std::string_view text) {
 }
 
 std::string ReadByPiper(std::string_view text) {
-  std::string words = Words(RespellForEspeak(TextNormalizer(EnglishDialect::kUs), text).text) + " ";
+  const RespelledText respelled = RespellForEspeak(TextNormalizer(EnglishDialect::kUs), text);
+  std::string spoken = respelled.text;
+  // A word that is given by its sounds, as it is written.
+  for (const PartToSpeak& part : respelled.words) {
+    if (!part.spoken.starts_with("[[")) continue;
+    const size_t at = spoken.find("[[");
+    const std::string_view written = text.substr(part.begin, part.end - part.begin);
+    spoken.replace(at, spoken.find("]]", at) + 2 - at,
+                   written.substr(0, written.find_first_of("-. ")));
+  }
+  std::string words = Words(spoken) + " ";
   // The name of the letter.
   for (size_t at = 0; (at = words.find("eigh ", at)) != std::string::npos;)
     words.replace(at, 5, "a ");
@@ -87,7 +97,7 @@ TEST(HardEnglishTest, WordsOfTheSourceKeepTheirPlaces) {
             "On=On|May 5, 1990=may fifth nineteen ninety|an=an|A/B=eigh B|test=test|see=see|"
             "p=page|3=three|");
   EXPECT_EQ(shown("COVID-19, 50%-75% well-known"),
-            "COVID-19=COVID nineteen|50%-75%=fifty percent to seventy five percent|"
+            "COVID-19=[[k'oUvId]] nineteen|50%-75%=fifty percent to seventy five percent|"
             "well-known=well-known|");
   EXPECT_EQ(shown("..."), "");
 }

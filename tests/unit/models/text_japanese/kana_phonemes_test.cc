@@ -31,15 +31,15 @@ TEST_P(KanaWordTest, IsSpokenAsMisakiSays) {
 INSTANTIATE_TEST_SUITE_P(
     Kana, KanaWordTest,
     testing::Values(
-        Case{"こんにちは", "koɲɲiʨiha"}, Case{"せかい", "sekai"}, Case{"がっこう", "ɡaʔkoɯ"},
-        Case{"とうきょう", "toɯkʲoɯ"}, Case{"カタカナ", "katakana"}, Case{"パーティー", "paːtʲiː"},
+        Case{"こんにちは", "koɲɲiʨiβa"}, Case{"せかい", "sekai"}, Case{"がっこう", "ɡaʔkoː"},
+        Case{"とうきょう", "toːkʲoː"}, Case{"カタカナ", "katakana"}, Case{"パーティー", "paːtʲiː"},
         Case{"ファイル", "ɸaiɾɯ"}, Case{"ウィンドウ", "βindoɯ"}, Case{"チェック", "ʨeʔkɯ"},
         Case{"ヴァイオリン", "vaioɾʲiɴ"}, Case{"しんぶん", "ɕimbɯɴ"}, Case{"さんか", "saŋka"},
         Case{"しんにん", "ɕiɲɲiɴ"}, Case{"ほんや", "hoɴja"}, Case{"ジュース", "ʥɨːsɨ"},
-        Case{"りょこう", "ɾʲokoɯ"}, Case{"ティッシュ", "tʲiʔɕɨ"}, Case{"デュエット", "dʲɨeʔto"},
+        Case{"りょこう", "ɾʲokoː"}, Case{"ティッシュ", "tʲiʔɕɨ"}, Case{"デュエット", "dʲɨeʔto"},
         Case{"フィルム", "ɸʲiɾɯmɯ"}, Case{"シェフ", "ɕeɸɯ"}, Case{"ツァーリ", "ʦaːɾʲi"},
         Case{"トゥー", "tɯː"}, Case{"イェス", "jesɨ"}, Case{"クォーツ", "kᵝoːʦɨ"},
-        Case{"グァム", "ɡᵝamɯ"}, Case{"ぎゃく", "ɡʲakɯ"}, Case{"きゅう", "kʲɨɯ"},
+        Case{"グァム", "ɡᵝamɯ"}, Case{"ぎゃく", "ɡʲakɯ"}, Case{"きゅう", "kʲɨː"},
         Case{"にゃ", "ɲa"}, Case{"ひゃく", "çakɯ"}, Case{"スィ", "si"}, Case{"ズィ", "zi"},
         Case{"ニェ", "ɲe"}, Case{"ヒェ", "çe"}, Case{"テュ", "tʲɨ"}, Case{"フュ", "ɸʲɨ"},
         Case{"ヴュ", "bʲɨ"}, Case{"ゔょ", "bʲo"}, Case{"キェ", "kʲe"}, Case{"ギェ", "ɡʲe"},
@@ -48,8 +48,32 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ツォ", "ʦo"}, Case{"フェ", "ɸe"}, Case{"フォ", "ɸo"}, Case{"ヴィ", "vʲi"},
         Case{"ヴェ", "ve"}, Case{"ホゥ", "hɯ"}));
 
+// As dictionaries give the pronunciation, with which the voices were trained.
+INSTANTIATE_TEST_SUITE_P(
+    LongVowels, KanaWordTest,
+    testing::Values(Case{"ありがとうございます", "aɾʲiɡatoːɡoʣaimasɨ"}, Case{"せんせい", "seɴseː"},
+                    Case{"がくせい", "ɡakɯseː"}, Case{"おかあさん", "okaːsaɴ"},
+                    Case{"おおきい", "oːkʲiː"}, Case{"おとうさん", "otoːsaɴ"},
+                    Case{"おもう", "omoɯ"}, Case{"している", "ɕiteiɾɯ"},
+                    Case{"ていねい", "teːneː"}, Case{"くうき", "kɯːkʲi"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Particles, KanaWordTest,
+    testing::Values(Case{"こんばんは", "kombaɴβa"}, Case{"わたしはがくせいです", "βataɕiβaɡakɯseːdesɨ"},
+                    Case{"えきへいきます", "ekʲieikʲimasɨ"}, Case{"それではまた", "soɾedeβamata"},
+                    Case{"はははへやへいきます", "hahaβahejaeikʲimasɨ"},
+                    Case{"ごはん", "ɡohaɴ"}, Case{"おはよう", "ohajoː"}, Case{"たいへん", "taiheɴ"},
+                    Case{"コハ", "koha"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, KanaWordTest,
+    testing::Values(Case{"2026ねん", "ɲiseɲɲiʥɨːɾokɯneɴ"}, Case{"100えん", "çakɯeɴ"},
+                    Case{"4がつ", "ɕiɡaʦɨ"}, Case{"3ぼん", "samboɴ"},
+                    Case{"１ぽん", "iʔpoɴ"}, Case{"7じ", "ɕiʨiʥi"}, Case{"2にん", "ɸɯtaɾʲi"},
+                    Case{"3.5", "santeŋɡo"}, Case{"03-12", "ʣeɾosaɴnoiʨiɲi"}));
+
 TEST(KanaPhonemesTest, PunctuationIsKeptWithSpacesAsInLatinText) {
-  EXPECT_EQ(Spoken("「はい」、そうです。げんき？"), "“hai”, soɯdesɨ. ɡeŋkʲi?");
+  EXPECT_EQ(Spoken("「はい」、そうです。げんき？"), "“hai”, soːdesɨ. ɡeŋkʲi?");
   EXPECT_EQ(Spoken("アイス・クリーム（すき）！"), "aisɨ kɯɾʲiːmɯ (sɨkʲi)!");
 }
 
