@@ -192,7 +192,7 @@ BAD_CAPTIONS = {
     "no input": ({}, 400, "input", ["missing"]),
     "stream a word": (CAPTION | {"stream": "no"}, 400, "stream", ["true or false"]),
     "timestamps a word": (CAPTION | {"return_timestamps": "no"}, 400, "return_timestamps", ["true or false"]),
-    "unknown voice": (CAPTION | {"voice": "af_heart"}, 400, "voice", ["'af_heart'", "joe"]),
+    "unknown voice": (CAPTION | {"voice": "nobody"}, 400, "voice", ["'nobody'", "joe"]),
     "unknown model": (CAPTION | {"model": "nobody"}, 404, "model", ["'nobody'", VOICE]),
     "too long for one object": (CAPTION | {"stream": False, "input": "a" * 5001}, 413, "input", ["5001", "5000"]),
     "aac": (CAPTION | {"response_format": "aac"}, 400, "response_format", ["'aac'"]),
