@@ -147,7 +147,8 @@ TEST(RestoreTest, ANumberThatWasChangedIsCorrected) {
 std::string MoneyRepaired(std::string_view source, std::string target) {
   const auto repairs = RepairMoneySigns(source, target);
   for (auto repair = repairs.rbegin(); repair != repairs.rend(); ++repair)
-    target.replace(repair->target.begin, repair->target.end - repair->target.begin, repair->becomes);
+    target.replace(repair->target.begin, repair->target.end - repair->target.begin,
+                   repair->becomes);
   return target;
 }
 
