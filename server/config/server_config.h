@@ -69,7 +69,7 @@ struct ServerConfig {
   // Whose pages a browser lets read answers over HTTP; "*" alone: all.
   std::vector<std::string> cors_origins;
   std::vector<std::string> allowed_hosts;  // in a Host header; see AllowedHosts
-  std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
+  std::filesystem::path port_file;         // gets the real ports as JSON once serving; empty: none
   bool reflection = true;
 
   // Security.
