@@ -229,7 +229,7 @@ BAD = {
     "too much binary": (*binary_body(behind=b"\0" * 257), "1 bytes more"),
     "binary size that lies": (*binary_body(size=BIG), f"is {BIG}; only 256 bytes"),
     "binary of another size": (*binary_body(size=252, behind=b"\0" * 252), "has 252 bytes; FP32[64] needs 64 elements of 4 bytes"),
-    "shared memory": (*binary_body(size=None, behind=b"", shared_memory_region="x"), "needs either data or"),
+    "shared memory": (*binary_body(size=None, behind=b"", shared_memory_region="x"), "is not supported; send the data"),
     "binary without a header": (binary_body()[0], {}, "not valid JSON"),
     "binary without a header or data": (binary_body(behind=b"")[0], {}, "only 0 bytes of the body are left"),
     "header beyond the body": (GOOD, {"Inference-Header-Content-Length": str(len(GOOD) + 1)}, "must be a number of 0.."),

@@ -163,7 +163,7 @@ BAD = {
     "unknown source": (GOOD | {"source": "xx"}, 400, ["'xx'", "'pt'"]),
     "unknown target": (GOOD | {"target": "xx"}, 400, ["'en'", "'xx'"]),
     "unknown format": (GOOD | {"format": "pdf"}, 400, ["format", "'pdf'", "html"]),
-    "alternatives a word": (GOOD | {"alternatives": "many"}, 400, ["alternatives", "'many'"]),
+    "alternatives a word": (GOOD | {"alternatives": "many"}, 400, ["alternatives", "a whole number"]),
     "glossary an object": (GOOD | {"glossary": {"a": "b"}}, 400, ["glossary", "list", "object"]),
     "glossary half": (GOOD | {"glossary": [{"source": "a"}]}, 400, ["glossary[0].target", "missing"]),
     "glossary empty term": (GOOD | {"glossary": [{"source": "", "target": "b"}]}, 400, ["glossary[0].source", "empty"]),

@@ -9,7 +9,7 @@ from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 client = triton.InferenceServerClient(sys.argv[1])
 assert client.is_server_live() and client.is_server_ready()
 assert client.get_server_metadata().name == "millrace"
-assert list(client.get_server_metadata().extensions) == ["model_configuration", "statistics"]
+assert list(client.get_server_metadata().extensions) == ["model_configuration", "model_repository", "statistics"]
 assert client.is_model_ready("null") and not client.is_model_ready("nobody")
 metadata = client.get_model_metadata("echo")
 assert [tensor.name for tensor in metadata.inputs] == ["A", "B", "C"], metadata
