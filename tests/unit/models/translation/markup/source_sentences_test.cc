@@ -248,7 +248,7 @@ TEST(SourceSentencesTest, KnowWhetherThereIsAnythingToTranslate) {
   EXPECT_TRUE(Read("{name} é {value}", kText)[0].has_words);
   EXPECT_FALSE(Read("[[[ ... ([{ — → ©", kText)[0].has_words);
   EXPECT_FALSE(Read("&amp&amp;&lt;&", kHtml)[0].has_words);
-  EXPECT_TRUE(Read("1,250", kText)[0].has_words);
+  EXPECT_FALSE(Read("1,250", kText)[0].has_words);
   EXPECT_TRUE(Read("日本", kText)[0].has_words);
   EXPECT_TRUE(Read("กขค", kText)[0].has_words);
   EXPECT_TRUE(Read("Plain words.", kText)[0].is_plain);
