@@ -62,7 +62,8 @@ TranslationPlan::TranslationPlan(const models::TranslateInput& input, Translatio
 }
 
 double TranslationPlan::WorkOf(const SourceSentence& sentence) const {
-  if (!sentence.has_words) return 0;
+  // Texts of numbers pass through steps too, and would make a model look slow if they were no work.
+  if (!sentence.has_words) return models::kSentenceWork;
   return (models::kSentenceWork + static_cast<double>(sentence.marked.text.size())) *
          settings_.search.beam_size;
 }
