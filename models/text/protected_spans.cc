@@ -319,11 +319,22 @@ class Reader {
     return end > from ? end : 0;
   }
 
+  // Reads 2*3*4; returns 0 if it is none.
+  size_t ProductEnd(size_t at) const {
+    size_t end = DigitsEnd(text_, at);
+    if (end == at) return 0;
+    size_t factors = 1;
+    for (size_t next = end; At(next) == '*' && DigitsEnd(text_, next + 1) > next + 1; ++factors)
+      end = next = DigitsEnd(text_, next + 1);
+    return factors > 1 ? end : 0;
+  }
+
   // Reads patterns that begin with a letter, digit or _.
   size_t Word(size_t at) const {
     // A percentage in a format string: 100%%
     if (const size_t digits = DigitsEnd(text_, at); digits > at && text_.substr(digits, 2) == "%%")
       return digits + 2;
+    if (const size_t product = ProductEnd(at); product > 0) return product;
     const size_t letters = RunEnd(at, IsAsciiLetter, 16);
     if (letters > at && text_.substr(letters, 3) == "://") return Address(at, letters + 3);
     if (text_.substr(at, 7) == "mailto:") return Address(at, at + 7);
@@ -348,7 +359,8 @@ class Reader {
     for (CodePoint c = DecodeAt(text_, at); c.bytes > 0; c = DecodeAt(text_, end)) {
       const bool emoji = (c.value >= 0x1F000 && c.value < 0x1FB00) ||
                          (c.value >= 0x2600 && c.value < 0x27C0) || c.value == U'⭐';
-      const bool joiner = c.value == 0x200D || c.value == 0xFE0F;
+      const bool tag = c.value >= 0xE0020 && c.value <= 0xE007F;  // of the flag of a region
+      const bool joiner = c.value == 0x200D || c.value == 0xFE0F || tag;
       if (end - at >= kMaxSpanBytes || !(emoji || (joiner && end > at))) break;
       end += c.bytes;
     }

@@ -56,12 +56,14 @@ INSTANTIATE_TEST_SUITE_P(
         "Visit «example.com». Then go.", "A sentence. Another one, isn't it? Yes: no; (so)!",
         "É «{nome}» à «https://é.com/ã», não é?", "mail@ and @ and # and % and { and $.",
         "Open «{ name }» of «${ amount }» or «{Your Name}», {a few words}.",
-        "Got «%1» of «%2» («%n» left), «%s%%», «100%%», 5 %1.",
+        "Is «2*3*4» 24? Got «%1» of «%2» («%n» left), «%s»«%%», «100%%», 5 %1.",
         "Is «v%s» at «{0}km», «A{1}B», «%d:%d»?",
         "Say «#{name}», «{% if a %}», «<%= b %>», «<?php echo $x; ?>».",
         "The [Smith et al] of «[name]» and «[Your Name]» in «[[a page]]».",
-        "At «|name|» | x | y |.", "In «photo.JPG», «READ.MD», the end.It is.",
-        "Is «:ref:`a <b>`» or «``c``».", "A «{n, plural,\n one {# a}\n other {# b}}» there.",
+        "At «|name|» | x | y |.",
+        "The «\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F» flag.",
+        "In «photo.JPG», «READ.MD», the end.It is.", "Is «:ref:`a <b>`» or «``c``».",
+        "A «{n, plural,\n one {# a}\n other {# b}}» there.",
         "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
 
 TEST(ProtectedSpansTest, TermsAreFoundAsWholeWordsTheLongestFirst) {
