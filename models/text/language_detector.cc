@@ -122,7 +122,7 @@ class ShortText {
   // The library is asked for the languages that can be meant, and for some of the likeliest.
   ShortText(const std::string& words, bool is_html, const MeansLanguage& can_be_meant)
       : evidence_(ReadLetters(words)) {
-    if (!evidence_.known_script) return;
+    if (!evidence_.has_known_script()) return;
     std::array<float, kLetterProfiles.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
     for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
@@ -132,7 +132,7 @@ class ShortText {
     }
   }
 
-  bool is_known() const { return evidence_.known_script; }
+  bool is_known() const { return evidence_.has_known_script(); }
   bool is_word() const { return evidence_.words <= 1; }
   float score(size_t language) const { return evidence_.scores[language]; }
 

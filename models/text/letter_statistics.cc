@@ -18,7 +18,7 @@ constexpr size_t kLongest = 3;  // letters of a sequence
 constexpr std::array<float, kLongest> kUnknown = {-10.8F, -11.5F, -11.5F};
 constexpr float kLevelsPerNat = 4;
 // Texts of any language have some letters of others, which are rarer.
-constexpr float kUsedLetter = -9;
+constexpr float kUsedLetter = -8;
 // A common word adds this to the score of its letters.
 constexpr float kCommonWord = 16;
 
@@ -152,14 +152,14 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
       for (size_t i = begin; i < begin + length; ++i) sequence += letters[i];
       if (const Scores* scores = statistics.Find(sequence)) {
         Add(*scores, evidence);
-        evidence.known_script =
-            evidence.known_script || (length == 1 && std::ranges::max(*scores) > kUsedLetter);
+        if (length == 1 && std::ranges::max(*scores) > kUsedLetter) ++evidence.known_letters;
       }
     }
   }
   std::string word;
   for (size_t i = 1; i + 1 < letters.size(); ++i) word += letters[i];
   if (const Scores* scores = statistics.FindWord(word)) Add(*scores, evidence);
+  evidence.letters += letters.size() - 2;
   ++evidence.words;
 }
 

@@ -13,7 +13,11 @@ struct LetterEvidence {
   // For each of kLetterProfiles the logarithm of the text's probability.
   std::array<float, kLetterProfiles.size()> scores{};
   size_t words = 0;
-  bool known_script = false;  // some language has one of the letters
+  size_t letters = 0;
+  size_t known_letters = 0;  // that some language uses often
+
+  // Returns true if the text is in a script of one of the languages.
+  bool has_known_script() const { return known_letters > letters / 2; }
 };
 
 // Reads UTF-8; only letters count. Takes a microsecond for each of them. Thread-safe.

@@ -32,6 +32,14 @@ TEST_F(LanguageDetectorTest, OldCodesAreThoseOfToday) {
   EXPECT_EQ(Best("\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D \xD7\x9C\xD7\x9B\xD7\x9D").language, "he");
 }
 
+TEST_F(LanguageDetectorTest, AScriptOfItsOwnTellsTheLanguage) {
+  EXPECT_EQ(
+      Best("\u0395\u03BB\u03BB\u03B7\u03BD\u03B9\u03BA\u03AC \u03B5\u03AF\u03BD\u03B1\u03B9 \u03B7 "
+           "\u03B3\u03BB\u03CE\u03C3\u03C3\u03B1 \u03BC\u03BF\u03C5")
+          .language,
+      "el");
+}
+
 TEST_F(LanguageDetectorTest, AWordAloneIsLessSure) {
   const DetectedLanguage word = Best("merci");
   EXPECT_EQ(word.language, "fr");
