@@ -32,6 +32,14 @@ bool MarkPlacer::LeansLeft(const MarkNode& mark) const {
   return mark.end == source_.size() || models::IsSpace(models::DecodeAt(source_, mark.end).value);
 }
 
+size_t MarkPlacer::PlaceOf(const MarkNode& mark) const {
+  size_t at = mark.begin;
+  while (mark.opening == "&" && at > 0 &&
+         models::IsWordCharacter(models::DecodeBefore(source_, at).value))
+    at -= models::DecodeBefore(source_, at).bytes;
+  return at;
+}
+
 bool MarkPlacer::LeansRight(const MarkNode& mark) const {
   if (!models::IsWordCharacter(models::DecodeAt(source_, mark.end).value)) return false;
   // An accelerator key may be any letter of a word.
@@ -63,10 +71,13 @@ bool MarkPlacer::IsWord(const TargetUnit& unit) const {
 
 bool MarkPlacer::IsCloser(size_t unit, size_t than, const MarkNode& mark) const {
   if (than >= units_.size()) return true;
+  // Compares the middles, as parts of the two texts.
+  const auto middle = [](size_t begin, size_t end, std::string_view text) {
+    return static_cast<double>(begin + end) / static_cast<double>(text.size());
+  };
+  const double wanted = middle(mark.begin, mark.end, source_);
   const auto distance = [&](size_t i) {
-    const auto wanted = static_cast<double>(mark.begin) / static_cast<double>(source_.size());
-    return std::abs(static_cast<double>(units_[i].begin) / static_cast<double>(target_.size()) -
-                    wanted);
+    return std::abs(middle(units_[i].begin, units_[i].end, target_) - wanted);
   };
   return distance(unit) < distance(than);
 }
@@ -210,8 +221,8 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     const bool holds_together =
         IsWrittenSpace(mark.opening) && mark.opening.find_first_of("\n\r") == mark.opening.npos;
     const auto taken = std::span(pairs).first(with_words);
-    size_t place =
-        holds_together ? BestSpace(mark.begin, range, taken) : BestPlace(mark.begin, range, taken);
+    size_t place = holds_together ? BestSpace(mark.begin, range, taken)
+                                  : BestPlace(PlaceOf(mark), range, taken);
     if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
     pairs.push_back({{place, place}, &mark});
   }

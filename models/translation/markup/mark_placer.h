@@ -64,6 +64,9 @@ class MarkPlacer {
   // Returns true if the mark is attached to the end of a word: nothing separates it from the
   // character before it, and a space or the end of the text follows.
   bool LeansLeft(const MarkNode& mark) const;
+  // Returns where a mark without words is in the source; the mark of an accelerator key, which may
+  // be any letter, is before its word.
+  size_t PlaceOf(const MarkNode& mark) const;
   // Returns true if it is attached to the beginning of a word.
   bool LeansRight(const MarkNode& mark) const;
   bool CoversAll(const MarkNode& mark) const;

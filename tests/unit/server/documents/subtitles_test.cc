@@ -89,7 +89,7 @@ TEST(Subtitles, ErrorsSayWhatIsMissing) {
   EXPECT_THAT(Translated("a.vtt", "1\n0 --> 1\nHello.\n", Same), HasSubstr("WEBVTT"));
   EXPECT_THAT(Translated("a.vtt", "WEBVTT\n\nNOTE 0 --> 1\nHello.\n", Same),
               HasSubstr("no subtitles"));
-  EXPECT_THAT(Translated("a.srt", "1\n0 --> 1\n\xFF\n", Same), HasSubstr("UTF-8"));
+  EXPECT_THAT(Translated("a.vtt", "WEBVTT\n\n0 --> 1\n\xFF\n", Same), HasSubstr("UTF-8"));
 }
 
 TEST(Subtitles, TextBehindAnEmptyLineBelongsToTheCue) {

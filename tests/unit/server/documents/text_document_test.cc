@@ -32,8 +32,8 @@ TEST(TextDocument, AnEmptyFileHasNoTexts) {
 }
 
 TEST(Document, ErrorsSayWhatIsAllowed) {
-  EXPECT_THAT(Translated("a.pdf", "x", Same),
-              AllOf(HasSubstr("file: "), HasSubstr("'a.pdf'"), HasSubstr(".txt, .html, .srt")));
+  EXPECT_THAT(Translated("a.pdf", "x", Same), AllOf(HasSubstr("file: "), HasSubstr("'a.pdf'"),
+                                                    HasSubstr(".txt, .html, .md, .srt")));
   EXPECT_THAT(Translated("", "x", Same), HasSubstr("file: the name ''"));
   EXPECT_THAT(Translated("a.txt", "\xFF", Same), HasSubstr("file: is not valid UTF-8"));
   EXPECT_THAT(Translated("a.txt", std::string("a\0b", 3), Same), HasSubstr("NUL"));

@@ -88,6 +88,18 @@ TEST(RestoreTest, MarksDoNotDivideWords) {
             "<b>jogando</b> agora");
 }
 
+TEST(RestoreTest, AnAcceleratorKeyIsBeforeTheWordThatItBelongsTo) {
+  const auto restored = [](const char* text, const char* translation) {
+    return Restored(ReadMarked(text, models::TextFormat::kText), translation);
+  };
+  EXPECT_EQ(restored("Save E&xit", "Salvar/0 saída/1"), "Salvar &saída");
+  EXPECT_EQ(restored("Press &File", "Arquivo/1 de/0 imprensa/0"), "&Arquivo de imprensa");
+}
+
+TEST(RestoreTest, AMarkThatNothingComesFromIsAroundAWordAtItsPlace) {
+  EXPECT_EQ(Restored(ReadMarked("Hello <b>you</b>"), "Olá/0 +,/1 você/0"), "Olá, <b>você</b>");
+}
+
 TEST(RestoreTest, StandInsBecomeWhatTheyStandFor) {
   const MarkedText source = ReadMarked("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(source.text, "Dear X1, see X2.");
