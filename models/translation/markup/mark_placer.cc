@@ -40,6 +40,15 @@ size_t MarkPlacer::PlaceOf(const MarkNode& mark) const {
   return at;
 }
 
+size_t MarkPlacer::AcceleratorPlace(const MarkNode& mark, Range range, size_t otherwise) const {
+  const size_t word = PlaceOf(mark);
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const auto of_word = [&](size_t source) { return source >= word && source <= mark.begin; };
+    if (std::ranges::any_of(units_[i].sources, of_word) && IsWord(units_[i])) return i;
+  }
+  return otherwise;
+}
+
 bool MarkPlacer::LeansRight(const MarkNode& mark) const {
   if (!models::IsWordCharacter(models::DecodeAt(source_, mark.end).value)) return false;
   // An accelerator key may be any letter of a word.
@@ -223,6 +232,7 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     const auto taken = std::span(pairs).first(with_words);
     size_t place = holds_together ? BestSpace(mark.begin, range, taken)
                                   : BestPlace(PlaceOf(mark), range, taken);
+    if (mark.opening == "&") place = AcceleratorPlace(mark, range, place);
     if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
     pairs.push_back({{place, place}, &mark});
   }

@@ -67,6 +67,8 @@ class MarkPlacer {
   // Returns where a mark without words is in the source; the mark of an accelerator key, which may
   // be any letter, is before its word.
   size_t PlaceOf(const MarkNode& mark) const;
+  // Returns the unit that comes from the word of an accelerator key; `otherwise` if there is none.
+  size_t AcceleratorPlace(const MarkNode& mark, Range range, size_t otherwise) const;
   // Returns true if it is attached to the beginning of a word.
   bool LeansRight(const MarkNode& mark) const;
   bool CoversAll(const MarkNode& mark) const;
