@@ -56,7 +56,7 @@ ForeignScripts FindForeignScripts(std::string_view text, std::string_view langua
     if (name.empty()) {
       others = others || IsLetter(c.value) || IsDigit(c.value);
     } else if (std::ranges::find(found.names, name) == found.names.end()) {
-      found.names.push_back(name);
+      found.names.emplace_back(name);
     }
   }
   found.all = !found.names.empty() && !others;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace millrace::models {
 std::string_view ForeignScript(char32_t c);
 
 struct ForeignScripts {
-  std::vector<std::string_view> names;  // in the order in which they occur
-  bool all = false;                     // nothing of the text is in another script, or a digit
+  std::vector<std::string> names;  // in the order in which they occur
+  bool all = false;                // nothing of the text is in another script, or a digit
 };
 
 // Finds the scripts that a voice for texts of the language, a BCP 47 tag, cannot read; none for a

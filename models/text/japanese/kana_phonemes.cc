@@ -328,7 +328,8 @@ Kana ReadNumbers(const Kana& kana) {
 
 // Returns true if は at `i` is the particle.
 bool IsTopicParticle(const Kana& kana, size_t i) {
-  if (BeginsWord(kana, i)) return false;
+  // Written apart it is one unless the text begins with it: は is also a tooth.
+  if (BeginsWord(kana, i)) return i > 0 && !IsKana(ValueAt(kana, i + 1));
   if (!IsKana(ValueAt(kana, i + 1)))
     return !(i >= 1 && kana[i - 1].value == U'は' && BeginsWord(kana, i - 1));
   if (PrecedesAt(kana, i, U"はは") && BeginsWord(kana, i - 2)) return true;  // "mother"
@@ -356,7 +357,7 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
 
 // Returns true if へ at `i` is the particle.
 bool IsGoalParticle(const Kana& kana, size_t i) {
-  if (BeginsWord(kana, i)) return false;
+  if (BeginsWord(kana, i)) return i > 0 && !IsKana(ValueAt(kana, i + 1));
   if (!IsKana(ValueAt(kana, i + 1))) return true;
   for (const std::u32string_view after :
        {U"いき",   U"いく", U"いっ", U"いこ", U"かえ",     U"きま", U"きて",
