@@ -218,12 +218,12 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
 }
 
 // Returns the reading of signs that stand with numbers.
-std::string_view SignName(char32_t c) {
+std::u32string_view SignName(char32_t c) {
   switch (c) {
     case '%':
-      return "パーセント";
+      return U"ぱーせんと";
     case 0xA5:
-      return "えん";
+      return U"えん";
     default:
       return {};
   }
@@ -257,8 +257,8 @@ absl::StatusOr<Kana> ToHiragana(std::string_view text) {
       constexpr std::u32string_view kVowels = U"ぁぃぇぉ";
       c = kVowels[c - 0x30F7];
     }
-    if (const std::string_view name = SignName(c); !name.empty()) {
-      for (const Character& part : *ToHiragana(name)) kana.push_back({part.value, at});
+    if (const std::u32string_view name = SignName(c); !name.empty()) {
+      for (const char32_t part : name) kana.push_back({part, at});
       at += point.bytes;
       continue;
     }
