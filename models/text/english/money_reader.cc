@@ -120,7 +120,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (currency == nullptr) return std::nullopt;
   // Codes and "Rs." stand apart.
   size_t begin = at + currency->sign.size();
-  const bool apart = IsAsciiLetter(currency->sign[0]) && !currency->sign.ends_with('$');
+  const bool apart = IsAsciiLetter(currency->sign[0]);
   if (apart && ByteAt(text, begin) == ' ') ++begin;
   auto first = ParseAmount(text, begin);
   if (!first) return std::nullopt;
