@@ -19,7 +19,7 @@ std::vector<int64_t> ScaleFrames(std::span<const int64_t> frames, const std::vec
     scaled.push_back(std::max<int64_t>(wanted, sounds[i] ? 1 : 0));
     given += scaled.back();
   }
-  // What the last sounds took too much comes from the longest ids.
+  // The longest ids yield what the last sounds took too much.
   const auto excess = [&] { return given - std::llround(static_cast<double>(before) / speed); };
   while (excess() > 0) {
     const auto longest = std::max_element(scaled.begin(), scaled.end());

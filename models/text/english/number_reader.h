@@ -12,7 +12,7 @@
 
 namespace millrace::models {
 
-// What stands before a number, as far as it changes how the number is read.
+// The context of a number, as far as it changes how the number is read.
 struct NumberContext {
   std::string_view previous;  // the word before, in lower case
   bool label = false;      // letters and hyphens right behind the number belong to it: "seat 12A"

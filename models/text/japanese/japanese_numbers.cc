@@ -50,7 +50,7 @@ std::u32string Cardinal(uint64_t value) {
   return kana;
 }
 
-// What a counter makes of the digit before it.
+// A counter and how it changes the digit before it.
 struct Counter {
   enum class Change { kFour, kMonth, kHour, kFirm, kHalfFirm, kBreath };
   std::u32string_view kana;
