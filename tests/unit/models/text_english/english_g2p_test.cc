@@ -61,7 +61,8 @@ TEST_F(EnglishG2pTest, EveryWrittenWordHasItsPhonemes) {
              phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin) + "|";
   }
   EXPECT_EQ(found,
-            "The=ðə|dog=dˈɔɡ|Rex=ɹˈɛks|read=<read>|22=<twenty> tˈu|of=<of>|the=ðə|dogs=dˈɔɡz|");
+            "The=ðə|dog=dˈɔɡ|Rex=ɹˈɛks|read=<read>|22=<twenty> tˈu|of=<of>|the=ðə|東=<Chinese> "
+            "<characters>|dogs=dˈɔɡz|");
 }
 
 TEST_F(EnglishG2pTest, ArticlesAndToHangOnTheNextSound) {
@@ -174,9 +175,8 @@ TEST_F(EnglishG2pTest, TokensKeepSpansWordsAndMarks) {
   EXPECT_EQ(tokens_[3].word, "two");
 }
 
-TEST_F(EnglishG2pTest, EastAsianCharactersAreLeftOut) {
-  EXPECT_EQ(Spoken("dog 日本 dog."), "dˈɔɡ dˈɔɡ.");
-  EXPECT_TRUE(fallback_->calls.empty());
+TEST_F(EnglishG2pTest, OtherScriptsAreNamed) {
+  EXPECT_EQ(Spoken("dog 日本 dog."), "dˈɔɡ <Chinese> <characters> dˈɔɡ.");
 }
 
 TEST_F(EnglishG2pTest, NothingToSayIsNothing) {
