@@ -68,6 +68,15 @@ int BindTo(const addrinfo& address) {
   return -1;
 }
 
+// Returns the earlier of two times in milliseconds, of which -1 never comes.
+int Earlier(int one, int other) {
+  return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
+}
+
+int UpToMs(Duration time) {
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
@@ -138,7 +147,8 @@ void ConnectionListener::Run(const Handler& handler) {
   ConnectionGuard& guard = ConnectionGuard::Process();
   bool pause = false;
   for (;;) {
-    const int next_turn = HandOver(handler, Clock::Real().Now());
+    const TimePoint now = Clock::Real().Now();
+    const int next_turn = Earlier(HandOver(handler, now), EndUnacknowledged(now));
     guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
@@ -148,14 +158,13 @@ void ConnectionListener::Run(const Handler& handler) {
                     .revents = 0}});
     for (const OpenConnection& one : open_)
       waits_.push_back({.fd = one.fd, .events = kPollClosed, .revents = 0});
-    const int pause_ms = pause ? kAcceptPauseMs : -1;
-    const int wait_ms = next_turn < 0 || pause_ms < 0 ? std::max(next_turn, pause_ms)
-                                                      : std::min(next_turn, pause_ms);
+    const int wait_ms = Earlier(next_turn, pause ? kAcceptPauseMs : -1);
     if (poll(waits_.data(), waits_.size(), wait_ms) < 0) continue;  // interrupted by a signal
     if (waits_[0].revents != 0) break;
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
       if (waits_[i + 2].revents != 0) {
+        if (open_[i].watched != nullptr) guard.OnEnded(*open_[i].watched, Clock::Real().Now());
         close(open_[i].fd);
       } else {
         open_[kept++] = open_[i];
@@ -251,8 +260,23 @@ int ConnectionListener::HandOver(const Handler& handler, TimePoint now) {
     next = std::min(next, one.due - now);
     return false;
   });
-  if (next == Duration::max()) return -1;
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next).count());
+  return next == Duration::max() ? -1 : UpToMs(next);
+}
+
+int ConnectionListener::EndUnacknowledged(TimePoint now) {
+  Duration next = Duration::max();
+  for (OpenConnection& one : open_) {
+    if (one.watched == nullptr || one.watched->acknowledged()) continue;
+    const TimePoint end = one.due + limits_.handshake_timeout;
+    if (now < end) {
+      next = std::min(next, end - now);
+      continue;
+    }
+    if (one.watched->calls() != 0) ConnectionGuard::Process().OnUnacknowledged(*one.watched, now);
+    shutdown(one.fd, SHUT_RDWR);  // the next poll finds that it has ended
+    one.watched = nullptr;
+  }
+  return next == Duration::max() ? -1 : UpToMs(next);
 }
 
 bool ConnectionListener::HandOver(const Handler& handler, OpenConnection& connection) {

@@ -63,6 +63,9 @@ class ConnectionListener {
   // Passes to gRPC the connections whose wait is over. Returns the milliseconds until the next
   // one's is, or -1 if none waits.
   int HandOver(const Handler& handler, TimePoint now);
+  // Closes the connections whose clients have not acknowledged the server's SETTINGS in time.
+  // Returns the milliseconds until the next one's time is over, or -1 if none has one.
+  int EndUnacknowledged(TimePoint now);
   // Returns false if the connection was closed instead.
   bool HandOver(const Handler& handler, OpenConnection& connection);
   void LogOnce(const char* message, logging::Fields fields);

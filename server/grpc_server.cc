@@ -3,13 +3,16 @@
 #include <grpc/grpc.h>
 #include <grpcpp/server_builder.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
+#include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/stubs/common.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/reflection_service.h"
 #include "server/http2/connection_guard.h"
+#include "server/http2/message_refusal.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
 #include "google/protobuf/stubs/logging.h"
 #endif
@@ -19,6 +22,32 @@ namespace {
 
 // Each takes about 12 KB.
 constexpr int kMostWaitingCalls = 16'384;
+
+// Returns why the connection guard refused the message in whose place this one came; OK if it is
+// the client's own.
+absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
+  if (!MessageRefusal::MayHaveSize(message.size())) return absl::OkStatus();
+  std::array<uint8_t, MessageRefusal::kBytes> bytes;
+  if (!message.Read([&](google::protobuf::io::ZeroCopyInputStream& stream) {
+        return google::protobuf::io::CodedInputStream(&stream).ReadRaw(
+            bytes.data(), static_cast<int>(bytes.size()));
+      }))
+    return absl::OkStatus();
+  const auto refusal = MessageRefusal::Decode(bytes);
+  if (!refusal) return absl::OkStatus();
+  switch (refusal->reason) {
+    case MessageRefusal::Reason::kTooLarge:
+      return absl::ResourceExhaustedError(
+          StrCat("a message of ", refusal->size, " bytes is larger than ", max_message_bytes,
+                 " bytes, the most that are allowed (--max-message-bytes)"));
+    case MessageRefusal::Reason::kTooManyAtOnce:
+      return absl::ResourceExhaustedError(
+          StrCat("a message of ", refusal->size, " bytes cannot be taken while other large ",
+                 "messages of the connection have not arrived; together they may have twice ",
+                 "--max-message-bytes, ", max_message_bytes));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -53,6 +82,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       std::move(credentials));
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
+  // gRPC unpacks a message whole before it looks at its size, so clients must not compress.
+  builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+                             1 << GRPC_COMPRESS_NONE);
   builder.SetMaxSendMessageSize(-1);  // long speech is one reply
   // Newer versions refuse calls by themselves while many wait to begin, by default a thousand; ours
   // are refused with a retry hint and counted.
@@ -85,6 +117,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
       {.max_incomplete_calls = static_cast<size_t>(config.max_incomplete_calls),
        .refusals_per_second = static_cast<double>(config.refusals_per_second),
        .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); },
+       .check_message = [max = config.max_message_bytes](
+                            const ByteBuffer& message) { return RefusalOf(message, max); },
        .trailer = trailer});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),

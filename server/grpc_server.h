@@ -36,6 +36,9 @@ class GrpcServer {
   void SetModelHealth(std::string_view model, std::optional<bool> ready) {
     health_->SetModel(model, ready);
   }
+  // Returns for how long a polling thread has not come round; see RpcServer. Not during Shutdown,
+  // nor afterwards.
+  Duration PollingDelay(TimePoint now) { return server_->PollingDelay(now); }
   // Leaves new connections in the queue of the socket. Any thread.
   void StopAccepting() { listener_->StopAccepting(); }
   // Ends all connections, so that clients see what still runs end with UNAVAILABLE, and waits until

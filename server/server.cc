@@ -18,6 +18,7 @@
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/base/mutex.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
 #include "server/control/crash_report.h"
@@ -147,7 +148,9 @@ class Server {
     ConnectionGuard::Process().Configure(
         {.header_bytes = config_.max_header_bytes,
          .resets_per_second = config_.max_resets_per_second,
-         .control_frames_per_second = config_.max_control_frames_per_second},
+         .control_frames_per_second = config_.max_control_frames_per_second,
+         .streams = static_cast<size_t>(config_.max_streams_per_connection),
+         .message_bytes = config_.max_message_bytes},
         /*tls=*/!config_.tls_cert.empty());
     auto listener = BindGrpc(config_, sockets_);
     if (!listener.ok()) return listener.status();
@@ -216,12 +219,13 @@ class Server {
     });
     housekeeping_.emplace(kHousekeepingInterval, [this] {
       EndOverdue();
+      CheckPolling();
       if (idle_models_.enabled()) idle_models_.Sweep();
     });
 
     started_ = true;
     status_.SetReady(true);
-    grpc_->SetServing(true);
+    ShowServing();
     const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(),
                       wyoming_ ? wyoming_->port() : 0};
     if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
@@ -245,7 +249,7 @@ class Server {
     status_.SetReady(false);
     idle_models_.Stop();
     if (grpc_ != nullptr) {
-      grpc_->SetServing(false);
+      ShowServing();
       // Load balancers need a moment to notice that and stop sending requests.
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
@@ -268,8 +272,8 @@ class Server {
   void Stop() {
     shutdown_.Await();
     if (load_reporter_) load_reporter_->service().EndStreams();
-    if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     housekeeping_.reset();
+    if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     if (executor_ != nullptr) executor_->Join();
     http_.Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
@@ -296,10 +300,11 @@ class Server {
     const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
     snapshot.connections = {.open = connections.open,
                             .refused = connections.refused,
-                            .made_room = connections.made_room,
-                            .headers = connections.headers,
-                            .resets = connections.resets,
-                            .control_frames = connections.control_frames};
+                            .made_room = connections.made_room};
+    for (size_t i = 1; i < connections.closed.size(); ++i) {
+      snapshot.connections.abuse.emplace_back(ToString(static_cast<FrameAbuse>(i)),
+                                              connections.closed[i]);
+    }
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = http_.CountWebSockets();
     if (traces_ != nullptr) {
@@ -351,6 +356,19 @@ class Server {
     }
   }
 
+  // Lets load balancers go elsewhere while gRPC's calls are not answered.
+  void CheckPolling() {
+    status_.SetPollingDelay(grpc_->PollingDelay(Clock::Real().Now()));
+    ShowServing();
+  }
+
+  // Tells grpc.health whether the server is ready.
+  void ShowServing() MILLRACE_EXCLUDES(serving_mu_) {
+    MutexLock lock(serving_mu_);
+    if (const bool ready = status_.Ready(); std::exchange(shown_serving_, ready) != ready)
+      grpc_->SetServing(ready);
+  }
+
   // Refuses a model that the permits in force could break, unless the operator accepts that. Makes
   // room for one that is to be loaded.
   absl::Status MayServe(const models::ModelRepository::Package& package) {
@@ -396,6 +414,8 @@ class Server {
   std::optional<GrpcServices> grpc_services_;
   std::optional<LoadReporter> load_reporter_;  // none with --load-report off
   std::unique_ptr<GrpcServer> grpc_;
+  Mutex serving_mu_;
+  bool shown_serving_ MILLRACE_GUARDED_BY(serving_mu_) = false;
   std::optional<Periodic> housekeeping_;
   int64_t unfinished_ =
       0;  // requests that were left when the drain's time was over; used by Drain's thread

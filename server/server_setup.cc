@@ -114,7 +114,8 @@ absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config) {
 absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig& config,
                                                              const InheritedSockets& sockets) {
   const ConnectionLimits limits{.connections = config.max_connections,
-                                .connections_per_peer = config.max_connections_per_peer};
+                                .connections_per_peer = config.max_connections_per_peer,
+                                .handshake_timeout = config.handshake_timeout};
   const int inherited = sockets.Find(kGrpcSocket);
   return inherited >= 0 ? ConnectionListener::Share(inherited, limits)
                         : ConnectionListener::Bind(config.grpc_address, limits);

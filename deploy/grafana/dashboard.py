@@ -186,6 +186,8 @@ def build() -> dict:
                                      (f"increase(millrace_incomplete_calls_refused_total{ONE}[$__rate_interval])",
                                       "calls refused: no request arrived")], "none",
                 "Open ones, and those that the server refused or closed: for want of room, or because of what their clients sent.")
+    board.graph("gRPC polling delay", [(f"max(millrace_grpc_polling_delay_seconds{ONE})", "longest")], "s",
+                "Time for which a thread that serves gRPC has not come round to new events. From 5 s on the server is not ready.")
 
     board.row("Output")
     board.graph("Speech", [(f'sum by (model) ({rate("millrace_audio_seconds_total")})', "{{model}}")], "none",

@@ -233,9 +233,11 @@ std::vector<Option> MakeOptions() {
   o.push_back(Number(Row("refusals-per-second", limits, "N",
                          "Refusals beyond this rate are answered up to 10 s later; 0: none are"),
                      &C::refusals_per_second, 0, 1'000'000));
-  o.push_back(Time(Row("handshake-timeout", limits, "TIME",
-                       "A connection that has not begun to speak TLS and HTTP/2 is closed"),
-                   &C::handshake_timeout, milliseconds(100), hours(1)));
+  o.push_back(
+      Time(Row("handshake-timeout", limits, "TIME",
+               "A connection that has not begun to speak TLS and HTTP/2, or has not acknowledged "
+               "the server's SETTINGS, is closed"),
+           &C::handshake_timeout, milliseconds(100), hours(1)));
   o.push_back(
       Time(Row("idle-connection-timeout", limits, "TIME",
                "A connection without a call is told to go; clients come back by themselves"),
@@ -254,9 +256,10 @@ std::vector<Option> MakeOptions() {
   o.push_back(Number(Row("max-resets-per-second", limits, "N",
                          "Cancelled calls on one connection; more closes it"),
                      &C::max_resets_per_second, 1, 1'000'000));
-  o.push_back(Number(Row("max-control-frames-per-second", limits, "N",
-                         "HTTP/2 frames without data on one connection; more closes it"),
-                     &C::max_control_frames_per_second, 100, 10'000'000));
+  o.push_back(
+      Number(Row("max-control-frames-per-second", limits, "N",
+                 "HTTP/2 frames beyond those that calls need, on one connection; more closes it"),
+             &C::max_control_frames_per_second, 100, 10'000'000));
   o.push_back(Time(Row("keepalive-min-interval", limits, "TIME",
                        "A client that pings more often is disconnected"),
                    &C::keepalive_min_interval, milliseconds(0), hours(24)));

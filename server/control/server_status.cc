@@ -49,6 +49,7 @@ Snapshot ServerStatus::Gauges() const {
   s.failed_models = models_.Failed();
   s.model_load_failures_total = models_.load_failures();
   s.ready = Ready();
+  s.polling_delay_seconds = Seconds(polling_delay_.load());
   s.requests_in_flight = requests_in_flight();
   s.permits = runtime_.limiter().permits();
   s.permits_in_use = runtime_.limiter().in_use();

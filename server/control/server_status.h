@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "mps_runtime/base/clock.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_manager.h"
 #include "server/metrics/metrics.h"
@@ -27,10 +28,14 @@ class ServerStatus final : public ServerView {
         workers_(workers) {}
 
   void SetReady(bool ready) { ready_.store(ready); }
+  // Sets for how long a polling thread of gRPC has not come round. From kStalled on, the server is
+  // not ready, since its calls are not answered.
+  void SetPollingDelay(Duration delay) { polling_delay_.store(delay); }
+  static constexpr Duration kStalled = std::chrono::seconds(5);
 
   std::string Version() const override;
   bool Live() const override { return true; }
-  bool Ready() const override { return ready_.load(); }
+  bool Ready() const override { return ready_.load() && polling_delay_.load() < kStalled; }
   std::vector<ModelStatusView> Models() const override { return models_.Models(); }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
 
@@ -62,6 +67,7 @@ class ServerStatus final : public ServerView {
   const int workers_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> ready_{false};
+  std::atomic<Duration> polling_delay_{Duration::zero()};
 };
 
 }  // namespace millrace::server

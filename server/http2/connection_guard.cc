@@ -39,7 +39,7 @@ WatchedConnection* ConnectionGuard::Find(int fd) const {
   return chunk != nullptr ? &(*chunk)[index % kChunk] : nullptr;
 }
 
-const WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
+WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   const size_t index = static_cast<size_t>(fd);
   if (!hooked() || fd < 0 || index >= kChunk * kChunks) return nullptr;
   MutexLock lock(mu_);
@@ -49,17 +49,21 @@ const WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   WatchedConnection& connection = *Find(fd);
   Forget(connection);
   connection.peer_ = peer;
-  connection.frames_ = FrameGuard(limits_);
-  connection.watched_ = true;
+  {
+    MutexLock frames_lock(connection.mu_);
+    connection.frames_ = FrameGuard(limits_);
+  }
   connection.calls_.store(0, std::memory_order_relaxed);
+  connection.acknowledged_.store(false, std::memory_order_relaxed);
+  connection.watched_.store(true, std::memory_order_release);
   return &connection;
 }
 
 bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
   WatchedConnection* const connection = Find(fd);
-  if (connection == nullptr || !connection->watched_) return true;
+  if (connection == nullptr || !connection->watched_.load(std::memory_order_acquire)) return true;
   for (const iovec& piece : pieces) {
-    const std::span bytes(static_cast<const char*>(piece.iov_base), std::min(piece.iov_len, size));
+    const std::span bytes(static_cast<char*>(piece.iov_base), std::min(piece.iov_len, size));
     size -= bytes.size();
     if (tls_) {
       ReadHello(*connection, bytes);
@@ -68,6 +72,23 @@ bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t s
     }
   }
   return true;
+}
+
+void ConnectionGuard::OnSent(int fd, std::span<const iovec> pieces, size_t size) {
+  WatchedConnection* const connection = Find(fd);
+  if (tls_ || connection == nullptr || !connection->watched_.load(std::memory_order_acquire))
+    return;
+  MutexLock lock(connection->mu_);
+  for (const iovec& piece : pieces) {
+    const std::span bytes(static_cast<const char*>(piece.iov_base), std::min(piece.iov_len, size));
+    size -= bytes.size();
+    connection->frames_.ReadSent(bytes);
+  }
+}
+
+void ConnectionGuard::OnSent(WatchedConnection& connection, std::span<const char> bytes) {
+  MutexLock lock(connection.mu_);
+  connection.frames_.ReadSent(bytes);
 }
 
 void ConnectionGuard::ReadHello(WatchedConnection& connection, std::span<const char> bytes) {
@@ -97,42 +118,52 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
   return connection;
 }
 
-bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<const char> bytes) {
+bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
-  const bool was_fine = connection.frames_.abuse() == FrameAbuse::kNone;
-  const FrameAbuse abuse = connection.frames_.Read(bytes, now);
-  connection.calls_.store(connection.frames_.calls(), std::memory_order_relaxed);
+  MutexLock lock(connection.mu_);
+  FrameGuard& frames = connection.frames_;
+  const bool was_fine = frames.abuse() == FrameAbuse::kNone;
+  const FrameAbuse abuse = frames.Read(bytes, now);
+  connection.calls_.store(frames.calls(), std::memory_order_relaxed);
+  connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
   if (abuse == FrameAbuse::kNone) return true;
-  if (was_fine) OnAbuse(connection, abuse, now);
+  if (was_fine) OnAbuse(connection.peer_, frames.calls(), abuse, now);
   return false;
 }
 
-void ConnectionGuard::OnAbuse(const WatchedConnection& connection, FrameAbuse abuse,
-                              TimePoint now) {
+void ConnectionGuard::OnEnded(WatchedConnection& connection, TimePoint now) {
+  MutexLock lock(connection.mu_);
+  if (connection.frames_.abuse() == FrameAbuse::kNone &&
+      connection.frames_.ReadEnd(now) != FrameAbuse::kNone) {
+    penalties_.Add(connection.peer_, now);
+  }
+}
+
+void ConnectionGuard::OnUnacknowledged(const WatchedConnection& connection, TimePoint now) {
+  OnAbuse(connection.peer_, connection.calls(), FrameAbuse::kUnacknowledged, now);
+}
+
+void ConnectionGuard::OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now) {
   static logging::LineLimiter lines(1, kLogInterval);
   const uint64_t closed =
       closed_[static_cast<size_t>(abuse)].fetch_add(1, std::memory_order_relaxed) + 1;
-  penalties_.Add(connection.peer_, now);
+  penalties_.Add(peer, now);
   if (lines.Pass()) {
-    logging::Warning("connection closed: its client abuses HTTP/2",
-                     {{"by", ToString(abuse)},
-                      {"peer", connection.peer_.ToString()},
-                      {"calls", connection.frames_.calls()},
-                      {"closed_so_far", closed}});
+    logging::Warning("connection closed: its client abuses HTTP/2", {{"by", ToString(abuse)},
+                                                                     {"peer", peer.ToString()},
+                                                                     {"calls", calls},
+                                                                     {"closed_so_far", closed}});
   }
 }
 
 ConnectionGuard::Counts ConnectionGuard::counts() const {
-  const auto count = [this](FrameAbuse abuse) {
-    return closed_[static_cast<size_t>(abuse)].load(std::memory_order_relaxed);
-  };
-  return {.open = open_.load(std::memory_order_relaxed),
-          .refused = refused_.load(std::memory_order_relaxed),
-          .made_room = made_room_.load(std::memory_order_relaxed),
-          .headers = count(FrameAbuse::kHeaders),
-          .resets = count(FrameAbuse::kResets),
-          .control_frames = count(FrameAbuse::kControlFrames),
-          .incomplete_calls = incomplete_calls_.load(std::memory_order_relaxed)};
+  Counts counts{.open = open_.load(std::memory_order_relaxed),
+                .refused = refused_.load(std::memory_order_relaxed),
+                .made_room = made_room_.load(std::memory_order_relaxed),
+                .incomplete_calls = incomplete_calls_.load(std::memory_order_relaxed)};
+  for (size_t i = 0; i < counts.closed.size(); ++i)
+    counts.closed[i] = closed_[i].load(std::memory_order_relaxed);
+  return counts;
 }
 
 }  // namespace millrace::server

@@ -25,6 +25,8 @@ class WatchedConnection {
  public:
   // Returns the number of calls that the client has begun. Any thread.
   uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  // Returns true if the client has acknowledged the server's SETTINGS. Any thread.
+  bool acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
 
  private:
   friend class ConnectionGuard;
@@ -34,27 +36,28 @@ class WatchedConnection {
   TlsRandom Random() const;  // valid once the whole hello is there
 
   std::atomic<uint64_t> calls_{0};
+  std::atomic<bool> acknowledged_{false};
+  std::atomic<bool> watched_{false};
+  // One thread reads a connection and perhaps another one writes it.
+  Mutex mu_;
+  FrameGuard frames_ MILLRACE_GUARDED_BY(mu_){FrameLimits()};
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
   Peer peer_;
-  FrameGuard frames_{FrameLimits()};
-  bool watched_ = false;
   std::array<uint8_t, kHelloBytes> hello_ = {};
   size_t hello_filled_ = 0;
 };
 
-// Sees every byte that gRPC reads from its clients before gRPC does (read_hooks.cc), and makes gRPC
-// see a broken connection where a client abuses HTTP/2. There is one in a process, since the hooks
-// know only descriptors and sessions. Thread-safe.
+// Sees every byte that gRPC reads from its clients before gRPC does (socket_hooks.cc), and makes
+// gRPC see a broken connection where a client abuses HTTP/2. There is one in a process, since the
+// hooks know only descriptors and sessions. Thread-safe.
 class ConnectionGuard {
  public:
   struct Counts {
     int64_t open = 0;
     uint64_t refused = 0;
     uint64_t made_room = 0;
-    uint64_t headers = 0;  // closed for what their clients did
-    uint64_t resets = 0;
-    uint64_t control_frames = 0;
-    uint64_t incomplete_calls = 0;  // refused
+    std::array<uint64_t, kFrameAbuses> closed = {};  // by FrameAbuse
+    uint64_t incomplete_calls = 0;                   // refused
   };
 
   static ConnectionGuard& Process();
@@ -65,18 +68,28 @@ class ConnectionGuard {
   void Configure(const FrameLimits& limits, bool tls);
 
   // Checks what gRPC receives on this descriptor from now on. Must be called before gRPC has it.
-  // Needs no notice of the connection's end: another socket that gets the number is not read by
-  // hooked functions. Returns null where reads are not hooked. The result lives for ever and is
-  // reused.
-  const WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
+  // Where its number goes to another socket, that one is not read by hooked functions, and what it
+  // sends changes nothing. Returns null where reads are not hooked. The result lives for ever and
+  // is reused.
+  WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
 
   // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
-  // false if gRPC must not see them.
+  // false if gRPC must not see them. Overwrites messages that gRPC must not keep.
   bool OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
+  // Called with what was written to a socket. Any descriptor.
+  void OnSent(int fd, std::span<const iovec> pieces, size_t size);
   // Returns the connection of a TLS session; null if none began with that hello.
   WatchedConnection* FindTls(const TlsRandom& random) MILLRACE_EXCLUDES(mu_);
   // Called with decrypted bytes of a connection. Returns false if gRPC must not see them.
-  bool OnReceived(WatchedConnection& connection, std::span<const char> bytes);
+  bool OnReceived(WatchedConnection& connection, std::span<char> bytes);
+  // Called with the bytes that gRPC has encrypted for the client of a connection.
+  void OnSent(WatchedConnection& connection, std::span<const char> bytes);
+
+  // Reports that a connection has ended. Its peer is delayed if it had more calls open than it may
+  // cancel at once, as ending a connection cancels them all.
+  void OnEnded(WatchedConnection& connection, TimePoint now);
+  // Reports that the listener closes a connection whose client has not acknowledged SETTINGS.
+  void OnUnacknowledged(const WatchedConnection& connection, TimePoint now);
 
   // Returns the time that a new connection of the peer has to wait.
   Duration Delay(const Peer& peer, TimePoint now) const { return penalties_.Delay(peer, now); }
@@ -103,7 +116,7 @@ class ConnectionGuard {
   WatchedConnection* Find(int fd) const;
   void ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
-  void OnAbuse(const WatchedConnection& connection, FrameAbuse abuse, TimePoint now);
+  void OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now);
 
   FrameLimits limits_;
   bool tls_ = false;
@@ -113,7 +126,7 @@ class ConnectionGuard {
   std::atomic<uint64_t> refused_{0};
   std::atomic<uint64_t> made_room_{0};
   std::atomic<uint64_t> incomplete_calls_{0};
-  std::array<std::atomic<uint64_t>, 4> closed_ = {};  // by FrameAbuse
+  std::array<std::atomic<uint64_t>, kFrameAbuses> closed_ = {};  // by FrameAbuse
   std::array<std::atomic<Chunk*>, kChunks> chunks_ = {};
 
   Mutex mu_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 namespace millrace::server {
 namespace {
@@ -11,8 +10,12 @@ namespace {
 constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
+constexpr uint8_t kSettings = 4;
+constexpr uint8_t kPing = 6;
 constexpr uint8_t kContinuation = 9;
+constexpr uint8_t kAck = 0x1;  // of SETTINGS and PING
 constexpr uint8_t kEndStream = 0x1;
+constexpr uint8_t kPadded = 0x8;
 
 // A burst may have what the rate allows in a quarter of a second. A client that cancels all its
 // calls is no flood, and some hundred resets cost the server only milliseconds.
@@ -20,8 +23,22 @@ constexpr double kBurstSeconds = 0.25;
 
 // Clients answer each reply and each of its pieces with WINDOW_UPDATE frames for the stream and for
 // the connection, and measure the bandwidth with PING frames; gRPC's clients send about two a call.
-constexpr int kControlFramesOfCall = 4;
-constexpr int kControlFramesOfData = 1;
+constexpr double kControlFramesOfCall = 4;
+constexpr double kControlFramesOfData = 1;
+constexpr double kControlFramesOfReply = 2;
+
+// So many bytes cost as much as a frame: those that gRPC interprets, and the data of a stream that
+// has ended, of which a client may have sent a window before it learns of the end.
+constexpr uint32_t kBytesOfWork = 256;
+constexpr uint32_t kSkippedBytesOfWork = 4096;
+// Frames with less data cost more than their bytes, as does each message.
+constexpr uint32_t kSmallData = 256;
+constexpr double kSmallDataWork = 0.125;
+
+// Clients take the answers to their PING and SETTINGS frames, which wait in memory until then.
+constexpr int kMostOwed = 1000;
+
+constexpr uint64_t kLargeMessagesAtOnce = 2;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
@@ -41,75 +58,162 @@ std::string_view ToString(FrameAbuse abuse) {
       return "resets";
     case FrameAbuse::kControlFrames:
       return "control_frames";
+    case FrameAbuse::kStreams:
+      return "streams";
+    case FrameAbuse::kUnread:
+      return "unread";
+    case FrameAbuse::kMessages:
+      return "messages";
+    case FrameAbuse::kUnacknowledged:
+      return "unacknowledged";
   }
   return "none";
 }
 
 FrameGuard::FrameGuard(const FrameLimits& limits)
-    : max_block_(limits.header_bytes),
+    : limits_(limits),
       resets_(PerSecond(limits.resets_per_second)),
-      control_frames_(PerSecond(limits.control_frames_per_second)) {}
+      control_frames_(PerSecond(limits.control_frames_per_second)),
+      large_{.max_message = limits.message_bytes,
+             .max_bytes = kLargeMessagesAtOnce * limits.message_bytes} {}
 
-FrameAbuse FrameGuard::Read(std::span<const char> bytes, TimePoint now) {
-  while (!bytes.empty() && abuse_ == FrameAbuse::kNone) {
-    if (skip_ != 0) {
-      const size_t skipped = std::min<uint64_t>(skip_, bytes.size());
-      skip_ -= skipped;
-      bytes = bytes.subspan(skipped);
-      continue;
-    }
-    const size_t taken = std::min(kHeaderBytes - header_filled_, bytes.size());
-    std::memcpy(header_.data() + header_filled_, bytes.data(), taken);
-    header_filled_ += taken;
-    bytes = bytes.subspan(taken);
-    if (header_filled_ == kHeaderBytes) {
-      header_filled_ = 0;
-      abuse_ = BeginFrame(now);
-    }
-  }
+FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
+  if (abuse_ != FrameAbuse::kNone) return abuse_;
+  received_.Read(
+      bytes,
+      [&](const FrameHeader& frame) {
+        abuse_ = BeginFrame(frame, now);
+        return abuse_ == FrameAbuse::kNone;
+      },
+      [&](const FrameHeader&, std::span<char> payload) {
+        if (is_data_ && abuse_ == FrameAbuse::kNone) ReadData(payload, now);
+      });
   return abuse_;
 }
 
-FrameAbuse FrameGuard::BeginFrame(TimePoint now) {
-  const uint32_t length = Number(0, 3);
-  const uint8_t type = header_[3];
-  const uint8_t flags = header_[4];
-  const uint32_t stream = Number(5, 9) & 0x7fffffff;
-  skip_ = length;
-  switch (type) {
+FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
+  is_data_ = false;
+  switch (frame.type) {
     case kData:
-      if (length == 0 && (flags & kEndStream) == 0) break;  // an empty frame
-      control_frames_.Drain(kControlFramesOfData);
-      return FrameAbuse::kNone;
+      return BeginData(frame, now);
     case kHeaders:
-      if (stream > last_stream_) BeginCall(stream, now);
-      block_ = 0;
-      return AddToBlock(length);
+      return BeginHeaders(frame, now);
     case kContinuation:
-      return AddToBlock(length);
+      if (const FrameAbuse abuse = AddToBlock(frame.length); abuse != FrameAbuse::kNone)
+        return abuse;
+      break;
     case kRstStream:
-      return Reset(stream, now);
+      return Reset(frame.stream, now);
+    case kSettings:
+      if ((frame.flags & kAck) != 0) acknowledged_ = true;
+      [[fallthrough]];
+    case kPing:
+      if ((frame.flags & kAck) == 0 && ++owed_ > kMostOwed) return FrameAbuse::kUnread;
+      break;
     default:
       break;
   }
-  return control_frames_.Add(now) ? FrameAbuse::kNone : FrameAbuse::kControlFrames;
+  return Draw(1 + frame.length / kBytesOfWork, now);
 }
 
-void FrameGuard::BeginCall(uint32_t stream, TimePoint now) {
+FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
+  const auto found = streams_.find(frame.stream);
+  // gRPC ends the stream of a padded frame, which its clients do not send.
+  if (found == streams_.end() || found->second.client_ended || (frame.flags & kPadded) != 0)
+    return Draw(1 + frame.length / kSkippedBytesOfWork, now);
+  is_data_ = true;
+  const bool ends = (frame.flags & kEndStream) != 0;
+  found->second.client_ended = ends;
+  if (frame.length == 0 && !ends) return Draw(1, now);
+  if (frame.length < kSmallData && !ends) return Draw(kSmallDataWork, now);
+  control_frames_.Drain(kControlFramesOfData);
+  return FrameAbuse::kNone;
+}
+
+FrameAbuse FrameGuard::BeginHeaders(const FrameHeader& frame, TimePoint now) {
+  block_ = 0;
+  if (const FrameAbuse abuse = AddToBlock(frame.length); abuse != FrameAbuse::kNone) return abuse;
+  // Clients open streams of odd and growing numbers.
+  if (frame.stream % 2 == 1 && frame.stream > last_stream_) return BeginCall(frame, now);
+  const auto found = streams_.find(frame.stream);
+  if (found != streams_.end() && (frame.flags & kEndStream) != 0) found->second.client_ended = true;
+  return Draw(1 + frame.length / kBytesOfWork, now);
+}
+
+FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   Age(now);
-  last_stream_ = stream;
+  last_stream_ = frame.stream;
   last_call_ = now;
   ++calls_;
+  // gRPC holds the client to the limit only once that has acknowledged it.
+  if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
+  streams_[frame.stream].client_ended = (frame.flags & kEndStream) != 0;
   control_frames_.Drain(kControlFramesOfCall);
+  return Draw(frame.length / kBytesOfWork, now);
+}
+
+void FrameGuard::ReadData(std::span<char> bytes, TimePoint now) {
+  const auto found = streams_.find(received_.frame().stream);
+  if (found == streams_.end()) return;  // it has been ended meanwhile
+  const int begun = found->second.messages.Read(bytes, large_);
+  if (begun < 0) {
+    abuse_ = FrameAbuse::kMessages;
+  } else if (begun > 1) {
+    abuse_ = Draw((begun - 1) * kSmallDataWork, now);
+  }
 }
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {
   Age(now);
+  End(stream);
   // A client may cancel at once all calls that have run for a while, because they are few.
-  if (stream <= old_) {
-    return control_frames_.Add(now) ? FrameAbuse::kNone : FrameAbuse::kControlFrames;
-  }
+  if (stream <= old_) return Draw(1, now);
   return resets_.Add(now) ? FrameAbuse::kNone : FrameAbuse::kResets;
+}
+
+void FrameGuard::ReadSent(std::span<const char> bytes) {
+  sent_.Read(
+      bytes,
+      [&](const FrameHeader& frame) {
+        BeginSentFrame(frame);
+        return true;
+      },
+      [](const FrameHeader&, std::span<const char>) {});
+}
+
+void FrameGuard::BeginSentFrame(const FrameHeader& frame) {
+  switch (frame.type) {
+    case kData:
+      control_frames_.Drain(kControlFramesOfReply);
+      [[fallthrough]];
+    case kHeaders:
+      // gRPC resets a stream that it ends before the client does.
+      if ((frame.flags & kEndStream) != 0) End(frame.stream);
+      break;
+    case kRstStream:
+      End(frame.stream);
+      break;
+    case kSettings:
+    case kPing:
+      if ((frame.flags & kAck) != 0) owed_ = std::max(owed_ - 1, 0);
+      break;
+    default:
+      break;
+  }
+}
+
+FrameAbuse FrameGuard::ReadEnd(TimePoint now) {
+  Age(now);
+  const auto young = std::count_if(streams_.begin(), streams_.end(),
+                                   [&](const auto& stream) { return stream.first > old_; });
+  return resets_.Add(now, static_cast<double>(young)) ? FrameAbuse::kNone : FrameAbuse::kResets;
+}
+
+void FrameGuard::End(uint32_t stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  found->second.messages.End(large_);
+  streams_.erase(found);
 }
 
 void FrameGuard::Age(TimePoint now) {
@@ -124,14 +228,12 @@ void FrameGuard::Age(TimePoint now) {
 
 // Counts the frame's own header too, so that frames without payload are bounded.
 FrameAbuse FrameGuard::AddToBlock(size_t length) {
-  block_ += kHeaderBytes + length;
-  return block_ <= max_block_ ? FrameAbuse::kNone : FrameAbuse::kHeaders;
+  block_ += FrameHeader::kBytes + length;
+  return block_ <= limits_.header_bytes ? FrameAbuse::kNone : FrameAbuse::kHeaders;
 }
 
-uint32_t FrameGuard::Number(size_t begin, size_t end) const {
-  uint32_t number = 0;
-  for (size_t i = begin; i < end; ++i) number = number << 8 | header_[i];
-  return number;
+FrameAbuse FrameGuard::Draw(double work, TimePoint now) {
+  return control_frames_.Add(now, work) ? FrameAbuse::kNone : FrameAbuse::kControlFrames;
 }
 
 }  // namespace millrace::server

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "mps_runtime/base/clock.h"
+#include "server/http2/frame_reader.h"
 #include "server/http2/leaky_bucket.h"
+#include "server/http2/message_guard.h"
 
 namespace millrace::server {
 
@@ -16,47 +18,86 @@ struct FrameLimits {
   size_t header_bytes = 32 << 10;  // of one call's headers, as sent
   int resets_per_second = 1000;
   int control_frames_per_second = 10'000;  // beyond those that calls and their data cause
+  size_t streams = 1024;                   // that are open at once
+  uint64_t message_bytes = 16 << 20;
 };
 
 // The kinds of abuse, which no well-behaved client needs.
-enum class FrameAbuse : uint8_t { kNone, kHeaders, kResets, kControlFrames };
+enum class FrameAbuse : uint8_t {
+  kNone,
+  kHeaders,
+  kResets,
+  kControlFrames,
+  kStreams,         // more are open than the server's SETTINGS allow
+  kUnread,          // the server's answers to PING and SETTINGS frames are not read
+  kMessages,        // too much of large messages at once, in pieces that cannot be refused
+  kUnacknowledged,  // the server's SETTINGS
+};
+constexpr size_t kFrameAbuses = 8;
 std::string_view ToString(FrameAbuse abuse);
 
-// Reads the headers of HTTP/2 frames (RFC 9113) that a client sends, and detects abuse that the
+// Reads the frames of a connection (RFC 9113) in both directions, and detects abuse that the
 // transport does not bound: header blocks without end, calls that are cancelled as they are made,
-// floods of frames without content. Keeps no payload and allocates nothing; takes some nanoseconds
-// a frame. One thread at a time.
+// more calls than may be open, floods of frames.
+//
+// Each frame draws on a budget of work, which is measured in control frames, by its bytes and
+// whatever its type is. Only what is known to be cheap or bounded otherwise draws less: the headers
+// of calls, whose number is bounded, and their data, which flow control bounds. Takes some tens of
+// nanoseconds a frame. One thread at a time.
 class FrameGuard {
  public:
   explicit FrameGuard(const FrameLimits& limits);
 
-  // Reads the next bytes of the connection, in pieces of any size, beginning with the preface.
-  // `now` must not decrease. Once it has found abuse, it keeps returning that.
-  FrameAbuse Read(std::span<const char> bytes, TimePoint now);
+  // Reads the next bytes from the client, in pieces of any size, beginning with the preface.
+  // Overwrites messages that gRPC must not see. `now` must not decrease. Once it has found abuse,
+  // it keeps returning that.
+  FrameAbuse Read(std::span<char> bytes, TimePoint now);
+  // Reads the next bytes that were sent to the client.
+  void ReadSent(std::span<const char> bytes);
+  // Reads the end of the connection, which cancels the calls that are open. Returns kResets if they
+  // are more than the client may cancel at once.
+  FrameAbuse ReadEnd(TimePoint now);
 
   FrameAbuse abuse() const { return abuse_; }
   // Returns the number of calls that the client has begun.
   uint64_t calls() const { return calls_; }
+  // Returns the number of streams that the server has not ended, nor the client cancelled.
+  size_t open_streams() const { return streams_.size(); }
+  // Returns true if the client has acknowledged the server's SETTINGS.
+  bool acknowledged() const { return acknowledged_; }
 
  private:
   static constexpr size_t kPrefaceBytes = 24;
-  static constexpr size_t kHeaderBytes = 9;
 
-  FrameAbuse BeginFrame(TimePoint now);
-  void BeginCall(uint32_t stream, TimePoint now);
+  struct Stream {
+    bool client_ended = false;
+    MessageGuard messages;
+  };
+
+  FrameAbuse BeginFrame(const FrameHeader& frame, TimePoint now);
+  FrameAbuse BeginData(const FrameHeader& frame, TimePoint now);
+  FrameAbuse BeginHeaders(const FrameHeader& frame, TimePoint now);
+  FrameAbuse BeginCall(const FrameHeader& frame, TimePoint now);
   FrameAbuse Reset(uint32_t stream, TimePoint now);
+  void ReadData(std::span<char> bytes, TimePoint now);
+  void BeginSentFrame(const FrameHeader& frame);
+  void End(uint32_t stream);
   void Age(TimePoint now);
   FrameAbuse AddToBlock(size_t length);
-  uint32_t Number(size_t begin, size_t end) const;
+  FrameAbuse Draw(double work, TimePoint now);
 
-  size_t max_block_;
+  FrameLimits limits_;
   LeakyBucket resets_;
   LeakyBucket control_frames_;
   FrameAbuse abuse_ = FrameAbuse::kNone;
-  uint64_t skip_ = kPrefaceBytes;  // bytes up to the next frame's header
-  std::array<uint8_t, kHeaderBytes> header_ = {};
-  size_t header_filled_ = 0;
-  size_t block_ = 0;  // of the current header block, with the headers of its frames
+  FrameReader received_{kPrefaceBytes};
+  FrameReader sent_{0};
+  std::unordered_map<uint32_t, Stream> streams_;
+  LargeMessages large_;
+  bool is_data_ = false;  // the current frame carries messages of an open stream
+  size_t block_ = 0;      // of the current header block, with the headers of its frames
+  int owed_ = 0;          // answers to PING and SETTINGS frames that were not sent
+  bool acknowledged_ = false;
   uint32_t last_stream_ = 0;
   TimePoint last_call_;
   uint32_t old_ = 0;     // streams up to this one are older than a second

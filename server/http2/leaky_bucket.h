@@ -7,18 +7,18 @@
 
 namespace millrace::server {
 
-// Measures how much the frequency of an event exceeds a rate: each event fills the bucket by one,
-// and it leaks at the rate. One thread.
+// Measures how much the frequency of an event exceeds a rate: each event fills the bucket by its
+// amount, and it leaks at the rate. One thread.
 class LeakyBucket {
  public:
   // rate: events a second, above 0. size: the events that may come at once.
   LeakyBucket(double rate, double size) : rate_(rate), size_(size) {}
 
   // Counts an event. Returns false if the bucket overflows. `now` must not decrease.
-  bool Add(TimePoint now) {
+  bool Add(TimePoint now, double amount = 1) {
     const std::chrono::duration<double> elapsed = now - leaked_;
     leaked_ = now;
-    level_ = std::max(level_ - elapsed.count() * rate_, 0.0) + 1;
+    level_ = std::max(level_ - elapsed.count() * rate_, 0.0) + amount;
     return level_ <= size_;
   }
 

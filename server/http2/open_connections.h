@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -13,6 +14,8 @@ class WatchedConnection;
 struct ConnectionLimits {
   int connections = 1024;
   int connections_per_peer = 768;
+  // The time from the hand-over to gRPC until the client has acknowledged the server's SETTINGS.
+  Duration handshake_timeout = std::chrono::seconds(10);
 };
 
 // An accepted connection.
@@ -20,10 +23,10 @@ struct OpenConnection {
   int fd = -1;  // the listener's: the socket itself while it waits, then a duplicate
   Peer peer;
   TimePoint accepted;
-  TimePoint due;                               // when it is handed to gRPC
-  bool waits = true;                           // it has not been handed to gRPC
-  const WatchedConnection* watched = nullptr;  // null while it waits, or without hooks
-  bool began = false;                          // its client has begun a call, as far as is known
+  TimePoint due;                         // when it is handed to gRPC
+  bool waits = true;                     // it has not been handed to gRPC
+  WatchedConnection* watched = nullptr;  // null while it waits, or without hooks
+  bool began = false;                    // its client has begun a call, as far as is known
 };
 
 // The decision on a new connection, and the connection that has to make room for it.

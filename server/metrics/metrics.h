@@ -33,6 +33,7 @@ struct Snapshot {
   std::vector<std::string> failed_models;  // their last load failed; some may be loaded
   uint64_t model_load_failures_total = 0;
   bool ready = false;
+  double polling_delay_seconds = 0;
   int64_t requests_in_flight = 0;
   int permits = 0;
   int permits_in_use = 0;
@@ -63,9 +64,7 @@ struct Snapshot {
     // Connections that the server did not accept, or closed, by reason.
     uint64_t refused = 0;
     uint64_t made_room = 0;
-    uint64_t headers = 0;
-    uint64_t resets = 0;
-    uint64_t control_frames = 0;
+    std::vector<std::pair<std::string_view, uint64_t>> abuse = {};  // by its kind
   };
   Connections connections = {};
   uint64_t incomplete_calls_refused_total = 0;

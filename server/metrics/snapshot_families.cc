@@ -213,6 +213,10 @@ void AppendSnapshot(const Snapshot& s, std::vector<MetricFamily>& families) {
   families.push_back(std::move(new_shapes));
   AppendWorkerCaches(s, families);
 
+  gauge("millrace_grpc_polling_delay_seconds",
+        "Time for which a thread that serves gRPC has not come round to new events; 0 or about 1 "
+        "while all is well.",
+        s.polling_delay_seconds);
   gauge("millrace_connections", "gRPC connections that are open.",
         static_cast<double>(s.connections.open));
   MetricFamily closed{
@@ -221,14 +225,13 @@ void AppendSnapshot(const Snapshot& s, std::vector<MetricFamily>& families) {
       "for others as they had begun no call, or because of what their clients sent.",
       MetricType::Counter,
       {}};
-  for (const auto& [reason, count] :
-       {std::pair("refused", s.connections.refused),
-        std::pair("made_room", s.connections.made_room),
-        std::pair("headers", s.connections.headers), std::pair("resets", s.connections.resets),
-        std::pair("control_frames", s.connections.control_frames)}) {
+  const auto add_closed = [&](std::string_view reason, uint64_t count) {
     closed.metric.push_back(
-        Value(static_cast<double>(count), MetricType::Counter, {{"reason", reason}}));
-  }
+        Value(static_cast<double>(count), MetricType::Counter, {{"reason", std::string(reason)}}));
+  };
+  add_closed("refused", s.connections.refused);
+  add_closed("made_room", s.connections.made_room);
+  for (const auto& [kind, count] : s.connections.abuse) add_closed(kind, count);
   families.push_back(std::move(closed));
   counter("millrace_incomplete_calls_refused_total",
           "gRPC calls that were refused because too many waited for requests that did not arrive.",

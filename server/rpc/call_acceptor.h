@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "server/rpc/byte_buffer.h"
 #include "server/rpc/common_trailer.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
@@ -25,16 +27,20 @@ class CallAcceptor {
  public:
   // Service, methods and thread must outlive it. max_incomplete: at least 1. refusals_per_second:
   // see RefusalPacer; while the server stops, nothing is held back. on_refused: called for each
-  // call that is refused because too many are incomplete. trailer: see RpcServer::Options.
+  // call that is refused because too many are incomplete. check_message, trailer: see
+  // RpcServer::Options.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
                PollingThread& thread, size_t max_incomplete, double refusals_per_second,
-               std::function<void()> on_refused, const CommonTrailer* trailer)
+               std::function<void()> on_refused,
+               std::function<absl::Status(const ByteBuffer&)> check_message,
+               const CommonTrailer* trailer)
       : service_(service),
         methods_(methods),
         thread_(thread),
         max_incomplete_(max_incomplete),
         refusal_pacer_(refusals_per_second),
-        on_refused_(std::move(on_refused)) {
+        on_refused_(std::move(on_refused)),
+        check_message_(std::move(check_message)) {
     if (trailer != nullptr) trailer_.emplace(*trailer);
   }
   CallAcceptor(const CallAcceptor&) = delete;
@@ -56,6 +62,11 @@ class CallAcceptor {
 
   // Returns the time for which to hold back the answer to a refused call. caller: see RefusalPacer.
   Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline, size_t caller);
+
+  // Returns why the message must end its call; OK if it need not.
+  absl::Status CheckMessage(const ByteBuffer& message) const {
+    return check_message_ ? check_message_(message) : absl::OkStatus();
+  }
 
   // Returns what is added to the trailers of calls; null: nothing.
   CommonTrailer::Reader* trailer() { return trailer_ ? &*trailer_ : nullptr; }
@@ -103,6 +114,7 @@ class CallAcceptor {
   const size_t max_incomplete_;
   RefusalPacer refusal_pacer_;
   const std::function<void()> on_refused_;
+  const std::function<absl::Status(const ByteBuffer&)> check_message_;
   std::optional<CommonTrailer::Reader> trailer_;
   size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;

@@ -1,6 +1,9 @@
 #include "server/rpc/grpc_call.h"
 
+#include <grpc/grpc.h>
+
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -70,7 +73,12 @@ void GrpcCall::Arrived(bool ok) {
 void GrpcCall::FirstRead(bool ok) {
   acceptor_.RemoveIncomplete(*this);
   if (!Try([this, ok] {
-        if (ok || method_->takes_stream) return;
+        if (ok) {
+          if (const absl::Status status = acceptor_.CheckMessage(request_); !status.ok())
+            Finish(status);
+          return;
+        }
+        if (method_->takes_stream) return;
         Finish(absl::InternalError(StrCat("the call ended without a request; ", method_->path,
                                           " takes exactly one message")));
       }))
@@ -128,8 +136,18 @@ void GrpcCall::Read() {
 }
 
 void GrpcCall::ReadDone(bool ok) {
+  if (ok) Guard([this, &ok] { ok = Accept(*message_read_); });
   Guard([this, ok] { handler_->OnReadDone(ok); });
   Release();
+}
+
+bool GrpcCall::Accept(const ByteBuffer& message) {
+  const absl::Status status = acceptor_.CheckMessage(message);
+  if (status.ok()) return true;
+  // The handler may still write, so the call cannot simply be finished.
+  grpc_call_cancel_with_status(context_.c_call(), static_cast<grpc_status_code>(status.code()),
+                               std::string(status.message()).c_str(), nullptr);
+  return false;
 }
 
 void GrpcCall::StartWrite(const ByteBuffer* message) {

@@ -82,6 +82,8 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Begun();
   void Read();
   void ReadDone(bool ok);
+  // Returns false, and ends the call, if the message must not be taken.
+  bool Accept(const ByteBuffer& message);
   void NotifyFirstRead() { ReadDone(first_read_ok_); }
   void Write();
   void WriteDone(bool ok);

@@ -29,11 +29,12 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
   for (unsigned i = 0; i < threads; ++i) {
     const auto& thread = result->threads_.emplace_back(
         std::make_unique<PollingThread>(builder.AddCompletionQueue(), result->background_));
-    result->acceptors_.push_back(
-        std::make_unique<CallAcceptor>(result->service_, result->methods_, *thread,
-                                       std::max<size_t>(options.max_incomplete_calls / threads, 1),
-                                       options.refusals_per_second / threads,
-                                       options.on_incomplete_call_refused, options.trailer));
+    result->heartbeats_.emplace_back([&thread = *thread](Mail& mail) { thread.Post(mail); });
+    result->acceptors_.push_back(std::make_unique<CallAcceptor>(
+        result->service_, result->methods_, *thread,
+        std::max<size_t>(options.max_incomplete_calls / threads, 1),
+        options.refusals_per_second / threads, options.on_incomplete_call_refused,
+        options.check_message, options.trailer));
   }
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {
@@ -52,6 +53,12 @@ void RpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
   }
   if (server_ != nullptr) server_->Shutdown(deadline);
   for (const auto& thread : threads_) thread->Stop();
+}
+
+Duration RpcServer::PollingDelay(TimePoint now) {
+  Duration longest = Duration::zero();
+  for (Heartbeat& heartbeat : heartbeats_) longest = std::max(longest, heartbeat.Check(now));
+  return longest;
 }
 
 }  // namespace millrace::server

@@ -6,13 +6,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "mps_runtime/base/clock.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
 #include "server/rpc/common_trailer.h"
+#include "server/rpc/heartbeat.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/rpc_service.h"
@@ -31,6 +35,9 @@ class RpcServer {
     double refusals_per_second = 250;
     // Called on a polling thread for each call that is refused by max_incomplete_calls.
     std::function<void()> on_incomplete_call_refused = [] {};
+    // Called on a polling thread with each message of a client. What it does not accept ends the
+    // call with that status.
+    std::function<absl::Status(const ByteBuffer&)> check_message;
     // Added to the trailers of calls; null: none. It must outlive the server.
     const CommonTrailer* trailer = nullptr;
   };
@@ -51,6 +58,10 @@ class RpcServer {
   // has ended. Idempotent.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
+  // Returns the longest time for which a polling thread has not come round to what waits for it,
+  // since an earlier call of this function. One thread; not during Shutdown, nor afterwards.
+  Duration PollingDelay(TimePoint now);
+
  private:
   explicit RpcServer(const std::vector<RpcService*>& services) : methods_(services) {}
 
@@ -58,6 +69,7 @@ class RpcServer {
   grpc::AsyncGenericService service_;
   BackgroundThread background_;
   std::vector<std::unique_ptr<PollingThread>> threads_;
+  std::deque<Heartbeat> heartbeats_;                      // one for each thread
   std::vector<std::unique_ptr<CallAcceptor>> acceptors_;  // one for each thread
   std::unique_ptr<grpc::Server> server_;
   bool is_shut_down_ = false;

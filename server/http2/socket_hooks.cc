@@ -1,6 +1,7 @@
-// gRPC has no interface to inspect a client's bytes before its HTTP/2 transport acts on them. This
-// file therefore defines the functions by which gRPC reads: the dynamic linker prefers the
-// program's symbols to a library's, and these call the next ones in its order.
+// gRPC has no interface to inspect a client's bytes before its HTTP/2 transport acts on them, nor
+// those that it sends. This file therefore defines the functions by which gRPC reads and writes:
+// the dynamic linker prefers the program's symbols to a library's, and these call the next ones in
+// its order.
 
 #include <dlfcn.h>
 #include <openssl/ssl.h>
@@ -69,10 +70,33 @@ extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   auto* const connection = millrace::server::ConnectionOf(session);
   if (connection == nullptr ||
       !ConnectionGuard::Process().OnReceived(
-          *connection, {static_cast<const char*>(buffer), static_cast<size_t>(read)})) {
+          *connection, {static_cast<char*>(buffer), static_cast<size_t>(read)})) {
     return -1;
   }
   return read;
+}
+
+extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  static const auto next = millrace::server::Next<decltype(&::sendmsg)>("sendmsg");
+  const ssize_t size = next(fd, message, flags);
+  if (size > 0) {
+    const int error = errno;
+    ConnectionGuard::Process().OnSent(fd, {message->msg_iov, message->msg_iovlen},
+                                      static_cast<size_t>(size));
+    errno = error;
+  }
+  return size;
+}
+
+extern "C" int SSL_write(SSL* session, const void* buffer, int size) {
+  static const auto next = millrace::server::Next<decltype(&::SSL_write)>("SSL_write");
+  const int written = next(session, buffer, size);
+  if (written <= 0 || !millrace::server::IsGrpcServer(session)) return written;
+  if (auto* const connection = millrace::server::ConnectionOf(session); connection != nullptr) {
+    ConnectionGuard::Process().OnSent(
+        *connection, {static_cast<const char*>(buffer), static_cast<size_t>(written)});
+  }
+  return written;
 }
 
 namespace {

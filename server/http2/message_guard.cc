@@ -1,0 +1,75 @@
+#include "server/http2/message_guard.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace::server {
+
+int MessageGuard::Read(std::span<char> bytes, LargeMessages& large) {
+  int begun = 0;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    if (refused_ && prefix_filled_ == kPrefixBytes) {
+      const MessageRefusal::Bytes refusal = refusal_.Encode();
+      for (; at < bytes.size() && refusal_written_ < refusal.size(); ++at)
+        bytes[at] = static_cast<char>(refusal[refusal_written_++]);
+      std::fill(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.end(), '\0');
+      return begun;
+    }
+    if (prefix_filled_ == kPrefixBytes) {
+      const size_t taken = std::min<size_t>(left_, bytes.size() - at);
+      left_ -= static_cast<uint32_t>(taken);
+      at += taken;
+      if (left_ == 0) {
+        End(large);
+        prefix_filled_ = 0;
+      }
+      continue;
+    }
+    if (prefix_filled_ == 0) ++begun;
+    if (!ReadPrefix(bytes, at, large)) return -1;
+    ++at;
+    if (prefix_filled_ == kPrefixBytes && left_ == 0 && !refused_) prefix_filled_ = 0;
+  }
+  return begun;
+}
+
+void MessageGuard::End(LargeMessages& large) { large.bytes -= std::exchange(held_, 0); }
+
+bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& large) {
+  const uint8_t position = prefix_filled_++;
+  if (position == 0) {
+    size_ = 0;
+    return true;  // gRPC itself sees to the compressed flag
+  }
+  const bool is_last = prefix_filled_ == kPrefixBytes;
+  size_ |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[at]))
+           << 8 * (kPrefixBytes - prefix_filled_);
+  const auto refuse = [&](MessageRefusal::Reason reason) {
+    refused_ = true;
+    refusal_.reason = reason;
+    // The bytes of the size that are still at hand; gRPC has those before them.
+    const size_t filled = std::min<size_t>(at, prefix_filled_ - 2);
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(at - filled), filled, '\0');
+  };
+  if (!refused_) {
+    // The highest bytes come first, so gRPC never has a part of a size that is too large.
+    if (size_ > large.max_message) {
+      refuse(MessageRefusal::Reason::kTooLarge);
+    } else if (is_last && size_ >= LargeMessages::kLarge) {
+      if (large.bytes + size_ <= large.max_bytes) {
+        held_ = size_;
+        large.bytes += size_;
+      } else if (at + 1 < kPrefixBytes) {
+        return false;
+      } else {
+        refuse(MessageRefusal::Reason::kTooManyAtOnce);
+      }
+    }
+  }
+  if (refused_) bytes[at] = is_last ? static_cast<char>(MessageRefusal::kBytes) : '\0';
+  if (is_last) left_ = refusal_.size = size_;
+  return true;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,129 @@
+#include "server/http2/message_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace millrace::server {
+namespace {
+
+std::string Prefix(uint32_t size) {
+  const auto byte = [&](int shift) { return static_cast<char>(size >> shift); };
+  return {'\0', byte(24), byte(16), byte(8), byte(0)};
+}
+
+std::string Message(uint32_t size) { return Prefix(size) + std::string(size, 'm'); }
+
+// Reads the first message as gRPC would.
+std::optional<MessageRefusal> RefusalIn(const std::string& bytes) {
+  uint32_t size = 0;
+  for (size_t i = 1; i < 5; ++i) size = size << 8 | static_cast<uint8_t>(bytes[i]);
+  if (!MessageRefusal::MayHaveSize(size)) return std::nullopt;
+  std::array<uint8_t, MessageRefusal::kBytes> start;
+  std::copy_n(bytes.begin() + 5, start.size(), start.begin());
+  return MessageRefusal::Decode(start);
+}
+
+class MessageGuardTest : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kMost = 0x100000;
+
+  // Returns what gRPC sees.
+  std::string Read(std::string bytes, size_t piece) {
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      const std::span rest = std::span(bytes).subspan(at);
+      EXPECT_GE(guard_.Read(rest.first(std::min(piece, rest.size())), large_), 0);
+    }
+    return bytes;
+  }
+
+  MessageGuard guard_;
+  LargeMessages large_{.max_message = kMost, .max_bytes = 2 * kMost};
+};
+
+TEST_F(MessageGuardTest, LeavesMessagesUpToTheLimitAlone) {
+  const std::string all = Message(0) + Message(kMost) + Message(3) + Message(kMost);
+  for (const size_t piece : {size_t{1}, size_t{7}, all.size()}) EXPECT_EQ(Read(all, piece), all);
+  EXPECT_EQ(large_.bytes, 0U);
+}
+
+TEST_F(MessageGuardTest, CountsTheMessagesThatBegin) {
+  std::string all = Message(0) + Message(3) + Prefix(5).substr(0, 1);
+  EXPECT_EQ(guard_.Read(all, large_), 3);
+  std::string rest = Prefix(5).substr(1) + "12345";
+  EXPECT_EQ(guard_.Read(rest, large_), 0);
+}
+
+TEST_F(MessageGuardTest, PutsARefusalInPlaceOfATooLargeMessage) {
+  for (const uint32_t size : {kMost + 1, 2'097'152'000U, 0xffffffffU}) {
+    for (const size_t piece : {size_t{1}, size_t{3}, size_t{1000}}) {
+      guard_ = MessageGuard();
+      const std::string seen = Read(Message(2) + Prefix(size) + std::string(500, 'm'), piece);
+      EXPECT_EQ(seen.find('m', 7 + 5 + MessageRefusal::kBytes), std::string::npos)
+          << size << ' ' << piece;
+      // In pieces, gRPC has a part of this size.
+      if (size == kMost + 1 && piece < 1000) continue;
+      const auto refusal = RefusalIn(seen.substr(7));
+      ASSERT_TRUE(refusal.has_value()) << size << ' ' << piece;
+      EXPECT_EQ(refusal->reason, MessageRefusal::Reason::kTooLarge);
+    }
+  }
+}
+
+TEST_F(MessageGuardTest, NamesTheSizeThatCameAtOnce) {
+  const std::string seen = Read(Prefix(2 * kMost) + std::string(100, 'm'), 1000);
+  ASSERT_TRUE(RefusalIn(seen).has_value());
+  EXPECT_EQ(RefusalIn(seen)->size, 2 * kMost);
+}
+
+// The size that gRPC sees is then at most that much more than the limit.
+TEST_F(MessageGuardTest, ASizeThatComesInPiecesIsStillBounded) {
+  const std::string seen = Read(Prefix(kMost + 1) + std::string(100, 'm'), 1);
+  EXPECT_EQ(seen.substr(0, 5), Prefix(kMost + MessageRefusal::kBytes));
+}
+
+TEST_F(MessageGuardTest, BoundsTheLargeMessagesOfAllStreams) {
+  std::string first = Prefix(kMost) + "m";
+  EXPECT_EQ(guard_.Read(first, large_), 1);
+  MessageGuard second;
+  std::string bytes = Prefix(kMost) + "m";
+  EXPECT_EQ(second.Read(bytes, large_), 1);
+  EXPECT_EQ(bytes, Prefix(kMost) + "m");
+  MessageGuard third;
+  bytes = Prefix(LargeMessages::kLarge) + std::string(100, 'm');
+  EXPECT_EQ(third.Read(bytes, large_), 1);
+  ASSERT_TRUE(RefusalIn(bytes).has_value());
+  EXPECT_EQ(RefusalIn(bytes)->reason, MessageRefusal::Reason::kTooManyAtOnce);
+  // Small ones need no place, and the end of a stream frees one.
+  MessageGuard small;
+  bytes = Message(100);
+  small.Read(bytes, large_);
+  EXPECT_EQ(bytes, Message(100));
+  second.End(large_);
+  MessageGuard fourth;
+  bytes = Prefix(kMost);
+  fourth.Read(bytes, large_);
+  EXPECT_EQ(bytes, Prefix(kMost));
+}
+
+TEST_F(MessageGuardTest, APrefixInPiecesCannotGetAroundThat) {
+  large_.bytes = large_.max_bytes;
+  std::string start = Prefix(kMost).substr(0, 4);
+  EXPECT_EQ(guard_.Read(start, large_), 1);
+  std::string last = Prefix(kMost).substr(4);
+  EXPECT_EQ(guard_.Read(last, large_), -1);
+}
+
+TEST(MessageRefusalTest, NoOtherMessageIsTakenForOne) {
+  MessageRefusal::Bytes bytes = MessageRefusal{.size = 7}.Encode();
+  EXPECT_TRUE(MessageRefusal::Decode(bytes).has_value());
+  bytes[3] ^= 1;
+  EXPECT_FALSE(MessageRefusal::Decode(bytes).has_value());
+}
+
+}  // namespace
+}  // namespace millrace::server
