@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/payload.h"
+#include "models/core/time_limit.h"
 #include "mps_runtime/base/clock.h"
 
 namespace millrace::models {
@@ -42,19 +43,34 @@ class RequestState {
 // through its sink.
 class Request {
  public:
-  Request(Input input, TimePoint deadline, OutputSink& sink, const Clock& clock = Clock::Real())
-      : input_(std::move(input)), deadline_(deadline), sink_(sink), clock_(clock) {}
+  Request(Input input, const TimeLimit& limit, OutputSink& sink, const Clock& clock = Clock::Real())
+      : input_(std::move(input)),
+        limit_(limit),
+        expires_(limit.deadline),
+        sink_(sink),
+        clock_(clock) {}
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
   const Input& input() const { return input_; }
   // The model may move large parts out into its own state.
   Input& mutable_input() { return input_; }
-  TimePoint deadline() const { return deadline_; }
+  // When its work is due.
+  TimePoint deadline() const { return limit_.deadline; }
+  // When it ends for want of time: at its deadline, or later if it makes progress.
+  TimePoint expires() const { return expires_; }
+  const TimeLimit& limit() const { return limit_; }
+  bool is_streamed() const { return limit_.patience > Duration{}; }
+  // Gives a streamed request time until its next progress.
+  void MakeProgress(TimePoint now) {
+    if (is_streamed()) expires_ = std::max(expires_, std::min(limit_.last, now + limit_.patience));
+  }
+  // Makes the work of a streamed request due when it expires, because it cannot be done before.
+  void PostponeDeadline() { limit_.deadline = expires_; }
 
   bool cancelled() const { return sink_.cancelled(); }
   TimePoint now() const { return clock_.Now(); }
-  bool expired() const { return now() >= deadline_; }
+  bool expired() const { return now() >= expires_; }
   // Cheap enough to be called in each decoder step.
   bool ShouldStop() const { return cancelled() || expired(); }
 
@@ -89,7 +105,8 @@ class Request {
 
  private:
   Input input_;
-  const TimePoint deadline_;  // TimePoint::max(): none
+  TimeLimit limit_;
+  TimePoint expires_;
   OutputSink& sink_;
   const Clock& clock_;
   std::optional<absl::Status> outcome_;

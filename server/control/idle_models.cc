@@ -223,7 +223,8 @@ void IdleModels::Sweep() {
   }
   for (const auto& model : refused) {
     Settle(model,
-           Refused(StrCat("model '", model->info().name,
+           Refused(Refusal::kLoading,
+                   StrCat("model '", model->info().name,
                           "' is idle and cannot be loaded now: the models in use leave no room for "
                           "it within --model-memory-budget"),
                    std::chrono::seconds(1)));

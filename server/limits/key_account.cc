@@ -140,7 +140,8 @@ absl::Status KeyAccount::Refuse(KeyLimit limit, Duration wait) {
   const double allowed = limit == KeyLimit::kConcurrentRequests
                              ? static_cast<double>(*tier_.concurrent_requests)
                              : buckets_[static_cast<size_t>(limit)]->capacity();
-  return Refused(absl::StrCat(name_.empty() ? std::string("callers without an API key have")
+  return Refused(Refusal::kKeyLimit,
+                 absl::StrCat(name_.empty() ? std::string("callers without an API key have")
                                             : absl::StrCat("the API key '", name_, "' has"),
                               " used up the limit of ", Whole(allowed), UnitsOf(limit), " (tier '",
                               tier_.name, "')"),

@@ -83,7 +83,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
   Family<ShardedCounter> requests_ MILLRACE_GUARDED_BY(mu_){
       "millrace_requests_total", "Finished requests by gRPC status code.", {}};
   Family<ShardedCounter> refused_ MILLRACE_GUARDED_BY(mu_){
-      "millrace_requests_refused_total", "Requests refused before they were queued.", {}};
+      "millrace_requests_refused_total", "Requests that the server refused, by reason.", {}};
   Family<ShardedCounter> helped_ MILLRACE_GUARDED_BY(mu_){
       "millrace_helped_seconds_total",
       "Time that idle workers spent on parts of other workers' forwards.",

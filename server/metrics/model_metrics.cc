@@ -39,8 +39,8 @@ models::Task TaskOf(Method method) {
 }
 
 std::string_view ToString(Refusal refusal) {
-  static constexpr std::array<std::string_view, kRefusals> kNames = {"queue_full", "too_many",
-                                                                     "draining"};
+  static constexpr std::array<std::string_view, kRefusals> kNames = {
+      "queue_full", "too_many", "draining", "deadline", "never_fits", "key_limit", "loading"};
   return kNames[static_cast<size_t>(refusal)];
 }
 

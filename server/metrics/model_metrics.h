@@ -40,9 +40,17 @@ std::string_view ToString(Method method);
 // Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);
 
-// The reason why a request was refused at admission, as the label `reason`.
-enum class Refusal : uint8_t { kQueueFull, kTooMany, kDraining };
-inline constexpr size_t kRefusals = 3;
+// The reason why a request was refused, as the label `reason`.
+enum class Refusal : uint8_t {
+  kQueueFull,  // as many wait for the model as may
+  kTooMany,    // as many are in the server as may
+  kDraining,   // the server stops
+  kDeadline,   // it, or others, would be late, because there is other work
+  kNeverFits,  // it takes longer than it has, even alone
+  kKeyLimit,   // a limit of its API key
+  kLoading,    // its model is not in memory in time
+};
+inline constexpr size_t kRefusals = 7;
 std::string_view ToString(Refusal refusal);
 
 inline constexpr size_t kStatusCodes = 17;  // the codes of gRPC, 0..16

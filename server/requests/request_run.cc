@@ -8,6 +8,7 @@
 #include "models/text/unicode.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -27,6 +28,11 @@ LogLevel LevelOf(absl::StatusCode code) {
       return LogLevel::kInfo;
   }
 }
+
+// A client's deadline passes before the server's copy of it, which counts from when the headers
+// have come. That is by how much, at most: this time, and this part of the whole.
+constexpr Duration kMostAhead = std::chrono::milliseconds(20);
+constexpr int kMostAheadPart = 10;
 
 // Returns what a request costs its key. `characters`: of a text whose length is known.
 RequestCost CostOf(const models::Input& input, size_t characters) {
@@ -58,15 +64,17 @@ absl::Status RequestRun::Charge(const RequestCost& cost) {
   return status;
 }
 
-std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work, TimePoint deadline) {
+std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work,
+                                              const models::TimeLimit& limit) {
   if (!work.ok()) return work.status();
   if (work->model == nullptr) return absl::OkStatus();
-  absl::Status status = OrInternal([&] { return Submit(*std::move(work), deadline); });
+  absl::Status status = OrInternal([&] { return Submit(*std::move(work), limit); });
   if (status.ok()) return std::nullopt;
   return status;
 }
 
-absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
+absl::Status RequestRun::Submit(Work&& work, const models::TimeLimit& limit) {
+  client_deadline_ = limit.last;
   model_ = std::move(work.model);
   pivot_ = std::move(work.pivot);
   const models::Model& model = model_->model();
@@ -74,22 +82,20 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   if (services_.limits != nullptr && account_ == nullptr) SetCaller("", "");
   RequestCost cost;
   if (account_ != nullptr) cost = CostOf(work.input, work.characters);
-  Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, deadline, share_) : reply_;
+  Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, limit.deadline, share_) : reply_;
   const auto characters = static_cast<double>(work.characters);
   if (ticket_.held()) {
     // This is the next part of an admitted request, which must not be refused halfway.
     if (characters != 0) metrics().characters.Increment(characters);
     if (account_ != nullptr) account_->AddCharacters(cost.characters);
-    auto next = std::make_unique<Job>(std::move(work.input), deadline, reply, model_,
-                                      services_.clock, share_);
+    auto next =
+        std::make_unique<Job>(std::move(work.input), limit, reply, model_, services_.clock, share_);
     next->checked_by = &model;
     services_.scheduler.Requeue(std::move(next));
     return absl::OkStatus();
   }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
   if (!ticket.ok()) {
-    metrics().CountRefusal(absl::IsUnavailable(ticket.status()) ? Refusal::kDraining
-                                                                : Refusal::kTooMany);
     model_->counts().CountFailure(elapsed());
     return ticket.status();
   }
@@ -97,8 +103,8 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
     if (absl::Status status = Charge(cost); !status.ok()) return status;
   }
   ticket_ = *std::move(ticket);
-  auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock,
-                                   share_);
+  auto job =
+      std::make_unique<Job>(std::move(work.input), limit, reply, model_, services_.clock, share_);
   job->checked_by = &model;
   // This object may be gone once the job is queued.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
@@ -106,13 +112,28 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   if (status.ok()) {
     if (counted != nullptr) counted->metrics().characters.Increment(characters);
   } else {
-    metrics().CountRefusal(absl::IsUnavailable(status) ? Refusal::kDraining : Refusal::kQueueFull);
     model_->counts().CountFailure(elapsed());
   }
   return status;
 }
 
+void RequestRun::MarkLeft() {
+  TimePoint none = TimePoint::max();
+  left_.compare_exchange_strong(none, services_.clock.Now());
+}
+
+absl::Status RequestRun::OutcomeOf(const absl::Status& status) const {
+  const TimePoint left = left_.load();
+  if (!absl::IsCancelled(status) || left == TimePoint::max() ||
+      client_deadline_ == TimePoint::max())
+    return status;
+  const Duration ahead = std::min(kMostAhead, (client_deadline_ - start_) / kMostAheadPart);
+  if (left < client_deadline_ - ahead) return status;
+  return absl::DeadlineExceededError("the client's deadline passed before the work was done");
+}
+
 void RequestRun::Cancel() {
+  MarkLeft();
   reply_.Cancel();
   if (model_ == nullptr) return;
   if (pivot_ != nullptr) return pivot_->EndWaiting();
@@ -137,7 +158,9 @@ void RequestRun::ObserveFirstAudio() const {
   if (span_ != nullptr) metrics().first_audio_seconds.SetExemplar(waited, span_->trace_id());
 }
 
-void RequestRun::Record(const absl::Status& status, absl::FunctionRef<Requester()> requester) {
+void RequestRun::Record(const absl::Status& end, absl::FunctionRef<Requester()> requester) {
+  const absl::Status status = OutcomeOf(end);
+  if (const auto refusal = RefusalOf(status)) metrics().CountRefusal(*refusal);
   // Nothing was done for a request that the server refused.
   if (charged_ && absl::IsResourceExhausted(status)) account_->Refund(*charged_);
   const Duration took = elapsed();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,11 +62,11 @@ class RequestRun {
   // Queues the work, as Submit does. Returns nullopt once it is queued, when the reply may already
   // be gone. Otherwise returns the request's final status: what is wrong with it, or OK if the work
   // has no model because there is nothing to do.
-  std::optional<absl::Status> Begin(absl::StatusOr<Work>&& work, TimePoint deadline);
+  std::optional<absl::Status> Begin(absl::StatusOr<Work>&& work, const models::TimeLimit& limit);
   // Checks the work's input, takes a ticket unless an earlier job has one, and queues a job. Once
   // it is queued, the reply may be gone when the call returns; on failure nothing is queued. Never
   // blocks.
-  absl::Status Submit(Work&& work, TimePoint deadline);
+  absl::Status Submit(Work&& work, const models::TimeLimit& limit);
   // Charges the sender for audio that was made.
   void CountAudio(double seconds) const {
     if (account_ != nullptr) account_->AddAudio(seconds);
@@ -80,11 +81,13 @@ class RequestRun {
   }
   // Cancels the work and takes it out of the queue. The request may end before the call returns.
   void Cancel();
+  // Records that the client has left, which Cancel does too. The first call counts.
+  void MarkLeft();
   // Counts the time until now as that to the first audio.
   void ObserveFirstAudio() const;
   // Counts and logs the end, and ends the trace. Must be called once, when all work has ended.
   // Calls `requester` only if a line is written or the request is sampled.
-  void Record(const absl::Status& status, absl::FunctionRef<Requester()> requester);
+  void Record(const absl::Status& end, absl::FunctionRef<Requester()> requester);
 
   Services& services() const { return services_; }
   Reply& reply() const { return reply_; }
@@ -102,6 +105,9 @@ class RequestRun {
 
  private:
   void BeginTrace(const tracing::Arrival& arrival);
+  // Returns the status that a request ends with whose client has left: one that leaves because its
+  // own deadline has passed has not cancelled anything.
+  absl::Status OutcomeOf(const absl::Status& status) const;
   // Takes a place under the sender's limits.
   absl::Status Charge(const RequestCost& cost);
 
@@ -115,8 +121,10 @@ class RequestRun {
   std::shared_ptr<ServedModel> model_;
   std::unique_ptr<PivotPipeline> pivot_;
   Ticket ticket_;
-  std::shared_ptr<KeyAccount> account_;  // null without limits
-  absl::Status priority_status_;         // of the priority that the sender asks for
+  TimePoint client_deadline_ = TimePoint::max();
+  std::atomic<TimePoint> left_{TimePoint::max()};  // when the client left
+  std::shared_ptr<KeyAccount> account_;            // null without limits
+  absl::Status priority_status_;                   // of the priority that the sender asks for
   FairShare share_;
   std::optional<RequestCost> charged_;  // what the request cost at its beginning
   std::string request_id_;              // made at the first RequestId

@@ -47,7 +47,7 @@ absl::Status TextStream::Push(std::string_view text, bool flush) {
   }
   const size_t characters = models::CountCodePoints(text);
   const TimePoint now = services().clock.Now();
-  if (now >= deadline_)
+  if (now >= limit_.last)
     return absl::DeadlineExceededError("the call has lasted as long as one may");
   MutexLock lock(text_mu_);
   if (characters != 0 || flush) last_text_ = now;
@@ -110,7 +110,7 @@ void TextStream::Advance(std::optional<absl::Status> job_end) {
     }
     if (over) return listener_.OnEnd(status);
     listener_.OnTextWanted();
-    const auto end = run_.Begin(OrInternal([this] { return MakeWork(); }), deadline_);
+    const auto end = run_.Begin(OrInternal([this] { return MakeWork(); }), NextLimit());
     MutexLock lock(text_mu_);
     if (end) job_end_ = end;
     if (!job_end_) {
@@ -196,6 +196,18 @@ void TextStream::Fail(const absl::Status& status) {
 bool TextStream::WantsText() const {
   MutexLock lock(text_mu_);
   return !ended_ && !over_ && (ready_.size() <= kMaxReadyBytes || is_document());
+}
+
+models::TimeLimit TextStream::NextLimit() const {
+  models::TimeLimit limit = limit_;
+  limit.deadline = std::min(limit.last, services().clock.Now() + limit.patience);
+  return limit;
+}
+
+TimePoint TextStream::deadline() const {
+  const TimePoint waiting = waiting_since();
+  return waiting == TimePoint::max() ? limit_.last
+                                     : std::min(limit_.last, waiting + limit_.patience);
 }
 
 TimePoint TextStream::waiting_since() const {

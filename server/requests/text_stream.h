@@ -44,8 +44,9 @@ class TextStream {
   // The most characters of a stream.
   static constexpr size_t kMaxCharacters = 1'000'000;
 
-  TextStream(RequestRun& run, TimePoint deadline, Listener& listener)
-      : run_(run), deadline_(deadline), listener_(listener) {}
+  // limit: its patience is also that for the next text.
+  TextStream(RequestRun& run, const models::TimeLimit& limit, Listener& listener)
+      : run_(run), limit_(limit), listener_(listener) {}
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
@@ -72,7 +73,9 @@ class TextStream {
   bool WantsText() const MILLRACE_EXCLUDES(text_mu_);
   // Returns the time since which the stream waits for text; TimePoint::max() while it does not.
   TimePoint waiting_since() const MILLRACE_EXCLUDES(text_mu_);
-  TimePoint deadline() const { return deadline_; }
+  // Returns when the stream ends because no text comes, or its client's deadline passes. A job has
+  // a time of its own.
+  TimePoint deadline() const MILLRACE_EXCLUDES(text_mu_);
 
   // The Reply must forward its Emit, and its Finish, which ends one of the jobs, to these
   // functions.
@@ -93,6 +96,8 @@ class TextStream {
   void Advance(std::optional<absl::Status> job_end) MILLRACE_EXCLUDES(text_mu_);
   // Makes the next job of the text in config_.
   absl::StatusOr<Work> MakeWork();
+  // Returns the time of a job that begins now.
+  models::TimeLimit NextLimit() const;
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
   // Returns what can be spoken once this text has come, or has come with a flush.
   std::string TakeEnded(std::string_view text, bool flush) MILLRACE_REQUIRES(text_mu_);
@@ -106,7 +111,7 @@ class TextStream {
   Services& services() const { return run_.services(); }
 
   RequestRun& run_;
-  const TimePoint deadline_;
+  const models::TimeLimit limit_;
   Listener& listener_;
   std::optional<SpeechRequest> config_;  // its text is what is spoken next
 

@@ -20,9 +20,10 @@ absl::StatusOr<Ticket> Admission::TryEnter() {
   // admission is closed, or WaitUntilEmpty sees this request.
   const int64_t before = in_flight_.fetch_add(1);
   Ticket ticket(this);
-  if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");
+  if (closed_.load()) return Draining();
   if (before >= max_requests_) {
     return Refused(
+        Refusal::kTooMany,
         StrCat("the server already has ", max_requests_, " requests in flight, which is its limit"),
         kRetryAfter);
   }

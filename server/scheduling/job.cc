@@ -7,10 +7,10 @@
 
 namespace millrace::server {
 
-Job::Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
-         const Clock& clock, const FairShare& share)
+Job::Job(models::Input input, const models::TimeLimit& limit, Reply& reply,
+         std::shared_ptr<ServedModel> model, const Clock& clock, const FairShare& share)
     : model(std::move(model)),
-      request(std::move(input), deadline, reply, clock),
+      request(std::move(input), limit, reply, clock),
       reply(reply),
       share(share),
       admitted(clock.Now()),

@@ -47,8 +47,8 @@ class Reply : public models::OutputSink {
 // must end it with FinishJob.
 class Job {
  public:
-  Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
-      const Clock& clock, const FairShare& share = {});
+  Job(models::Input input, const models::TimeLimit& limit, Reply& reply,
+      std::shared_ptr<ServedModel> model, const Clock& clock, const FairShare& share = {});
 
   // Declared before the request, whose state may lie in the model's memory.
   const std::shared_ptr<ServedModel> model;

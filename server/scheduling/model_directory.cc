@@ -176,6 +176,11 @@ uint64_t ModelDirectory::changes() const {
   return changes_;
 }
 
+bool ModelDirectory::empty() const {
+  MutexLock lock(mu_);
+  return models_.empty();
+}
+
 std::vector<std::shared_ptr<ServedModel>> ModelDirectory::All() const {
   MutexLock lock(mu_);
   std::vector<std::shared_ptr<ServedModel>> all;

@@ -56,6 +56,7 @@ class ModelDirectory {
 
   // Returns the number of times that a model was put in, removed or loaded.
   uint64_t changes() const MILLRACE_EXCLUDES(mu_);
+  bool empty() const MILLRACE_EXCLUDES(mu_);
   // Returns all models, sorted by name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);
   std::vector<std::shared_ptr<ServedModel>> AllForTask(models::Task task) const

@@ -84,6 +84,9 @@ void ModelQueue::PushFresh(std::unique_ptr<Job> job) {
 
 void ModelQueue::PushStarted(std::unique_ptr<Job> job) {
   StopRunning(*job);
+  // It has had a step, or its client has caught up.
+  job->request.MakeProgress(job->enqueued);
+  if (!HasTimeAlone(*job, job->enqueued)) job->request.PostponeDeadline();
   if (IsShort(*job)) ++short_started_;
   Push(started_, std::move(job));
 }
@@ -144,13 +147,16 @@ bool ModelQueue::IsReady(TimePoint now, TimePoint& ready) const {
 }
 
 bool ModelQueue::HandOut(std::unique_ptr<Job> job, TimePoint now, Popped& popped) {
-  if (job->request.cancelled() || now >= job->request.deadline()) {
+  if (job->request.cancelled() || now >= job->request.expires()) {
     LearnFromLeaving(*job, now);
     popped.dropped.push_back(std::move(job));
     return false;
   }
   ++running_;
-  const Running running = {job->request.deadline(), WorkOf(*job), job->share};
+  const Running running = {.deadline = job->request.deadline(),
+                           .work = WorkOf(*job),
+                           .due_work = DueWorkOf(*job, now),
+                           .share = job->share};
   job->charged = keys_.Start(job->share, running.work);
   begun_work_ += running.work;
   squares_ += running.work * running.work;
@@ -186,7 +192,7 @@ void ModelQueue::TakeBatch(TimePoint now, double workers, Popped& popped) {
   if (!IsPressed(now, workers)) {
     return keys_.in_use() ? TakeByKey(most, now, popped) : TakeInTurn(most, now, popped);
   }
-  RefuseExcess(workers, popped);
+  RefuseExcess(now, workers, popped);
   if (!keys_.in_use() && !quick_.empty() && MayBeginQuick() &&
       ++pressed_turns_ % kQuickTurns == 0) {
     while (!quick_.empty() && popped.batch.size() < most) HandOut(TakeFront(quick_), now, popped);
@@ -263,7 +269,7 @@ std::unique_ptr<Job> ModelQueue::Remove(const Reply& reply, TimePoint now) {
 void ModelQueue::TakeExpired(TimePoint now, std::vector<std::unique_ptr<Job>>& expired) {
   for (Line* line : {&fresh_, &quick_, &started_}) {
     for (std::unique_ptr<Job>& job : *line) {
-      if (now < job->request.deadline()) continue;
+      if (now < job->request.expires()) continue;
       Uncount(*line, *job);
       LearnFromLeaving(*job, now);
       expired.push_back(std::move(job));

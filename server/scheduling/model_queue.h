@@ -106,7 +106,8 @@ class ModelQueue {
   TimePoint last_used() const { return last_used_; }
 
   // Returns OK, or RESOURCE_EXHAUSTED with a retry hint for a job that arrived now, when the queue
-  // is full or when the job or others would miss their deadlines. Sets the job's forecast.
+  // is full or when the job or others would miss their deadlines. INVALID_ARGUMENT if the job would
+  // miss its own whenever it came. Sets the job's forecast.
   absl::Status Admit(Job& job, TimePoint now, double workers);
   // Takes a job that has not begun out of a full queue for a newcomer that was admitted: the last
   // of the key that has the most for its weight, if that is more than the newcomer's key would
@@ -152,6 +153,7 @@ class ModelQueue {
   struct Running {
     TimePoint deadline;
     double work = 0;
+    double due_work = 0;
     FairShare share = {};
     bool runs = true;  // false: the place is free
   };
@@ -169,6 +171,11 @@ class ModelQueue {
   double WorkOf(const Job& job) const {
     return job.request.work_left() * (job.service.count() == 0 ? correction_.factor() : 1);
   }
+  // Returns true if the job would be done by its deadline if it were alone.
+  bool HasTimeAlone(const Job& job, TimePoint now) const;
+  // Returns how much of it is due by the job's deadline: all, but a part of a streamed request that
+  // goes on behind its deadline.
+  double DueWorkOf(const Job& job, TimePoint now) const;
   // Returns the work that is left of all jobs, waiting and running.
   double AllWork() const { return begun_work_ + correction_.factor() * new_work_; }
   // Returns the workers that much shorter requests leave to the others.
@@ -203,6 +210,11 @@ class ModelQueue {
   void ChargeKeys(const std::vector<std::unique_ptr<Job>>& batch, Duration took);
   void TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped);
   void StopRunning(Job& job);
+  // Returns false if this much work would surely not be done by `end` if it were alone.
+  bool MayFit(double work, TimePoint end, TimePoint now) const;
+  // Returns the error of a job that would be late whenever it came, which names the length that
+  // fits; else OK.
+  absl::Status CheckLength(const Job& job, TimePoint now) const;
   // Admits a job while the queue is held.
   absl::Status AdmitHeld(Job& job, TimePoint now) const;
   // Returns the time that loading the model still takes. The queue must be held.
@@ -222,7 +234,7 @@ class ModelQueue {
   // Returns true if work would be late if requests took turns.
   bool IsPressed(TimePoint now, double workers);
   // Refuses jobs that have not begun, the last first, until the remaining work can be done in time.
-  void RefuseExcess(double workers, Popped& popped);
+  void RefuseExcess(TimePoint now, double workers, Popped& popped);
   // Returns true if this much work is much shorter than what others have left.
   bool IsQuick(double work) const;
 

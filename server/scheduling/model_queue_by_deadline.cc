@@ -1,12 +1,18 @@
 // The parts of ModelQueue that look at deadlines: which newcomers are admitted, whether work would
 // be late if requests took turns, and which jobs are then next or refused.
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/metrics/model_metrics.h"
 #include "server/scheduling/deadline_order.h"
+#include "server/scheduling/input_field.h"
 #include "server/scheduling/model_queue.h"
 #include "server/scheduling/refusal.h"
 #include "server/scheduling/served_model.h"
@@ -31,12 +37,81 @@ constexpr double kStepsToJudge = 4;
 constexpr size_t kMostCandidates = 256;
 // The load is computed again when more than this part of the requests has come or gone.
 constexpr size_t kChangedPart = 16;
+// The hint of a request that waits for other models, whose work is not known here.
+constexpr double kOtherModelsSeconds = 1;
+
+// Returns the characters of the texts of a request.
+size_t TextLength(const models::Input& input) {
+  size_t characters = 0;
+  if (const auto* speech = std::get_if<models::SynthesizeInput>(&input))
+    characters = models::CountCodePoints(speech->text);
+  if (const auto* translation = std::get_if<models::TranslateInput>(&input)) {
+    for (const std::string& text : translation->texts) characters += models::CountCodePoints(text);
+  }
+  return characters;
+}
+
+// Returns a time for people: "250 ms", "12.5 s", "15 min".
+std::string TimeText(double seconds) {
+  char text[32];
+  if (seconds < 1) {
+    std::snprintf(text, sizeof text, "%.0f ms", seconds * 1000);
+  } else if (seconds < 120) {
+    std::snprintf(text, sizeof text, "%.3g s", seconds);
+  } else {
+    std::snprintf(text, sizeof text, "%.*f min", seconds < 600 ? 1 : 0, seconds / 60);
+  }
+  return text;
+}
+
+// Returns a length that people remember: no more than `characters`, of two digits.
+size_t Rounded(double characters) {
+  const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(characters)) - 1));
+  return static_cast<size_t>(std::floor(characters / unit) * unit);
+}
 
 }  // namespace
 
 double ModelQueue::SecondsAlone(double work) const {
   // In continuous batches several parts of a request are in a step at once.
   return work * (policy_.continuous ? pace_.seconds() : pace_.seconds_in_steps());
+}
+
+bool ModelQueue::HasTimeAlone(const Job& job, TimePoint now) const {
+  const TimePoint deadline = job.request.deadline();
+  return deadline == TimePoint::max() || SecondsAlone(WorkOf(job)) <= Seconds(deadline - now);
+}
+
+double ModelQueue::DueWorkOf(const Job& job, TimePoint now) const {
+  const double work = WorkOf(job);
+  const models::TimeLimit& limit = job.request.limit();
+  if (!job.request.is_streamed() || limit.deadline >= limit.last || HasTimeAlone(job, now))
+    return work;
+  return std::min(work, pace_.work_per_step());
+}
+
+bool ModelQueue::MayFit(double work, TimePoint end, TimePoint now) const {
+  return end == TimePoint::max() || pace_.steps() < kStepsToJudge ||
+         kDoubtful * SecondsAlone(work) <= Seconds(end - now);
+}
+
+absl::Status ModelQueue::CheckLength(const Job& job, TimePoint now) const {
+  const models::TimeLimit& limit = job.request.limit();
+  const bool client_waits = MayFit(WorkOf(job), limit.last, now);
+  if (client_waits && MayFit(DueWorkOf(job, now), limit.deadline, now)) return absl::OkStatus();
+  const double seconds = SecondsAlone(WorkOf(job));
+  const double left = std::max(0.0, Seconds((client_waits ? limit.deadline : limit.last) - now));
+  std::string message = StrCat(
+      InputField(job.model->info().task()), ": would take about ", TimeText(seconds), " here, and ",
+      client_waits
+          ? StrCat("at most ", TimeText(Seconds(limit.deadline - job.admitted)),
+                   " are allowed (--max-request-time)")
+          : StrCat("the client's own deadline (--timeout of `millrace`) leaves ", TimeText(left)));
+  const size_t characters = TextLength(job.request.input());
+  const double fit = static_cast<double>(characters) * left / seconds;
+  if (fit >= 1)
+    message += StrCat("; about ", Rounded(fit), " of its ", characters, " characters fit");
+  return NeverFitting(std::move(message));
 }
 
 double ModelQueue::Reserve() const { return kReserveSteps * pace_.seconds_per_step(); }
@@ -56,10 +131,10 @@ void ModelQueue::RefreshLoad(TimePoint now, double workers) {
       load_.Add(deadline, SecondsFor(work, workers), SecondsAlone(work));
   };
   for (const Line* line : {&fresh_, &quick_, &started_}) {
-    for (const auto& job : *line) add(job->request.deadline(), WorkOf(*job));
+    for (const auto& job : *line) add(job->request.deadline(), DueWorkOf(*job, now));
   }
   for (const Running& running : running_work_) {
-    if (running.work > 0) add(running.deadline, running.work);
+    if (running.work > 0) add(running.deadline, running.due_work);
   }
   load_.Build();
   earliest_ = load_.earliest();
@@ -67,8 +142,12 @@ void ModelQueue::RefreshLoad(TimePoint now, double workers) {
 
 absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const std::string& name = job.model->info().name;
+  if (!held()) {
+    if (absl::Status status = CheckLength(job, now); !status.ok()) return status;
+  }
   if (size() >= capacity_ && !FindToDisplace(job)) {
-    return Refused(StrCat("the queue of model '", name, "' is full (", capacity_, " requests)"),
+    return Refused(Refusal::kQueueFull,
+                   StrCat("the queue of model '", name, "' is full (", capacity_, " requests)"),
                    std::chrono::duration<double>(SecondsFor(AllWork(), workers)));
   }
   const TimePoint deadline = job.request.deadline();
@@ -76,7 +155,8 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   if (held()) return AdmitHeld(job, now);
   if (deadline == TimePoint::max()) return absl::OkStatus();
   if (!pace_.known()) return absl::OkStatus();
-  const double work = WorkOf(job);
+  const double work = DueWorkOf(job, now);
+  const bool whole = work >= WorkOf(job);
   const double margin = margin_.factor();
   const double left = Seconds(deadline - now);
   const bool quick = IsQuick(work);
@@ -100,10 +180,12 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   }
   if (!in_time) {
     return Refused(
+        Refusal::kDeadline,
         StrCat("model '", name, "' is busy: the deadline would pass before this request is done"),
-        std::chrono::duration<double>(wait));
+        std::chrono::duration<double>(wait > 0 ? wait : kOtherModelsSeconds));
   }
-  job.forecast = margin_.Expect(wait + service);
+  // The forecast is of the end, not of the first part.
+  if (whole) job.forecast = margin_.Expect(wait + service);
   return absl::OkStatus();
 }
 
@@ -113,7 +195,8 @@ absl::Status ModelQueue::AdmitHeld(Job& job, TimePoint now) const {
   // The next load may be faster than the last one, whose files had to be read from the disk.
   if (deadline == TimePoint::max() || kDoubtful * left <= Seconds(deadline - now))
     return absl::OkStatus();
-  return Refused(StrCat("model '", job.model->info().name,
+  return Refused(Refusal::kLoading,
+                 StrCat("model '", job.model->info().name,
                         "' is being loaded, which takes longer than this request has time"),
                  std::chrono::duration<double>(left));
 }
@@ -144,12 +227,12 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
       // Much shorter requests have turns of their own, unless they have waited too long for those.
       if (!keys_.in_use() && line == &quick_ && job.request.deadline() - now > now - job.enqueued)
         continue;
-      order.push_back({job.request.deadline(), WorkOf(job), line, i});
+      order.push_back({job.request.deadline(), DueWorkOf(job, now), line, i});
     }
   }
   // Running jobs continue after their step, in the order of their deadlines.
   for (const Running& running : running_work_)
-    if (running.work > 0) order.push_back({running.deadline, running.work, nullptr, 0});
+    if (running.work > 0) order.push_back({running.deadline, running.due_work, nullptr, 0});
   std::ranges::stable_sort(order, [](const Candidate& a, const Candidate& b) {
     return std::tie(a.deadline, a.work) < std::tie(b.deadline, b.work);
   });
@@ -196,7 +279,7 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
   if (popped.batch.empty() && popped.dropped.empty()) TakeInTurn(most, now, popped);
 }
 
-void ModelQueue::RefuseExcess(double workers, Popped& popped) {
+void ModelQueue::RefuseExcess(TimePoint now, double workers, Popped& popped) {
   if (pace_.steps() < kStepsToJudge) return;
   TimePoint deadline;
   double excess = load_.Excess(1, &deadline);
@@ -205,13 +288,17 @@ void ModelQueue::RefuseExcess(double workers, Popped& popped) {
     std::unique_ptr<Job>& job = fresh_[i - 1];
     if (!job->may_be_refused || job->request.deadline() > deadline) continue;
     if (keys_.PartBefore(job->share) < 1) continue;  // another key has more than its share
-    excess -= SecondsFor(WorkOf(*job), workers);
+    excess -= SecondsFor(DueWorkOf(*job, now), workers);
     Uncount(fresh_, *job);
-    job->request.Finish(
-        Refused(StrCat("model '", job->model->info().name,
-                       "' is slower than expected: the deadline would pass before this request is "
-                       "done"),
-                std::chrono::duration<double>(load_.DueBy(deadline))));
+    absl::Status why = CheckLength(*job, now);
+    if (why.ok()) {
+      why = Refused(Refusal::kDeadline,
+                    StrCat("model '", job->model->info().name,
+                           "' is slower than expected: the deadline would pass before this request "
+                           "is done"),
+                    std::chrono::duration<double>(load_.DueBy(deadline)));
+    }
+    job->request.Finish(std::move(why));
     popped.dropped.push_back(std::move(job));
   }
   std::erase(fresh_, nullptr);

@@ -29,6 +29,7 @@ void Pace::Report(Duration took, size_t requests, double work) {
   seconds_in_steps_ = kKept * seconds_in_steps_ + seconds * static_cast<double>(requests);
   work_ = kKept * work_ + work;
   steps_ = kKept * steps_ + 1;
+  requests_ = kKept * requests_ + static_cast<double>(requests);
 }
 
 void Correction::Report(double estimate, double work) {

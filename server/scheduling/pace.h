@@ -23,6 +23,8 @@ class Pace {
   double seconds() const { return known() ? seconds_ / work_ : 0; }
   // Returns the seconds of a step; 0 before the first.
   double seconds_per_step() const { return steps_ > 0 ? seconds_ / steps_ : 0; }
+  // Returns the work that a request has done in a step; 0 before the first.
+  double work_per_step() const { return requests_ > 0 ? work_ / requests_ : 0; }
   // Returns the seconds that a request spends in steps for a unit of its own work.
   double seconds_in_steps() const { return known() ? seconds_in_steps_ / work_ : 0; }
 
@@ -32,6 +34,7 @@ class Pace {
   double seconds_in_steps_ = 0;
   double work_ = 0;
   double steps_ = 0;
+  double requests_ = 0;
 };
 
 // The factor by which requests prove to be more or less work than estimated before they began. Not

@@ -11,25 +11,51 @@
 namespace millrace::server {
 namespace {
 
+constexpr char kReasonPayload[] = "millrace/refusal";
 constexpr char kRetryHintPayload[] = "millrace/retry-after-ms";
+
+absl::Status WithReason(absl::Status status, Refusal reason) {
+  status.SetPayload(kReasonPayload, absl::Cord(StrCat(static_cast<int>(reason))));
+  return status;
+}
+
+// Returns the number in a payload; nothing if there is none.
+std::optional<int64_t> NumberIn(const absl::Status& status, const char* payload) {
+  const auto text = status.GetPayload(payload);
+  int64_t number = 0;
+  if (!text || !absl::SimpleAtoi(std::string(*text), &number)) return std::nullopt;
+  return number;
+}
 
 }  // namespace
 
-absl::Status Refused(std::string message, std::chrono::duration<double> retry_after,
+absl::Status Refused(Refusal reason, std::string message, std::chrono::duration<double> retry_after,
                      std::chrono::milliseconds longest) {
-  absl::Status status = absl::ResourceExhaustedError(message);
+  absl::Status status = WithReason(absl::ResourceExhaustedError(message), reason);
   const double milliseconds =
       std::clamp(retry_after.count() * 1000, 1.0, static_cast<double>(longest.count()));
   status.SetPayload(kRetryHintPayload, absl::Cord(StrCat(std::llround(milliseconds))));
   return status;
 }
 
+absl::Status NeverFitting(std::string message) {
+  return WithReason(absl::InvalidArgumentError(message), Refusal::kNeverFits);
+}
+
+absl::Status Draining() {
+  return WithReason(absl::UnavailableError("the server is shutting down; try another one"),
+                    Refusal::kDraining);
+}
+
+std::optional<Refusal> RefusalOf(const absl::Status& status) {
+  if (status.ok()) return std::nullopt;
+  const std::optional<int64_t> reason = NumberIn(status, kReasonPayload);
+  if (!reason) return std::nullopt;
+  return static_cast<Refusal>(*reason);
+}
+
 std::chrono::milliseconds RetryHint(const absl::Status& status) {
-  int64_t hint = 0;
-  if (const auto payload = status.GetPayload(kRetryHintPayload)) {
-    if (!absl::SimpleAtoi(std::string(*payload), &hint)) hint = 0;
-  }
-  return std::chrono::milliseconds(hint);
+  return std::chrono::milliseconds(NumberIn(status, kRetryHintPayload).value_or(0));
 }
 
 std::chrono::milliseconds HttpRetryHint(const absl::Status& status) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/metrics/model_metrics.h"
 
 namespace millrace::server {
 
@@ -13,8 +15,15 @@ inline constexpr std::chrono::minutes kLongestHint{1};
 inline constexpr std::chrono::hours kLongestLimitHint{1};
 
 // Returns RESOURCE_EXHAUSTED with a hint when to try again, clamped to 1 ms .. `longest`.
-absl::Status Refused(std::string message, std::chrono::duration<double> retry_after,
+absl::Status Refused(Refusal reason, std::string message, std::chrono::duration<double> retry_after,
                      std::chrono::milliseconds longest = kLongestHint);
+
+// Returns INVALID_ARGUMENT for a request that takes longer than it has, whenever it comes.
+absl::Status NeverFitting(std::string message);
+// Returns UNAVAILABLE for a request that came while the server stops.
+absl::Status Draining();
+// Returns why a request was refused; nothing if the status is no refusal.
+std::optional<Refusal> RefusalOf(const absl::Status& status);
 
 // Returns the time for which a refused client should wait before it tries again; zero if the status
 // has no hint.

@@ -89,7 +89,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
   std::function<void(Hold::Job)> wanted;
   {
     MutexLock lock(mu_);
-    if (closed_) return absl::UnavailableError("the server is shutting down; try another one");
+    if (closed_) return Draining();
     ModelQueue& queue = queues_[job->model->queue()];
     status = queue.Admit(*job, now, WorkersFor(queue, now));
     if (queue.held()) wanted = queue.Want(now);
@@ -108,9 +108,9 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
 }
 
 void Scheduler::Displace(std::unique_ptr<Job> job) {
-  job->model->metrics().CountRefusal(Refusal::kQueueFull);
   const absl::Status status =
-      Refused(StrCat("the queue of model '", job->model->info().name,
+      Refused(Refusal::kQueueFull,
+              StrCat("the queue of model '", job->model->info().name,
                      "' is full, and this key has the most requests in it for its weight"),
               std::chrono::seconds(1));
   FinishJob(std::move(job), status);

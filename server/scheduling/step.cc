@@ -15,6 +15,7 @@
 #include "mps_runtime/errors.h"
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
+#include "server/scheduling/input_field.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step_trace.h"
 #include "server/tracing/request_trace.h"
@@ -60,19 +61,6 @@ void LogFailure(const models::Model& model, std::string_view text) {
                                       {"failure", text.substr(0, kMaxLoggedFailure)},
                                       {"held_back", *held_back}});
   }
-}
-
-// Returns the name of the input in requests of this kind.
-std::string_view InputField(models::Task task) {
-  switch (task) {
-    case models::Task::kTranslation:
-      return "texts";
-    case models::Task::kSynthesis:
-      return "text";
-    case models::Task::kInfer:
-      break;
-  }
-  return "inputs";
 }
 
 // Runs a step, and turns an exception into the status for a request that was alone in it. Counts a

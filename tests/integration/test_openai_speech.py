@@ -332,19 +332,6 @@ def test_listener_that_never_reads_is_dropped(tmp_path):
             eventually("its request ends", lambda: requests_ended(daemon, "CANCELLED") == 1, 60)
 
 
-def test_deadline_of_the_server_holds(tmp_path):
-    models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, "--max-request-time", "1s", models=models) as daemon:
-        with open_speech(daemon, LONG[:20_000]) as connection:
-            received = b""
-            # The server closes with audio unread by the client, which the client may see as a reset instead of an end.
-            with contextlib.suppress(ConnectionResetError):
-                while data := connection.recv(1 << 20):
-                    received = received[-16:] + data
-        assert not received.endswith(b"0\r\n\r\n")   # cut off, and the listener can tell
-        eventually("it is counted", lambda: requests_ended(daemon, "DEADLINE_EXCEEDED") == 1, 10)
-
-
 def test_stop_lets_the_speech_end(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, "--drain-timeout", "30s", models=models) as daemon:

@@ -82,14 +82,22 @@ absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run) {
   return absl::OkStatus();
 }
 
-TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run) {
-  const Duration longest = run.services().max_request_time;
-  const TimePoint cap = run.start() + longest;
+models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run) {
+  models::TimeLimit limit(run.start() + run.services().max_request_time);
   const auto deadline = call.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return cap;
+  if (deadline == std::chrono::system_clock::time_point::max()) return limit;
+  // Bounded, so that no sum overflows.
   const auto left = std::min<std::chrono::system_clock::duration>(
-      deadline - std::chrono::system_clock::now(), longest);
-  return std::min(cap, run.start() + std::chrono::duration_cast<Duration>(left));
+      deadline - std::chrono::system_clock::now(), std::chrono::hours(24 * 366));
+  limit.last = run.start() + std::chrono::duration_cast<Duration>(left);
+  limit.deadline = std::min(limit.deadline, limit.last);
+  return limit;
+}
+
+models::TimeLimit StreamLimitOf(const ByteCall& call, const RequestRun& run) {
+  models::TimeLimit limit = LimitOf(call, run);
+  limit.patience = run.services().max_request_time;
+  return limit;
 }
 
 Requester RequesterOf(const ByteCall& call, const Services& services) {

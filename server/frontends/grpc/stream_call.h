@@ -59,7 +59,11 @@ class StreamCall final : public Reply,
   void Start() {
     call_.SetHandler(*this);
     run_.services().streams.Add(*this);
-    const auto end = run_.Begin(DecodeWork(task_, call_, run_), DeadlineOf(call_, run_));
+    // A book is heard while it is spoken. A translation has its end in sight.
+    const models::TimeLimit limit = TaskOf(Task::kMethod) == models::Task::kSynthesis
+                                        ? StreamLimitOf(call_, run_)
+                                        : LimitOf(call_, run_);
+    const auto end = run_.Begin(DecodeWork(task_, call_, run_), limit);
     if (end) Finish(*end);
   }
 

@@ -63,7 +63,7 @@ class TextStreamCall final : public Reply,
       : call_(call),
         run_(services, Task::kMethod, *this, ArrivalOf(call, services)),
         stream_(call, run_),
-        text_(run_, DeadlineOf(call, run_), *this) {}
+        text_(run_, StreamLimitOf(call, run_), *this) {}
 
   void Emit(models::Output output) override { text_.Emit(std::move(output)); }
   // Receives the end of a job.
@@ -102,7 +102,10 @@ class TextStreamCall final : public Reply,
     text_.Advance();
   }
   void OnWriteDone(bool ok) override { stream_.OnWriteDone(ok); }
-  void OnCancel() override { text_.Fail(absl::CancelledError("the caller went away")); }
+  void OnCancel() override {
+    run_.MarkLeft();
+    text_.Fail(absl::CancelledError("the caller went away"));
+  }
   void OnDone() override {
     services().streams.Remove(*this);
     stream_.Record();

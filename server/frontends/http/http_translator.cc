@@ -125,8 +125,8 @@ absl::StatusOr<std::vector<TranslationWork>> HttpTranslator::Prepare(
   if (!wanted.ok()) return wanted.status();
   absl::StatusOr<Ticket> entered = connections_.TryEnter();
   if (!entered.ok()) {
-    services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-    return Refused(StrCat("the server already translates on ", options_.max_connections,
+    return Refused(Refusal::kTooMany,
+                   StrCat("the server already translates on ", options_.max_connections,
                           " HTTP connections, which is its limit"),
                    std::chrono::seconds(1));
   }

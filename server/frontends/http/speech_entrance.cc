@@ -24,8 +24,8 @@ absl::StatusOr<Ticket> SpeechEntrance::Enter(const httplib::Request& request,
     return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
   absl::StatusOr<Ticket> place = connections_.TryEnter();
   if (place.ok()) return place;
-  services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-  return Refused(StrCat("the server already speaks on ", options_.max_connections, " ",
+  return Refused(Refusal::kTooMany,
+                 StrCat("the server already speaks on ", options_.max_connections, " ",
                         options_.connections_name, ", which is its limit"),
                  std::chrono::seconds(1));
 }

@@ -17,9 +17,10 @@ void SpeechReply::Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechF
   framer_ = std::move(framer);
   HoldThis();
   if (work.ok()) audio_.Start(work->encoding);
-  const TimePoint deadline = run_.start() + run_.services().max_request_time;
+  models::TimeLimit limit(run_.start() + run_.services().max_request_time);
+  if (framer_ == nullptr || !framer_->whole()) limit.patience = run_.services().max_request_time;
   const std::optional<absl::Status> end =
-      work.ok() ? run_.Begin(std::move(work->work), deadline) : work.status();
+      work.ok() ? run_.Begin(std::move(work->work), limit) : work.status();
   if (end) Finish(*end);
 }
 

@@ -70,8 +70,9 @@ class RepositoryRoutes {
     if (!status.ok()) return Answer(response, status);
     const absl::StatusOr<Ticket> place = connections_.TryEnter();
     if (!place.ok()) {
-      return Answer(response, Refused("too many requests wait for a model to be loaded",
-                                      std::chrono::seconds(1)));
+      return Answer(response,
+                    Refused(Refusal::kTooMany, "too many requests wait for a model to be loaded",
+                            std::chrono::seconds(1)));
     }
     const auto outcome = std::make_shared<Outcome>();
     const auto cancel = actions_.load(request.matches[1].str(),

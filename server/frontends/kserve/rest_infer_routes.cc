@@ -83,8 +83,8 @@ class RestInferRoutes {
       return absl::InvalidArgumentError("the body must be JSON or binary data, not a form");
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
     if (!entered.ok()) {
-      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-      return Refused(StrCat("the server already infers on ", options_.max_connections,
+      return Refused(Refusal::kTooMany,
+                     StrCat("the server already infers on ", options_.max_connections,
                             " HTTP connections, which is its limit"),
                      std::chrono::seconds(1));
     }

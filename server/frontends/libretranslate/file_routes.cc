@@ -111,7 +111,7 @@ class FileRoutes {
 
   absl::Status TooMany(const std::string& message) {
     services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-    return Refused(message, std::chrono::seconds(1));
+    return Refused(Refusal::kTooMany, message, std::chrono::seconds(1));
   }
 
   static absl::Status NoForm(const httplib::Request& request) {

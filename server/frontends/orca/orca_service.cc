@@ -105,7 +105,8 @@ void OrcaService::Start(ByteCall& call) {
   if (ended_) return call.Finish(ShuttingDown());
   if (streams_.size() >= options_.max_streams) {
     return call.Finish(
-        Refused(StrCat("the server already reports its load to ", options_.max_streams, " clients"),
+        Refused(Refusal::kTooMany,
+                StrCat("the server already reports its load to ", options_.max_streams, " clients"),
                 kShortest));
   }
   Stream& stream = Stream::Make(*this, call, *interval);

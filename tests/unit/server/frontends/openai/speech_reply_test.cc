@@ -9,6 +9,7 @@
 #include <string>
 
 #include "server/frontends/openai/speech_framing.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/frontends/test_server.h"
 #include "tests/unit/server/requests/infer_request.h"
 
@@ -202,19 +203,42 @@ TEST_F(SpeechReplyTest, WhatIsRefusedEndsAtOnce) {
   EXPECT_EQ(server_.Count("", Method::kHttpSpeech, absl::StatusCode::kNotFound), 1);
 }
 
-TEST_F(SpeechReplyTest, TheServersLimitOfTimeHolds) {
-  TestServer server({.workers = 1, .max_request_time = std::chrono::milliseconds(20)});
-  server.Add(VoiceInfo("joe"), {.complete = [this](models::Request& request) {
-               SpeakParts(1'000'000'000, 1, &steps_)(request);
-             }});
-  SpeechRequest request;
-  request.text = "x";
-  auto reply = std::make_shared<SpeechReply>(server.services(), "id");
-  reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
-                              kMaxStreamCharacters, server.services()));
-  absl::Status end;
-  TakeAll(*reply, end);
-  EXPECT_EQ(end.code(), absl::StatusCode::kDeadlineExceeded);
+// The server allows 20 s. Each of ten steps takes `step`.
+class TimedSpeechReplyTest : public ::testing::Test {
+ protected:
+  absl::StatusCode EndOf(SpeechFraming framing, Duration step) {
+    testing::FakeClock clock;
+    TestServer server({.workers = 1, .max_request_time = std::chrono::seconds(20), .clock = clock});
+    std::atomic<size_t> steps = 0;
+    server.Add(VoiceInfo("joe"),
+               {.complete = [&, speak = SpeakParts(10, 1, &steps)](models::Request& request) {
+                 clock.Advance(step);
+                 if (!request.ShouldStop()) speak(request);
+               }});
+    SpeechRequest request;
+    request.text = "x";
+    auto reply = std::make_shared<SpeechReply>(server.services(), "id");
+    auto framer = std::make_unique<OpenAiFramer>(framing, request.format, 1);
+    reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
+                                kMaxStreamCharacters, server.services()),
+                 std::move(framer));
+    for (;;) {
+      const SpeechReply::Piece piece = reply->Take(std::chrono::seconds(10));
+      if (piece.end) return piece.end->code();
+    }
+  }
+};
+
+TEST_F(TimedSpeechReplyTest, AStreamHasTheServersTimeForEachPart) {
+  EXPECT_EQ(EndOf(SpeechFraming::kAudio, std::chrono::seconds(19)), absl::StatusCode::kOk);
+  EXPECT_EQ(EndOf(SpeechFraming::kAudio, std::chrono::seconds(21)),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(TimedSpeechReplyTest, AnAnswerThatIsSentAsAWholeHasItForAll) {
+  EXPECT_EQ(EndOf(SpeechFraming::kWholeCaption, std::chrono::seconds(1)), absl::StatusCode::kOk);
+  EXPECT_EQ(EndOf(SpeechFraming::kWholeCaption, std::chrono::seconds(3)),
+            absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(SpeechReplyTest, EventsHoldTheAudioAsBase64) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "mps_runtime/base/clock.h"
+
+namespace millrace::models {
+
+// The time that a request has.
+struct TimeLimit {
+  TimeLimit(TimePoint deadline) : deadline(deadline) {}  // NOLINT(google-explicit-constructor)
+
+  // Returns true if the time is the client's, and not cut shorter by the server.
+  bool is_clients() const { return last != TimePoint::max() && deadline >= last; }
+
+  TimePoint deadline;  // when it is due; TimePoint::max(): never
+  // Not zero for a request whose output is taken while it is made: such a request may go on behind
+  // its deadline for as long as it makes progress at least this often.
+  Duration patience{};
+  TimePoint last = TimePoint::max();  // the client's own deadline, which is never passed
+};
+
+}  // namespace millrace::models
