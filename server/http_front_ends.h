@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "server/config/server_config.h"
@@ -42,6 +45,10 @@ class HttpFrontEnds {
   // Binds the addresses that the configuration has, and answers from then on. Called once; after an
   // error, Stop ends what has been started.
   absl::Status Start(Sources sources);
+  // Has clients of HTTP send their next requests elsewhere.
+  void CloseConnections() {
+    if (http_ != nullptr) http_->CloseConnections();
+  }
   // Ends WebSockets once what is under way on them is done.
   void Drain() { web_sockets_.Drain(); }
   // Ends connections, but for those of the page of metrics, which ends with this.
@@ -50,6 +57,10 @@ class HttpFrontEnds {
   // The ports; 0: not served.
   int port() const { return http_ ? http_->port() : 0; }
   int metrics_port() const { return metrics_http_ ? metrics_http_->port() : 0; }
+  // Thread-safe once it has started.
+  std::vector<std::pair<int, uint64_t>> CountRefusals() const {
+    return http_ != nullptr ? http_->CountRefusals() : std::vector<std::pair<int, uint64_t>>();
+  }
   // Thread-safe.
   Snapshot::WebSockets CountWebSockets() const {
     return {.open = web_sockets_.open(), .opened_total = web_sockets_.opened_total()};

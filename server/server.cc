@@ -216,6 +216,7 @@ class Server {
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
       grpc_->SetModelHealth(model, ready);
+      ShowServing();
     });
     housekeeping_.emplace(kHousekeepingInterval, [this] {
       EndOverdue();
@@ -247,6 +248,7 @@ class Server {
   void Drain() {
     NotifySystemd("STOPPING=1");
     status_.SetReady(false);
+    http_.CloseConnections();
     idle_models_.Stop();
     if (grpc_ != nullptr) {
       ShowServing();
@@ -307,6 +309,7 @@ class Server {
     }
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = http_.CountWebSockets();
+    if (started_) snapshot.http_refused_total = http_.CountRefusals();
     if (traces_ != nullptr) {
       tracing::SpanCounts& counts = traces_->counts();
       snapshot.traces = {.queued = traces_->queued(),

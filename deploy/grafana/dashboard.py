@@ -131,7 +131,10 @@ def build() -> dict:
     board.graph("Requests by model and method", [(f"sum by (model, method) ({rate(requests)}) > 0", "{{model}} {{method}}")],
                 "reqps")
     board.graph("Refusals", [(f'sum by (model, reason) ({rate("millrace_requests_refused_total")})', "{{model}} {{reason}}")],
-                "reqps", "Requests that were turned away before they waited.")
+                "reqps", "Requests that were refused: others are in the way (deadline, queue_full, too_many, loading), they can "
+                "never be done in time (never_fits), their key has used up a limit (key_limit), or the server stops (draining).")
+    board.graph("Refused by the HTTP server", [(f"sum by (status) (rate(millrace_http_refused_total{ONE}[$__rate_interval]))", "{{status}}")],
+                "reqps", "Requests that reached no handler: malformed, unknown paths, bodies or headers that are not taken, too many at once.")
     board.graph("Latency", quantiles(duration), "s", "From arrival to the last reply.", width=12)
     board.heatmap("Latency distribution", f"sum by (le) (increase({duration}_bucket{selector()}[$__rate_interval]))",
                   "Requests in each bucket of latency.", width=12)

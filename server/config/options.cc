@@ -161,9 +161,11 @@ std::vector<Option> MakeOptions() {
 
   o.push_back(Address(Row("grpc-address", addresses, "ADDR", "gRPC; port 0 takes a free one"),
                       &C::grpc_address, AddressKind::kRequired));
-  o.push_back(
-      Address(Row("http-address", addresses, "ADDR", "HTTP health and model list; off: not served"),
-              &C::http_address, AddressKind::kOptional));
+  o.push_back(Address(
+      Row("http-address", addresses, "ADDR",
+          "HTTP: the APIs for speech, translation and inference, WebSockets, health, and the "
+          "console; off: not served"),
+      &C::http_address, AddressKind::kOptional));
   o.push_back(Bool(Row("console", addresses, "on|off",
                        "Serve a page to speak, translate and watch the server at / over HTTP"),
                    &C::console));
@@ -263,9 +265,11 @@ std::vector<Option> MakeOptions() {
   o.push_back(Time(Row("keepalive-min-interval", limits, "TIME",
                        "A client that pings more often is disconnected"),
                    &C::keepalive_min_interval, milliseconds(0), hours(24)));
-  o.push_back(Time(Row("max-request-time", limits, "TIME",
-                       "Longest deadline of a request, also of one that sets none"),
-                   &C::max_request_time, milliseconds(1), hours(24)));
+  o.push_back(
+      Time(Row("max-request-time", limits, "TIME",
+               "Longest time of a request, also of one that sets no deadline; of speech that is "
+               "heard while it is made, the longest time without progress"),
+           &C::max_request_time, milliseconds(1), hours(24)));
   o.push_back(Time(Row("write-stall-timeout", limits, "TIME",
                        "A stream whose client reads nothing for so long is ended"),
                    &C::write_stall_timeout, milliseconds(1), hours(24)));

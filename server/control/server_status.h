@@ -35,7 +35,10 @@ class ServerStatus final : public ServerView {
 
   std::string Version() const override;
   bool Live() const override { return true; }
-  bool Ready() const override { return ready_.load() && polling_delay_.load() < kStalled; }
+  // False without a model too: no request for work could be served.
+  bool Ready() const override {
+    return ready_.load() && polling_delay_.load() < kStalled && !directory_.empty();
+  }
   std::vector<ModelStatusView> Models() const override { return models_.Models(); }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
 

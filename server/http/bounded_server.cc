@@ -320,7 +320,8 @@ int BoundedServer::CurrentBodyRefusal() {
   return current.stream == nullptr ? 0 : current.stream->body_refusal();
 }
 
-bool BoundedServer::ClosesConnection() {
+bool BoundedServer::ClosesConnection() const {
+  current.closes |= closing_.load();
   return current.closes || current.stream == nullptr || !current.stream->drained();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -33,6 +34,8 @@ class BoundedServer final : public httplib::Server {
   // Serves the next request of a connection, whose head has come, and says what becomes of the
   // connection. What throws, as for want of memory, costs the connection.
   Connection::Fate Serve(Connection& connection, const BoundedStream::Limits& limits) noexcept;
+  // Closes each connection behind its next answer. Idempotent, from any thread.
+  void CloseConnections() { closing_ = true; }
   // Ends soon what is being served. Idempotent, from any thread.
   void Stop() { svr_sock_ = INVALID_SOCKET; }
 
@@ -44,8 +47,9 @@ class BoundedServer final : public httplib::Server {
   // Returns why the body that the calling thread has read is refused, as an HTTP status; 0: it is
   // not.
   static int CurrentBodyRefusal();
-  // Returns true if the connection of the request that the calling thread answers is closed then.
-  static bool ClosesConnection();
+  // Returns true if the connection of the request that the calling thread serves is closed behind
+  // its answer, which must say so.
+  bool ClosesConnection() const;
   // Returns what is known of the path that it names.
   static const HttpRoutes::Route& CurrentRoute();
   // Returns its head as the client sent it.
@@ -75,6 +79,7 @@ class BoundedServer final : public httplib::Server {
 
   const bool packs_;
   AllowedHosts hosts_ = AllowedHosts::All();
+  std::atomic<bool> closing_{false};
   HttpRoutes routes_;
   server::PeerPlaces bodies_of_peer_;
 };

@@ -12,6 +12,7 @@
 #include "server/http/allowed_hosts.h"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
+#include "server/http/http_refusals.h"
 #include "server/http/next_request.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
@@ -80,6 +81,7 @@ tracing::Arrival ArrivalOf(const httplib::Request& request) {
 
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
+      refusals_(std::make_unique<HttpRefusals>()),
       cors_(options_.cors_origins),
       server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.max_bodies_of_peer,
                                               options_.compress)) {
@@ -92,6 +94,7 @@ HttpServer::HttpServer(Options options)
           cors_.AnswerPreflight(request, response, BoundedServer::CurrentRoute().methods);
           return Handled;
         }
+        refusals_->Add(refusal, request.method, request.path, request.remote_addr);
         SendRefusal(request, response, refusal);
         return Handled;
       });
@@ -106,7 +109,7 @@ HttpServer::HttpServer(Options options)
           return;
         }
         for (const char* name : {"Connection", "Keep-Alive"}) response.headers.erase(name);
-        if (BoundedServer::ClosesConnection()) {
+        if (server_->ClosesConnection()) {
           response.set_header("Connection", "close");
         } else {
           response.set_header("Keep-Alive", keep_alive);
@@ -119,6 +122,7 @@ HttpServer::HttpServer(Options options)
     const int body_refusal = BoundedServer::CurrentBodyRefusal();
     if (body_refusal != 0) response.status = body_refusal;
     if (response.body.empty() || body_refusal != 0) {
+      refusals_->Add(response.status, request.method, request.path, request.remote_addr);
       SendErrorFor(request, response, response.status,
                    DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
     }
@@ -199,6 +203,12 @@ absl::Status HttpServer::Start() {
 }
 
 int HttpServer::port() const { return poller_ == nullptr ? 0 : poller_->port(); }
+
+void HttpServer::CloseConnections() { server_->CloseConnections(); }
+
+std::vector<std::pair<int, uint64_t>> HttpServer::CountRefusals() const {
+  return refusals_->Counts();
+}
 
 void HttpServer::Stop() {
   if (poller_ == nullptr) return;
@@ -281,6 +291,7 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
 }
 
 std::string HttpServer::RawRefusal(std::string_view received, int status) const {
+  refusals_->Add(status, MethodOf(received), PathOf(received), "");
   const std::string body =
       ErrorBodyFor(PathOf(received), status, DefaultMessage(status, options_.max_body_bytes));
   return StrCat("HTTP/1.1 ", status,

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ namespace millrace {
 class ApiKeyStore;
 class BoundedServer;
 class ConnectionPoller;
+class HttpRefusals;
 class HttpRoutes;
 class RequestThreads;
 
@@ -93,6 +95,11 @@ class HttpServer {
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
   int port() const;  // the real one, after Start
+  // Returns how many requests were refused before a handler saw them, by HTTP status. Any thread.
+  std::vector<std::pair<int, uint64_t>> CountRefusals() const;
+  // Has each answer from now on say that its connection is closed, so that clients and proxies send
+  // their next request elsewhere. Any thread.
+  void CloseConnections();
   // Refuses new connections, closes those that are idle, waits for the handlers that run, joins.
   // Idempotent. Clients cannot hold it up: what is not received yet is dropped, an answer under way
   // has a second. A handler that streams must end by itself.
@@ -118,6 +125,7 @@ class HttpServer {
   std::string RawRefusal(std::string_view received, int status) const;
 
   const Options options_;
+  const std::unique_ptr<HttpRefusals> refusals_;
   const Cors cors_;
   std::vector<std::string> reserved_prefixes_;
   std::vector<std::pair<std::string, MakeErrorBody>> error_shapes_;  // by path prefix

@@ -68,6 +68,8 @@ struct Snapshot {
   };
   Connections connections = {};
   uint64_t incomplete_calls_refused_total = 0;
+  // Requests that the HTTP server refused before a handler saw them, by status.
+  std::vector<std::pair<int, uint64_t>> http_refused_total = {};
   struct WebSockets {
     size_t open = 0;
     uint64_t opened_total = 0;

@@ -236,6 +236,17 @@ void AppendSnapshot(const Snapshot& s, std::vector<MetricFamily>& families) {
   counter("millrace_incomplete_calls_refused_total",
           "gRPC calls that were refused because too many waited for requests that did not arrive.",
           static_cast<double>(s.incomplete_calls_refused_total));
+  MetricFamily http_refused{"millrace_http_refused_total",
+                            "HTTP requests that were refused before they reached a handler, by "
+                            "status: malformed, unknown paths, bodies and headers that are not "
+                            "taken, too many at once.",
+                            MetricType::Counter,
+                            {}};
+  for (const auto& [status, count] : s.http_refused_total) {
+    http_refused.metric.push_back(
+        Value(static_cast<double>(count), MetricType::Counter, {{"status", StrCat(status)}}));
+  }
+  if (!http_refused.metric.empty()) families.push_back(std::move(http_refused));
   gauge("millrace_websockets", "WebSockets that are open.",
         static_cast<double>(s.web_sockets.open));
   counter("millrace_websockets_opened_total", "WebSockets that were opened.",

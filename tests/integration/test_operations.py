@@ -206,7 +206,7 @@ METRICS = {
     "millrace_graph_cache_entries", "millrace_graph_cache_bytes", "millrace_graph_cache_hits_total",
     "millrace_graph_cache_misses_total", "millrace_graph_cache_evictions_total",
     "millrace_graph_cache_new_shapes_total", "millrace_compiled_shapes", "millrace_connections", "millrace_connections_closed_total",
-    "millrace_incomplete_calls_refused_total", "millrace_grpc_polling_delay_seconds",
+    "millrace_incomplete_calls_refused_total", "millrace_grpc_polling_delay_seconds", "millrace_http_refused_total",
     "millrace_translation_cache_entries", "millrace_translation_cache_bytes", "millrace_translation_cache_hits_total",
     "millrace_translation_cache_misses_total", "millrace_translation_cache_evictions_total",
     "millrace_speech_cache_entries", "millrace_speech_cache_bytes", "millrace_speech_cache_hits_total",

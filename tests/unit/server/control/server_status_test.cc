@@ -32,7 +32,19 @@ class ServerStatusTest : public RepositoryTest {
   ServerStatus status_{*runtime_, *manager_, directory_, scheduler_, admission_, 3};
 };
 
+TEST_F(ServerStatusTest, IsNotReadyWithoutAModel) {
+  status_.SetReady(true);
+  EXPECT_FALSE(status_.Ready());
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_TRUE(status_.Ready());
+  ASSERT_TRUE(manager_->Unload("m").ok());
+  EXPECT_FALSE(status_.Ready());
+}
+
 TEST_F(ServerStatusTest, IsLiveAtOnceAndReadyWhenTold) {
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
   EXPECT_TRUE(status_.Live());
   EXPECT_FALSE(status_.Ready());
   status_.SetReady(true);

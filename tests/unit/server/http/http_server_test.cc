@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <future>
+#include <map>
 #include <string>
 
 #include "httplib.h"
@@ -60,6 +61,72 @@ TEST(HttpServerTest, UnknownHostAndBadAddressAreErrors) {
   EXPECT_FALSE(HttpServer(options).Start().ok());
   options.address = "nonsense";
   EXPECT_EQ(HttpServer(options).Start().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// The next request of a client that keeps its connection would break.
+TEST(HttpServerTest, AnswersSayThatTheirConnectionsAreClosedOnceTheyAre) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  server.routes().Get("/stream", [&](const httplib::Request&, httplib::Response& response) {
+    server.CloseConnections();  // while this request is under way
+    response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
+      sink.write("hi", 2);
+      sink.done();
+      return true;
+    });
+  });
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  client.set_keep_alive(true);
+  EXPECT_EQ(client.Get("/hello")->get_header_value("Connection"), "");
+  for (const char* path : {"/stream", "/hello", "/unknown"}) {
+    const auto result = client.Get(path);
+    ASSERT_TRUE(result) << path;
+    EXPECT_EQ(result->get_header_value("Connection"), "close") << path;
+    EXPECT_FALSE(result->has_header("Keep-Alive")) << path;
+  }
+  // The server closes, though the client does not say that it will.
+  EXPECT_TRUE(Raw(server.port(),
+                  "GET /hello HTTP/1.1\r\nHost: a\r\n\r\nGET /hello HTTP/1.1\r\n"
+                  "Host: a\r\n\r\n")
+                  .ends_with("\r\n\r\nhi"));
+}
+
+TEST(HttpServerTest, AMalformedRequestIsToldThatItsConnectionIsClosed) {
+  HttpServer server(AnyPort());
+  ASSERT_TRUE(server.Start().ok());
+  const std::string answer = Raw(server.port(), "NONSENSE\r\n\r\n");
+  EXPECT_NE(answer.find(" 400 "), std::string::npos) << answer;
+  EXPECT_NE(answer.find("Connection: close"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("Keep-Alive"), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, CountsWhatNoHandlerSees) {
+  HttpServer::Options options = AnyPort();
+  options.max_body_bytes = 10;
+  HttpServer server(options);
+  server.routes().Post("/take", [](const httplib::Request&, httplib::Response&) {});
+  ASSERT_TRUE(server.Start().ok());
+  const int port = server.port();
+  Raw(port, "GET /unknown HTTP/1.1\r\nHost: a\r\n\r\n");
+  Raw(port, "GET /take HTTP/1.1\r\nHost: a\r\n\r\n");
+  Raw(port, "POST /take HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  Raw(port, "POST /take HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n");
+  Raw(port, "POST /" + std::string(1100, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  Raw(port,
+      "POST /take HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\na");
+  Raw(port, "GET /take HTTP/1.1\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n");
+  Raw(port, "NONSENSE\r\n\r\n");
+  // This one reaches its handler.
+  Raw(port, "POST /take HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na");
+  std::map<int, uint64_t> counts;
+  for (const auto& [status, count] : server.CountRefusals()) counts[status] = count;
+  for (const int status : {400, 404, 405, 411, 413, 414, 415, 431})
+    EXPECT_EQ(counts[status], 1U) << status;
+  EXPECT_EQ(counts[429], 0U);
+  EXPECT_EQ(counts[503], 0U);
 }
 
 TEST(HttpServerTest, StopRightAfterStartAndTwice) {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/logging/line_limiter.h"
+
+namespace millrace {
+
+// Counts the requests that an HTTP server refuses before a handler sees them, by status, and logs
+// them as long as they are few. Thread-safe.
+class HttpRefusals {
+ public:
+  // path: as the client sent it. address: empty if it is not known.
+  void Add(int status, std::string_view method, std::string_view path, std::string_view address);
+  // Returns the counts of all statuses that occur, also those at 0.
+  std::vector<std::pair<int, uint64_t>> Counts() const;
+
+ private:
+  static constexpr std::array<int, 11> kStatuses = {400, 403, 404, 405, 411, 413,
+                                                    414, 415, 429, 431, 503};
+
+  std::array<std::atomic<uint64_t>, kStatuses.size()> counts_{};
+  logging::LineLimiter lines_{/*burst=*/5, std::chrono::seconds(10)};
+};
+
+}  // namespace millrace
