@@ -41,8 +41,9 @@ check-arm64: ## Compile for Linux on arm64 and run C++ tests under qemu-user; AR
 format: ## Format all C++ sources in place
 	@scripts/format.sh
 
-install: ## Copy the daemon and its libtorch to PREFIX (default /opt/millrace)
+install: ## Copy the daemon, its libtorch, man pages and completions to PREFIX (default /opt/millrace)
 	@scripts/install.sh "$(or $(PREFIX),/opt/millrace)"
+	@scripts/build.sh millrace_reference && scripts/install-reference.sh "$(or $(PREFIX),/opt/millrace)"
 
 release: ## Make the packages of a release with their checksums in dist/
 	@scripts/release.sh

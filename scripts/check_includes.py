@@ -26,7 +26,8 @@ server/logging server/net
 server/tracing
 server/tracing/otlp
 server/config server/documents server/http2 server/json server/rpc server/security server/sockets
-server/client server/http server/reference
+server/reference
+server/client server/http
 server/metrics server/websocket
 server/scheduling
 server/limits

@@ -44,6 +44,7 @@ class Run {
   int operator()(const BenchNullCommand& command) const { return RunBenchNull(command); }
   int operator()(const TraceCommand& command) const { return RunTrace(command); }
   int operator()(const HashKeyCommand& command) const { return RunHashKey(command); }
+  int operator()(const CompletionCommand& command) const { return RunCompletion(command); }
 
  private:
   int InServerProgram(LogFormat format = LogFormat::kText) const {

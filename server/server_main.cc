@@ -54,6 +54,7 @@ class Run {
   int operator()(const BenchNullCommand&) const { return InMillrace("bench-null"); }
   int operator()(const TraceCommand&) const { return InMillrace("trace"); }
   int operator()(const HashKeyCommand&) const { return InMillrace("hash-key"); }
+  int operator()(const CompletionCommand&) const { return InMillrace("completion"); }
 
  private:
   // A user started this program directly.

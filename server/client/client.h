@@ -13,5 +13,6 @@ int RunSynthesize(const SynthesizeCommand& command);
 int RunBenchNull(const BenchNullCommand& command);
 int RunTrace(const TraceCommand& command);
 int RunHashKey(const HashKeyCommand& command);
+int RunCompletion(const CompletionCommand& command);
 
 }  // namespace millrace

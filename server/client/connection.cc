@@ -8,10 +8,13 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
+#include "server/config/values.h"
 #include "server/net/address_policy.h"
 
 namespace millrace {
@@ -24,6 +27,34 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   text << file.rdbuf();
   if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
   return text.str();
+}
+
+// The fields of requests that users set by flags, and the flags.
+constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+    {"search.hypotheses", "--alternatives"},
+    {"hypotheses", "--alternatives"},
+    {"search.beam_size", "--beam-size"},
+    {"beam_size", "--beam-size"},
+    {"source_language", "--source"},
+    {"target_language", "--target"},
+    {"language", "--language"},
+    {"model", "--model"},
+    {"voice", "--voice"},
+    {"speed", "--speed"},
+    {"text_format", "--text-format"},
+    {"format", "--format"},
+    {"phonemes", "--phonemes"},
+    {"texts[0]", "text"},
+    {"texts", "text"},
+};
+
+// Returns the server's message, which may begin with the name of a field, for users of flags.
+std::string InTermsOfFlags(const std::string& message) {
+  for (const auto& [field, flag] : kFlags) {
+    if (message.starts_with(field) && message.compare(field.size(), 2, ": ") == 0)
+      return absl::StrCat(std::string(flag), message.substr(field.size()));
+  }
+  return message;
 }
 
 }  // namespace
@@ -45,11 +76,13 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
   }
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // long speech is one reply
+  // A call without a deadline ends if the server's machine is gone.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   return grpc::CreateCustomChannel(options.address, credentials, arguments);
 }
 
 void Prepare(const ClientOptions& options, grpc::ClientContext& context) {
-  context.set_deadline(std::chrono::system_clock::now() + options.timeout);
+  if (options.timeout) context.set_deadline(std::chrono::system_clock::now() + *options.timeout);
   if (!options.api_key.empty()) context.AddMetadata("authorization", "Bearer " + options.api_key);
 }
 
@@ -59,10 +92,13 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options) {
         "no answer from ", options.address, " (", status.error_message(),
         "); is the server running there? `make serve` or `millrace serve` starts one");
   }
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
-    return absl::StrCat(options.address, " did not answer within ", options.timeout.count(), " ms");
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && options.timeout) {
+    return absl::StrCat(options.address, " was not done within ", FormatDuration(*options.timeout),
+                        ", which is --timeout");
   }
-  return status.error_message();
+  if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED && options.api_key.empty())
+    return "an API key is needed: --api-key KEY, or MILLRACE_API_KEY";
+  return InTermsOfFlags(status.error_message());
 }
 
 int Fail(const std::string& message) {
@@ -70,14 +106,22 @@ int Fail(const std::string& message) {
   return kExitFailed;
 }
 
-std::string TextOrInput(const std::string& text) {
-  if (text != "-") return text;
+std::string ReadInput() {
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
 
-absl::StatusOr<std::string> Utf8TextOrInput(const std::string& text) {
-  std::string content = TextOrInput(text);
-  if (!models::IsValidUtf8(content)) return absl::InvalidArgumentError("text: is not valid UTF-8");
+absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesystem::path& file) {
+  absl::StatusOr<std::string> content = text;
+  if (!file.empty()) {
+    content = ReadFile(file);
+    if (!content.ok()) return content.status();
+  } else if (text == "-") {
+    content = ReadInput();
+  }
+  if (!models::IsValidUtf8(*content)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.empty() ? "text" : file.string(), ": is not valid UTF-8"));
+  }
   return content;
 }
 

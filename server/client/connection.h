@@ -3,6 +3,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,7 @@ namespace millrace {
 // cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& options);
 
-// Sets the deadline and the API key of a call.
+// Sets the deadline, if there is one, and the API key of a call.
 void Prepare(const ClientOptions& options, grpc::ClientContext& context);
 
 // Returns one line for a person: the server's message, or that there is no server and how to start
@@ -26,9 +27,10 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options);
 // Prints "millrace: <message>" and returns the exit status of a failure.
 int Fail(const std::string& message);
 
-// Returns the text itself, or all of standard input for "-".
-std::string TextOrInput(const std::string& text);
-// Likewise; returns InvalidArgument for what is not UTF-8.
-absl::StatusOr<std::string> Utf8TextOrInput(const std::string& text);
+// Returns all of standard input.
+std::string ReadInput();
+// Returns what is in the file if one is named, else the text itself, or all of standard input for
+// "-". Returns InvalidArgument for what is not UTF-8.
+absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesystem::path& file);
 
 }  // namespace millrace

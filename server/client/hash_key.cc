@@ -12,7 +12,7 @@ int RunHashKey(const HashKeyCommand& command) {
   std::string key;
   bool made_here = false;
   if (command.from_stdin) {
-    key = TextOrInput("-");
+    key = ReadInput();
     while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
     if (key.empty()) return Fail("standard input holds no key");
   } else {

@@ -5,12 +5,16 @@
 #include "absl/strings/str_join.h"
 #include "millrace/v1/admin.grpc.pb.h"
 #include "models/repository/model_repository.h"
+#include "nlohmann/json.hpp"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/json_text.h"
 #include "server/config/command_line.h"
 
 namespace millrace {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "%-24s %-8s %-10s %-12s %s\n";
 
@@ -40,22 +44,48 @@ std::string StateName(v1::ModelState state) {
                                       : absl::StrCat("STATE_", static_cast<int>(state));
 }
 
+// Prints a line for each voice that speaks.
+void ListVoices(const v1::ListModelsResponse& response) {
+  constexpr const char* kVoiceRow = "%-24s %-10s %s\n";
+  std::printf(kVoiceRow, "VOICE", "LANGUAGE", "MODEL");
+  for (const v1::ModelStatus& model : response.models()) {
+    for (int i = 0; i < model.voices_size(); ++i) {
+      const bool known = i < model.voice_languages_size() && !model.voice_languages(i).empty();
+      std::printf(kVoiceRow, model.voices(i).c_str(),
+                  known ? model.voice_languages(i).c_str() : "-", model.name().c_str());
+    }
+  }
+}
+
 int ListFolder(const ModelsCommand& command) {
   const models::ModelRepository repository(command.models, nullptr);
   if (const absl::Status status = repository.Check(); !status.ok())
     return Fail(std::string(status.message()));
   const auto entries = repository.List();
   if (!entries.ok()) return Fail(std::string(entries.status().message()));
-  std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
+  Json listed = Json::array();
   int failed = 0;
   for (const auto& entry : *entries) {
     const auto package = repository.Find(entry);
     failed += !package.ok();
-    std::printf(kRow, entry.name.c_str(), absl::StrCat(entry.versions.back()).c_str(),
-                package.ok() ? "AVAILABLE" : "FAILED",
-                package.ok() ? std::string(package->config.kind->name).c_str() : "-",
-                package.ok() ? package->config.license.c_str()
-                             : std::string(package.status().message()).c_str());
+    Json& model = listed.emplace_back();
+    model["name"] = entry.name;
+    model["version"] = absl::StrCat(entry.versions.back());
+    model["state"] = package.ok() ? "AVAILABLE" : "FAILED";
+    model["platform"] = package.ok() ? std::string(package->config.kind->name) : "-";
+    model["license"] = package.ok() ? package->config.license : "";
+    model["error"] = std::string(package.status().message());
+  }
+  if (command.json) {
+    std::printf("%s\n", Json{{"models", listed}}.dump(1).c_str());
+    return failed == 0 ? kExitOk : kExitFailed;
+  }
+  std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
+  for (const Json& model : listed) {
+    const auto text = [&](const char* member) { return model[member].get<std::string>(); };
+    std::printf(kRow, text("name").c_str(), text("version").c_str(), text("state").c_str(),
+                text("platform").c_str(),
+                text(text("error").empty() ? "license" : "error").c_str());
   }
   return failed == 0 ? kExitOk : kExitFailed;
 }
@@ -72,6 +102,11 @@ int RunModels(const ModelsCommand& command) {
   const grpc::Status status =
       v1::AdminService::NewStub(*channel)->ListModels(&context, {}, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
+  if (command.json) return PrintJson(response);
+  if (command.voices) {
+    ListVoices(response);
+    return kExitOk;
+  }
   std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
   for (const v1::ModelStatus& model : response.models()) {
     std::printf(kRow, model.name().c_str(), model.version().c_str(),

@@ -3,15 +3,18 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
-#include "models/audio/audio_encoder.h"
+#include "models/audio/audio_format.h"
+#include "server/client/audio_output.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/interruption.h"
+#include "server/client/progress.h"
 #include "server/client/speech_times.h"
 #include "server/config/command_line.h"
 
@@ -47,18 +50,6 @@ absl::Status CheckTimestamps(const std::string& file) {
                                                  "' names no format, allowed: .vtt, .json"));
 }
 
-// Returns the bytes of the file.
-absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample_rate,
-                                   AudioFormat format, const SynthesizeCommand& command) {
-  const auto rate = models::ResolveSampleRate(format, command.sample_rate, sample_rate);
-  if (!rate.ok()) return rate.status();
-  const auto encoder =
-      models::MakeAudioEncoder({.format = format, .input_rate = sample_rate, .output_rate = *rate});
-  if (!encoder.ok()) return encoder.status();
-  (*encoder)->Push(samples);
-  return (*encoder)->Close();
-}
-
 v1::SpeechTextFormat TextFormatOf(const std::string& name) {
   if (name == "tags") return v1::SPEECH_TEXT_FORMAT_TAGS;
   return name == "ssml" ? v1::SPEECH_TEXT_FORMAT_SSML : v1::SPEECH_TEXT_FORMAT_UNSPECIFIED;
@@ -84,8 +75,9 @@ int RunSynthesize(const SynthesizeCommand& command) {
   }
   if (const auto rate = models::ResolveSampleRate(*format, command.sample_rate, 0); !rate.ok())
     return Fail(std::string(rate.status().message()));
-  const absl::StatusOr<std::string> text = Utf8TextOrInput(command.text);
+  const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
+  Interruption interruption;
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   v1::SynthesizeRequest request;
@@ -100,50 +92,54 @@ int RunSynthesize(const SynthesizeCommand& command) {
   request.set_encoding(v1::AUDIO_ENCODING_PCM_F32LE);
   grpc::ClientContext context;
   Prepare(command.client, context);
+  interruption.OnSignal([&context] { context.TryCancel(); });
 
   const auto start = std::chrono::steady_clock::now();
   const auto since_start = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto reader = v1::SynthesisService::NewStub(*channel)->StreamSynthesize(&context, request);
-  std::vector<float> samples;
+  AudioOutput output(command.output, *format, command.sample_rate);
+  absl::Status written;
+  Progress progress;
   SpeechTimes times;
   double first_audio = 0;
-  int sample_rate = 0;
   v1::StreamSynthesizeResponse message;
-  while (reader->Read(&message)) {
-    if (samples.empty()) first_audio = since_start();
-    sample_rate = static_cast<int>(message.sample_rate());
-    const size_t count = message.audio().size() / sizeof(float);
-    samples.resize(samples.size() + count);
+  std::vector<float> samples;
+  while (written.ok() && reader->Read(&message)) {
+    if (output.seconds() == 0) first_audio = since_start();
+    samples.resize(message.audio().size() / sizeof(float));
+    std::memcpy(samples.data(), message.audio().data(), samples.size() * sizeof(float));
     times.words.insert(times.words.end(), message.words().begin(), message.words().end());
     times.phonemes.insert(times.phonemes.end(), message.phonemes().begin(),
                           message.phonemes().end());
-    std::memcpy(samples.data() + samples.size() - count, message.audio().data(),
-                count * sizeof(float));
+    if (message.sample_rate() == 0 || samples.empty()) continue;
+    written = output.Push(samples, static_cast<int>(message.sample_rate()));
+    progress.Show(absl::StrFormat("%s: %.0f s of audio so far", command.output, output.seconds()));
   }
+  if (!written.ok()) context.TryCancel();
   const grpc::Status status = reader->Finish();
-  if (!status.ok()) return Fail(Explain(status, command.client));
-  if (samples.empty() || sample_rate <= 0) return Fail("the server sent no audio");
-
-  // The audio is encoded here, because headers hold the length, which is known only when all audio
-  // is there.
-  const absl::StatusOr<std::string> audio = Encode(samples, sample_rate, *format, command);
-  if (!audio.ok()) return Fail(std::string(audio.status().message()));
-  if (command.output == "-") {
-    std::cout.write(audio->data(), static_cast<std::streamsize>(audio->size())).flush();
-    if (!std::cout) return Fail("standard output cannot be written");
-  } else {
-    if (!WriteFile(command.output, *audio)) return Fail(command.output + ": cannot be written");
-  }
-  if (!command.timestamps.empty()) {
+  interruption.Stop();
+  progress.Clear();
+  // The output keeps what has come, whatever ended it.
+  if (written.ok()) written = output.Close();
+  if (!written.ok()) return Fail(std::string(written.message()));
+  if (output.seconds() > 0 && !command.timestamps.empty()) {
     const bool vtt = EndingOf(command.timestamps) == ".vtt";
     if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, *text) : TimesAsJson(times)))
       return Fail(command.timestamps + ": cannot be written");
   }
+  if (!status.ok()) {
+    std::string why = interruption.interrupted() ? "interrupted" : Explain(status, command.client);
+    if (output.seconds() > 0) {
+      absl::StrAppend(
+          &why, absl::StrFormat("; %s has the first %.2f s", command.output, output.seconds()));
+    }
+    return Fail(why);
+  }
+  if (output.seconds() == 0) return Fail("the server sent no audio");
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",
-               command.output.c_str(), static_cast<double>(samples.size()) / sample_rate,
-               first_audio * 1000, since_start() * 1000);
+               command.output.c_str(), output.seconds(), first_audio * 1000, since_start() * 1000);
   return kExitOk;
 }
 

@@ -1,10 +1,17 @@
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "models/text/unicode.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/json_text.h"
+#include "server/client/progress.h"
+#include "server/client/text_parts.h"
 #include "server/config/command_line.h"
 
 namespace millrace {
@@ -18,6 +25,10 @@ v1::TextFormat WireFormatOf(const std::string& name) {
   return v1::TEXT_FORMAT_UNSPECIFIED;
 }
 
+// A longer text is sent in parts of so many characters. A request may have five times as many, but
+// parts are printed as they are done, and each has the server's time for a request.
+constexpr size_t kMostCharacters = 20'000;
+
 void PrintLine(const std::string& text) {
   std::printf("%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
 }
@@ -28,6 +39,7 @@ int ListLanguages(const TranslateCommand& command, Stub& stub) {
   v1::ListLanguagesResponse response;
   const grpc::Status status = stub.ListLanguages(&context, {}, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
+  if (command.json) return PrintJson(response);
   constexpr const char* kRow = "%-10s %-10s %-8s %s\n";
   std::printf(kRow, "SOURCE", "TARGET", "PIVOT", "MODELS");
   for (const v1::SourceLanguage& source : response.languages()) {
@@ -49,10 +61,91 @@ int Detect(const TranslateCommand& command, const std::string& text, Stub& stub)
   v1::DetectLanguageResponse response;
   const grpc::Status status = stub.DetectLanguage(&context, request, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
+  if (command.json) return PrintJson(response);
   if (response.results_size() != 1 || response.results(0).candidates().empty())
     return Fail("the language cannot be told");
   for (const v1::DetectedLanguage& candidate : response.results(0).candidates())
     std::printf("%s %.2f\n", candidate.language().c_str(), candidate.confidence());
+  return kExitOk;
+}
+
+v1::TranslateRequest RequestOf(const TranslateCommand& command) {
+  v1::TranslateRequest request;
+  request.set_model(command.model);
+  request.set_source_language(command.source_language);
+  request.set_target_language(command.target_language);
+  request.set_format(WireFormatOf(command.format));
+  if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
+  if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);
+  return request;
+}
+
+// Prints the translations of a text that is sent as a whole.
+void Print(const TranslateCommand& command, const v1::Translation& translation) {
+  if (command.alternatives == 0) return PrintLine(translation.text());
+  std::printf("%.3f ", translation.score());
+  PrintLine(translation.text());
+  for (const v1::Alternative& alternative : translation.alternatives()) {
+    std::printf("%.3f ", alternative.score());
+    PrintLine(alternative.text());
+  }
+}
+
+// Returns the parts in which a text is sent. What is printed as a whole, and HTML, whose elements
+// reach over paragraphs, is sent as a whole.
+std::vector<TextPart> PartsOf(const TranslateCommand& command, std::string_view text) {
+  const bool whole = command.alternatives > 0 || command.json || command.format == "html" ||
+                     models::CountCodePoints(text) <= kMostCharacters;
+  if (whole) return {{text, ""}};
+  return DivideText(text, kMostCharacters, command.format == "markdown");
+}
+
+int TranslateText(const TranslateCommand& command, const std::string& text, Stub& stub) {
+  v1::TranslateRequest request = RequestOf(command);
+  const std::vector<TextPart> parts = PartsOf(command, text);
+  Progress progress;
+  bool ended_line = true;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size();
+    if (parts.size() > 1) progress.Show(absl::StrCat("part ", i + 1, " of ", parts.size()));
+    grpc::ClientContext context;
+    Prepare(command.client, context);
+    request.clear_texts();
+    request.add_texts(std::string(parts[i].text));
+    v1::TranslateResponse response;
+    // A part of white space alone needs no translation.
+    const grpc::Status status = parts.size() > 1 && parts[i].text.empty()
+                                    ? grpc::Status::OK
+                                    : stub.Translate(&context, request, &response);
+    progress.Clear();
+    if (!status.ok()) {
+      std::string why = Explain(status, command.client);
+      if (i > 0) absl::StrAppend(&why, "; ", i, " of ", parts.size(), " parts were translated");
+      return Fail(why);
+    }
+    if (command.json) return PrintJson(response);
+    for (const v1::Translation& translation : response.translations()) {
+      if (translation.status().code() != 0)
+        std::fprintf(stderr, "millrace: %s\n", translation.status().message().c_str());
+      for (const std::string& lost : translation.lost())
+        std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
+      // The language of a text is that of its first part.
+      if (translation.has_detected_language() && request.model().empty() &&
+          !translation.detected_language().language().empty())
+        request.set_source_language(translation.detected_language().language());
+      if (parts.size() == 1) {
+        Print(command, translation);
+      } else {
+        std::fputs(translation.text().c_str(), stdout);
+        ended_line = translation.text().ends_with('\n');
+      }
+    }
+    if (parts.size() == 1) continue;
+    std::fputs(std::string(parts[i].space).c_str(), stdout);
+    if (!parts[i].space.empty()) ended_line = parts[i].space.ends_with('\n');
+    if (last && !ended_line) std::fputs("\n", stdout);
+    if (std::fflush(stdout) != 0) return Fail("standard output cannot be written");
+  }
   return kExitOk;
 }
 
@@ -63,39 +156,10 @@ int RunTranslate(const TranslateCommand& command) {
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   const auto stub = v1::TranslationService::NewStub(*channel);
   if (command.list_languages) return ListLanguages(command, *stub);
-  const absl::StatusOr<std::string> text = Utf8TextOrInput(command.text);
+  const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
   if (command.detect) return Detect(command, *text, *stub);
-  v1::TranslateRequest request;
-  request.set_model(command.model);
-  request.set_source_language(command.source_language);
-  request.set_target_language(command.target_language);
-  request.add_texts(*text);
-  request.set_format(WireFormatOf(command.format));
-  if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
-  if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);
-  grpc::ClientContext context;
-  Prepare(command.client, context);
-  v1::TranslateResponse response;
-  const grpc::Status status = stub->Translate(&context, request, &response);
-  if (!status.ok()) return Fail(Explain(status, command.client));
-  for (const v1::Translation& translation : response.translations()) {
-    if (translation.status().code() != 0)
-      std::fprintf(stderr, "millrace: %s\n", translation.status().message().c_str());
-    for (const std::string& lost : translation.lost())
-      std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
-    if (command.alternatives == 0) {
-      PrintLine(translation.text());
-      continue;
-    }
-    std::printf("%.3f ", translation.score());
-    PrintLine(translation.text());
-    for (const v1::Alternative& alternative : translation.alternatives()) {
-      std::printf("%.3f ", alternative.score());
-      PrintLine(alternative.text());
-    }
-  }
-  return kExitOk;
+  return TranslateText(command, *text, *stub);
 }
 
 }  // namespace millrace

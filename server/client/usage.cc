@@ -5,6 +5,7 @@
 #include "millrace/v1/admin.grpc.pb.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/json_text.h"
 #include "server/config/command_line.h"
 
 namespace millrace {
@@ -33,6 +34,7 @@ int RunUsage(const UsageCommand& command) {
   const grpc::Status status =
       v1::AdminService::NewStub(*channel)->ListKeyUsage(&context, {}, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
+  if (command.json) return PrintJson(response);
   std::printf(kHeadings, "KEY", "TIER", "REQUESTS", "REFUSED", "CHARACTERS", "AUDIO s", "WORKER s",
               "LEFT");
   for (const v1::KeyUsage& key : response.keys()) {

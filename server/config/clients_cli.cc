@@ -1,6 +1,7 @@
 #include "server/config/clients_cli.h"
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -41,9 +42,34 @@ CLI::Validator OneOf(const std::vector<std::string>& words) {
   return Quiet(CLI::IsMember(words)).name(absl::StrJoin(words, "|"));
 }
 
+// CLI::Range writes six decimals.
+CLI::Validator Between(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) {
+        double value = 0;
+        if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return std::string();
+        return absl::StrCat("Value ", text, " not in range ", low, " to ", high);
+      },
+      "");
+}
+
 // Sets the placeholder that the help shows where CLI11 would print the type.
 CLI::Option* Named(CLI::Option* option, const char* placeholder) {
   return option->type_name(placeholder);
+}
+
+// Adds the option that names a file in place of the text. It stands before others in the command
+// line or behind them.
+void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file) {
+  CLI::Option* const option = Named(command.add_option_function<std::string>(
+                                        "--file",
+                                        [&file, &text](const std::string& name) {
+                                          file = name;
+                                          text.required(false);
+                                        },
+                                        "Take the text from this file"),
+                                    "FILE");
+  option->trigger_on_parse()->excludes(&text);
 }
 
 }  // namespace
@@ -51,7 +77,7 @@ CLI::Option* Named(CLI::Option* option, const char* placeholder) {
 // Option values as they are parsed; durations are text until they are checked.
 struct ClientCommands::Values {
   ClientOptions client;
-  std::string timeout = "1m";
+  std::string timeout;
   ModelsCommand models;
   UsageCommand usage;
   TranslateCommand translate;
@@ -61,13 +87,16 @@ struct ClientCommands::Values {
   std::string bench_warmup = "1s";
   TraceCommand trace;
   HashKeyCommand hash_key;
+  CompletionCommand completion;
   SelftestCommand selftest;
   std::string selftest_device = "auto";
   CalibrateCommand calibrate;
   std::string calibrate_device = "auto";
   std::string watchdog = "2m";
 
-  void AddClientOptions(CLI::App& command) {
+  // Commands whose work may be long have no deadline.
+  enum class Deadline : uint8_t { kMinute, kNone };
+  void AddClientOptions(CLI::App& command, Deadline deadline = Deadline::kMinute) {
     const std::string group = "Connection";
     Named(command.add_option("--address", client.address,
                              "The server's gRPC address (default: 127.0.0.1:8001)"),
@@ -86,7 +115,10 @@ struct ClientCommands::Values {
         ->group(group);
     Named(command.add_option("--tls-key", client.tls_key, "PEM private key of it"), "FILE")
         ->group(group);
-    Named(command.add_option("--timeout", timeout, "Deadline of a call (default: 1m)"), "TIME")
+    Named(command.add_option("--timeout", timeout,
+                             deadline == Deadline::kNone ? "Deadline of a call (default: none)"
+                                                         : "Deadline of a call (default: 1m)"),
+          "TIME")
         ->check(DurationFrom(std::chrono::milliseconds(1)))
         ->group(group);
   }
@@ -135,17 +167,22 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(models.add_option("--models", v.models.models,
                           "List this model repository instead of asking a server"),
         "DIR");
+  models.add_flag("--voices", v.models.voices, "List the voices, with their languages and models");
+  models.add_flag("--json", v.models.json, "Print JSON");
   v.AddClientOptions(models);
 
   CLI::App& usage = *app.add_subcommand(
       "usage",
       "Show what each API key has used of a running server, and what is left of its limits");
+  usage.add_flag("--json", v.usage.json, "Print JSON");
   v.AddClientOptions(usage);
 
   CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
   CLI::Option* text =
       Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
           ->required();
+  AddFile(translate, *text, v.translate.file);
+  translate.add_flag("--json", v.translate.json, "Print JSON");
   Named(translate.add_option("--model", v.translate.model,
                              "Model; without it the one that fits the languages"),
         "NAME");
@@ -181,12 +218,14 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       ->trigger_on_parse()
       ->excludes(text)
       ->excludes(detect);
-  v.AddClientOptions(translate);
+  v.AddClientOptions(translate, Values::Deadline::kNone);
 
   CLI::App& synthesize =
       *app.add_subcommand("synthesize", "Speak a text with a running server, into a file");
-  Named(synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT")
-      ->required();
+  CLI::Option* spoken = Named(
+      synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT");
+  spoken->required();
+  AddFile(synthesize, *spoken, v.synthesize.file);
   Named(synthesize.add_option("-o,--output", v.synthesize.output,
                               "File, or - for standard output (default: out.wav)"),
         "FILE");
@@ -213,7 +252,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(synthesize.add_option("--speed", v.synthesize.speed,
                               "0.25..4; 2 speaks twice as fast (default: 1)"),
         "X")
-      ->check(Quiet(CLI::Range(0.25, 4.0)));
+      ->check(Between(0.25, 4));
   Named(synthesize.add_option("--language", v.synthesize.language,
                               "Of the text, such as ja or pt-BR; `millrace models` lists them "
                               "(default: the text's where no model is named, else the model's)"),
@@ -229,7 +268,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                               "Also write when each word is heard: WebVTT if the file ends in "
                               ".vtt, with the phonemes as JSON if in .json"),
         "FILE");
-  v.AddClientOptions(synthesize);
+  v.AddClientOptions(synthesize, Values::Deadline::kNone);
 
   CLI::App& bench =
       *app.add_subcommand("bench-null", "Measure a running server with its null model");
@@ -289,6 +328,12 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
         "N")
       ->check(Quiet(CLI::Range(0, runtime::kMaxMpsPatchLevel)));
 
+  CLI::App& completion = *app.add_subcommand(
+      "completion", "Print the completions of a shell, for example for `source <(...)` in bash");
+  Named(completion.add_option("shell", v.completion.shell, "bash, zsh or fish"), "SHELL")
+      ->required()
+      ->check(OneOf({"bash", "zsh", "fish"}));
+
   app.add_subcommand("version", "Print the version");
 }
 
@@ -310,6 +355,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   const std::string name = subcommand.get_name();
   if (name == "version") return VersionCommand{};
   if (name == "hash-key") return values_->hash_key;
+  if (name == "completion") return values_->completion;
   const auto device_of = [&](std::string device) -> absl::StatusOr<Device> {
     const char* origin = "--device";
     const auto variable = environment.find("MILLRACE_DEVICE");
@@ -354,7 +400,9 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   }
 
   ClientOptions client = values_->client;
-  client.timeout = ParseDuration(values_->timeout).value_or(client.timeout);
+  client.timeout = ParseDuration(values_->timeout);
+  const bool may_be_long = name == "translate" || name == "synthesize";
+  if (!client.timeout && !may_be_long) client.timeout = std::chrono::minutes(1);
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
   from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);

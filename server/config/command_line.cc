@@ -114,7 +114,10 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
       word.starts_with("-")
           ? "unknown option "
           : (command.get_parent() == nullptr ? "unknown command " : "unexpected argument ");
-  return UsageError(absl::StrCat(kind, word, Suggestion(word, names)),
+  const std::string& name = command.get_name();
+  const bool takes_text = name == "translate" || name == "synthesize";
+  const char* hint = takes_text && !word.starts_with("-") ? "; put the text in quotes" : "";
+  return UsageError(absl::StrCat(kind, word, Suggestion(word, names), hint),
                     command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
 

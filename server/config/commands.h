@@ -47,17 +47,20 @@ struct ClientOptions {
   std::filesystem::path tls_ca;    // set: TLS, trusting this certificate
   std::filesystem::path tls_cert;  // both set: mutual TLS
   std::filesystem::path tls_key;
-  std::chrono::milliseconds timeout = std::chrono::minutes(1);
+  std::optional<std::chrono::milliseconds> timeout;  // of a call; none: no deadline
 };
 
 struct ModelsCommand {
   ClientOptions client;
   std::filesystem::path models;  // set: list this folder instead of asking a server
+  bool voices = false;           // list the voices instead
+  bool json = false;
 };
 
 // `millrace usage`, which asks a server what each API key has used.
 struct UsageCommand {
   ClientOptions client;
+  bool json = false;
 };
 
 struct TranslateCommand {
@@ -71,6 +74,8 @@ struct TranslateCommand {
   int alternatives = 0;         // printed beside the translation
   bool detect = false;          // print the text's language instead
   bool list_languages = false;  // list the server's language pairs instead
+  bool json = false;
+  std::filesystem::path file;  // set: it holds the text
 };
 
 struct SynthesizeCommand {
@@ -82,10 +87,11 @@ struct SynthesizeCommand {
   std::string model;
   std::string voice;
   float speed = 1.0F;
-  std::string language;     // BCP 47; empty: the model's default
-  std::string text_format;  // text, tags or ssml; empty: text
-  bool phonemes = false;    // the text is phonemes in the model's symbols
-  std::string timestamps;   // file that ends in .vtt or .json; empty: none
+  std::string language;        // BCP 47; empty: the model's default
+  std::string text_format;     // text, tags or ssml; empty: text
+  bool phonemes = false;       // the text is phonemes in the model's symbols
+  std::string timestamps;      // file that ends in .vtt or .json; empty: none
+  std::filesystem::path file;  // set: it holds the text
 };
 
 struct BenchNullCommand {
@@ -120,10 +126,16 @@ struct SelftestCommand {
   int require_patch_level = 0;  // libtorch must have this much; see runtime::Provenance
 };
 
+// `millrace completion`, which prints the completions of a shell.
+struct CompletionCommand {
+  std::string shell;  // bash, zsh or fish
+};
+
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
-                             UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
-                             TraceCommand, HashKeyCommand, SelftestCommand, VersionCommand>;
+using Command =
+    std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, UsageCommand,
+                 TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
+                 HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
 
 }  // namespace millrace

@@ -470,7 +470,10 @@ void AppendMark(std::string_view mark, std::string& phonemes) {
 
 }  // namespace
 
-absl::Status CheckKana(std::string_view text) { return ToHiragana(text).status(); }
+absl::Status CheckKana(std::string_view text) {
+  const auto kana = ToHiragana(text);
+  return kana.status();
+}
 
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
   auto written = ToHiragana(text);

@@ -15,6 +15,7 @@
 #include "millrace/v1/admin.grpc.pb.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "nlohmann/json.hpp"
 #include "server/config/command_line.h"
 #include "server/security/api_key_store.h"
 
@@ -33,8 +34,15 @@ class FakeTranslation final : public v1::TranslationService::Service {
     const auto key = metadata.find("authorization");
     authorization =
         key == metadata.end() ? "" : std::string(key->second.data(), key->second.size());
+    ++calls;
     if (request->model() == "unknown")
       return Status(grpc::StatusCode::NOT_FOUND, "model: 'unknown' is not loaded");
+    if (request->search().hypotheses() > 1)
+      return Status(grpc::StatusCode::INVALID_ARGUMENT, "hypotheses: this model has no others");
+    if (request->model() == "fails later" && calls == 3)
+      return Status(grpc::StatusCode::UNAVAILABLE, "gone");
+    if (request->model() == "guarded")
+      return Status(grpc::StatusCode::UNAUTHENTICATED, "send it as metadata");
     for (const std::string& text : request->texts()) {
       response->add_translations()->set_text(request->source_language() + ">" +
                                              request->target_language() + " " + text);
@@ -44,6 +52,7 @@ class FakeTranslation final : public v1::TranslationService::Service {
 
  public:
   std::string authorization;
+  int calls = 0;
 };
 
 class FakeSynthesis final : public v1::SynthesisService::Service {
@@ -58,6 +67,8 @@ class FakeSynthesis final : public v1::SynthesisService::Service {
       response.mutable_audio()->resize(samples.size() * sizeof(float));
       std::memcpy(response.mutable_audio()->data(), samples.data(), samples.size() * sizeof(float));
       writer->Write(response);
+      if (request->text() == "broken")
+        return Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down");
     }
     return Status::OK;
   }
@@ -196,6 +207,87 @@ TEST_F(ClientTest, SynthesizeWritesAWaveFile) {
   EXPECT_NEAR(last, -16384, 1);
   EXPECT_NE(err_.find("first after"), std::string::npos) << err_;
   EXPECT_EQ(out_, "");
+}
+
+TEST_F(ClientTest, SynthesizeKeepsWhatHadComeAndSaysSo) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "broken";
+  command.output = folder_ / "out.wav";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
+  EXPECT_NE(err_.find("out.wav has the first 0.00 s"), std::string::npos) << err_;
+  const std::string wav = Read(folder_ / "out.wav");
+  ASSERT_EQ(wav.size(), 44U + 2 * 100);
+  uint32_t riff = 0, data = 0;
+  std::memcpy(&riff, &wav[4], 4);
+  std::memcpy(&data, &wav[40], 4);
+  EXPECT_EQ(riff, wav.size() - 8);
+  EXPECT_EQ(data, 2U * 100);
+}
+
+TEST_F(ClientTest, SynthesizeWritesTheLengthIntoAFlac) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello. You.";
+  command.output = folder_ / "out.flac";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitOk) << err_;
+  const std::string flac = Read(folder_ / "out.flac");
+  ASSERT_GT(flac.size(), 26U);
+  EXPECT_EQ(flac[21] & 0xf, 0);
+  EXPECT_EQ(static_cast<unsigned char>(flac[25]), 200);
+}
+
+TEST_F(ClientTest, TextsComeFromFiles) {
+  std::ofstream(folder_ / "text") << "Bonjour";
+  TranslateCommand command{client_, "", "m", "fr", "pt"};
+  command.file = folder_ / "text";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk);
+  EXPECT_EQ(out_, "fr>pt Bonjour\n");
+  command.file = folder_ / "none";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + command.file.string() + ": cannot be read\n");
+}
+
+TEST_F(ClientTest, LongTextsAreTranslatedInParts) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "This is a sentence of a paragraph.\n\n";
+  TranslateCommand command{client_, text, "m", "en", "pt"};
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_GT(translation_.calls, 4);
+  // Nothing but what the translator adds to each part is other than in the text.
+  std::string without = out_;
+  for (size_t at = 0; (at = without.find("en>pt ", at)) != std::string::npos;) without.erase(at, 6);
+  EXPECT_EQ(without, text);
+  translation_.calls = 0;
+  command.model = "fails later";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_NE(err_.find("2 of 6 parts were translated"), std::string::npos) << err_;
+  EXPECT_GT(out_.size(), 10'000U);
+}
+
+TEST_F(ClientTest, ErrorsNameFlags) {
+  TranslateCommand command{client_, "Hello", "m", "en", "pt"};
+  command.alternatives = 3;
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --alternatives: this model has no others\n");
+  command = {client_, "Hello", "guarded", "en", "pt"};
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: an API key is needed: --api-key KEY, or MILLRACE_API_KEY\n");
+}
+
+TEST_F(ClientTest, JsonAndVoicesOfModels) {
+  ModelsCommand command{client_, ""};
+  command.voices = true;
+  EXPECT_EQ(Captured([&] { return RunModels(command); }), kExitOk);
+  EXPECT_NE(out_.find("joe                      -          joe"), std::string::npos) << out_;
+  command.json = true;
+  EXPECT_EQ(Captured([&] { return RunModels(command); }), kExitOk);
+  const auto json = nlohmann::json::parse(out_);
+  EXPECT_EQ(json["models"][0]["sample_rate"], 22050);
+  TranslateCommand translate{client_, "Hello", "m", "en", "pt"};
+  translate.json = true;
+  EXPECT_EQ(Captured([&] { return RunTranslate(translate); }), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out_)["translations"][0]["text"], "en>pt Hello");
 }
 
 TEST_F(ClientTest, SynthesizeToStandardOutputWritesTheWaveAlone) {

@@ -1,0 +1,125 @@
+#include "server/client/audio_output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace {
+namespace {
+
+using models::AudioFormat;
+
+// The sizes of a WAV with nothing but its samples, and where they stand (RIFF).
+constexpr size_t kWavHead = 44;
+constexpr size_t kRiffSize = 4;
+constexpr size_t kDataSize = 40;
+// The number of samples in a FLAC's STREAMINFO is the lower half of this byte, and the next four
+// (RFC 9639, 8.2).
+constexpr size_t kFlacSamples = 21;
+constexpr size_t kFlacHead = 26;
+
+std::string LittleEndian(uint32_t number) {
+  std::string bytes;
+  for (int i = 0; i < 4; ++i) bytes += static_cast<char>(number >> (8 * i));
+  return bytes;
+}
+
+}  // namespace
+
+AudioOutput::~AudioOutput() {
+  if (descriptor_ > STDERR_FILENO) close(descriptor_);
+}
+
+absl::Status AudioOutput::Failed() const {
+  return absl::UnavailableError(
+      name_ == "-" ? std::string("standard output cannot be written")
+                   : absl::StrCat(name_, ": cannot be written: ", std::strerror(errno)));
+}
+
+absl::Status AudioOutput::Open(int sample_rate) {
+  const auto rate = models::ResolveSampleRate(format_, sample_rate_, sample_rate);
+  if (!rate.ok()) return rate.status();
+  auto encoder = models::MakeAudioEncoder({.format = format_,
+                                           .container = models::AudioContainer::kStream,
+                                           .input_rate = sample_rate,
+                                           .output_rate = *rate});
+  if (!encoder.ok()) return encoder.status();
+  encoder_ = *std::move(encoder);
+  input_rate_ = sample_rate;
+  output_rate_ = *rate;
+  descriptor_ = name_ == "-" ? STDOUT_FILENO
+                             : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return Failed();
+  struct stat status = {};
+  const int flags = fcntl(descriptor_, F_GETFL);
+  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 &&
+      (flags & O_APPEND) == 0)
+    begin_ = lseek(descriptor_, 0, SEEK_CUR);
+  return absl::OkStatus();
+}
+
+absl::Status AudioOutput::Write(const std::string& bytes) {
+  if (head_.size() < kWavHead) head_ += bytes.substr(0, kWavHead - head_.size());
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t count = write(descriptor_, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failed();
+    done += static_cast<size_t>(count);
+  }
+  written_ += bytes.size();
+  return absl::OkStatus();
+}
+
+absl::Status AudioOutput::WriteAt(off_t place, const std::string& bytes) const {
+  const ssize_t count = pwrite(descriptor_, bytes.data(), bytes.size(), begin_ + place);
+  return count == static_cast<ssize_t>(bytes.size()) ? absl::OkStatus() : Failed();
+}
+
+absl::Status AudioOutput::WriteLength() {
+  if (begin_ < 0) return absl::OkStatus();
+  if (format_ == AudioFormat::kWav && head_.size() >= kWavHead &&
+      head_.compare(kDataSize - 4, 4, "data") == 0) {
+    // A WAV holds at most 4 GiB; what is longer keeps the sizes of a stream.
+    if (written_ - 8 > UINT32_MAX) return absl::OkStatus();
+    absl::Status status = WriteAt(kRiffSize, LittleEndian(static_cast<uint32_t>(written_ - 8)));
+    if (!status.ok()) return status;
+    return WriteAt(kDataSize, LittleEndian(static_cast<uint32_t>(written_ - kWavHead)));
+  }
+  if (format_ == AudioFormat::kFlac && head_.size() >= kFlacHead && head_.starts_with("fLaC")) {
+    const auto samples = static_cast<uint64_t>(
+        std::llround(static_cast<double>(samples_) * output_rate_ / input_rate_));
+    std::string bytes(1, static_cast<char>((head_[kFlacSamples] & 0xf0) | ((samples >> 32) & 0xf)));
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(samples >> shift);
+    return WriteAt(kFlacSamples, bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AudioOutput::Push(std::span<const float> samples, int sample_rate) {
+  if (encoder_ == nullptr) {
+    if (absl::Status status = Open(sample_rate); !status.ok()) return status;
+  }
+  samples_ += samples.size();
+  return Write(encoder_->Push(samples));
+}
+
+absl::Status AudioOutput::Close() {
+  if (encoder_ == nullptr) return absl::OkStatus();
+  const absl::StatusOr<std::string> rest = encoder_->Close();
+  if (!rest.ok()) return rest.status();
+  if (absl::Status status = Write(*rest); !status.ok()) return status;
+  absl::Status status = WriteLength();
+  if (descriptor_ > STDERR_FILENO && close(std::exchange(descriptor_, -1)) != 0 && status.ok())
+    status = Failed();
+  return status;
+}
+
+}  // namespace millrace

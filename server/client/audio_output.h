@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "models/audio/audio_encoder.h"
+
+namespace millrace {
+
+// Writes speech to a file or to standard output while it comes, so that what has come is there
+// whatever happens next. Headers that state the length get it at the end, where the output can be
+// written at any place. Not thread-safe.
+class AudioOutput {
+ public:
+  // name: of the file, or "-" for standard output. The file is made with the first audio.
+  AudioOutput(std::string name, models::AudioFormat format, uint32_t sample_rate)
+      : name_(std::move(name)), format_(format), sample_rate_(sample_rate) {}
+  AudioOutput(const AudioOutput&) = delete;
+  AudioOutput& operator=(const AudioOutput&) = delete;
+  ~AudioOutput();
+
+  // Encodes the samples and writes what is ready. An error names the output, or the rate that the
+  // format does not have.
+  absl::Status Push(std::span<const float> samples, int sample_rate);
+  // Writes the rest, and the length into the header.
+  absl::Status Close();
+
+  // Returns the length so far.
+  double seconds() const {
+    return input_rate_ == 0 ? 0 : static_cast<double>(samples_) / input_rate_;
+  }
+
+ private:
+  absl::Status Open(int sample_rate);
+  absl::Status Write(const std::string& bytes);
+  // Writes the true length over that of a stream.
+  absl::Status WriteLength();
+  absl::Status WriteAt(off_t place, const std::string& bytes) const;
+  absl::Status Failed() const;
+
+  const std::string name_;
+  const models::AudioFormat format_;
+  const uint32_t sample_rate_;  // 0: the voice's own
+  std::unique_ptr<models::AudioEncoder> encoder_;
+  int descriptor_ = -1;
+  off_t begin_ = -1;  // where the audio begins; -1: the output takes bytes in their order only
+  std::string head_;  // the first bytes that were written
+  uint64_t written_ = 0;
+  int input_rate_ = 0;
+  int output_rate_ = 0;
+  uint64_t samples_ = 0;
+};
+
+}  // namespace millrace
