@@ -17,8 +17,8 @@ DIRECTIONS = pytest.mark.parametrize("model, language", [(EN_PT, "en"), (PT_EN, 
 def translate(daemon, texts, model, **fields):
     """Pairs of translation and what it names as lost."""
     texts, pairs = list(texts), []
-    for first in range(0, len(texts), 100):
-        response = daemon.translation.Translate(translate_request(*texts[first:first + 100], model=model, **fields), timeout=PATIENCE)
+    for first in range(0, len(texts), 30):   # no more characters than one call may have
+        response = daemon.translation.Translate(translate_request(*texts[first:first + 30], model=model, **fields), timeout=PATIENCE)
         pairs += [(item.text, list(item.lost)) for item in response.translations]
     return pairs
 
