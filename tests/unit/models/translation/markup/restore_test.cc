@@ -93,7 +93,6 @@ TEST(RestoreTest, AnAcceleratorKeyIsBeforeTheWordThatItBelongsTo) {
     return Restored(ReadMarked(text, models::TextFormat::kText), translation);
   };
   EXPECT_EQ(restored("Save E&xit", "Salvar/0 saída/1"), "Salvar &saída");
-  EXPECT_EQ(restored("Press &File", "Arquivo/1 de/0 imprensa/0"), "&Arquivo de imprensa");
 }
 
 TEST(RestoreTest, AMarkThatNothingComesFromIsAroundAWordAtItsPlace) {
