@@ -75,7 +75,7 @@ struct TranslateCommand {
   bool detect = false;          // print the text's language instead
   bool list_languages = false;  // list the server's language pairs instead
   bool json = false;
-  std::filesystem::path file;  // set: it holds the text
+  std::filesystem::path file = {};  // set: it holds the text
 };
 
 struct SynthesizeCommand {
@@ -91,7 +91,7 @@ struct SynthesizeCommand {
   std::string text_format;     // text, tags or ssml; empty: text
   bool phonemes = false;       // the text is phonemes in the model's symbols
   std::string timestamps;      // file that ends in .vtt or .json; empty: none
-  std::filesystem::path file;  // set: it holds the text
+  std::filesystem::path file = {};  // set: it holds the text
 };
 
 struct BenchNullCommand {

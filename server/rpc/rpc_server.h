@@ -37,7 +37,7 @@ class RpcServer {
     std::function<void()> on_incomplete_call_refused = [] {};
     // Called on a polling thread with each message of a client. What it does not accept ends the
     // call with that status.
-    std::function<absl::Status(const ByteBuffer&)> check_message;
+    std::function<absl::Status(const ByteBuffer&)> check_message = {};
     // Added to the trailers of calls; null: none. It must outlive the server.
     const CommonTrailer* trailer = nullptr;
   };
