@@ -78,6 +78,9 @@ struct ConvKernels {
   // are exact.
   float product_error;
   int64_t row_step;  // rows that are computed together: parts of a task best have a multiple
+  // Returns true if convolve computes such a task by its WinogradForm, so that cuts matter. Ignores
+  // its pointers.
+  bool (*filters)(const ConvTask& task);
   // Returns the number of floats of the packed weights of such a task; ignores its pointers.
   int64_t (*packed_size)(const ConvTask& task);
   // Packs task.weights, in the order [block][tap][in channel][kChannelBlock], for convolve.

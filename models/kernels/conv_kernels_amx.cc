@@ -161,6 +161,8 @@ void ConvolveSplit(const ConvTask& task, const unsigned char* split, int64_t fir
   }
 }
 
+bool FiltersBesideTiles(const ConvTask& task) { return !UsesTiles(task) && UsesWinograd(task); }
+
 int64_t PackedSizeForTiles(const ConvTask& task) {
   if (!UsesTiles(task)) return PackedSize(task);
   return task.blocks * task.taps * Steps(task) * WeightStep(task) /
@@ -217,8 +219,16 @@ void ConvolveOnTiles(const ConvTask& task) {
 
 }  // namespace
 
-const ConvKernels kConvKernelsAmx = {
-    "amx",         Target::kAmxBf16, 1.6e-5F,  kTaskRows, &PackedSizeForTiles,
-    &PackForTiles, &ConvolveOnTiles, &TanhDot, &Snake,    &Moments};
+const ConvKernels kConvKernelsAmx = {"amx",
+                                     Target::kAmxBf16,
+                                     1.6e-5F,
+                                     kTaskRows,
+                                     &FiltersBesideTiles,
+                                     &PackedSizeForTiles,
+                                     &PackForTiles,
+                                     &ConvolveOnTiles,
+                                     &TanhDot,
+                                     &Snake,
+                                     &Moments};
 
 }  // namespace millrace::kernels

@@ -7,7 +7,7 @@
 namespace millrace::kernels {
 
 const ConvKernels kConvKernelsPortable = {
-    "portable", Target::kPortable, 0.0F,     kTile,  &PackedSize,
+    "portable", Target::kPortable, 0.0F,     kTile,  &UsesWinograd, &PackedSize,
     &Pack,      &Convolve,         &TanhDot, &Snake, &Moments};
 
 }  // namespace millrace::kernels

@@ -106,10 +106,9 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
 }
 
 int64_t PackedConv::cut_step() const {
-  // Kernels with an error of their own have a matrix unit and compute directly.
-  if (kernels::GetConvKernels().product_error > 0) return 1;
-  const int64_t outputs = kernels::WinogradFormOf(Task()).outputs;
-  return outputs == 1 ? 1 : outputs * dilation_;
+  const kernels::ConvTask task = Task();
+  if (!kernels::GetConvKernels().filters(task)) return 1;
+  return kernels::WinogradFormOf(task).outputs * dilation_;
 }
 
 kernels::ConvTask PackedConv::Task() const {
