@@ -82,6 +82,9 @@ class Detection {
       if (!request.model.empty() && request.model != info.name) continue;
       for (std::string& language : SourceLanguages(info.translation()))
         languages_.push_back(std::move(language));
+      reaches_target_ |= !models::LookUpLanguage(models::TargetLanguages(info.translation()),
+                                                 request.input.target_language)
+                              .empty();
     }
     // A text may already be in the target language.
     if (request.model.empty()) languages_.push_back(request.input.target_language);
@@ -102,6 +105,8 @@ class Detection {
       return {*route, {(*route)->source_language, detected.confidence}};
     }
     if (!detected.language.empty()) {
+      // Text comes back as it is only where another text would be translated.
+      if (!reaches_target_) return {From(detected.language)};
       const std::string& target = request_.input.target_language;
       return {TranslationRoute{detected.language, target, {}, {}}, detected,
               StrCat("source_language: 'auto' takes the text for '", detected.language,
@@ -138,6 +143,7 @@ class Detection {
   const TranslationRequest& request_;
   const Services& services_;
   std::vector<std::string> languages_;
+  bool reaches_target_ = false;  // by some loaded model
   std::map<std::string, Route> routes_;
 };
 

@@ -45,7 +45,6 @@ void ReadSpeech(std::string_view body, SpeechRoute route) {
   if (!request.ok()) return RequireRefusal(request.status());
   const SpeechRequest& speech = request->speech;
   RequireUtf8({speech.model, speech.voice, speech.text, speech.phonemes, speech.language});
-  Require(!speech.model.empty(), "takes a request without a model");
   Require(!speech.word_times || request->framing != SpeechFraming::kAudio,
           "takes times that have no place in the answer");
   Require(speech.format != models::AudioFormat::kPcmS16 || speech.sample_rate != 0,

@@ -39,7 +39,10 @@ class EnglishG2pTest : public ::testing::Test {
     options.vocabulary = vocabulary_;
     const EnglishG2p g2p(testing::TinyLexicon(folder_.path()), options);
     auto tokens = g2p.Phonemize(text);
-    if (!tokens.ok()) return tokens.status().ToString();
+    if (!tokens.ok()) {
+      return absl::StrCat(absl::StatusCodeToString(tokens.status().code()), ": ",
+                          tokens.status().message());
+    }
     tokens_ = *std::move(tokens);
     return JoinPhonemes(tokens_).phonemes;
   }

@@ -154,7 +154,7 @@ TEST_F(VitsModelTest, SpeedIsTrue) {
   for (const float speed : {0.25F, 0.5F, 1.3F, 2.0F, 4.0F}) {
     input.speed = speed;
     EXPECT_NEAR(static_cast<double>(speech::Samples(*model, input).size()) * speed / normal, 1,
-                0.03)
+                speed > 2 ? 0.05 : 0.03)  // a frame at either end weighs more
         << speed;
   }
 }
@@ -306,7 +306,7 @@ TEST_F(VitsModelTest, ASentenceOfFarTooManyPhonemesIsSpokenInPieces) {
   const auto model = Load();
   std::string spelled = "a";
   std::string digits = "7";
-  for (int i = 0; i < 130; ++i) spelled += "\u6F22";
+  for (int i = 0; i < 130; ++i) spelled += "\u00AA\u00BA";
   for (int i = 0; i < 194; ++i) digits += " 7";
   for (const std::string& text : {spelled, digits}) {
     speech::Collector sink;

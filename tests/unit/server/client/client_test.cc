@@ -171,7 +171,7 @@ TEST_F(ClientTest, ServersErrorIsOneLine) {
               return RunTranslate({client_, "Hello", "unknown", "", ""});
             }),
             kExitFailed);
-  EXPECT_EQ(err_, "millrace: model: 'unknown' is not loaded\n");
+  EXPECT_EQ(err_, "millrace: --model: 'unknown' is not loaded\n");
   EXPECT_EQ(out_, "");
 }
 

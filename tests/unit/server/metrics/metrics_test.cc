@@ -40,6 +40,7 @@ Snapshot Everything() {
                    .made_room = 17,
                    .abuse = {{"headers", 18}, {"resets", 19}, {"control_frames", 20}}};
   s.incomplete_calls_refused_total = 21;
+  s.http_refused_total = {{404, 57}};
   s.web_sockets = {.open = 22, .opened_total = 23};
   s.idle_models = {.unloaded_idle = 51,
                    .unloaded_for_memory = 52,
@@ -346,7 +347,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
   metrics_.ForModel("null", models::Task::kInfer);
   for (const char* name : {"en-pt", "pt-en"}) metrics_.ForModel(name, models::Task::kTranslation);
   for (const char* name : {"joe", "kokoro"}) metrics_.ForModel(name, models::Task::kSynthesis);
-  EXPECT_LE(CountSeries(), 656U);
+  EXPECT_LE(CountSeries(), 680U);
   for (size_t m = 0; m < kMethods; ++m) {
     const auto method = static_cast<Method>(m);
     const auto task = TaskOf(method);
@@ -355,7 +356,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
                                                                   : "joe";
     CountOne(*metrics_.ForModel(name, task), method);
   }
-  EXPECT_LE(CountSeries(), 1042U);
+  EXPECT_LE(CountSeries(), 1064U);
 }
 
 TEST_F(MetricsTest, TimesAreToldUpToTheLongestRequest) {
@@ -393,7 +394,7 @@ TEST_F(MetricsTest, LabelValuesAreBounded) {
   const std::string page = metrics_.Text();
   EXPECT_LE(Matches(page, "code=\"([^\"]*)\"", 1).size(), 17U);
   EXPECT_LE(Matches(page, "method=\"([^\"]*)\"", 1).size(), kMethods);
-  EXPECT_LE(Matches(page, "reason=\"([^\"]*)\"", 1).size(), 3U);
+  EXPECT_LE(Matches(page, "reason=\"([^\"]*)\"", 1).size(), 7U);
   EXPECT_EQ(Matches(page, "model=\"([^\"]*)\"", 1), (std::set<std::string>{"", "null"}));
 }
 

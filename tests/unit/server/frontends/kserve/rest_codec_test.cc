@@ -134,7 +134,7 @@ TEST(RestDecodeTest, DataMayComeBeforeWhatTheyAre) {
 TEST(RestDecodeTest, MembersThatAreNotKnownAreSkipped) {
   const auto request = DecodeJson(
       R"({"model_name":"other","extra":{"inputs":[{"name":1}],"deep":[[{}]]},"id":"7",
-          "parameters":{"priority":3,"sequence_id":"a","nested":{"timeout":"x"}},
+          "parameters":{"priority":3,"nested":{"timeout":"x"}},
           "inputs":[{"name":"X","datatype":"INT8","shape":[1],"data":[1],"more":[1,{"data":2}],
                      "parameters":{"content_type":"np","list":[1]}}],
           "outputs":null})",

@@ -110,9 +110,9 @@ TEST_F(FileRoutesTest, ATranslationIsFetchedByItsAddress) {
 TEST_F(FileRoutesTest, AFileMayBeLongerThanOtherBodies) {
   Serve();
   EXPECT_EQ(Post(Form("a.txt", std::string(50'000, 'a'))).status, 200);
-  const Answer refused = Post(Form("a.txt", std::string((8 << 20) + 1, 'a')));
-  EXPECT_EQ(refused.status, 400);
-  EXPECT_EQ(refused.error(), "file: has 8388609 bytes; at most 8388608 are allowed");
+  const Answer refused = Post(Form("a.txt", std::string((10 << 20) + 1, 'a')));
+  EXPECT_EQ(refused.status, 413);
+  EXPECT_EQ(refused.error(), "file: has 10485761 bytes; at most 10485760 are allowed");
 }
 
 TEST_F(FileRoutesTest, AFileWithoutTextComesBackAsItIs) {
