@@ -147,7 +147,8 @@ class SndfileEncoder final : public AudioEncoder {
     if (status_.ok() && sf_close(std::exchange(file_, nullptr)) != 0)
       status_ = Failed("the file cannot be ended");
     if (!status_.ok()) return status_;
-    // Where nothing was sent yet, the first frame of an MP3 has its length by now and belongs to it.
+    // Where nothing was sent yet, the first frame of an MP3 has its length by now and belongs to
+    // it.
     past_info_frame_ = true;
     return sink_.Take();
   }

@@ -87,10 +87,10 @@ struct SynthesizeCommand {
   std::string model;
   std::string voice;
   float speed = 1.0F;
-  std::string language;        // BCP 47; empty: the model's default
-  std::string text_format;     // text, tags or ssml; empty: text
-  bool phonemes = false;       // the text is phonemes in the model's symbols
-  std::string timestamps;      // file that ends in .vtt or .json; empty: none
+  std::string language;             // BCP 47; empty: the model's default
+  std::string text_format;          // text, tags or ssml; empty: text
+  bool phonemes = false;            // the text is phonemes in the model's symbols
+  std::string timestamps;           // file that ends in .vtt or .json; empty: none
   std::filesystem::path file = {};  // set: it holds the text
 };
 

@@ -175,12 +175,8 @@ TEST_F(SynthesisServiceTest, TheLanguageIsLookedUpAmongTheModels) {
   server_.Add(info, {.prepare = [&](models::Request& request) {
                 seen = std::get<models::SynthesizeInput>(request.input());
               }});
-  for (const auto& [asked, meant] :
-       std::vector<std::pair<std::string, std::string>>{{"en-US", "en"},
-                                                        {"EN", "en"},
-                                                        {"pt_br", "pt-BR"},
-                                                        {"pb", "pt-BR"},
-                                                        {"fr", "fr-FR"}}) {
+  for (const auto& [asked, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"en-US", "en"}, {"EN", "en"}, {"pt_br", "pt-BR"}, {"pb", "pt-BR"}, {"fr", "fr-FR"}}) {
     auto request = Say("x");
     request.set_language(asked);
     ASSERT_TRUE(Synthesize(request).ok());
