@@ -72,7 +72,11 @@ def read_voice_file(path: pathlib.Path) -> dict:
 def _espeak_knows(voice: str) -> bool:
     """Without espeak-ng here, the daemon says so at load."""
     program = shutil.which("espeak-ng")
-    return program is None or subprocess.run([program, "-q", "-v", voice, "--", "a"], capture_output=True, check=False).returncode == 0
+    if program is None:
+        return True
+    known = subprocess.run([program, "-q", "-v", voice, "--", "a"], capture_output=True, check=False, text=True)
+    # It also fails for other reasons, as on a full disk.
+    return known.returncode == 0 or "voice" not in known.stderr
 
 
 def _check_speakers(weights: Weights, voice: dict, path: pathlib.Path) -> None:

@@ -317,7 +317,11 @@ MarkedText TranslationBatch::Restored(const TranslationPlan& plan, const Transla
                                       std::span<const int32_t> tokens,
                                       std::span<const int32_t> alignment) const {
   const TranslationSettings& settings = plan.settings();
-  const std::string text = ShapedLike(ShapeOf(settings, unit), TextOf(unit, tokens));
+  // A translation that the request cuts need not end as its source does.
+  const bool is_cut = settings.max_target != 0;
+  const SourceShape shape = ShapeOf(settings, unit);
+  const std::string text =
+      is_cut ? BegunLike(shape, TextOf(unit, tokens)) : ShapedLike(shape, TextOf(unit, tokens));
   if (unit.sentence.is_plain) return {.text = text};
   const MarkedText& marked = unit.sentence.marked;
   std::vector<AlignedPiece> pieces;

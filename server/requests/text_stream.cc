@@ -32,10 +32,10 @@ absl::Status TextStream::Configure(SpeechRequest config) {
   const SpeechNames names(services().models, services().voice_aliases);
   if (absl::Status status = names.Resolve(config); !status.ok()) return status;
   config_ = std::move(config);
-  SpeechRequest letter = *config_;
-  letter.text.assign(1, 'a');
-  letter.text_format = SpeechTextFormat::kPlain;
-  auto probe = MakeSpeechWork(std::move(letter), models::AudioContainer::kStream, 1, services());
+  SpeechRequest digit = *config_;
+  digit.text.assign(1, '1');  // every language reads digits, and not all read Latin letters
+  digit.text_format = SpeechTextFormat::kPlain;
+  auto probe = MakeSpeechWork(std::move(digit), models::AudioContainer::kStream, 1, services());
   if (!probe.ok()) return probe.status();
   audio_.Start(probe->encoding);
   return probe->work.model->model().Validate(probe->work.input);

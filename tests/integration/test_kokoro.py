@@ -59,12 +59,11 @@ def test_speed_shortens(kokoro):
 
 @pytest.mark.parametrize("fields, words", [
     ({"voice": "nobody"}, ["voice", "'nobody'", "jf_alpha", "jm_kumo"]),
-    ({"voice": "jf_alpha:0.5+jm_kumo:0.4"}, ["voice", "sum to 0.9", "expected 1"]),
     ({"voice": "jf_alpha:x"}, ["voice", "'x'", "greater than 0"]),
     ({"speed": 2.5}, ["speed", "2.5", "0.5..2"]),
     ({"speed": 0.4}, ["speed", "0.4", "0.5..2"]),
     ({"noise_scale": 0.5}, ["noise_scale", "0.5", "leave it unset"]),
-], ids=["voice", "sum", "weight", "fast", "slow", "noise"])
+], ids=["voice", "weight", "fast", "slow", "noise"])
 def test_bad_requests_name_field_value_and_what_is_allowed(kokoro, fields, words):
     assert_refused(kokoro.synthesis.Synthesize, request(**fields), "INVALID_ARGUMENT", *words)
 
@@ -108,7 +107,10 @@ def test_other_languages_are_spoken_by_their_own_rules(kokoro, language):
     messages = list(kokoro.synthesis.StreamSynthesize(request(text, language=language), timeout=PATIENCE))
     sentences = [message.text for message in messages if message.text]
     assert len(sentences) == 2 and " ".join(sentences) == text
-    assert samples(speak(kokoro, text)) != samples(answer), "it was read as English"
+    if language == "hi":
+        assert_refused(kokoro.synthesis.Synthesize, request(text), "INVALID_ARGUMENT", "Hindi", "en-US")
+    else:
+        assert samples(speak(kokoro, text)) != samples(answer), "it was read as English"
 
 
 def test_a_pronunciation_in_a_text_of_another_language_is_spoken(kokoro):

@@ -42,7 +42,7 @@ def test_health_of_a_model_goes_by_its_loads(tmp_path, null_models):
         assert (next(watch).status, daemon.health(NULL)) == (status.SERVING, "SERVING")
         daemon.admin.UnloadModel(admin.UnloadModelRequest(model=NULL), timeout=PATIENCE)
         assert (next(watch).status, daemon.health(NULL)) == (status.NOT_SERVING, "NOT_SERVING")
-        assert daemon.health() == "SERVING"
+        assert daemon.health() == "NOT_SERVING"   # no model is left
         daemon.admin.LoadModel(admin.LoadModelRequest(model=NULL), timeout=PATIENCE)
         assert (next(watch).status, daemon.health(NULL)) == (status.SERVING, "SERVING")
         watch.cancel()

@@ -301,8 +301,8 @@ def test_a_flood_of_text_is_read_no_faster_than_it_is_spoken(daemon, bystander):
     with pytest.raises(grpc.RpcError) as raised:
         for _ in daemon.riva_speech.SynthesizeOnline(requests(), timeout=5):
             pass
-    # The second means that the next sentences would not be spoken in time.
-    assert raised.value.code().name in {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"}
+    # The others mean that the next sentences would not be spoken in time, now or ever.
+    assert raised.value.code().name in {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "INVALID_ARGUMENT"}
     assert len(sent) < 2_000   # gRPC's window holds some 4 MiB, or 950 messages, of a client that it knows to be fast
     daemon.wait_until_idle()
 

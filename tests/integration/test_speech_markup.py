@@ -85,8 +85,7 @@ def test_aliases_name_voices_within_a_text(daemon):
         assert post(daemon, input=text, text_format=text_format) == plain
     status, body = post(daemon, input="[voice:bob]Yes.", text_format="tags")
     assert status == 400 and "has no voice 'bob'" in body.decode()
-    # No field of our own takes aliases.
-    assert_refused(daemon.synthesis.Synthesize, request("[voice:nova]Yes.", text_format=TAGS), "INVALID_ARGUMENT", "nova")
+    assert daemon.synthesis.Synthesize(request("[voice:nova]Yes.", text_format=TAGS), timeout=PATIENCE).audio
 
 
 def stream_messages(pieces, **fields):
@@ -234,7 +233,7 @@ def test_bad_ssml_gets_one_answer_in_each_protocol(daemon, bystander, text, word
                    stream_messages([text[at:at + 5000] for at in range(0, len(text), 5000)], text_format=SSML), "INVALID_ARGUMENT", "text: ")
     status, body = post(daemon, input=text, text_format="ssml")
     message = json.loads(body)["error"]["message"]
-    assert status == 400 and message.startswith("input: ")
+    assert status == (413 if "200000" in words else 400) and message.startswith("input: ")
     answer = over_wyoming(daemon, ("synthesize", {"text": text, "text_format": "ssml"}))
     assert isinstance(answer, str)
     for word in words:

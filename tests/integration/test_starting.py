@@ -299,7 +299,7 @@ def test_weights_that_are_a_link_out_of_the_repository_are_not_followed(tmp_path
     (folder / "model.pt").symlink_to("/etc/passwd")
     with daemons.start(tmp_path, models=root) as daemon:
         [linked] = [model for model in models_of(daemon) if model.name == "linked"]
-        assert linked.state == admin.MODEL_STATE_FAILED and "leaves the model's folder" in linked.error
+        assert linked.state == admin.MODEL_STATE_FAILED and "outside of the model's folder" in linked.error
 
 
 def test_folders_that_are_no_models_are_left_alone(tmp_path):
