@@ -40,7 +40,9 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& l
   const uint8_t position = prefix_filled_++;
   if (position == 0) {
     size_ = 0;
-    return true;  // gRPC itself sees to the compressed flag
+    compressed_ = bytes[at] != '\0';
+    bytes[at] = '\0';
+    return true;
   }
   const bool is_last = prefix_filled_ == kPrefixBytes;
   size_ |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[at]))
@@ -56,6 +58,10 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& l
     // The highest bytes come first, so gRPC never has a part of a size that is too large.
     if (size_ > large.max_message) {
       refuse(MessageRefusal::Reason::kTooLarge);
+    } else if (is_last && compressed_ && size_ >= MessageRefusal::kBytes) {
+      // gRPC would take the zeros in place of a large one for many empty messages.
+      if (at + 1 < kPrefixBytes || size_ >= LargeMessages::kLarge) return false;
+      refuse(MessageRefusal::Reason::kCompressed);
     } else if (is_last && size_ >= LargeMessages::kLarge) {
       if (large.bytes + size_ <= large.max_bytes) {
         held_ = size_;

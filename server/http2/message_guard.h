@@ -20,7 +20,9 @@ struct LargeMessages {
 
 // Reads the gRPC messages of one stream as they come: a compressed flag, the size in four bytes,
 // and so many bytes. What must not reach gRPC is overwritten by a MessageRefusal when its size is
-// known, and what follows on the stream by zeros.
+// known, and what follows on the stream by zeros. A compressed message that is too short for that
+// goes on as one that is not compressed, which no service can read; a large one ends the
+// connection.
 class MessageGuard {
  public:
   // Reads the next bytes of the stream, and may overwrite them. Returns the number of messages that
@@ -40,6 +42,7 @@ class MessageGuard {
   uint32_t held_ = 0;  // this stream's part of the large messages
   uint8_t prefix_filled_ = 0;
   uint8_t refusal_written_ = 0;
+  bool compressed_ = false;
   bool refused_ = false;
   MessageRefusal refusal_;
 };

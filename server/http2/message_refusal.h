@@ -15,6 +15,7 @@ struct MessageRefusal {
   enum class Reason : uint8_t {
     kTooLarge,       // for the server
     kTooManyAtOnce,  // large messages on the connection that have not arrived
+    kCompressed,     // gRPC would unpack all of it before it looks at its size
   };
   static constexpr size_t kBytes = 21;
   using Bytes = std::array<uint8_t, kBytes>;

@@ -70,7 +70,7 @@ def peak(daemon):
 def withstand(daemon, channel, name, tls=False, seconds=SECONDS):
     daemon.health(channel=channel)   # connects: after an attack that takes a while
     quiet = p99(latencies(channel, min(QUIET_SECONDS, seconds)))
-    before = peak(daemon)
+    before = resident(daemon)
     with attacks.under_attack(name, daemon.ports["grpc"], seconds + 30, tls):
         busy = latencies(channel, seconds)
     print(f"{name}: p99 quiet {quiet * 1e3:.2f} ms, attacked {p99(busy) * 1e3:.2f} ms, longest {max(busy) * 1e3:.1f} ms, "
@@ -85,12 +85,14 @@ def test_an_attack_costs_others_little(daemon, name):
     withstand(daemon, daemon.connect(), name)
 
 
-SHORT = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "1.5"))
+SHORT = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "1"))
 
 
 @pytest.mark.parametrize("name", sorted(attacks.ATTACKS.keys() - {"continuation flood", "endless string", "rapid reset"}))
-def test_calls_and_frames_without_end_cost_others_little(daemon, name):
-    withstand(daemon, daemon.connect(), name, seconds=SHORT)
+def test_calls_and_frames_without_end_cost_others_little(tmp_path, null_models, name):
+    """Each on a daemon of its own: an address that was closed for abuse has to wait before it may connect again."""
+    with daemons.start(tmp_path, "--workers", "1", models=null_models) as daemon:
+        withstand(daemon, daemon.connect(), name, seconds=SHORT)
 
 
 def test_attacks_are_counted_and_logged_but_not_each(daemon):
@@ -114,7 +116,7 @@ def test_attacks_over_tls_cost_others_little(tmp_path, null_models):
 
 
 def test_a_client_must_acknowledge_settings(tmp_path, null_models):
-    with daemons.start(tmp_path, "--handshake-timeout", "500ms", models=null_models) as daemon, \
+    with daemons.start(tmp_path, "--handshake-timeout", "2s", models=null_models) as daemon, \
             RawConnection(daemon.ports["grpc"], PREFACE + frame(SETTINGS, 0, 0, b"")) as silent, \
             RawConnection(daemon.ports["grpc"]) as polite:
         for connection in (silent, polite):

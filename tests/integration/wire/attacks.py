@@ -201,7 +201,7 @@ FLOODS = {
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     attack.__name__.replace("_", " "): attack for attack in (
         continuation_flood, rapid_reset, endless_string, call_flood, acknowledged_call_flood, request_flood, old_stream,
-        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages, indexed_headers,
+        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages,
         no_method, trailers_again)} | FLOODS
 
 

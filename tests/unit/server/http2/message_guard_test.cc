@@ -51,6 +51,30 @@ TEST_F(MessageGuardTest, LeavesMessagesUpToTheLimitAlone) {
   EXPECT_EQ(large_.bytes, 0U);
 }
 
+TEST_F(MessageGuardTest, ACompressedMessageIsRefusedBeforeItIsUnpacked) {
+  std::string all = Message(1000);
+  all[0] = '\1';
+  const std::string seen = Read(all, all.size());
+  EXPECT_EQ(seen[0], '\0');
+  const auto refusal = RefusalIn(seen);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->reason, MessageRefusal::Reason::kCompressed);
+}
+
+TEST_F(MessageGuardTest, NoPartOfACompressedMessageIsUnpackedHoweverItComes) {
+  for (const uint32_t size : {3U, 1000U}) {
+    MessageGuard guard;
+    std::string all = Message(size);
+    all[0] = '\1';
+    int begun = 0;
+    for (size_t at = 0; at < all.size() && begun >= 0; ++at)
+      begun = guard.Read(std::span(all).subspan(at, 1), large_);
+    EXPECT_EQ(all[0], '\0');
+    // Too short for a refusal, it is no message that a service can read; else the connection ends.
+    EXPECT_EQ(begun < 0, size == 1000);
+  }
+}
+
 TEST_F(MessageGuardTest, CountsTheMessagesThatBegin) {
   std::string all = Message(0) + Message(3) + Prefix(5).substr(0, 1);
   EXPECT_EQ(guard_.Read(all, large_), 3);
