@@ -105,8 +105,8 @@ size_t CountRepeated(std::span<const std::string_view> parts) {
     sorted.push_back(models::AsciiLower(part.substr(0, end + 1)));
   }
   std::ranges::sort(sorted);
-  const auto again = std::ranges::unique(sorted);
-  return again.size();
+  const auto again = std::unique(sorted.begin(), sorted.end());
+  return static_cast<size_t>(sorted.end() - again);
 }
 
 // Returns true if an enumeration lacks items, or another sentence many of its commas.
