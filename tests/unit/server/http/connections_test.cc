@@ -130,11 +130,10 @@ TEST_F(ConnectionsTest, AnAddressThatHasAllItsConnectionsReplacesItsOwn) {
   std::vector<std::unique_ptr<Peer>> many;
   for (size_t i = 0; i < 20; ++i) {
     many.push_back(Open());
-    many.back()->Send("G");
     if (i < 3) continue;
     EXPECT_TRUE(many[i - 3]->Closed()) << i;
   }
-  EXPECT_TRUE(many.back()->Ask(kGet + 1).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(many.back()->Ask(kGet).starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(honest.Ask(kGet).starts_with("HTTP/1.1 200"));
   many.clear();
   EXPECT_TRUE(IsServed());
