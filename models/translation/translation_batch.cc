@@ -264,12 +264,16 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
 
 bool TranslationBatch::SomebodyWaitsForFirstToken(size_t decided) const {
   return std::ranges::any_of(participants_, [decided](const Participant& participant) {
-    if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
-    return first.sentence.is_plain && first.emitted == 0 && !first.done() &&
-           !IsShort(first.sentence.marked.text) && first.job.state != nullptr &&
-           first.job.target.size() >= decided;
+    return MayBeSentInPieces(participant, first) && first.emitted == 0 && !first.done() &&
+           first.job.state != nullptr && first.job.target.size() >= decided;
   });
+}
+
+bool TranslationBatch::MayBeSentInPieces(const Participant& participant,
+                                         const TranslationUnit& unit) {
+  return InputOf(*participant.request).partial && unit.sentence.is_plain &&
+         !IsShort(unit.sentence.marked.text);
 }
 
 std::string TranslationBatch::TextOf(const TranslationUnit& unit,
@@ -302,7 +306,7 @@ std::string TranslationBatch::StableText(const TranslationSettings& settings,
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
-  if (!unit.sentence.is_plain || IsShort(unit.sentence.marked.text)) return;
+  if (!MayBeSentInPieces(participant, unit)) return;
   std::string text = StableText(participant.plan->settings(), unit);
   if (text.size() <= unit.emitted) return;
   models::TranslateOutput output;
@@ -368,9 +372,10 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
        .frame_before = settings.frame.before.size(),
        .reached_limit = !limited_by_request && job.target.size() >= job.max_target,
        .formats = plan.formats()});
-  // A translation that was sent, or is as long as the request wants it, stays.
-  const bool final =
-      unit.emitted > 0 || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
+  // A translation that may be sent in pieces stays even if none was sent yet: that depends on the
+  // other requests and on the cache. One as long as the request wants it stays, too.
+  const bool final = MayBeSentInPieces(participant, unit) || !unit.begun.empty() ||
+                     limited_by_request || settings.min_target != 0;
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index)) return true;
   for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
@@ -490,7 +495,7 @@ void TranslationBatch::Complete() {
     }
     request.AdvanceTo(participant.plan->WorkLeft());
     if (!units.empty()) {
-      if (InputOf(request).partial) EmitPart(participant, units.front());
+      EmitPart(participant, units.front());
     } else if (participant.plan->all_taken()) {
       request.Finish(absl::OkStatus());
     }

@@ -314,6 +314,40 @@ TEST_F(TranslationBatchTest, ACallerWhoLeavesTakesHisSentencesAlong) {
   EXPECT_EQ(sinks[1].Text(), kLong);
 }
 
+TEST_F(TranslationBatchTest, NeitherCompanyNorACacheChangesWhatAStreamSays) {
+  engine_.longest = 12;
+  limits_.max_rows = 4;
+  const auto translate = [this](size_t company) {
+    std::vector<Sink> sinks(company + 1);
+    std::vector<std::unique_ptr<models::Request>> requests;
+    requests.push_back(
+        MakeRequest({.texts = {"the cat sat on\n\nthe cat sat on the mat and the dog "
+                               "ran on the mat and the cat sat on the mat"},
+                     .partial = true},
+                    sinks[0]));
+    for (size_t i = 1; i <= company; ++i)
+      requests.push_back(MakeRequest({.texts = {"the cat sat on", "the dog ran on"}}, sinks[i]));
+    std::vector<models::Request*> at_work;
+    for (const auto& request : requests) at_work.push_back(request.get());
+    while (!at_work.empty()) {
+      Step(at_work);
+      std::erase_if(at_work, [](const models::Request* request) { return request->outcome(); });
+    }
+    std::string text = sinks[0].Text();
+    for (const models::TranslateOutput& part : sinks[0].parts)
+      for (const std::string& lost : part.lost) text += " lost: " + lost;
+    return text;
+  };
+  const std::string alone = translate(0);
+  EXPECT_THAT(alone, ::testing::HasSubstr("lost: the cat sat on the mat and"));
+  for (const size_t company : {1, 3, 8}) EXPECT_EQ(translate(company), alone);
+  TranslationCache cache({uint64_t{1} << 20, 100});
+  cache_ = cache.MakeForModel();
+  EXPECT_EQ(translate(0), alone);
+  EXPECT_EQ(translate(0), alone);
+  EXPECT_GT(cache.stats().hits, 0u);
+}
+
 TEST_F(TranslationBatchTest, WhatACacheKnowsNeverReachesTheEngine) {
   TranslationCache cache({uint64_t{1} << 20, 100});
   cache_ = cache.MakeForModel();
