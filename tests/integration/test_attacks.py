@@ -1,6 +1,7 @@
 """Strangers on the gRPC port who do their worst before any key is looked at: the daemon lives, stays small, and serves others.
 
-MILLRACE_ATTACK_SECONDS makes the attacks longer than the gate has time for."""
+MILLRACE_ATTACK_SECONDS makes the attacks longer than the gate has time for, and then compares latencies too: only a machine
+that runs nothing else can tell an attack's part in them."""
 
 import contextlib
 import json
@@ -18,6 +19,7 @@ from wire.polling import eventually
 from wire.requests import null_request
 from wire.stubs import kserve_grpc
 
+MEASURED = "MILLRACE_ATTACK_SECONDS" in os.environ
 SECONDS = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "4"))
 QUIET_SECONDS = 2
 MOST_GROWTH = 100 << 20
@@ -45,7 +47,7 @@ def latencies(channel, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end or len(times) < 100:
         before = time.monotonic()
-        stub.ModelInfer(null_request(), timeout=10)
+        stub.ModelInfer(null_request(), timeout=5)
         times.append(time.monotonic() - before)
     return times
 
@@ -77,7 +79,7 @@ def withstand(daemon, channel, name, tls=False, seconds=SECONDS):
           f"{len(busy) / seconds:.0f} calls/s, memory +{(peak(daemon) - before) / 1e6:.1f} MB")
     assert daemon.process.poll() is None
     assert peak(daemon) - before < MOST_GROWTH
-    assert p99(busy) <= max(TIMES_SLOWER * quiet, LEAST_P99)
+    assert not MEASURED or p99(busy) <= max(TIMES_SLOWER * quiet, LEAST_P99)
 
 
 @pytest.mark.parametrize("name", ["continuation flood", "endless string", "rapid reset"])
