@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy on the files given, or on the sources that changed since the branch left origin/main (on main itself: in the last commit).
+# clang-tidy on the files given, or on the sources that changed since the branch left origin/main (on main itself: in the last commit)
+# and those that include a header that changed.
 # Needs build/. Usage: tidy.sh [FILE...]
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -21,16 +22,18 @@ if [ $# -eq 0 ]; then
     base="$(git rev-parse --verify --quiet HEAD~1 || true)"
   fi
   [ -n "$base" ] || { note "no earlier commit to compare with"; exit 0; }
-  # A changed header is seen by way of the source beside it.
   while IFS= read -r file; do
-    source_file="${file%.h}"
-    source_file="${source_file%.cc}.cc"
     # Only what this build compiles: not the backend of another system.
-    if [ -f "$source_file" ] && grep -q "\"file\": \"$ROOT/$source_file\"" "$commands"; then
-      set -- "$@" "$source_file"
+    if grep -q "\"file\": \"$ROOT/$file\"" "$commands"; then
+      set -- "$@" "$file"
     fi
-  done < <(git diff --name-only --diff-filter=d "$base" -- 'mps_runtime/*.h' 'mps_runtime/*.cc' 'models/*.h' 'models/*.cc' 'server/*.h' \
-    'server/*.cc' 'tests/*.h' 'tests/*.cc')
+  done < <(
+    git diff --name-only --diff-filter=d "$base" -- mps_runtime models server tests | grep -E '\.(cc|h)$' | while IFS= read -r file; do
+      case "$file" in
+        *.h) git grep -l -F "#include \"$file\"" -- '*.cc' || true ;;
+        *) printf '%s\n' "$file" ;;
+      esac
+    done | sort -u)
   [ $# -gt 0 ] || { note "no source has changed since $base"; exit 0; }
 fi
 

@@ -18,8 +18,8 @@ constexpr int64_t kTileRows = 16;      // of a tile register
 constexpr int64_t kTileBytes = 64;     // of its rows: 32 bfloat16 or 16 floats
 constexpr int64_t kTileChannels = 32;  // input channels of one
 constexpr int64_t kWeightTile = kTileRows * kTileBytes;
-constexpr int64_t kTaskRows = 2 * kTileRows;  // computed together
-constexpr int64_t kSplitBytes = 768 * 1024;   // fits into the L2 cache with a block's weights
+constexpr int64_t kTaskRows = 2 * kTileRows;          // computed together
+constexpr int64_t kSplitBytes = int64_t{768} * 1024;  // fits into L2 with a block's weights
 
 // Input rows that are split together, with those around them that the taps reach.
 thread_local ThreadMemory split_memory;
@@ -154,7 +154,8 @@ void ConvolveSplit(const ConvTask& task, const unsigned char* split, int64_t fir
       }
       for (int64_t i = 0; i < some; ++i) {
         Vec values[kVectors];
-        for (int j = 0; j < kVectors; ++j) values[j] = Load(sums + i * kChannelBlock + j * kLanes);
+        for (int64_t j = 0; j < kVectors; ++j)
+          values[j] = Load(sums + i * kChannelBlock + j * kLanes);
         Finish(task, first + row + i, block, values);
       }
     }

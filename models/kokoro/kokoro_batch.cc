@@ -65,8 +65,9 @@ std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> 
                               .instance = instance_};
   const auto outputs = runtime::RunCachedOnHost(
       context, key, {ids, counts, style}, [this](const std::vector<at::Tensor>& given) {
-        const auto [features, lengths] = encoder_.ForwardPadded({given[0], given[1], given[2]});
-        return std::vector<at::Tensor>{features, lengths};
+        const KokoroEncoder::PaddedOutput encoded =
+            encoder_.ForwardPadded({given[0], given[1], given[2]});
+        return std::vector<at::Tensor>{encoded.features, encoded.lengths};
       });
   std::vector<Encoded> all;
   for (size_t i = 0; i < sentences.size(); ++i) {

@@ -28,8 +28,7 @@ at::Tensor KokoroSynthesizer::MixStyle(const std::vector<speech::VoiceShare>& sh
                                        size_t phonemes) const {
   at::Tensor mixed;
   for (const speech::VoiceShare& share : shares) {
-    const at::Tensor row =
-        network_.styles[share.voice].narrow(0, static_cast<int64_t>(phonemes) - 1, 1);
+    at::Tensor row = network_.styles[share.voice].narrow(0, static_cast<int64_t>(phonemes) - 1, 1);
     if (shares.size() == 1) return row;
     const at::Tensor part = row * share.weight;
     mixed = mixed.defined() ? mixed + part : part;

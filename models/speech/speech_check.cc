@@ -77,7 +77,7 @@ absl::Status CheckReadable(const models::SynthesizeInput& input, const SpeechRea
     return CheckReadable(input, 0, input.text.size(), input.language, reader);
   for (const models::SpeechPart& part : input.markup.parts) {
     const std::string& own = part.manner.language;
-    const absl::Status status =
+    absl::Status status =
         CheckReadable(input, part.begin, part.end, own.empty() ? input.language : own, reader);
     if (!status.ok()) return status;
   }

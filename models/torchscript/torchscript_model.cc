@@ -198,7 +198,7 @@ class TorchScriptModel final : public models::Model {
     }
 
     std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {
-      const std::vector<at::Tensor> tensors =
+      std::vector<at::Tensor> tensors =
           ToTensors(model_.module_.get_method("forward")({inputs.begin(), inputs.end()}));
       if (tensors.size() != model_.info_.infer().outputs.size()) {
         throw std::runtime_error(StrCat("forward returned ", tensors.size(),

@@ -193,6 +193,7 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
   if (unknown.empty()) return absl::OkStatus();
   if (options_.fallback) {
     std::vector<std::string> asked;
+    asked.reserve(unknown.size());
     for (const auto& [word, phonemes] : unknown) asked.emplace_back(word);
     auto answers = options_.fallback->Phonemize(asked);
     if (!answers.ok()) return answers.status();

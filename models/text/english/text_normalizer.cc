@@ -262,7 +262,7 @@ class Walk {
     }
     const char follows = ByteAt(text_, end);
     if (const std::string previous = words_.empty() ? "" : words_.back().text;
-        word.size() <= 8 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
+        word.size() <= 8 && IsAsciiUpper(word[0]) && !words_.empty() &&
         words_.back().after == " ") {
       const bool possessive = word.ends_with("'s");
       const std::string numeral = word.substr(0, word.size() - (possessive ? 2 : 0));

@@ -51,7 +51,7 @@ bool IsPath(std::string_view path) {
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos || slash > 2) return false;
   const std::string_view root = path.substr(0, slash);
-  if (root != "" && root != "~" && root != "." && root != "..") return false;
+  if (!root.empty() && root != "~" && root != "." && root != "..") return false;
   if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + 1])) return false;
   const bool deep = path.find('/', slash + 1) != std::string_view::npos;
   return (deep || !root.empty()) && std::ranges::all_of(path, [](char c) {

@@ -102,8 +102,7 @@ size_t IndentOf(std::string_view line) {
 // Returns the end of what is before the text of a line: quote marks, a list mark, heading marks.
 size_t PrefixEnd(std::string_view line) {
   size_t end = 0;
-  for (bool more = true; more;) {
-    more = false;
+  while (true) {
     const size_t at = std::min(line.find_first_not_of(kBlanks, end), line.size());
     const char c = models::ByteAt(line, at);
     const auto blank_at = [&](size_t place) {
@@ -130,8 +129,8 @@ size_t PrefixEnd(std::string_view line) {
     } else if (end > 0 && c == '[' && models::ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
       next = at + 3;  // in a task list
     }
-    more = next > at;
-    if (more) end = next;
+    if (next == at) break;
+    end = next;
   }
   return end == 0 ? 0 : std::min(line.find_first_not_of(kBlanks, end), line.size());
 }

@@ -36,7 +36,7 @@ size_t BracesEnd(std::string_view text, size_t at) {
 
 // Reads the message at `at`; one without branches is none.
 PlainMessage ReadMessage(std::string_view text, size_t at) {
-  const PlainMessage none{at, at};
+  PlainMessage none{at, at};
   PlainMessage message{at, at};
   const auto take = [&](size_t& place, std::string_view what) {
     place = SpaceEnd(text, place);
