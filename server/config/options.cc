@@ -252,9 +252,11 @@ std::vector<Option> MakeOptions() {
   o.push_back(Time(Row("max-connection-age-grace", limits, "TIME",
                        "Its calls may run for so long before they are cut off; 0: until they end"),
                    &C::max_connection_age_grace, milliseconds(0), hours(24)));
-  o.push_back(Bytes(Row("max-header-bytes", limits, "SIZE",
-                        "Headers of a call as they are sent; more closes the connection"),
-                    &C::max_header_bytes, kKiB, 16 * kMiB));
+  o.push_back(
+      Bytes(Row("max-header-bytes", limits, "SIZE",
+                "Headers of a call as they are sent; more closes the connection, as does twice "
+                "as much once expanded"),
+            &C::max_header_bytes, kKiB, 16 * kMiB));
   o.push_back(Number(Row("max-resets-per-second", limits, "N",
                          "Cancelled calls on one connection; more closes it"),
                      &C::max_resets_per_second, 1, 1'000'000));

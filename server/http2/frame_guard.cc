@@ -16,6 +16,8 @@ constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 0x1;  // of SETTINGS and PING
 constexpr uint8_t kEndStream = 0x1;
 constexpr uint8_t kPadded = 0x8;
+constexpr uint8_t kPriority = 0x20;
+constexpr uint32_t kPriorityBytes = 5;
 
 // A burst may have what the rate allows in a quarter of a second. A client that cancels all its
 // calls is no flood, and some hundred resets cost the server only milliseconds.
@@ -34,6 +36,17 @@ constexpr uint32_t kSkippedBytesOfWork = 4096;
 // Frames with less data cost more than their bytes, as does each message.
 constexpr uint32_t kSmallData = 256;
 constexpr double kSmallDataWork = 0.125;
+// Fields of headers cost time and some 300 bytes each, however few bytes name them. Calls have
+// fewer.
+constexpr uint64_t kFieldsOfCall = 32;
+constexpr double kFieldWork = 0.125;
+
+// The fields of a block may expand to so many times the bytes that may be sent, since each counts
+// as 32 more than its strings, and Huffman codes as the most that they can stand for.
+constexpr uint64_t kExpansion = 2;
+// The open calls of a connection may have so many bytes of expanded headers each, on average. gRPC
+// keeps them until the call ends.
+constexpr uint64_t kHeaderBytesOfCall = 4096;
 
 // Clients take the answers to their PING and SETTINGS frames, which wait in memory until then.
 constexpr int kMostOwed = 1000;
@@ -86,13 +99,15 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
         return abuse_ == FrameAbuse::kNone;
       },
       [&](const FrameHeader&, std::span<char> payload) {
-        if (is_data_ && abuse_ == FrameAbuse::kNone) ReadData(payload, now);
+        if (abuse_ != FrameAbuse::kNone) return;
+        if (payload_ == Payload::kMessages) ReadData(payload, now);
+        if (payload_ == Payload::kHeaders) abuse_ = ReadHeaders(payload, now);
       });
   return abuse_;
 }
 
 FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
-  is_data_ = false;
+  payload_ = Payload::kOther;
   switch (frame.type) {
     case kData:
       return BeginData(frame, now);
@@ -101,6 +116,7 @@ FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
     case kContinuation:
       if (const FrameAbuse abuse = AddToBlock(frame.length); abuse != FrameAbuse::kNone)
         return abuse;
+      payload_ = Payload::kHeaders;
       break;
     case kRstStream:
       return Reset(frame.stream, now);
@@ -121,7 +137,7 @@ FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
   // gRPC ends the stream of a padded frame, which its clients do not send.
   if (found == streams_.end() || found->second.client_ended || (frame.flags & kPadded) != 0)
     return Draw(1 + frame.length / kSkippedBytesOfWork, now);
-  is_data_ = true;
+  payload_ = Payload::kMessages;
   const bool ends = (frame.flags & kEndStream) != 0;
   found->second.client_ended = ends;
   if (frame.length == 0 && !ends) return Draw(1, now);
@@ -131,8 +147,7 @@ FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
 }
 
 FrameAbuse FrameGuard::BeginHeaders(const FrameHeader& frame, TimePoint now) {
-  block_ = 0;
-  if (const FrameAbuse abuse = AddToBlock(frame.length); abuse != FrameAbuse::kNone) return abuse;
+  if (const FrameAbuse abuse = BeginBlock(frame); abuse != FrameAbuse::kNone) return abuse;
   // Clients open streams of odd and growing numbers.
   if (frame.stream % 2 == 1 && frame.stream > last_stream_) return BeginCall(frame, now);
   const auto found = streams_.find(frame.stream);
@@ -161,6 +176,26 @@ void FrameGuard::ReadData(std::span<char> bytes, TimePoint now) {
   } else if (begun > 1) {
     abuse_ = Draw((begun - 1) * kSmallDataWork, now);
   }
+}
+
+FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
+  const uint32_t skipped = static_cast<uint32_t>(std::min<size_t>(priority_left_, bytes.size()));
+  priority_left_ -= skipped;
+  const uint64_t fields = headers_.fields();
+  const uint64_t size = headers_.size();
+  if (!headers_.Read(bytes.subspan(skipped))) return FrameAbuse::kHeaders;
+  if (headers_.size() > kExpansion * limits_.header_bytes) return FrameAbuse::kHeaders;
+  if (const auto found = streams_.find(received_.frame().stream); found != streams_.end()) {
+    const uint64_t more = headers_.size() - size;
+    found->second.header_bytes += static_cast<uint32_t>(more);
+    header_bytes_ += more;
+    if (header_bytes_ >
+        std::max<uint64_t>(kHeaderBytesOfCall * limits_.streams, kExpansion * limits_.header_bytes))
+      return FrameAbuse::kHeaders;
+  }
+  const uint64_t many =
+      std::max(headers_.fields(), kFieldsOfCall) - std::max(fields, kFieldsOfCall);
+  return many == 0 ? FrameAbuse::kNone : Draw(static_cast<double>(many) * kFieldWork, now);
 }
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {
@@ -213,6 +248,7 @@ void FrameGuard::End(uint32_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
   found->second.messages.End(large_);
+  header_bytes_ -= found->second.header_bytes;
   streams_.erase(found);
 }
 
@@ -224,6 +260,17 @@ void FrameGuard::Age(TimePoint now) {
     marked_ = last_stream_;
     mark_ = now;
   }
+}
+
+FrameAbuse FrameGuard::BeginBlock(const FrameHeader& frame) {
+  block_ = 0;
+  if (!headers_.BeginBlock()) return FrameAbuse::kHeaders;
+  // gRPC takes padding for fields.
+  if ((frame.flags & kPadded) != 0) return FrameAbuse::kHeaders;
+  priority_left_ = (frame.flags & kPriority) != 0 ? kPriorityBytes : 0;
+  if (frame.length < priority_left_) return FrameAbuse::kHeaders;
+  payload_ = Payload::kHeaders;
+  return AddToBlock(frame.length);
 }
 
 // Counts the frame's own header too, so that frames without payload are bounded.

@@ -8,6 +8,7 @@
 
 #include "mps_runtime/base/clock.h"
 #include "server/http2/frame_reader.h"
+#include "server/http2/header_meter.h"
 #include "server/http2/leaky_bucket.h"
 #include "server/http2/message_guard.h"
 
@@ -25,7 +26,7 @@ struct FrameLimits {
 // The kinds of abuse, which no well-behaved client needs.
 enum class FrameAbuse : uint8_t {
   kNone,
-  kHeaders,
+  kHeaders,  // are too long, expand to too much, or are malformed
   kResets,
   kControlFrames,
   kStreams,         // more are open than the server's SETTINGS allow
@@ -37,8 +38,8 @@ constexpr size_t kFrameAbuses = 8;
 std::string_view ToString(FrameAbuse abuse);
 
 // Reads the frames of a connection (RFC 9113) in both directions, and detects abuse that the
-// transport does not bound: header blocks without end, calls that are cancelled as they are made,
-// more calls than may be open, floods of frames.
+// transport does not bound: header blocks without end or that expand to far more than was sent,
+// calls that are cancelled as they are made, more calls than may be open, floods of frames.
 //
 // Each frame draws on a budget of work, which is measured in control frames, by its bytes and
 // whatever its type is. Only what is known to be cheap or bounded otherwise draws less: the headers
@@ -69,8 +70,12 @@ class FrameGuard {
  private:
   static constexpr size_t kPrefaceBytes = 24;
 
+  // The kinds of a frame's payload.
+  enum class Payload : uint8_t { kOther, kMessages, kHeaders };
+
   struct Stream {
     bool client_ended = false;
+    uint32_t header_bytes = 0;  // as expanded
     MessageGuard messages;
   };
 
@@ -80,9 +85,11 @@ class FrameGuard {
   FrameAbuse BeginCall(const FrameHeader& frame, TimePoint now);
   FrameAbuse Reset(uint32_t stream, TimePoint now);
   void ReadData(std::span<char> bytes, TimePoint now);
+  FrameAbuse ReadHeaders(std::span<const char> bytes, TimePoint now);
   void BeginSentFrame(const FrameHeader& frame);
   void End(uint32_t stream);
   void Age(TimePoint now);
+  FrameAbuse BeginBlock(const FrameHeader& frame);
   FrameAbuse AddToBlock(size_t length);
   FrameAbuse Draw(double work, TimePoint now);
 
@@ -94,9 +101,12 @@ class FrameGuard {
   FrameReader sent_{0};
   std::unordered_map<uint32_t, Stream> streams_;
   LargeMessages large_;
-  bool is_data_ = false;  // the current frame carries messages of an open stream
-  size_t block_ = 0;      // of the current header block, with the headers of its frames
-  int owed_ = 0;          // answers to PING and SETTINGS frames that were not sent
+  Payload payload_ = Payload::kOther;
+  size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
+  uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
+  HeaderMeter headers_;
+  uint64_t header_bytes_ = 0;  // of the open calls, as expanded
+  int owed_ = 0;               // answers to PING and SETTINGS frames that were not sent
   bool acknowledged_ = false;
   uint32_t last_stream_ = 0;
   TimePoint last_call_;

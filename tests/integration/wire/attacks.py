@@ -162,10 +162,30 @@ def empty_messages() -> Iterator[bytes]:
 
 
 def indexed_headers() -> Iterator[bytes]:
-    """Calls whose 16 KB of headers say the longest field so far again and again, in a byte each."""
+    """Calls whose 16 KB of headers name a long field again and again, in a byte each."""
     field = b"\x40" + bytes([7]) + b"x-flood" + bytes([100]) + b"f" * 100
     yield ACKNOWLEDGED
     yield from calls(call_headers("x/y") + field + b"\xbe" * 15000)
+
+
+def headers_of_many_fields() -> Iterator[bytes]:
+    """Calls whose headers expand to no more than 8 KiB, in as many fields as that can be."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers("x/y") + b"\x40\x01x\0" + b"\xbe" * 230)
+
+
+def headers_in_many_frames() -> Iterator[bytes]:
+    """The fields of a call's headers in frames of a hundred."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        yield frame(HEADERS, 0, stream, call_headers("x/y") + b"\x40\x01x\0") + b"".join(
+            frame(CONTINUATION, END_HEADERS if last else 0, stream, b"\xbe" * 200) for last in (False,) * 7 + (True,))
+
+
+def names_of_literals() -> Iterator[bytes]:
+    """Literals of two bytes, whose names are the longest of the static table."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers("x/y") + b"\x0f\x05\0" * 120)
 
 
 def no_method() -> Iterator[bytes]:
@@ -201,8 +221,8 @@ FLOODS = {
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     attack.__name__.replace("_", " "): attack for attack in (
         continuation_flood, rapid_reset, endless_string, call_flood, acknowledged_call_flood, request_flood, old_stream,
-        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages,
-        no_method, trailers_again)} | FLOODS
+        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages, indexed_headers,
+        headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method, trailers_again)} | FLOODS
 
 
 def connect(port: int, tls: bool) -> socket.socket:

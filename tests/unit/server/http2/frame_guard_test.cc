@@ -97,6 +97,64 @@ TEST_F(FrameGuardTest, EmptyContinuationsHaveAnEnd) {
   while (Read(Frame(kContinuationFrame, 0, 1, 0)) == FrameAbuse::kNone) ASSERT_LT(++frames, 1000);
 }
 
+TEST_F(FrameGuardTest, HeadersMustNotExpandToMoreThanTwiceTheLimit) {
+  const std::string add = "\x40\x01k\x64" + std::string(100, 'v');
+  const size_t size = 101 + HeaderMeter::kFieldOverhead;
+  const std::string again(2 * kFrameLimits.header_bytes / size - 1, '\xbe');
+  EXPECT_EQ(Read(HeadersFrame(1, add + again)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(HeadersFrame(3, again + "\xbe")), FrameAbuse::kNone);
+  EXPECT_EQ(Read(HeadersFrame(5, again + "\xbe\xbe")), FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, AnExpansionInManyFramesCountsTogether) {
+  ASSERT_EQ(Read(HeadersFrame(1, "\x40\x01k\x64" + std::string(100, 'v'))), FrameAbuse::kNone);
+  ASSERT_EQ(Read(MakeFrameHeader(kHeadersFrame, 0, 3, 8) + std::string(8, '\xbe')),
+            FrameAbuse::kNone);
+  EXPECT_EQ(Read(MakeFrameHeader(kContinuationFrame, 0, 3, 8) + std::string(8, '\xbe')),
+            FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, ManyFieldsAreWork) {
+  FrameGuard guard({.control_frames_per_second = 80});
+  const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
+  ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
+  for (uint32_t call = 0; call < 100; ++call)
+    ASSERT_EQ(read(HeadersFrame(2 * call + 1, std::string(32, '\x82'))), FrameAbuse::kNone);
+  EXPECT_EQ(read(HeadersFrame(201, std::string(250, '\x82'))), FrameAbuse::kControlFrames);
+}
+
+// Each block is within the limit, and so is the work.
+TEST_F(FrameGuardTest, TheHeadersOfOpenCallsAreBoundedTogether) {
+  FrameGuard guard({.header_bytes = 16'000, .control_frames_per_second = 1'000'000, .streams = 10});
+  const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
+  ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
+  const std::string block(200, '\x82');  // 8,400 bytes
+  for (uint32_t stream = 1; stream < 9; stream += 2)
+    ASSERT_EQ(read(HeadersFrame(stream, block)), FrameAbuse::kNone);
+  guard.ReadSent(Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, 1, 20));
+  EXPECT_EQ(read(HeadersFrame(9, block)), FrameAbuse::kNone);
+  EXPECT_EQ(read(HeadersFrame(11, block)), FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, HeadersBeginAfterTheirPriority) {
+  const std::string priority =
+      MakeFrameHeader(kHeadersFrame, kEndHeadersFlag | kPriorityFlag, 1, 6);
+  EXPECT_EQ(Read(priority + std::string(5, '\xff') + '\x82'), FrameAbuse::kNone);
+  EXPECT_EQ(Read(MakeFrameHeader(kHeadersFrame, kPriorityFlag, 3, 4)), FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, HeadersThatCannotBeMeasuredAreAbuse) {
+  const std::string literal = HeaderBlock(40);
+  for (const std::string& frames :
+       {HeadersFrame(1, "\xbe"), HeadersFrame(1, "\xff\xff\xff\xff\xff\xff"),
+        HeadersFrame(1, literal.substr(0, 30)) + HeadersFrame(3, literal),
+        MakeFrameHeader(kHeadersFrame, kEndHeadersFlag | kPaddedFlag, 1, 9)}) {
+    FrameGuard guard(kFrameLimits);
+    std::string bytes = kPreface + frames;
+    EXPECT_EQ(guard.Read(bytes, now_), FrameAbuse::kHeaders);
+  }
+}
+
 TEST_F(FrameGuardTest, CallsResetAsTheyAreMadeAreAbuse) {
   for (int i = 0; i < kResetsAtOnce; ++i) ASSERT_EQ(Read(Call(true)), FrameAbuse::kNone);
   EXPECT_EQ(Read(Call(true)), FrameAbuse::kResets);

@@ -23,6 +23,7 @@ constexpr uint8_t kEndStreamFlag = 1;
 constexpr uint8_t kAckFlag = 1;
 constexpr uint8_t kPaddedFlag = 8;
 constexpr uint8_t kEndHeadersFlag = 4;
+constexpr uint8_t kPriorityFlag = 0x20;
 
 inline std::string MakeFrameHeader(FrameType type, uint8_t flags, uint32_t stream,
                                    uint32_t length) {
@@ -32,9 +33,28 @@ inline std::string MakeFrameHeader(FrameType type, uint8_t flags, uint32_t strea
           byte(stream, 16),        byte(stream, 8),          byte(stream, 0)};
 }
 
+// Returns a header block of so many bytes, at most 16 KiB: literals as long as they can be.
+inline std::string HeaderBlock(size_t length) {
+  // The first byte, an empty name, and the value's length in one byte or in three.
+  if (length < 3) return std::string(length, '\x82');
+  const std::string start("\x10\0", 2);
+  if (length < 3 + 127) return start + static_cast<char>(length - 3) + std::string(length - 3, 'v');
+  if (length < 5 + 127) return "\x82\x82" + HeaderBlock(length - 2);
+  const size_t above = length - 5 - 127;
+  return start + '\x7f' + static_cast<char>((above & 0x7f) | 0x80) + static_cast<char>(above >> 7) +
+         std::string(length - 5, 'v');
+}
+
 inline std::string Frame(FrameType type, uint8_t flags, uint32_t stream, size_t length) {
+  const bool is_block = type == kHeadersFrame || type == kContinuationFrame;
   return MakeFrameHeader(type, flags, stream, static_cast<uint32_t>(length)) +
-         std::string(length, '\xff');
+         (is_block ? HeaderBlock(length) : std::string(length, '\xff'));
+}
+
+inline std::string HeadersFrame(uint32_t stream, const std::string& block) {
+  return MakeFrameHeader(kHeadersFrame, kEndHeadersFlag, stream,
+                         static_cast<uint32_t>(block.size())) +
+         block;
 }
 
 }  // namespace millrace::server
