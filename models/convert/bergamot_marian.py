@@ -56,10 +56,6 @@ class _Reader:
         return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))
 
 
-def read_weights(path: pathlib.Path) -> dict[str, np.ndarray | Int8Matrix]:
-    return read_binary(path)[0]
-
-
 def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix], dict[str, bytes]]:
     """The weights, and what is no weight by its name, such as "special:model.yml", the training configuration."""
     reader = _Reader(path)
@@ -92,6 +88,20 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
             transposed = shape if name == "Wemb" or len(shape) != 2 else (shape[1], shape[0])
             weights[name] = Int8Matrix(np.frombuffer(data, "i1", elements).reshape(transposed), multiplier)
     return weights, special
+
+
+def has_int8(path: pathlib.Path) -> bool:
+    """Whether a file is a Marian binary with int8 weights, as only Bergamot's are. Reads its head alone."""
+    try:
+        with open(path, "rb") as file:
+            version, count = struct.unpack("<2Q", file.read(16))
+            if version != 1 or not 0 < count <= MAX_TENSORS:
+                return False
+            return any(header[1] == INTGEMM8 for header in struct.iter_unpack("<4Q", file.read(32 * count)))
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    except struct.error:
+        return False
 
 
 def read_shortlist(path: pathlib.Path, words: int) -> Shortlist:

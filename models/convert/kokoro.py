@@ -19,7 +19,6 @@ from . import kokoro_check
 from .english_lexicon import write_lexicon
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
-from .kokoro_onnx import METADATA, read_onnx
 from .package import ConvertError, check_place, new_version, report_written
 from .safetensors import write_safetensors
 
@@ -204,7 +203,7 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         write_safetensors(folder / "model.safetensors", weights, metadata)
         write_lexicon(folder / "english.lexicon", args.language.lower())
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
+        (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
                                                          voice=json.dumps(voice), voices=describe_voices(names, voice)))
     report_written(args.models, args.name, f", {len(names)} voices, {voice} is the default")
 
@@ -228,6 +227,7 @@ def read_wheels() -> Wheels:
 
 
 def _run_wheels(args: argparse.Namespace) -> None:
+    from .kokoro_onnx import METADATA, read_onnx
     wheels = read_wheels()
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "kokoro.onnx"

@@ -8,8 +8,6 @@ import dataclasses
 import pathlib
 
 import numpy as np
-import onnx
-import onnxruntime
 
 from .kokoro_network import Weights, durations
 
@@ -47,6 +45,8 @@ class Reference:
     """The original file in onnxruntime, up to the frames of each phoneme."""
 
     def __init__(self, path: pathlib.Path, threads: int = 0):
+        import onnx
+        import onnxruntime
         model = onnx.load(str(path))
         # Alone: what only the samples need is then left out.
         del model.graph.output[:]

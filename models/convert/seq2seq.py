@@ -31,7 +31,7 @@ seq2seq {{
   beam_size: {beams}
   length_penalty: {length_penalty}
   early_stopping: {early_stopping}
-}}
+{precision}}}
 """
 
 
@@ -51,26 +51,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", help="language that requests are in which name none, BCP 47 "
                         "(default: of opus-mt-<source>-<target> by the folder's name)")
     parser.add_argument("--target", help="language into which they are translated")
+    parser.set_defaults(called=None, precision=None)   # the name that tells the languages; the precision of the server
     parser.add_argument("--license", default="", help="SPDX expression of the weights' licence")
-    parser.add_argument("--check", choices=("none", "quick"), default="quick",
-                        help="compare with transformers, or with Marian's equations, before writing (default: %(default)s)")
+    parser.add_argument("--check", choices=("none", "run", "quick"), default="quick",
+                        help="before writing, run the network alone, or compare it with transformers or Marian's equations (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
     place = locate(args.model)
-    name = args.name or name_for(place.name)
+    called = args.called or place.name
+    name = args.name or name_for(called)
     check_place(args.models, name, args.force)
     model = read_hub(place.folder) if place.checkpoint is None else read_marian(place)
     network, vocabulary, search = model.network, model.vocabulary, model.search
-    source, target = default_languages(args, place.name, vocabulary)
-    if args.check != "none":
+    source, target = default_languages(args, called, vocabulary)
+    if args.check == "run":
+        seq2seq_check.run(network)
+    elif args.check == "quick":
         print(f"{name}: {model.check()} sources give {model.reference} translations, word for word", flush=True)
     penalty = search.get("length_penalty")
     target_files = ("" if vocabulary.shared else '  target_words_file: "target_words.txt"\n') + \
         ('  target_pieces_file: "target.spm"\n' if vocabulary.target_pieces_file is not None else "")
     pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
                          beams=min(int(search.get("num_beams") or 1), 16), length_penalty=1.0 if penalty is None else float(penalty),
-                         early_stopping="true" if search.get("early_stopping") is True else "false")
+                         early_stopping="true" if search.get("early_stopping") is True else "false",
+                         precision=f"  precision: PRECISION_{args.precision.upper()}\n" if args.precision else "")
     own = {} if vocabulary.shared else {"source_end": vocabulary.source.end, "target_unknown": vocabulary.target.unknown}
     package = {**network.config, "unknown": vocabulary.source.unknown, **own, "language_tokens": vocabulary.language_tokens,
                "languages": [{"tag": vocabulary.tags[code], "code": code, "word": word} for code, word in vocabulary.languages.items()]}
@@ -83,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
             write_words(staging / "target_words.txt", vocabulary.target)
         if vocabulary.target_pieces_file is not None:
             shutil.copyfile(vocabulary.target_pieces_file, staging / "target.spm")
-        (staging / "model.pbtxt").write_text(pbtxt)
+        (staging / "model.pbtxt").write_text(args.origin + pbtxt)
     report_written(args.models, name)
 
 

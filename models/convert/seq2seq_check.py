@@ -81,6 +81,17 @@ class Oracle:
         return self._linear(f"{name}.output", mixed.transpose(1, 0, 2).reshape(len(x), -1))
 
 
+def run(network: Network) -> None:
+    """Refuses weights that give scores which are not numbers. Needs no reference."""
+    oracle, chance = Oracle(network), random.Random(1)
+    source = [chance.randrange(4, network.source_words) for _ in range(_LONGEST // 2)] + [network.config["end"]]
+    with np.errstate(all="ignore"):
+        scores = oracle.scores(source, [])
+    scores = np.delete(scores, network.config["suppressed"])
+    if not np.isfinite(scores).all() or np.ptp(scores) == 0:
+        raise ConvertError("the network does not translate: its scores are not finite, or all the same; the weights are damaged")
+
+
 def check(folder: pathlib.Path, network: Network, languages: list[int], source_end: int | None) -> int:
     """Word for word, over random sources; returns how many. languages: words that a translation may have to begin with.
     source_end: ends a source; None: what ends a translation."""

@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--voice", help="name of the voice in requests (default: what its JSON calls the dataset)")
     parser.add_argument("--check", type=int, default=5, choices=range(0, len(vits_check.SENTENCES) + 1),
                         metavar=f"0..{len(vits_check.SENTENCES)}", help="sentences to compare; 0 also leaves the level as the network gives it (default: %(default)s)")
+    parser.set_defaults(alone=False)
 
 
 def _demo_file() -> pathlib.Path:
@@ -118,6 +119,17 @@ def _check(weights: Weights, shape: NetworkShape, onnx_file: pathlib.Path, voice
         print(f"checked against onnxruntime: {sentences} sentences, greatest difference {worst:.1e}")
 
 
+def _compare(weights: Weights, shape: NetworkShape, onnx_file: pathlib.Path, voice: dict, sentences: int) -> float:
+    """Returns the gain. Both run the voice in onnxruntime on phonemes by espeak-ng."""
+    if sentences == 0:
+        print("not compared with onnxruntime (--check 0)", flush=True)
+        return 0.0
+    print(f"comparing {sentences} sentences with onnxruntime, which takes a minute or so", flush=True)
+    _check(weights, shape, onnx_file, voice, sentences)
+    print("measuring how loud it is", flush=True)
+    return vits_level.gain_db(onnx_file, voice)
+
+
 def run(args: argparse.Namespace) -> None:
     if args.onnx and not args.license:
         raise ConvertError("--license is required with --onnx: see the voice's MODEL_CARD")
@@ -133,19 +145,16 @@ def run(args: argparse.Namespace) -> None:
     try:
         weights, shape = read_voice(onnx_file)
         _check_speakers(weights, voice, voice_file)
-        print(f"comparing {args.check} sentences with onnxruntime, which takes a minute or so" if args.check else
-              "not compared with onnxruntime (--check 0)", flush=True)
-        _check(weights, shape, onnx_file, voice, args.check)
-        # Both run the voice in onnxruntime on phonemes by espeak-ng.
-        if args.check:
-            print("measuring how loud it is", flush=True)
-        gain = vits_level.gain_db(onnx_file, voice) if args.check else 0.0
+        if args.alone:
+            gain = vits_level.gain_of(vits_check.spoken_peaks(Network(weights, shape), voice))
+        else:
+            gain = _compare(weights, shape, onnx_file, voice, args.check)
     except KeyError as error:
         raise ConvertError(f"{onnx_file} is not a Piper voice as expected: it has no {error}") from error
     with new_version(args.models, name) as folder:
         write_safetensors(folder / "model.safetensors", weights, _metadata(shape))
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        (folder / "model.pbtxt").write_text(PBTXT.format(
+        (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(
             license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(language),
             voice=json.dumps(args.voice or voice.get("dataset") or name), gain=gain))
     report_written(args.models, name, f", {gain} dB louder than the network")

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator
 
 import numpy as np
-import onnxruntime
 
 from .package import ConvertError
 from .vits_network import Network
@@ -69,10 +68,16 @@ def phoneme_ids(sentence: str, voice: dict) -> list[int]:
     return ids + table["_"] + table["$"]
 
 
+# For a check of the network alone.
+SHORT = SENTENCES[3:6]
+SHORTEST_SECONDS, LONGEST_SECONDS, LOWEST_PEAK = 0.1, 20, 1e-3
+
+
 class Reference:
     """The original file in onnxruntime, with all noise off."""
 
     def __init__(self, path: pathlib.Path):
+        import onnxruntime
         options = onnxruntime.SessionOptions()
         # Threads that spin cost minutes where others want the processor.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -101,6 +106,21 @@ def compare(network: Network, reference: Reference, ids: list[int], speaker: int
         if len(expected) == len(actual):
             return float(np.abs(expected - actual).max())
     return float("inf")
+
+
+def spoken_peaks(network: Network, voice: dict) -> list[float]:
+    """The peaks of short sentences that the network says. Needs no reference; refuses weights that cannot be those of a voice."""
+    peaks = []
+    for sentence in SHORT:
+        samples = run_network(network, phoneme_ids(sentence, voice))
+        seconds = len(samples) / voice["audio"]["sample_rate"]
+        peak = float(np.abs(samples).max(initial=0.0))
+        # A comparison with NaN is false.
+        if not (SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS and LOWEST_PEAK <= peak <= 1):
+            raise ConvertError(f"the network does not speak: '{sentence}' has {seconds:.2f} seconds and the peak {peak:.2g}; expected are "
+                               f"{SHORTEST_SECONDS}..{LONGEST_SECONDS} seconds and {LOWEST_PEAK}..1")
+        peaks.append(peak)
+    return peaks
 
 
 def check(network: Network, onnx_file: pathlib.Path, voice: dict, sentences: int) -> Iterator[tuple[str, float]]:

@@ -57,9 +57,9 @@ def write_npz(path: pathlib.Path, found: dict[str, np.ndarray], settings: dict[s
     np.savez(path, **found, **{"special:model.yml": np.frombuffer(text(settings), np.int8)})
 
 
-def write_bin(path: pathlib.Path, found: dict[str, np.ndarray], settings: dict[str, str]) -> None:
-    """Arrays of int8 get a multiplier of 1."""
-    items = [(name, 0x4101, array.shape, array.tobytes() + struct.pack("<f", 1)) if array.dtype == np.int8 else
+def write_bin(path: pathlib.Path, found: dict[str, np.ndarray], settings: dict[str, str], multiplier: float = 1) -> None:
+    """Arrays of int8 get the multiplier."""
+    items = [(name, 0x4101, array.shape, array.tobytes() + struct.pack("<f", multiplier)) if array.dtype == np.int8 else
              (name, 0x404, array.shape, array.tobytes()) for name, array in found.items()]
     items.append(("special:model.yml", 0x101, (len(text(settings)),), text(settings)))
     names = [item[0].encode() + b"\0" for item in items]

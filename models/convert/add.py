@@ -1,0 +1,65 @@
+"""Makes a package of a model that is there: a folder, a zip or tar file, or one file of it. What it is, its files tell."""
+
+import argparse
+import contextlib
+import importlib
+import pathlib
+import tempfile
+
+from .package import ConvertError, name_for
+from .sources import Source, recognise
+
+PRECISIONS = ("float32", "bfloat16", "int8", "auto")
+UNKNOWN_LICENSE = "NOASSERTION"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=pathlib.Path, help="folder, zip or tar file, or the .onnx file of a voice")
+    parser.add_argument("--license", default=UNKNOWN_LICENSE, help="SPDX expression of the weights' licence (default: %(default)s)")
+    configure_package(parser)
+
+
+def configure_package(parser: argparse.ArgumentParser) -> None:
+    """The options that a package is made with, wherever its files come from."""
+    parser.add_argument("--as", dest="name", help="name of the model in the repository (default: by its files)")
+    parser.add_argument("--source", help="of a translator: the language of requests that name none, BCP 47 (default: by its files)")
+    parser.add_argument("--target", help="of a translator: the language into which those are translated")
+    parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100 and NLLB-200 (default: the server's)")
+
+
+def run(args: argparse.Namespace) -> None:
+    with unpacked_beside(args.models) as scratch:
+        install(recognise(args.path, scratch), args)
+
+
+@contextlib.contextmanager
+def unpacked_beside(models: pathlib.Path):
+    """A hidden folder in the repository, so that what is unpacked needs no place elsewhere. It vanishes, and what was made for it."""
+    made = [folder for folder in (models, *models.parents) if not folder.exists()]
+    try:
+        models.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".add-", dir=models) as scratch:
+            yield pathlib.Path(scratch)
+    except OSError as error:
+        raise ConvertError(f"cannot write to {error.filename or models}: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            for folder in made:
+                folder.rmdir()   # only where nothing was installed
+
+
+def install(source: Source, args: argparse.Namespace) -> None:
+    """Converts with a check that needs no reference. args: the options of configure_package, models, force, license and origin."""
+    common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license}
+    converter = importlib.import_module(f".{source.kind}", __package__)
+    if args.precision and source.kind != "seq2seq":
+        raise ConvertError(f"--precision: is of Marian, M2M-100 and NLLB-200, not of {source.name}")
+    if source.kind == "bergamot":
+        converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
+    elif source.kind == "vits":
+        converter.run(argparse.Namespace(**common, name=args.name or name_for(source.name), onnx=source.place, json=None, voice=None, alone=True))
+    elif source.kind == "kokoro":
+        converter.run(argparse.Namespace(**common, name=args.name or name_for(source.name), folder=source.place, language="en-US", voice=None))
+    else:
+        converter.run(argparse.Namespace(**common, model=source.place, name=args.name, called=source.name, source=args.source,
+                                         target=args.target, precision=args.precision, check="run"))

@@ -1,0 +1,108 @@
+"""Takes files out of zip, tar and gzip files of strangers: members stay inside the folder, and the sizes are bounded."""
+
+import gzip
+import pathlib
+import stat
+import tarfile
+import zipfile
+import zlib
+from typing import BinaryIO
+
+from .package import ConvertError
+
+MOST_MEMBERS = 10_000
+# Weights hardly shrink, vocabularies and shortlists by some ten times.
+MOST_TIMES, ALWAYS_ALLOWED = 50, 64 << 20
+_PIECE = 1 << 20
+
+
+def is_archive(path: pathlib.Path) -> bool:
+    return path.name.endswith((".zip", ".argosmodel", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
+
+
+def unpack(path: pathlib.Path, folder: pathlib.Path) -> None:
+    try:
+        if zipfile.is_zipfile(path):
+            _unpack_zip(path, folder)
+        else:
+            _unpack_tar(path, folder)
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise ConvertError(f"{path}: is no zip or tar file, or it is damaged: {' '.join(str(error).split())}") from error
+    except OSError as error:
+        raise _cannot(path, error) from error
+
+
+def gunzip(path: pathlib.Path, plain: pathlib.Path) -> None:
+    try:
+        with gzip.open(path) as source, open(plain, "wb") as target:
+            _copy(source, target, _allowed(path), path)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ConvertError(f"{path}: is no gzip file, or it is damaged: {error}") from error
+    except OSError as error:
+        raise _cannot(path, error) from error
+
+
+def _cannot(path: pathlib.Path, error: OSError) -> ConvertError:
+    return ConvertError(f"cannot unpack {path}: {error.strerror or error}")
+
+
+def _allowed(path: pathlib.Path) -> int:
+    return ALWAYS_ALLOWED + MOST_TIMES * path.stat().st_size
+
+
+def _place(archive: pathlib.Path, name: str, folder: pathlib.Path) -> pathlib.Path:
+    parts = pathlib.PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or parts[0] == "/" or ".." in parts or "\0" in name or ":" in parts[0]:
+        raise ConvertError(f"{archive}: the member '{name}' would lie outside the folder; nothing was taken out of it")
+    return folder.joinpath(*parts)
+
+
+def _unpack_zip(path: pathlib.Path, folder: pathlib.Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        _check(path, len(members), sum(member.file_size for member in members))
+        for member in members:
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise ConvertError(f"{path}: the member '{member.filename}' is a link or no file; only files are allowed")
+        places = {member.filename: _place(path, member.filename, folder) for member in members}
+        for member in members:
+            if not member.is_dir():
+                with archive.open(member) as source:
+                    _write(source, places[member.filename], member.file_size, path)
+
+
+def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
+    with tarfile.open(path) as archive:
+        members, total = [], 0
+        for member in archive:
+            members.append(member)
+            total += member.size
+            _check(path, len(members), total)
+            if not (member.isfile() or member.isdir()):
+                raise ConvertError(f"{path}: the member '{member.name}' is a link or no file; only files are allowed")
+        places = {member.name: _place(path, member.name, folder) for member in members}
+        for member in members:
+            if member.isfile():
+                _write(archive.extractfile(member), places[member.name], member.size, path)
+
+
+def _check(path: pathlib.Path, members: int, size: int) -> None:
+    if members > MOST_MEMBERS:
+        raise ConvertError(f"{path}: has more than {MOST_MEMBERS} members")
+    if size > _allowed(path):
+        raise ConvertError(f"{path}: its members are {size} bytes or more, {_allowed(path)} are allowed of a file of this size")
+
+
+def _write(source: BinaryIO, place: pathlib.Path, size: int, path: pathlib.Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(place, "wb") as target:
+        _copy(source, target, size, path)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, limit: int, path: pathlib.Path) -> None:
+    while piece := source.read(_PIECE):
+        limit -= len(piece)
+        if limit < 0:
+            raise ConvertError(f"{path}: holds more than it says, or more than is allowed of a file of its size")
+        target.write(piece)

