@@ -273,6 +273,7 @@ int ConnectionListener::EndUnacknowledged(TimePoint now) {
       continue;
     }
     if (one.watched->calls() != 0) ConnectionGuard::Process().OnUnacknowledged(*one.watched, now);
+    ConnectionGuard::Process().OnEnded(*one.watched, now);
     shutdown(one.fd, SHUT_RDWR);  // the next poll finds that it has ended
     one.watched = nullptr;
   }

@@ -43,8 +43,7 @@ absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
     case MessageRefusal::Reason::kTooManyAtOnce:
       return absl::ResourceExhaustedError(
           StrCat("a message of ", refusal->size, " bytes cannot be taken while other large ",
-                 "messages of the connection have not arrived; together they may have twice ",
-                 "--max-message-bytes, ", max_message_bytes));
+                 "messages of the connection have not arrived; send fewer of them at once"));
     case MessageRefusal::Reason::kCompressed:
       return absl::UnimplementedError(
           "the message is compressed, which is not supported; send it without grpc-encoding");

@@ -67,6 +67,9 @@ namespace {
 // waiting ones, this bounds those that are parked and running.
 constexpr int64_t kMaxRequests = 65'536;
 
+// The most gRPC calls that are open at once on all connections, for each that may be incomplete.
+constexpr int64_t kOpenPerIncompleteCall = 4;
+
 // The time for gRPC to release connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};
 
@@ -150,7 +153,8 @@ class Server {
          .resets_per_second = config_.max_resets_per_second,
          .control_frames_per_second = config_.max_control_frames_per_second,
          .streams = static_cast<size_t>(config_.max_streams_per_connection),
-         .message_bytes = config_.max_message_bytes},
+         .message_bytes = config_.max_message_bytes,
+         .all_calls = kOpenPerIncompleteCall * int64_t{config_.max_incomplete_calls}},
         /*tls=*/!config_.tls_cert.empty());
     auto listener = BindGrpc(config_, sockets_);
     if (!listener.ok()) return listener.status();

@@ -51,7 +51,8 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   connection.peer_ = peer;
   {
     MutexLock frames_lock(connection.mu_);
-    connection.frames_ = FrameGuard(limits_);
+    if (connection.frames_) connection.frames_->Leave();
+    connection.frames_.emplace(limits_, totals_);
   }
   connection.calls_.store(0, std::memory_order_relaxed);
   connection.acknowledged_.store(false, std::memory_order_relaxed);
@@ -82,13 +83,13 @@ void ConnectionGuard::OnSent(int fd, std::span<const iovec> pieces, size_t size)
   for (const iovec& piece : pieces) {
     const std::span bytes(static_cast<const char*>(piece.iov_base), std::min(piece.iov_len, size));
     size -= bytes.size();
-    connection->frames_.ReadSent(bytes);
+    connection->frames_->ReadSent(bytes);
   }
 }
 
 void ConnectionGuard::OnSent(WatchedConnection& connection, std::span<const char> bytes) {
   MutexLock lock(connection.mu_);
-  connection.frames_.ReadSent(bytes);
+  connection.frames_->ReadSent(bytes);
 }
 
 void ConnectionGuard::ReadHello(WatchedConnection& connection, std::span<const char> bytes) {
@@ -121,7 +122,7 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
 bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
   MutexLock lock(connection.mu_);
-  FrameGuard& frames = connection.frames_;
+  FrameGuard& frames = *connection.frames_;
   const bool was_fine = frames.abuse() == FrameAbuse::kNone;
   const FrameAbuse abuse = frames.Read(bytes, now);
   connection.calls_.store(frames.calls(), std::memory_order_relaxed);
@@ -133,10 +134,12 @@ bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> 
 
 void ConnectionGuard::OnEnded(WatchedConnection& connection, TimePoint now) {
   MutexLock lock(connection.mu_);
-  if (connection.frames_.abuse() == FrameAbuse::kNone &&
-      connection.frames_.ReadEnd(now) != FrameAbuse::kNone) {
+  if (!connection.frames_) return;
+  if (connection.frames_->abuse() == FrameAbuse::kNone &&
+      connection.frames_->ReadEnd(now) != FrameAbuse::kNone) {
     penalties_.Add(connection.peer_, now);
   }
+  connection.frames_->Leave();
 }
 
 void ConnectionGuard::OnUnacknowledged(const WatchedConnection& connection, TimePoint now) {

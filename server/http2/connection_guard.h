@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "mps_runtime/base/clock.h"
@@ -40,7 +41,7 @@ class WatchedConnection {
   std::atomic<bool> watched_{false};
   // One thread reads a connection and perhaps another one writes it.
   Mutex mu_;
-  FrameGuard frames_ MILLRACE_GUARDED_BY(mu_){FrameLimits()};
+  std::optional<FrameGuard> frames_ MILLRACE_GUARDED_BY(mu_);  // set once it is watched
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
   Peer peer_;
   std::array<uint8_t, kHelloBytes> hello_ = {};
@@ -119,6 +120,7 @@ class ConnectionGuard {
   void OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now);
 
   FrameLimits limits_;
+  FrameTotals totals_;
   bool tls_ = false;
   std::atomic<bool> hooked_{false};
   PeerPenalties penalties_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace millrace::server {
 namespace {
@@ -51,7 +52,9 @@ constexpr uint64_t kHeaderBytesOfCall = 4096;
 // Clients take the answers to their PING and SETTINGS frames, which wait in memory until then.
 constexpr int kMostOwed = 1000;
 
-constexpr uint64_t kLargeMessagesAtOnce = 2;
+// While too many calls are open on all connections, a connection with fewer may begin one, so that
+// a client with many calls cannot lock others out.
+constexpr size_t kFewCalls = 16;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
@@ -83,12 +86,12 @@ std::string_view ToString(FrameAbuse abuse) {
   return "none";
 }
 
-FrameGuard::FrameGuard(const FrameLimits& limits)
+FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals)
     : limits_(limits),
+      totals_(&totals),
       resets_(PerSecond(limits.resets_per_second)),
       control_frames_(PerSecond(limits.control_frames_per_second)),
-      large_{.max_message = limits.message_bytes,
-             .max_bytes = kLargeMessagesAtOnce * limits.message_bytes} {}
+      large_(limits.message_bytes, totals.large_bytes) {}
 
 FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
   if (abuse_ != FrameAbuse::kNone) return abuse_;
@@ -162,6 +165,10 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   ++calls_;
   // gRPC holds the client to the limit only once that has acknowledged it.
   if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
+  if (streams_.size() >= kFewCalls &&
+      totals_->calls.load(std::memory_order_relaxed) >= limits_.all_calls)
+    return FrameAbuse::kStreams;
+  if (!left_) totals_->calls.fetch_add(1, std::memory_order_relaxed);
   streams_[frame.stream].client_ended = (frame.flags & kEndStream) != 0;
   control_frames_.Drain(kControlFramesOfCall);
   return Draw(frame.length / kBytesOfWork, now);
@@ -244,12 +251,19 @@ FrameAbuse FrameGuard::ReadEnd(TimePoint now) {
   return resets_.Add(now, static_cast<double>(young)) ? FrameAbuse::kNone : FrameAbuse::kResets;
 }
 
+void FrameGuard::Leave() {
+  if (std::exchange(left_, true)) return;
+  totals_->calls.fetch_sub(static_cast<int64_t>(streams_.size()), std::memory_order_relaxed);
+  large_.Leave();
+}
+
 void FrameGuard::End(uint32_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
   found->second.messages.End(large_);
   header_bytes_ -= found->second.header_bytes;
   streams_.erase(found);
+  if (!left_) totals_->calls.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void FrameGuard::Age(TimePoint now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,13 @@ struct FrameLimits {
   int control_frames_per_second = 10'000;  // beyond those that calls and their data cause
   size_t streams = 1024;                   // that are open at once
   uint64_t message_bytes = 16 << 20;
+  int64_t all_calls = 16'384;  // open at once on all connections, beyond a few of each
+};
+
+// Counts of all connections of a process together. Any thread.
+struct FrameTotals {
+  std::atomic<int64_t> calls{0};         // that are open
+  std::atomic<uint64_t> large_bytes{0};  // see LargeMessages
 };
 
 // The kinds of abuse, which no well-behaved client needs.
@@ -29,7 +37,7 @@ enum class FrameAbuse : uint8_t {
   kHeaders,  // are too long, expand to too much, or are malformed
   kResets,
   kControlFrames,
-  kStreams,         // more are open than the server's SETTINGS allow
+  kStreams,         // more are open than the server takes
   kUnread,          // the server's answers to PING and SETTINGS frames are not read
   kMessages,        // too much of large messages at once, in pieces that cannot be refused
   kUnacknowledged,  // the server's SETTINGS
@@ -47,7 +55,8 @@ std::string_view ToString(FrameAbuse abuse);
 // nanoseconds a frame. One thread at a time.
 class FrameGuard {
  public:
-  explicit FrameGuard(const FrameLimits& limits);
+  // totals: must outlive this object.
+  FrameGuard(const FrameLimits& limits, FrameTotals& totals);
 
   // Reads the next bytes from the client, in pieces of any size, beginning with the preface.
   // Overwrites messages that gRPC must not see. `now` must not decrease. Once it has found abuse,
@@ -58,6 +67,9 @@ class FrameGuard {
   // Reads the end of the connection, which cancels the calls that are open. Returns kResets if they
   // are more than the client may cancel at once.
   FrameAbuse ReadEnd(TimePoint now);
+  // Gives back what the connection has of the totals, of which it takes nothing afterwards. Must be
+  // called before the destructor; idempotent. The other limits still hold.
+  void Leave();
 
   FrameAbuse abuse() const { return abuse_; }
   // Returns the number of calls that the client has begun.
@@ -94,6 +106,7 @@ class FrameGuard {
   FrameAbuse Draw(double work, TimePoint now);
 
   FrameLimits limits_;
+  FrameTotals* totals_;
   LeakyBucket resets_;
   LeakyBucket control_frames_;
   FrameAbuse abuse_ = FrameAbuse::kNone;
@@ -114,6 +127,7 @@ class FrameGuard {
   uint32_t marked_ = 0;  // streams up to this one existed at mark_
   TimePoint mark_;
   uint64_t calls_ = 0;
+  bool left_ = false;  // the totals
 };
 
 }  // namespace millrace::server

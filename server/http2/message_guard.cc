@@ -5,6 +5,34 @@
 
 namespace millrace::server {
 
+uint64_t LargeMessages::Shared(uint64_t bytes) const {
+  const uint64_t own = std::max(kOwn, 2 * max_message_);
+  return bytes > own ? bytes - own : 0;
+}
+
+bool LargeMessages::Take(uint64_t bytes) {
+  const uint64_t more = Shared(bytes_ + bytes) - Shared(bytes_);
+  if (more != 0) {
+    if (shared_ == nullptr) return false;
+    if (shared_->fetch_add(more) + more > std::max(kShared, max_message_)) {
+      shared_->fetch_sub(more);
+      return false;
+    }
+  }
+  bytes_ += bytes;
+  return true;
+}
+
+void LargeMessages::GiveBack(uint64_t bytes) {
+  if (shared_ != nullptr) shared_->fetch_sub(Shared(bytes_) - Shared(bytes_ - bytes));
+  bytes_ -= bytes;
+}
+
+void LargeMessages::Leave() {
+  if (shared_ != nullptr) shared_->fetch_sub(Shared(bytes_));
+  shared_ = nullptr;
+}
+
 int MessageGuard::Read(std::span<char> bytes, LargeMessages& large) {
   int begun = 0;
   size_t at = 0;
@@ -34,7 +62,7 @@ int MessageGuard::Read(std::span<char> bytes, LargeMessages& large) {
   return begun;
 }
 
-void MessageGuard::End(LargeMessages& large) { large.bytes -= std::exchange(held_, 0); }
+void MessageGuard::End(LargeMessages& large) { large.GiveBack(std::exchange(held_, 0)); }
 
 bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& large) {
   const uint8_t position = prefix_filled_++;
@@ -56,16 +84,15 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& l
   };
   if (!refused_) {
     // The highest bytes come first, so gRPC never has a part of a size that is too large.
-    if (size_ > large.max_message) {
+    if (size_ > large.max_message()) {
       refuse(MessageRefusal::Reason::kTooLarge);
     } else if (is_last && compressed_ && size_ >= MessageRefusal::kBytes) {
       // gRPC would take the zeros in place of a large one for many empty messages.
       if (at + 1 < kPrefixBytes || size_ >= LargeMessages::kLarge) return false;
       refuse(MessageRefusal::Reason::kCompressed);
     } else if (is_last && size_ >= LargeMessages::kLarge) {
-      if (large.bytes + size_ <= large.max_bytes) {
+      if (large.Take(size_)) {
         held_ = size_;
-        large.bytes += size_;
       } else if (at + 1 < kPrefixBytes) {
         return false;
       } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,14 +9,36 @@
 
 namespace millrace::server {
 
-// Bounds the large messages of a connection that have begun and not arrived, which gRPC keeps.
-struct LargeMessages {
+// Bounds the large messages of a connection that have begun and not arrived, which gRPC keeps. They
+// take what is beyond the connection's own bytes from those that all connections share.
+class LargeMessages {
+ public:
   // Smaller messages are bounded by the number of streams, and by the window of each.
   static constexpr uint32_t kLarge = 64 << 10;
+  // Clients send some messages at once, and few clients do that at the same time. Two connections
+  // that never end theirs take 80 MiB where a message may have 16 MiB.
+  static constexpr uint64_t kOwn = 32 << 20;
+  static constexpr uint64_t kShared = 16 << 20;
 
-  uint64_t max_message = 16 << 20;
-  uint64_t max_bytes = 32 << 20;
-  uint64_t bytes = 0;
+  // shared: the bytes in use of those that all connections share; it must outlive this object.
+  LargeMessages(uint64_t max_message, std::atomic<uint64_t>& shared)
+      : max_message_(max_message), shared_(&shared) {}
+
+  uint64_t max_message() const { return max_message_; }
+  uint64_t bytes() const { return bytes_; }
+  // Returns false, and takes nothing, if there is no room for so many bytes.
+  bool Take(uint64_t bytes);
+  void GiveBack(uint64_t bytes);
+  // Gives back the shared bytes, and takes none afterwards.
+  void Leave();
+
+ private:
+  // Returns how many of so many bytes are shared ones.
+  uint64_t Shared(uint64_t bytes) const;
+
+  uint64_t max_message_;
+  std::atomic<uint64_t>* shared_;  // null after Leave
+  uint64_t bytes_ = 0;
 };
 
 // Reads the gRPC messages of one stream as they come: a compressed flag, the size in four bytes,

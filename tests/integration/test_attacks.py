@@ -14,7 +14,7 @@ import grpc
 import pytest
 from wire import attacks, certificates
 from wire import daemon as daemons
-from wire.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, RawConnection, frame, grpc_message
+from wire.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS, RawConnection, frame, grpc_message
 from wire.polling import eventually
 from wire.requests import null_request
 from wire.stubs import kserve_grpc
@@ -141,6 +141,37 @@ def test_a_message_over_the_limit_is_refused_when_its_size_is_known(daemon, piec
         assert headers["grpc-status"] == str(grpc.StatusCode.RESOURCE_EXHAUSTED.value[0])
         assert "--max-message-bytes" in headers["grpc-message"]
 
+def test_three_of_the_largest_messages_may_come_at_once(daemon):
+    """On one connection, and a fourth one is told so."""
+    with RawConnection(daemon.ports["grpc"]) as connection:
+        for stream in (1, 3, 5, 7):
+            connection.call("inference.GRPCInferenceService/ModelInfer", b"\0\x01\0\0\0" + bytes(100), end=False, stream=stream)
+        headers = connection.headers(stream=7)   # those of any other stream would be an error
+        assert headers["grpc-status"] == str(grpc.StatusCode.RESOURCE_EXHAUSTED.value[0])
+        assert "send fewer of them at once" in headers["grpc-message"]
+        connection.socket.sendall(frame(PING, 0, 0, b"whatever"))
+        kind = None
+        while kind != PING:
+            kind, _, stream, _ = connection.next_frame()
+            assert stream == 7 or kind not in (HEADERS, RST_STREAM)
+
+
+def test_a_client_with_many_calls_locks_nobody_out(tmp_path, null_models):
+    """When all connections together have too many, the one that has most of them is closed."""
+    watch = "grpc.health.v1.Health/Watch"
+    with daemons.start(tmp_path, "--max-incomplete-calls", "20", models=null_models) as daemon, \
+            RawConnection(daemon.ports["grpc"]) as many:
+        for stream in range(1, 161, 2):
+            many.call(watch, grpc_message(b""), end=True, stream=stream)
+            eventually("it is open", lambda of=stream: many.next_frame()[2] == of)
+        with RawConnection(daemon.ports["grpc"]) as few:
+            few.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True)
+            assert few.headers()["grpc-status"] == "0"
+            many.call(watch, grpc_message(b""), end=True, stream=161)
+            assert many.closed_by_server()
+            few.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True, stream=3)
+            assert few.headers(stream=3)["grpc-status"] == "0"
+        assert daemon.metrics().total("millrace_connections_closed_total", reason="streams") == 1
 
 
 def serves(daemon):

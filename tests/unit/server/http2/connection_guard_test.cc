@@ -88,6 +88,24 @@ TEST_F(ConnectionGuardTest, WhatIsSentEndsStreams) {
   EXPECT_FALSE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 5, 100)));
 }
 
+TEST_F(ConnectionGuardTest, AConnectionThatHasEndedLeavesItsCallsToOthers) {
+  guard_.Configure({.all_calls = 20}, /*tls=*/false);
+  std::string calls = kPreface;
+  for (uint32_t call = 0; call < 20; ++call)
+    calls += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
+  WatchedConnection* const first = guard_.Watch(kFd, Peer("192.0.2.83"));
+  EXPECT_TRUE(Receive(kFd, calls));
+  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
+  EXPECT_FALSE(Receive(kFd + 1, calls));
+  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
+  guard_.OnEnded(*first, std::chrono::steady_clock::now());
+  EXPECT_TRUE(Receive(kFd + 1, calls));
+  // A descriptor that is watched again has left too.
+  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
+  EXPECT_TRUE(Receive(kFd + 1, calls));
+  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
+}
+
 TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {
   const WatchedConnection* connection = guard_.Watch(kFd, Peer());
   EXPECT_TRUE(Receive(kFd, kPreface + Frame(kSettingsFrame, 0, 0, 0)));

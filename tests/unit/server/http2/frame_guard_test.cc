@@ -35,7 +35,8 @@ class FrameGuardTest : public ::testing::Test {
     return reset ? frames + Frame(kRstStreamFrame, 0, stream_, 4) : frames;
   }
 
-  FrameGuard guard_{kFrameLimits};
+  FrameTotals totals_;
+  FrameGuard guard_{kFrameLimits, totals_};
   TimePoint now_{std::chrono::hours(1)};
   uint32_t stream_ = 1;
 };
@@ -63,7 +64,7 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
   all += Frame(kHeadersFrame, 0, 101, 500) + Frame(kContinuationFrame, 0, 101, 500);
   const size_t abuse_at = all.size() - 500;  // the second header says too much
   for (size_t piece = 1; piece < 40; ++piece) {
-    FrameGuard guard(kFrameLimits);
+    FrameGuard guard(kFrameLimits, totals_);
     std::string preface = kPreface;
     guard.Read(preface, now_);
     size_t read = 0;
@@ -115,7 +116,7 @@ TEST_F(FrameGuardTest, AnExpansionInManyFramesCountsTogether) {
 }
 
 TEST_F(FrameGuardTest, ManyFieldsAreWork) {
-  FrameGuard guard({.control_frames_per_second = 80});
+  FrameGuard guard({.control_frames_per_second = 80}, totals_);
   const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
   ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
   for (uint32_t call = 0; call < 100; ++call)
@@ -125,7 +126,8 @@ TEST_F(FrameGuardTest, ManyFieldsAreWork) {
 
 // Each block is within the limit, and so is the work.
 TEST_F(FrameGuardTest, TheHeadersOfOpenCallsAreBoundedTogether) {
-  FrameGuard guard({.header_bytes = 16'000, .control_frames_per_second = 1'000'000, .streams = 10});
+  FrameGuard guard({.header_bytes = 16'000, .control_frames_per_second = 1'000'000, .streams = 10},
+                   totals_);
   const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
   ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
   const std::string block(200, '\x82');  // 8,400 bytes
@@ -149,7 +151,7 @@ TEST_F(FrameGuardTest, HeadersThatCannotBeMeasuredAreAbuse) {
        {HeadersFrame(1, "\xbe"), HeadersFrame(1, "\xff\xff\xff\xff\xff\xff"),
         HeadersFrame(1, literal.substr(0, 30)) + HeadersFrame(3, literal),
         MakeFrameHeader(kHeadersFrame, kEndHeadersFlag | kPaddedFlag, 1, 9)}) {
-    FrameGuard guard(kFrameLimits);
+    FrameGuard guard(kFrameLimits, totals_);
     std::string bytes = kPreface + frames;
     EXPECT_EQ(guard.Read(bytes, now_), FrameAbuse::kHeaders);
   }
@@ -284,7 +286,7 @@ TEST_F(FrameGuardTest, AResetOfEitherSideEndsAStream) {
 
 TEST_F(FrameGuardTest, HeadersOfStreamsThatAreNotNewAreBounded) {
   for (const uint32_t stream : {1U, 2U, 4000U, 0U}) {
-    FrameGuard guard(kFrameLimits);
+    FrameGuard guard(kFrameLimits, totals_);
     std::string begin = kPreface + Frame(kHeadersFrame, kEndHeadersFlag, 3, 10);
     ASSERT_EQ(guard.Read(begin, now_), FrameAbuse::kNone);
     int frames = 0;
@@ -313,7 +315,7 @@ TEST_F(FrameGuardTest, BytesOfAFrameAreWork) {
 TEST_F(FrameGuardTest, LongHeadersOfCallsAreWork) {
   int calls = 0;
   FrameAbuse abuse = FrameAbuse::kNone;
-  FrameGuard guard({.control_frames_per_second = 80});
+  FrameGuard guard({.control_frames_per_second = 80}, totals_);
   std::string bytes = kPreface;
   for (uint32_t stream = 1; abuse == FrameAbuse::kNone; stream += 2) {
     bytes += Frame(kHeadersFrame, kEndHeadersFlag, stream, 4000);
@@ -361,7 +363,7 @@ TEST_F(FrameGuardTest, SmallMessagesThatAreAnsweredGoOnForEver) {
 }
 
 TEST_F(FrameGuardTest, AnswersThatAreNotReadAreBounded) {
-  FrameGuard guard({.control_frames_per_second = 1'000'000});
+  FrameGuard guard({.control_frames_per_second = 1'000'000}, totals_);
   std::string bytes = kPreface;
   int pings = 0;
   while (guard.Read(bytes, now_) == FrameAbuse::kNone) {
@@ -369,6 +371,57 @@ TEST_F(FrameGuardTest, AnswersThatAreNotReadAreBounded) {
     ASSERT_LT(++pings, 2000);
   }
   EXPECT_EQ(guard.abuse(), FrameAbuse::kUnread);
+}
+
+TEST_F(FrameGuardTest, WhenAllConnectionsHaveTooManyCallsThoseWithFewMayGoOn) {
+  FrameGuard many({.all_calls = 40}, totals_);
+  FrameGuard few({.all_calls = 40}, totals_);
+  const auto call = [&](FrameGuard& guard, uint32_t number) {
+    std::string bytes = Frame(kHeadersFrame, kEndHeadersFlag, 2 * number + 1, 100);
+    return guard.Read(bytes, now_);
+  };
+  for (FrameGuard* guard : {&many, &few}) {
+    std::string preface = kPreface;
+    guard->Read(preface, now_);
+  }
+  for (uint32_t i = 0; i < 40; ++i) ASSERT_EQ(call(many, i), FrameAbuse::kNone);
+  for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(call(few, i), FrameAbuse::kNone);
+  EXPECT_EQ(totals_.calls, 56);
+  EXPECT_EQ(call(many, 40), FrameAbuse::kStreams);
+  many.Leave();
+  EXPECT_EQ(totals_.calls, 16);
+  EXPECT_EQ(call(few, 16), FrameAbuse::kNone);
+}
+
+TEST_F(FrameGuardTest, ACallIsCountedUntilItEnds) {
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_EQ(totals_.calls, 4);
+  Answer(stream_);
+  EXPECT_EQ(totals_.calls, 3);
+  Read(Frame(kRstStreamFrame, 0, stream_ - 2, 4));
+  EXPECT_EQ(totals_.calls, 2);
+  guard_.Leave();
+  guard_.Leave();
+  EXPECT_EQ(totals_.calls, 0);
+  // A client may have sent more than was read when it hung up.
+  for (size_t i = 2; i < kFrameLimits.streams; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Call()), FrameAbuse::kStreams);
+  Answer(stream_ - 2);
+  EXPECT_EQ(totals_.calls, 0);
+}
+
+TEST_F(FrameGuardTest, ALargeMessageIsGivenBackWhenTheConnectionEnds) {
+  const uint32_t size = 16 << 20;
+  const std::string prefix = {'\0', '\1', '\0', '\0', '\0'};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+    ASSERT_EQ(Read(MakeFrameHeader(kDataFrame, 0, stream_, 5) + prefix), FrameAbuse::kNone);
+  }
+  EXPECT_EQ(totals_.large_bytes, size);
+  guard_.Leave();
+  EXPECT_EQ(totals_.large_bytes, 0U);
+  guard_.ReadSent(Frame(kRstStreamFrame, 0, stream_, 4));
+  EXPECT_EQ(totals_.large_bytes, 0U);
 }
 
 TEST_F(FrameGuardTest, AbuseStays) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,13 +43,14 @@ class MessageGuardTest : public ::testing::Test {
   }
 
   MessageGuard guard_;
-  LargeMessages large_{.max_message = kMost, .max_bytes = 2 * kMost};
+  std::atomic<uint64_t> shared_{0};
+  LargeMessages large_{kMost, shared_};
 };
 
 TEST_F(MessageGuardTest, LeavesMessagesUpToTheLimitAlone) {
   const std::string all = Message(0) + Message(kMost) + Message(3) + Message(kMost);
   for (const size_t piece : {size_t{1}, size_t{7}, all.size()}) EXPECT_EQ(Read(all, piece), all);
-  EXPECT_EQ(large_.bytes, 0U);
+  EXPECT_EQ(large_.bytes(), 0U);
 }
 
 TEST_F(MessageGuardTest, ACompressedMessageIsRefusedBeforeItIsUnpacked) {
@@ -111,15 +113,13 @@ TEST_F(MessageGuardTest, ASizeThatComesInPiecesIsStillBounded) {
 }
 
 TEST_F(MessageGuardTest, BoundsTheLargeMessagesOfAllStreams) {
+  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared - kMost));
   std::string first = Prefix(kMost) + "m";
   EXPECT_EQ(guard_.Read(first, large_), 1);
+  EXPECT_EQ(first, Prefix(kMost) + "m");
   MessageGuard second;
-  std::string bytes = Prefix(kMost) + "m";
+  std::string bytes = Prefix(LargeMessages::kLarge) + std::string(100, 'm');
   EXPECT_EQ(second.Read(bytes, large_), 1);
-  EXPECT_EQ(bytes, Prefix(kMost) + "m");
-  MessageGuard third;
-  bytes = Prefix(LargeMessages::kLarge) + std::string(100, 'm');
-  EXPECT_EQ(third.Read(bytes, large_), 1);
   ASSERT_TRUE(RefusalIn(bytes).has_value());
   EXPECT_EQ(RefusalIn(bytes)->reason, MessageRefusal::Reason::kTooManyAtOnce);
   // Small ones need no place, and the end of a stream frees one.
@@ -127,19 +127,44 @@ TEST_F(MessageGuardTest, BoundsTheLargeMessagesOfAllStreams) {
   bytes = Message(100);
   small.Read(bytes, large_);
   EXPECT_EQ(bytes, Message(100));
-  second.End(large_);
-  MessageGuard fourth;
+  guard_.End(large_);
+  MessageGuard third;
   bytes = Prefix(kMost);
-  fourth.Read(bytes, large_);
+  third.Read(bytes, large_);
   EXPECT_EQ(bytes, Prefix(kMost));
 }
 
 TEST_F(MessageGuardTest, APrefixInPiecesCannotGetAroundThat) {
-  large_.bytes = large_.max_bytes;
+  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared));
   std::string start = Prefix(kMost).substr(0, 4);
   EXPECT_EQ(guard_.Read(start, large_), 1);
   std::string last = Prefix(kMost).substr(4);
   EXPECT_EQ(guard_.Read(last, large_), -1);
+}
+
+TEST_F(MessageGuardTest, AConnectionHasItsOwnBytesWhateverOthersTake) {
+  LargeMessages other(kMost, shared_);
+  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared));
+  EXPECT_TRUE(other.Take(LargeMessages::kOwn));
+  EXPECT_FALSE(other.Take(1));
+  EXPECT_EQ(other.bytes(), LargeMessages::kOwn);
+  // The shared bytes are the first to come back.
+  large_.GiveBack(10);
+  EXPECT_TRUE(other.Take(10));
+  EXPECT_FALSE(other.Take(1));
+  other.GiveBack(LargeMessages::kOwn + 10);
+  large_.GiveBack(LargeMessages::kOwn);
+  EXPECT_EQ(shared_, 0U);
+}
+
+TEST_F(MessageGuardTest, ThreeMessagesOfTheLargestSizeMayComeAtOnce) {
+  for (const uint64_t max_message : {uint64_t{16} << 20, uint64_t{1} << 30}) {
+    LargeMessages large(max_message, shared_);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(large.Take(max_message));
+    EXPECT_FALSE(large.Take(max_message));
+    large.Leave();
+    EXPECT_EQ(shared_, 0U);
+  }
 }
 
 TEST(MessageRefusalTest, NoOtherMessageIsTakenForOne) {
