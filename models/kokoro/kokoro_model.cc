@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "models/kokoro/kokoro_batch.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
@@ -28,6 +27,7 @@
 #include "models/speech/unit_recorder.h"
 #include "models/speech/voice_mix.h"
 #include "models/text/multilingual/espeak_language.h"
+#include "models/text/unicode.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -37,14 +37,11 @@ constexpr float kMaxSpeed = 2.0F;
 // The cost of a second of speech on the CPU, relative to Piper's medium voices.
 constexpr float kSpeechCost = 20;
 static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
-constexpr char kWarmupPhrase[] = "Thank you very much.";
-constexpr char kWarmupSentence[] =
-    "The first sentence that is spoken should not take longer than all the others.";
 constexpr char kWarmupWords[] =
     "the first sentence that is spoken should not take longer than all of the others and so we say "
     "a few more words here until there are as many of them as people will ever ask for in one long "
     "sentence";
-constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
+constexpr double kWarmupStep = 1.1;  // the least ratio between two ShapeBuckets is 8 / 7
 
 // The loaded parts of a model.
 struct Parts {
@@ -100,7 +97,8 @@ class LoadedKokoro final : public models::Model {
   const models::ModelInfo& info() const override { return info_; }
   absl::Status Validate(const models::Input& input) const override;
   double EstimateWork(const models::Input& input) const override {
-    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
+    const auto& speech = std::get<models::SynthesizeInput>(input);
+    return speech::EstimateWork(speech) * speech.speed;  // the network speaks at normal speed
   }
   std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
   std::vector<models::Input> WarmupInputs() const override;
@@ -172,7 +170,7 @@ bool LoadedKokoro::EmitCached(models::Request& request) const {
   if (!shares.ok()) return false;
   const auto known = state.recorder.Find({.ids = state.plan.ids(),
                                           .voices = *std::move(shares),
-                                          .speed = state.plan.speed(),
+                                          .speed = 1,  // cached audio is not stretched yet
                                           .seed = input.seed,
                                           .place = input.first_sentence + state.plan.spoken()});
   if (known == nullptr) return false;
@@ -182,37 +180,24 @@ bool LoadedKokoro::EmitCached(models::Request& request) const {
 }
 
 std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
-  const auto speech = [](std::string text) {
-    models::SynthesizeInput input;
-    input.text = std::move(text);
-    input.use_cache = false;
-    return input;
-  };
-  std::vector<models::Input> inputs = {speech("One.")};
+  models::SynthesizeInput input;
+  input.text = "One.";
+  input.use_cache = false;
+  std::vector<models::Input> inputs = {input};
   if (!parts_.few_shapes) return inputs;
-  // Covers about each number of frames of half a second to ten.
-  for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
-    for (float speed = kMinSpeed; speed < kMaxSpeed; speed *= kWarmupStep) {
-      models::SynthesizeInput input = speech(text);
-      input.speed = speed;
-      inputs.emplace_back(std::move(input));
-    }
-  }
-  // Covers each number of phonemes, spoken fast.
-  std::string text;
-  int64_t last = 0;
-  for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
-    text = absl::StrCat(text, text.empty() ? "" : " ", word);
-    const auto phonemes = reader_.ToPhonemes(text, "", /*with_words=*/false);
-    if (!phonemes.ok()) break;
-    const size_t count = reader_.ToIds(phonemes->phonemes).symbols.size();
+  // Covers each number of phonemes, and with them about each number of frames of one second to ten.
+  const auto read = reader_.ToPhonemes(kWarmupWords, "", /*with_words=*/false);
+  if (!read.ok()) return inputs;
+  input.is_phonemes = true;
+  double next = 2;  // the least number of phonemes that is worth another input
+  for (size_t end = 0; end < read->phonemes.size();) {
+    end += models::DecodeAt(read->phonemes, end).bytes;
+    input.text = read->phonemes.substr(0, end);
+    const auto count = reader_.ToIds(input.text).symbols.size();
+    if (static_cast<double>(count) < next) continue;
     if (count > parts_.network.max_phonemes()) break;
-    const int64_t bucket = parts_.network.batch->PhonemesBucket(count + kEndMarks);
-    if (bucket == last) continue;
-    last = bucket;
-    models::SynthesizeInput input = speech(text);
-    input.speed = kMaxSpeed;  // for the fewest frames
-    inputs.emplace_back(std::move(input));
+    next = static_cast<double>(count) * kWarmupStep;
+    inputs.emplace_back(input);
   }
   return inputs;
 }

@@ -65,20 +65,19 @@ absl::StatusOr<KokoroBatch::Sentence> KokoroSynthesizer::SentenceOf(
 }
 
 absl::StatusOr<std::optional<int64_t>> KokoroSynthesizer::CountFrames(
-    models::Request& request, std::vector<int64_t>& frames) const {
+    models::Request& request, std::span<const int64_t> frames) const {
   if (std::find(frames.begin(), frames.end(), 0) != frames.end()) {
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
   speech::SpeechPlan& plan = PlanOf(request);
-  frames = plan.ScaledFrames(frames);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
   const int64_t samples = count * network_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.speech().sample_rate) {
     if (plan.Halve()) return std::nullopt;
     return absl::InvalidArgumentError(absl::StrCat(
-        plan.field(), ", speed: one sentence would last ", samples / info_.speech().sample_rate,
-        " seconds, allowed are ", kMaxUnitSeconds));
+        plan.field(), ": one sentence would last ", samples / info_.speech().sample_rate,
+        " seconds at normal speed, allowed are ", kMaxUnitSeconds));
   }
   plan.SetFrames(frames, network_.samples_per_frame);
   StateOf(request).recorder.Begin(frames, static_cast<size_t>(samples));

@@ -41,10 +41,9 @@ class KokoroSynthesizer {
                                     runtime::WorkerContext& context) const;
   // Returns the batch's input for the request's unit, to which it refers.
   absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
-  // Scales the frames of a unit's phonemes to its speed, sets them and returns their sum; nullopt
-  // and errors as in Spoken.
+  // Sets the frames of a unit's phonemes and returns their sum; nullopt and errors as in Spoken.
   absl::StatusOr<std::optional<int64_t>> CountFrames(models::Request& request,
-                                                     std::vector<int64_t>& frames) const;
+                                                     std::span<const int64_t> frames) const;
   // Returns [1, style] for that many phonemes without the marks of the ends.
   at::Tensor MixStyle(const std::vector<speech::VoiceShare>& shares, size_t phonemes) const;
 

@@ -20,7 +20,8 @@ struct SpeechState final : models::RequestState {
       : plan(input, {.max_bytes = kMaxUnitBytes,
                      .first_clause_alone = true,
                      .pauses = pauses,
-                     .sample_rate = sample_rate}),
+                     .sample_rate = sample_rate,
+                     .stretches = true}),
         recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
 
   speech::SpeechPlan plan;

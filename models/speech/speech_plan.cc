@@ -13,6 +13,7 @@
 #include "models/speech/marked_reading.h"
 #include "models/speech/sound_edges.h"
 #include "models/speech/speech_units.h"
+#include "models/speech/time_stretch.h"
 #include "models/speech/voice_level.h"
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
@@ -127,7 +128,7 @@ double SpeechPlan::WorkLeft(double spoken_part) const {
   const double work = models::kSentenceWork * static_cast<double>(units_.size() - next_) +
                       static_cast<double>(end - unit.data());
   const double spoken = spoken_part * (models::kSentenceWork + static_cast<double>(unit.size()));
-  return (work - spoken) / input_.speed;
+  return (work - spoken) / (manner_.stretches ? 1 : input_.speed);
 }
 
 bool SpeechPlan::Halve() {
@@ -173,6 +174,11 @@ void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_
 
 int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
   return std::lround(static_cast<double>(seconds) * sample_rate / speed());
+}
+
+int64_t SpeechPlan::NetworkSamples(float seconds, int sample_rate) const {
+  return manner_.stretches ? std::lround(static_cast<double>(seconds) * sample_rate)
+                           : Scaled(seconds, sample_rate);
 }
 
 std::optional<int64_t> SpeechPlan::MarkedPause(size_t part, int sample_rate,
@@ -225,16 +231,22 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
 }
 
-void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t shift,
+void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t origin, int64_t before,
                           models::SynthesizeOutput& chunk) {
   const std::vector<int64_t>& bounds = times.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
+  const auto heard = [&](int64_t sample) {
+    sample -= origin;
+    return before +
+           (manner_.stretches ? std::llround(static_cast<double>(sample) / speed()) : sample);
+  };
   // Sound that was cut off at the beginning has no time of its own.
-  const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
-                           std::vector<models::SpokenSpan>& spans) {
-    begin = std::max<int64_t>(begin + shift, 0);
-    if (end + shift > begin) spans.push_back({std::move(text), begin, end + shift, character});
+  const auto add = [&](std::string text, int64_t begin, int64_t end, size_t character,
+                       std::vector<models::SpokenSpan>& spans) {
+    begin = std::max<int64_t>(heard(begin), 0);
+    end = heard(end);
+    if (end > begin) spans.push_back({std::move(text), begin, end, character});
   };
   if (input_.phoneme_times) {
     for (size_t i = 0; i < read_.symbols.size(); ++i) {
@@ -291,32 +303,36 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
     chunk.text = units_[next_];
     if (whole) times_.FollowSound(all, sample_rate);
     before = PauseBefore(sample_rate);
-    if (onset) begin = static_cast<int64_t>(*onset) - Scaled(kLead, sample_rate);
+    if (onset) begin = static_cast<int64_t>(*onset) - NetworkSamples(kLead, sample_rate);
   }
   int64_t end = size;
   if (last) {
     const auto searched = static_cast<int64_t>(all.size() - tail.size());  // where the tail begins
     const auto sound = LastSound(tail, sample_rate);
     if (sound || searched > 0)
-      end = searched + static_cast<int64_t>(sound.value_or(0)) + Scaled(kTail, sample_rate);
+      end = searched + static_cast<int64_t>(sound.value_or(0)) + NetworkSamples(kTail, sample_rate);
     // The times of a unit are emitted with its first chunk, which may come before the end of its
     // sound is known.
     if (!times_.bounds.empty())
-      end = std::max(end, times_.SoundsEnd() + Scaled(kMarkSilence, sample_rate) - given_);
+      end = std::max(end, times_.SoundsEnd() + NetworkSamples(kMarkSilence, sample_rate) - given_);
   }
   if (first) {
     SymbolTimes heard = times_;
     // Where the audio ends does not depend on this, so that a stream has the same samples.
     if (last && !whole && given_ == 0) heard.FollowSound(all, sample_rate);
-    heard.EndMarksAt(heard.SoundsEnd() + Scaled(kMarkSilence, sample_rate));
-    AddTimes(heard, before - begin - given_, chunk);
+    heard.EndMarksAt(heard.SoundsEnd() + NetworkSamples(kMarkSilence, sample_rate));
+    AddTimes(heard, begin + given_, before, chunk);
   }
   given_ += size;
-  if (begin < 0) before -= std::exchange(begin, 0);
+  const auto lead = static_cast<size_t>(-std::min<int64_t>(begin, 0));
+  begin = std::max<int64_t>(begin, 0);
+  std::vector<float> sound(lead, 0.0F);
+  sound.insert(sound.end(), samples.begin() + begin,
+               samples.begin() + std::clamp(end, begin, size));
+  if (end > size) sound.insert(sound.end(), static_cast<size_t>(end - size), 0.0F);
+  if (manner_.stretches) sound = StretchTime(sound, speed(), sample_rate);
   chunk.samples.assign(static_cast<size_t>(before), 0.0F);
-  chunk.samples.insert(chunk.samples.end(), samples.begin() + begin,
-                       samples.begin() + std::clamp(end, begin, size));
-  if (end > size) chunk.samples.insert(chunk.samples.end(), static_cast<size_t>(end - size), 0.0F);
+  chunk.samples.insert(chunk.samples.end(), sound.begin(), sound.end());
   ApplyGain(manner_of_unit().gain_db, chunk.samples);
   return chunk;
 }

@@ -40,6 +40,9 @@ class SpeechPlan {
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
     int sample_rate = 0;  // of a text that has only pauses
+    // The network speaks at normal speed, and its audio is stretched to the speed that is asked
+    // for. Only for units of one chunk.
+    bool stretches = false;
   };
 
   SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
@@ -90,14 +93,18 @@ class SpeechPlan {
   // nullopt: the usual one, which is at least `least`.
   std::optional<int64_t> MarkedPause(size_t part, int sample_rate,
                                      models::SpeechBreak& least) const;
+  // Returns the same before the network's samples are stretched.
+  int64_t NetworkSamples(float seconds, int sample_rate) const;
   // Returns the number of samples of silence between the current unit and the previous one.
   int64_t PauseBefore(int sample_rate) const;
   // Returns the same between the last unit and the end.
   int64_t PauseAfter() const;
   // Keeps what is needed of silent samples at the beginning of a unit.
   void KeepSilence(std::vector<float> samples, int sample_rate);
-  // Adds the times of the unit, whose first sample becomes the `shift`th.
-  void AddTimes(const SymbolTimes& times, int64_t shift, models::SynthesizeOutput& chunk);
+  // Adds the times of the unit; the network's sample `origin` is heard `before` samples after the
+  // beginning of the chunk.
+  void AddTimes(const SymbolTimes& times, int64_t origin, int64_t before,
+                models::SynthesizeOutput& chunk);
 
   const models::SynthesizeInput& input_;
   const Manner manner_;

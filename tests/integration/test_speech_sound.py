@@ -97,6 +97,22 @@ def test_piper_speaks_as_fast_as_it_is_told(daemon, speed, near):
     assert speak(daemon, speed=speed).duration_seconds * speed == pytest.approx(normal, rel=near)
 
 
+@pytest.mark.parametrize("text", ["No.", "Hello.", TEXT])
+@pytest.mark.parametrize("voice", ["jm_kumo", "jf_alpha"])
+def test_kokoro_speaks_exactly_as_fast_as_it_is_told(daemon, text, voice):
+    normal = speak(daemon, text, model=KOKORO, voice=voice).duration_seconds
+    for speed in (0.5, 1.25, 2):
+        assert speak(daemon, text, model=KOKORO, voice=voice, speed=speed).duration_seconds * speed == pytest.approx(normal, rel=0.002)
+
+
+@pytest.mark.parametrize("speed", [0.5, 2])
+def test_words_of_stretched_speech_have_their_times(daemon, speed):
+    answer = speak(daemon, model=KOKORO, speed=speed)
+    for begin, end, words in sounds(answer):
+        assert words[0].start_seconds == pytest.approx(begin, abs=NEAR), words[0].text
+        assert words[-1].end_seconds == pytest.approx(end, abs=NEAR), words[-1].text
+
+
 def test_piper_is_as_loud_as_a_voice_should_be_and_does_not_clip(daemon):
     peaks = [np.abs(np.frombuffer(speak(daemon, TEXT, seed=seed).audio, np.float32)).max() for seed in range(3)]
     assert 0.75 < min(peaks) and max(peaks) < 1

@@ -180,10 +180,8 @@ TEST_F(KokoroModelTest, SpeedChangesTheLength) {
   const size_t fast = speech::Samples(*model, input).size();
   input.speed = 0.5F;
   const size_t slow = speech::Samples(*model, input).size();
-  EXPECT_NEAR(static_cast<double>(fast), static_cast<double>(normal) / 2,
-              static_cast<double>(normal) / 10);
-  EXPECT_NEAR(static_cast<double>(slow), static_cast<double>(normal) * 2,
-              static_cast<double>(normal) / 10);
+  EXPECT_NEAR(static_cast<double>(fast), static_cast<double>(normal) / 2, 1);
+  EXPECT_NEAR(static_cast<double>(slow), static_cast<double>(normal) * 2, 1);
 }
 
 TEST_F(KokoroModelTest, BadInputIsRefusedByFieldValueAndWhatIsAllowed) {
@@ -245,18 +243,17 @@ TEST_F(KokoroModelTest, AUnitThatWouldLastTooLongIsCutBeforeItIsDecoded) {
       Load({.durations = 5000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
   speech::Collector sink;
   models::SynthesizeInput input = speech::Say("one two");
-  input.speed = 2;  // 3.3 seconds a phoneme
+  input.speed = 2;
   EXPECT_TRUE(speech::SpeakAll(*model, input, sink).ok());
   EXPECT_GE(sink.parts.size(), 1U);
   for (const models::SynthesizeOutput& part : sink.parts)
-    EXPECT_LE(part.samples.size(), 60U * 24000);
+    EXPECT_LE(part.samples.size(), 30U * 24000);
   const auto longer =
       Load({.durations = 60000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
   speech::Collector silent;
   const absl::Status status = speech::SpeakAll(*longer, speech::Say("one"), silent);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("text, speed: one sentence would last"), std::string::npos)
-      << status;
+  EXPECT_NE(status.message().find("text: one sentence would last"), std::string::npos) << status;
   EXPECT_TRUE(silent.parts.empty());
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -148,6 +150,35 @@ TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstChunk) {
   const models::SynthesizeOutput next = plan.TakeChunk({}, 8000, true);
   EXPECT_TRUE(next.words.empty());
   EXPECT_TRUE(next.phonemes.empty());
+}
+
+TEST_F(SpeechPlanTest, StretchedUnitsAndTheirTimesAreTrueToTheSpeed) {
+  // Silence, a second of sound, and silence.
+  std::vector<float> samples(24000, 0.0F);
+  std::fill(samples.begin() + 8000, samples.begin() + 16000, 0.5F);
+  const auto speak = [&](float speed) {
+    models::SynthesizeInput input = Say("AB.", true);
+    input.phoneme_times = true;
+    input.speed = speed;
+    models::Request request(input, TimePoint::max(), sink_);
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {.stretches = true});
+    EXPECT_TRUE(plan.Prepare(request, reader_));
+    plan.SetFrames(std::vector<int64_t>{80, 40, 0, 40, 0, 80, 0, 0}, 100);
+    return plan.TakeChunk(samples, 8000, true);
+  };
+  const models::SynthesizeOutput normal = speak(1);
+  EXPECT_EQ(normal.samples.size(), 8000U + 240 + 800);  // with 0.03 s before it and 0.1 s behind it
+  for (const float speed : {0.5F, 1.25F, 2.0F}) {
+    const models::SynthesizeOutput other = speak(speed);
+    EXPECT_EQ(other.samples.size(), static_cast<size_t>(std::lround(9040 / speed)));
+    ASSERT_EQ(other.phonemes.size(), normal.phonemes.size());
+    for (size_t i = 0; i < normal.phonemes.size(); ++i) {
+      EXPECT_EQ(other.phonemes[i].begin,
+                std::lround(static_cast<float>(normal.phonemes[i].begin) / speed));
+      EXPECT_EQ(other.phonemes[i].end,
+                std::lround(static_cast<float>(normal.phonemes[i].end) / speed));
+    }
+  }
 }
 
 TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
