@@ -14,6 +14,7 @@ KINDS = {
     "vits": "speech: a Piper voice",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
     "kokoro": "speech: Kokoro-82M",
+    "pull": "models by their names, from where they are published",
     "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200, as the hub has them or from Marian itself",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
@@ -37,7 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         module.run(args)
     except ConvertError as error:
         print(f"models.convert {args.kind}: {error}", file=sys.stderr)
-        return 1
+        return error.status
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         return 130

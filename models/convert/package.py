@@ -13,6 +13,7 @@ OLD = ".old"   # ends the name of the version that a new one replaces, for a mom
 
 class ConvertError(Exception):
     """What went wrong, in words for the person who ran the command."""
+    status = 1   # of the command
 
 
 def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) -> None:

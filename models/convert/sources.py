@@ -20,6 +20,9 @@ class Source:
     place: pathlib.Path    # a folder, or the .onnx file of a voice
     name: str              # as the person who added it named the folder or the file
 
+    def named(self, name: str) -> "Source":
+        return dataclasses.replace(self, name=name)
+
 
 def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
     """scratch: an empty folder for what is unpacked; the source may lie there."""

@@ -18,9 +18,9 @@ BERGAMOT_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-dec
 STYLE_ROWS = 510
 
 
-def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: int = PIECES) -> dict[str, np.ndarray]:
+def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: int = PIECES, seed: int = 5) -> dict[str, np.ndarray]:
     """As Mozilla's `base` (512, 2048, 6, 2) and `base-memory` (384, 1536, 6, 4) have them."""
-    chance, found = np.random.default_rng(5), {}
+    chance, found = np.random.default_rng(seed), {}
 
     def linear(name: str, kind: str, rows: int, columns: int) -> None:
         found[f"{name}W{kind}"] = chance.integers(-2, 3, size=(rows, columns)).astype(np.int8)
@@ -54,9 +54,10 @@ def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: 
     return found
 
 
-def bergamot(folder: pathlib.Path, languages: str = "ende", settings: dict[str, str] = BERGAMOT_SETTINGS, width: int = 128) -> None:
+def bergamot(folder: pathlib.Path, languages: str = "ende", settings: dict[str, str] = BERGAMOT_SETTINGS, width: int = 128,
+             seed: int = 5) -> None:
     folder.mkdir(parents=True)
-    write_bin(folder / f"model.{languages}.intgemm.alphas.bin", bergamot_arrays(width, 2 * width, 1, 2), settings, 20)
+    write_bin(folder / f"model.{languages}.intgemm.alphas.bin", bergamot_arrays(width, 2 * width, 1, 2, seed=seed), settings, 20)
     shutil.copy(DATA / "tiny.spm", folder / f"vocab.{languages}.spm")
 
 

@@ -1,0 +1,279 @@
+"""Names of published models: which files they have, where these are, and what they must hash to."""
+
+import dataclasses
+import difflib
+import json
+import pathlib
+import re
+import urllib.parse
+import zlib
+from typing import Any
+
+from . import hubs
+from .http_client import MOST_JSON, Client, RemoteFile
+from .package import name_for
+from .pull_error import NotFound, NotGenuine, PullError
+
+PIPER_REPOSITORY = "rhasspy/piper-voices"
+FIREFOX_LICENSE = "MPL-2.0"
+UNKNOWN_LICENSE = "NOASSERTION"
+MOST_CARD = 1 << 20
+# Short names, with the languages of requests that name none where the model has many.
+_KNOWN = {
+    "kokoro-82m": ("hexgrad/Kokoro-82M", None, None),
+    "nllb-200-distilled-600m": ("facebook/nllb-200-distilled-600M", "en", "de"),
+    "nllb-200-distilled-1.3b": ("facebook/nllb-200-distilled-1.3B", "en", "de"),
+    "m2m100-418m": ("facebook/m2m100_418M", "en", "de"),
+    "m2m100-1.2b": ("facebook/m2m100_1.2B", "en", "de"),
+}
+_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *_KNOWN)
+_REPOSITORY = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
+_TRANSLATOR_FILES = re.compile(r"[^/]+\.(json|spm|model)")
+_SHA256, _SHA1, _MD5 = (re.compile(rf"[0-9a-fA-F]{{{length}}}") for length in (64, 40, 32))
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    asked: str                   # as the person named it
+    name: str                    # in the repository, unless told otherwise
+    files: list[RemoteFile]
+    license: str
+    revision: str
+    source: str | None = None    # language of requests that name none
+    target: str | None = None
+
+    @property
+    def size(self) -> int | None:
+        """Of the transfer; None where it is not announced."""
+        return sum(file.size for file in self.files) if all(file.size is not None for file in self.files) else None
+
+
+def resolve(asked: str, client: Client) -> list[Published]:
+    """One model, or both directions of `firefox/<language>`."""
+    kind, slash, rest = asked.partition("/")
+    if asked.startswith("hf:"):
+        if not (found := _REPOSITORY.fullmatch(asked[3:])):
+            raise NotFound(f"'{asked}' is no hf:<owner>/<repository>[@<revision>]")
+        return [_of_repository(asked, client, found[1], found[2] or "main")]
+    if slash and kind == "piper":
+        return [_voice(asked, client, rest)]
+    if slash and kind == "firefox":
+        return _pairs(asked, client, rest)
+    if asked in _KNOWN:
+        repository, source, target = _KNOWN[asked]
+        return [dataclasses.replace(_of_repository(asked, client, repository, "main"), name=asked, source=source, target=target)]
+    if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
+        return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
+    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*_KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'opus-mt-en-de'])}; "
+                   f"names are {', '.join(_FORMS)}")
+
+
+def _nearest(asked: str, names: list[str]) -> str:
+    lower = {name.lower(): name for name in names}
+    near = [lower[name] for name in difflib.get_close_matches(asked.lower(), lower, 3, 0)]
+    return f"nearest are {', '.join(near)}" if near else "there are none"
+
+
+def _object(value: Any, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise NotGenuine(f"{where}: the answer is not what a hub says; is it the right hub or mirror?")
+    return value
+
+
+def _shown(value: Any) -> str:
+    """What a hub said, for a message of one line."""
+    return json.dumps(str(value)[:80])[1:-1]
+
+
+def _text(value: Any, form: re.Pattern, where: str) -> str:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise NotGenuine(f"{where}: '{_shown(value)}' is not what a hub says; is it the right hub or mirror?")
+    return value
+
+
+def _size(value: Any, where: str) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 40):
+        raise NotGenuine(f"{where}: the size {_shown(value)} is not what a hub says")
+    return value
+
+
+def _inside(name: Any, where: str) -> str:
+    """A path below a folder."""
+    if not isinstance(name, str) or not re.fullmatch(r"[^\x00-\x1f\\]{1,512}", name) or name.startswith("/") or \
+            {"", ".", ".."} & set(name.split("/")):
+        raise NotGenuine(f"{where}: the file name '{_shown(name)}' would lie outside the folder")
+    return name
+
+
+@dataclasses.dataclass(frozen=True)
+class _Repository:
+    name: str
+    revision: str
+    files: dict[str, dict]
+    license: str
+
+    def file(self, path: str, local: str | None = None, md5: str | None = None, size: int | None = None) -> RemoteFile:
+        given = self.files.get(path, {})
+        where = f"{self.name}: {path}"
+        url = f"{hubs.hugging_face()}/{self.name}/resolve/{self.revision}/{urllib.parse.quote(path)}"
+        large = given.get("lfs") if isinstance(given.get("lfs"), dict) else None
+        sha256 = _text(large.get("sha256") or large.get("oid"), _SHA256, where) if large else None
+        blob = _text(given["blobId"], _SHA1, where) if not large and given.get("blobId") else None
+        stated = _size((large or given).get("size", given.get("size")), where)
+        return RemoteFile(url, _inside(local or path, where), size if stated is None else stated, sha256=sha256, git_sha1=blob, md5=md5)
+
+
+def _repository(client: Client, name: str, revision: str) -> _Repository:
+    url = f"{hubs.hugging_face()}/api/models/{name}/revision/{urllib.parse.quote(revision, safe='')}?blobs=true"
+    try:
+        answer = _object(client.json(url), url)
+    except NotFound as error:
+        raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}") from error
+    siblings = answer.get("siblings")
+    if not isinstance(siblings, list):
+        raise NotGenuine(f"{url}: has no list of files; is it the right hub or mirror?")
+    files = {_inside(_object(entry, url).get("rfilename"), url): entry for entry in siblings}
+    card = answer.get("cardData")
+    return _Repository(name, _text(answer.get("sha"), _SHA1, url), files, _license(card.get("license") if isinstance(card, dict) else None))
+
+
+def _license(text: Any) -> str:
+    """As SPDX writes the identifiers that the hub has in small letters."""
+    if not isinstance(text, str) or not re.fullmatch(r"[\w.+-]{1,64}", text, re.ASCII) or text in ("other", "unknown"):
+        return UNKNOWN_LICENSE
+    return {"apache-2.0": "Apache-2.0", "mit": "MIT"}.get(text, text.upper())
+
+
+def is_non_commercial(license_text: str) -> bool:
+    return re.search(r"\bnc\b|non-?\s?commercial", license_text, re.IGNORECASE) is not None
+
+
+def _of_repository(asked: str, client: Client, name: str, revision: str) -> Published:
+    repository = _repository(client, name, revision)
+    return Published(asked, name_for(name.partition("/")[2]), [repository.file(path) for path in _choose(repository)], repository.license,
+                     repository.revision)
+
+
+def _choose(repository: _Repository) -> list[str]:
+    """The files that a converter reads, told by their names as models/convert/sources.py does."""
+    names = sorted(repository.files)
+    styles = [name for name in names if re.fullmatch(r"voices/[^/]+\.pt", name)]
+    checkpoints = [name for name in names if re.fullmatch(r"[^/]+\.pth", name)]
+    if styles and len(checkpoints) == 1 and "config.json" in names:
+        return ["config.json", *checkpoints, *styles]
+    voices = [name for name in names if name.endswith(".onnx") and name + ".json" in names]
+    if len(voices) == 1:
+        return [voices[0] + ".json", voices[0]]
+    if voices:
+        raise PullError(f"{repository.name}: has {len(voices)} voices; pull one by its name, piper/<voice>, or download it and use add")
+    weights = next((name for name in ("model.safetensors", "pytorch_model.bin") if name in names), None)
+    if "config.json" in names and weights:
+        return [*(name for name in names if _TRANSLATOR_FILES.fullmatch(name) and not name.endswith(".index.json")), weights]
+    raise PullError(f"{repository.name}: has no files of a model that is supported: a Piper voice, Kokoro, or Marian, M2M-100 or NLLB-200 with "
+                    "model.safetensors or pytorch_model.bin in one piece")
+
+
+def voices(client: Client, repository: _Repository) -> dict[str, dict]:
+    """The index of Piper's voices by their keys."""
+    url = repository.file("voices.json").url
+    return {key: entry for key, entry in _object(client.json(url), url).items() if isinstance(entry, dict)}
+
+
+def _voice(asked: str, client: Client, wanted: str) -> Published:
+    repository = _repository(client, PIPER_REPOSITORY, "main")
+    index = voices(client, repository)
+    aliases = {alias: key for key, entry in index.items() for alias in entry.get("aliases") or [] if isinstance(alias, str)}
+    key = wanted if wanted in index else aliases.get(wanted)
+    if key is None:
+        raise NotFound(f"'{asked}' is no voice of {PIPER_REPOSITORY}; {_nearest(asked, ['piper/' + name for name in index])}")
+    files, card = [], None
+    for path, entry in _object(index[key].get("files"), key).items():
+        entry = _object(entry, path)
+        local = pathlib.PurePosixPath(_inside(path, key)).name
+        if local == "MODEL_CARD":
+            card = repository.file(path)
+        elif local.endswith((".onnx", ".onnx.json")):
+            files.append(repository.file(path, local, _text(entry.get("md5_digest"), _MD5, path), _size(entry.get("size_bytes"), path)))
+    if sorted(pathlib.PurePosixPath(file.name).suffix for file in files) != [".json", ".onnx"]:
+        raise NotGenuine(f"{PIPER_REPOSITORY}: {key} has not one .onnx and one .json file")
+    text = client.text(card.url, MOST_CARD).decode("utf-8", "replace") if card else ""
+    found = re.search(r"^\W*licen[sc]e\W*:\s*(\S.{0,200})$", text, re.IGNORECASE | re.MULTILINE)
+    return Published(asked, name_for(key), sorted(files, key=lambda file: file.size or 0), _shown(found[1].strip()) if found else UNKNOWN_LICENSE,
+                     repository.revision)
+
+
+def registry(client: Client) -> dict[str, list]:
+    """Mozilla's releases by pair."""
+    url = f"{hubs.firefox_registry()}/db/models.json"
+    body = client.text(url, MOST_JSON)
+    if body[:2] == b"\x1f\x8b":
+        unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            body = unpacking.decompress(body, MOST_JSON)
+        except zlib.error as error:
+            raise NotGenuine(f"{url}: is damaged: {error}") from error
+    try:
+        models = _object(_object(json.loads(body), url).get("models"), url)
+    except (ValueError, RecursionError) as error:
+        raise NotGenuine(f"{url}: the answer is not JSON; is it the right hub or mirror?") from error
+    return {pair: [release for release in releases if isinstance(release, dict) and isinstance(release.get("files"), dict)]
+            for pair, releases in models.items() if isinstance(releases, list)}
+
+
+def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
+    releases = registry(client)
+    pairs = [wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"]
+    pairs = [pair for pair in pairs if pair in releases]
+    if not pairs:
+        raise NotFound(f"'{asked}' is no pair of Mozilla's; {_nearest(asked, ['firefox/' + pair for pair in releases])}")
+    return [_pair(f"firefox/{pair}", client, pair, releases[pair]) for pair in pairs]
+
+
+def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Published:
+    released = [release for release in releases if str(release.get("releaseStatus", "")).startswith("Release")]
+    if not released:
+        raise NotFound(f"'{asked}': Mozilla has no release of this pair yet")
+    shared = [release for release in released if "vocab" in release["files"]]
+    if not shared:
+        raise PullError(f"'{asked}': has a vocabulary of each language, which is not supported")
+    source, _, target = pair.partition("-")
+    records = _records(client, source, target)
+
+    def model_record(release: dict) -> dict | None:
+        stated = _object(release["files"].get("model"), asked).get("uncompressedHash")
+        return next((record for record in records if record.get("fileType") == "model" and record.get("decompressedHash") == stated), None)
+
+    best = max(shared, key=lambda release: _version(model_record(release)))
+    record = model_record(best)
+    same = {entry["fileType"]: entry for entry in records if record is not None and isinstance(entry.get("fileType"), str) and all(
+        entry.get(field) == record.get(field) for field in ("version", "architecture"))}
+    files = []
+    for theirs, kind in (("vocab", "vocab"), ("lexicalShortlist", "lex"), ("model", "model")):
+        if theirs not in best["files"]:
+            continue
+        entry = _object(best["files"][theirs], asked)
+        path = _inside(entry.get("path"), asked)
+        # Mozilla's own hash, or the one that Firefox verifies the same file with.
+        stated = entry.get("uncompressedHash") or same.get(kind, {}).get("decompressedHash")
+        size = entry.get("uncompressedSize") or same.get(kind, {}).get("decompressedSize")
+        files.append(RemoteFile(f"{hubs.firefox_registry()}/{urllib.parse.quote(path)}", pathlib.PurePosixPath(path).name,
+                                plain_sha256=_text(stated, _SHA256, asked) if stated else None, plain_size=_size(size, asked)))
+    if not any(file.name.startswith("model.") for file in files):
+        raise NotGenuine(f"{asked}: the registry names no model.* file")
+    version = record.get("version") if record else best.get("architecture")
+    return Published(asked, name_for(f"firefox-{pair}"), files, FIREFOX_LICENSE, str(version or "unknown"), source, target)
+
+
+def _records(client: Client, source: str, target: str) -> list[dict]:
+    query = urllib.parse.urlencode({"sourceLanguage": source, "targetLanguage": target})
+    url = f"{hubs.firefox_settings()}/buckets/main/collections/translations-models-v2/records?{query}"
+    data = _object(client.json(url), url).get("data")
+    if not isinstance(data, list):
+        raise NotGenuine(f"{url}: has no list of records; is it the right hub or mirror?")
+    return [record for record in data if isinstance(record, dict)]
+
+
+def _version(record: dict | None) -> tuple:
+    """Later releases are greater; previews are less than any release, and what Firefox does not have is least."""
+    found = re.fullmatch(r"(\d+)\.(\d+)(\w*)", str(record.get("version"))) if record else None
+    return (not found[3], int(found[1]), int(found[2]), found[3]) if found else (False, -1, -1, "")

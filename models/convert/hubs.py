@@ -1,0 +1,26 @@
+"""Where models are published. A variable of the environment names a mirror in the place of each."""
+
+import os
+
+_HUBS = {
+    "HF_ENDPOINT": "https://huggingface.co",
+    # Mozilla's registry of translation models and its files, and the records by which Firefox verifies them.
+    "MILLRACE_FIREFOX_REGISTRY": "https://storage.googleapis.com/moz-fx-translations-data--303e-prod-translations-data",
+    "MILLRACE_FIREFOX_SETTINGS": "https://firefox.settings.services.mozilla.com/v1",
+}
+
+
+def _base(variable: str) -> str:
+    return (os.environ.get(variable) or _HUBS[variable]).rstrip("/")
+
+
+def hugging_face() -> str:
+    return _base("HF_ENDPOINT")
+
+
+def firefox_registry() -> str:
+    return _base("MILLRACE_FIREFOX_REGISTRY")
+
+
+def firefox_settings() -> str:
+    return _base("MILLRACE_FIREFOX_SETTINGS")

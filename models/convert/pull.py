@@ -1,0 +1,183 @@
+"""Fetches models by name, verifies them, and makes packages of them as `add` does."""
+
+import argparse
+import contextlib
+import datetime
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+
+from . import hubs
+from .add import configure_package, install
+from .archive import gunzip
+from .catalogue import Published, is_non_commercial, resolve
+from .http_client import Client, RemoteFile, hash_of
+from .package import check_place
+from .pull_error import Busy, LicenseNotAccepted, NotGenuine, PullError, Unreachable
+from .sources import recognise
+
+_REPORT_SECONDS = 0.5
+_SPARE = 64 << 20   # on the disk, beside twice the files
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="+", metavar="NAME", help="such as piper/en_US-lessac-medium, firefox/en-de, firefox/de (both directions), "
+                        "kokoro-82m, opus-mt-en-de, nllb-200-distilled-600m, hf:<owner>/<repository>[@<revision>]")
+    parser.add_argument("--license-ok", action="store_true", help="accept a licence that allows no commercial use")
+    parser.add_argument("--json", action="store_true", help="write what happens as a JSON object a line")
+    configure_package(parser)
+
+
+class Reporter:
+    """Tells the person, or a program, how far a transfer is."""
+
+    def __init__(self, as_json: bool):
+        self._json, self._next, self._line = as_json, 0.0, False
+
+    def say(self, event: str, text: str, **fields) -> None:
+        if self._json:
+            print(json.dumps({"event": event, **fields}), flush=True)
+        else:
+            self._end_line()
+            print(text, flush=True)
+
+    def transfer(self, file: RemoteFile, done: int, started: float) -> None:
+        now = time.monotonic()
+        if now < self._next or not (self._json or sys.stdout.isatty()):
+            return
+        self._next = now + _REPORT_SECONDS
+        if self._json:
+            print(json.dumps({"event": "progress", "file": file.name, "bytes": done, "size": file.size}), flush=True)
+            return
+        speed = done / max(now - started, 1e-3)
+        left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
+        print(f"\r\033[K{file.name}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}",
+              end="", flush=True)
+        self._line = True
+
+    def _end_line(self) -> None:
+        if self._line:
+            print()
+            self._line = False
+
+
+def run(args: argparse.Namespace) -> None:
+    reporter = Reporter(args.json)
+    client = Client(hubs.hugging_face(), lambda text: reporter.say("retry", text, reason=text))
+    found = [published for asked in args.names for published in resolve(asked, client)]
+    if args.name and len(found) != 1:
+        raise PullError("--as: names one model, but several were asked for")
+    for published in found:
+        _pull(published, args, client, reporter)
+
+
+def _pull(published: Published, args: argparse.Namespace, client: Client, reporter: Reporter) -> None:
+    name = args.name or published.name
+    if not args.force and _installed(args.models / name, published):
+        reporter.say("present", f"{name}: is there already, revision {published.revision}", name=name, revision=published.revision)
+        return
+    check_place(args.models, name, args.force)
+    if is_non_commercial(published.license) and not args.license_ok:
+        raise LicenseNotAccepted(f"{published.asked}: its licence is {published.license}, which allows no commercial use; --license-ok accepts it")
+    size = f"{published.size / 1e6:.1f} MB, " if published.size is not None else ""
+    reporter.say("pull", f"{name}: {size}licence {published.license}, revision {published.revision}", name=name, size=published.size,
+                 license=published.license, revision=published.revision)
+    if unverified := [file.name for file in published.files if not file.verified]:
+        reporter.say("unverified", f"{name}: no hash is published of {', '.join(unverified)}", files=unverified)
+    if weak := [file.name for file in published.files if file.md5 and not (file.sha256 or file.git_sha1)]:
+        reporter.say("weak", f"{name}: only an MD5 is published of {', '.join(weak)}, which tells damage but no forgery", files=weak)
+    try:
+        with _staging(args.models, name) as folder:
+            _make_room(folder, published)
+            _fetch(published, folder / "files", client, reporter)
+            (scratch := folder / "scratch").mkdir()
+            options = argparse.Namespace(**vars(args) | {
+                "name": name, "license": published.license[:256], "origin": _origin(published, folder / "files"),
+                "source": args.source or published.source, "target": args.target or published.target})
+            # A converter speaks to a person.
+            with contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
+                install(recognise(folder / "files", scratch).named(published.name), options)
+    except OSError as error:
+        raise PullError(f"cannot write to {error.filename or args.models}: {error.strerror or error}; nothing was installed") from error
+    reporter.say("installed", f"{name}: installed in {args.models}", name=name, path=str(args.models / name))
+
+
+def _fetch(published: Published, folder: pathlib.Path, client: Client, reporter: Reporter) -> None:
+    for file in published.files:
+        started = time.monotonic()
+        path = folder / file.name
+        plain = path.with_suffix("") if file.name.endswith(".gz") else path
+        client.download(file, path, lambda done, file=file, started=started: reporter.transfer(file, done, started))
+        if plain != path:
+            gunzip(path, plain)
+            path.unlink()
+        _verify_plain(file, plain)
+
+
+def _verify_plain(file: RemoteFile, path: pathlib.Path) -> None:
+    if file.plain_sha256 and (found := hash_of(path, hashlib.sha256())) != file.plain_sha256.lower():
+        path.unlink()
+        raise NotGenuine(f"{file.url}: holds a file with the SHA-256 {found}, announced was {file.plain_sha256}; nothing was installed")
+
+
+@contextlib.contextmanager
+def _staging(models: pathlib.Path, name: str) -> Iterator[pathlib.Path]:
+    """A hidden folder that one process has at a time. It stays only when a transfer was cut, for the next one to go on from."""
+    made = [folder for folder in (models, *models.parents) if not folder.exists()]
+    folder = models / f".pull-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    keep = False
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            keep = True
+            raise Busy(f"{name}: is being pulled by another process; wait for it, or name this one with --as") from error
+        shutil.rmtree(folder / "scratch", ignore_errors=True)
+        yield folder
+    except (Unreachable, KeyboardInterrupt):
+        keep = any(file.is_file() for file in folder.rglob("*"))
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+        with contextlib.suppress(OSError):
+            for empty in made:
+                empty.rmdir()
+
+
+def _make_room(folder: pathlib.Path, published: Published) -> None:
+    needed = 2 * sum(file.plain_size or file.size or 0 for file in published.files) + _SPARE
+    if (free := shutil.disk_usage(folder).free) < needed:
+        raise PullError(f"{folder.parent}: {needed} bytes are needed, {free} are free; make room, or name another folder with --models")
+
+
+def _line(text: str) -> str:
+    """One line of a comment, whatever a hub says."""
+    return re.sub(r"[^\x20-\x7e]", "?", text)
+
+
+def _heading(published: Published) -> str:
+    return f"# Pulled: {_line(published.asked)}\n# Revision: {_line(published.revision)}\n"
+
+
+def _origin(published: Published, folder: pathlib.Path) -> str:
+    hashes = "".join(f"# SHA-256 of {_line(str(path.relative_to(folder)))}: {hash_of(path, hashlib.sha256())}\n"
+                     for path in sorted(folder.rglob("*")) if path.is_file())
+    return f"{_heading(published)}# Date: {datetime.datetime.now(datetime.UTC).date()}\n{hashes}"
+
+
+def _installed(model: pathlib.Path, published: Published) -> bool:
+    try:
+        return (model / "1" / "model.pbtxt").read_text(encoding="utf-8").startswith(_heading(published))
+    except (OSError, UnicodeDecodeError):
+        return False

