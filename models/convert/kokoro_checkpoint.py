@@ -1,12 +1,17 @@
-"""Reads files that torch.save wrote, without PyTorch: a zip with a pickle of the structure and one file for each storage.
+"""Reads files that torch.save wrote, without PyTorch: a zip with a pickle of the structure and one file for each storage; or, before
+PyTorch 1.6, pickles of a number that marks the form, its version, the writer's types, the structure and the storages' keys, and then
+each storage: its elements as 64 bits, and its data.
 
 The pickle may name only what tensors are made of, so a file from the network cannot run code.
 """
 
 import collections
+import mmap
 import pathlib
 import pickle
 import zipfile
+from collections.abc import Callable
+from typing import BinaryIO
 
 import numpy as np
 
@@ -35,15 +40,20 @@ def _rebuild_parameter(data, *_) -> np.ndarray:
     return data
 
 
+_REBUILDERS = {("torch._utils", "_rebuild_tensor_v2"), ("torch._utils", "_rebuild_parameter")}
+_OLD_MAGIC, _OLD_VERSION = 0x1950A86A20F9469CFC6C, 1001
+_OLD_HEAD = b"\x80\x02\x8a\x0a" + _OLD_MAGIC.to_bytes(10, "little")
 _ALLOWED = {("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
             ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
             ("collections", "OrderedDict"): collections.OrderedDict}
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, archive: zipfile.ZipFile, folder: str):
-        super().__init__(archive.open(folder + "data.pkl"))
-        self._archive, self._folder = archive, folder
+    """read: the data of the storage with a key."""
+
+    def __init__(self, file: BinaryIO, read: Callable[[str, np.dtype], np.ndarray]):
+        super().__init__(file)
+        self._read = read
 
     def find_class(self, module: str, name: str):
         if module == "torch" and name in _TYPES:
@@ -56,21 +66,72 @@ class _Unpickler(pickle.Unpickler):
         kind, storage, key = pid[:3]
         if kind != "storage" or not isinstance(storage, _Storage):
             raise pickle.UnpicklingError(f"it refers to a {kind}")
-        return np.frombuffer(self._archive.read(f"{self._folder}data/{key}"), storage.dtype)
+        if len(pid) > 5 and pid[5] is not None:
+            raise pickle.UnpicklingError("it refers to a part of a storage")
+        return self._read(key, storage.dtype)
+
+
+class _Skimmer(_Unpickler):
+    """Learns the types of the storages, whose data stands behind the structure."""
+
+    def __init__(self, file: BinaryIO):
+        self.types: dict[str, np.dtype] = {}
+        super().__init__(file, lambda key, dtype: self.types.setdefault(key, dtype))
+
+    def find_class(self, module: str, name: str):
+        found = super().find_class(module, name)
+        return (lambda *_: None) if (module, name) in _REBUILDERS else found
+
+
+def _read_zip(path: pathlib.Path):
+    with zipfile.ZipFile(path) as archive:
+        pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        if len(pickles) != 1:
+            raise ConvertError(f"{path} is not a file of torch.save: it has no data.pkl")
+        folder = pickles[0].removesuffix("data.pkl")
+        if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") != b"little":
+            raise ConvertError(f"{path} was written in another byte order than little")
+        with archive.open(pickles[0]) as file:
+            return _Unpickler(file, lambda key, dtype: np.frombuffer(archive.read(f"{folder}data/{key}"), dtype)).load()
+
+
+def _nothing(key: str, dtype: np.dtype) -> np.ndarray:
+    raise pickle.UnpicklingError("it refers to a storage before the structure")
+
+
+def _read_old(path: pathlib.Path):
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        def load(kind=_Unpickler, *arguments):
+            return kind(data, *(arguments or [_nothing])).load()
+
+        if load() != _OLD_MAGIC or load() != _OLD_VERSION:
+            raise pickle.UnpicklingError("it has another version")
+        if not load().get("little_endian"):
+            raise ConvertError(f"{path} was written in another byte order than little")
+        structure = data.tell()
+        skimmer = _Skimmer(data)
+        skimmer.load()
+        storages: dict[str, np.ndarray] = {}
+        for key in load():
+            if key not in skimmer.types:
+                raise pickle.UnpicklingError(f"no tensor has the storage {key}")
+            elements = int.from_bytes(data.read(8), "little", signed=True)
+            size = elements * skimmer.types[key].itemsize
+            if not 0 <= size <= len(data) - data.tell():
+                raise pickle.UnpicklingError(f"the storage {key} reaches beyond the file")
+            storages[key] = np.frombuffer(data.read(size), skimmer.types[key])
+        data.seek(structure)
+        return _Unpickler(data, lambda key, dtype: storages[key]).load()
 
 
 def read_checkpoint(path: pathlib.Path):
     """What was saved, with numpy arrays in the place of tensors."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
-            if len(pickles) != 1:
-                raise ConvertError(f"{path} is not a file of torch.save: it has no data.pkl")
-            folder = pickles[0].removesuffix("data.pkl")
-            if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") != b"little":
-                raise ConvertError(f"{path} was written in another byte order than little")
-            return _Unpickler(archive, folder).load()
+        with open(path, "rb") as file:
+            old = file.read(len(_OLD_HEAD)) == _OLD_HEAD
+        return _read_old(path) if old else _read_zip(path)
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except (zipfile.BadZipFile, pickle.UnpicklingError, KeyError, EOFError, TypeError, ValueError) as error:
+    except (zipfile.BadZipFile, pickle.UnpicklingError, KeyError, EOFError, TypeError, ValueError, AttributeError,
+            IndexError, RecursionError, MemoryError) as error:
         raise ConvertError(f"{path} is not a file of torch.save, or it is damaged: {error}") from error

@@ -16,10 +16,14 @@ class ConvertError(Exception):
     status = 1   # of the command
 
 
+def is_name(name: str) -> bool:
+    """As models/repository/model_sources.cc has it."""
+    return re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", name) is not None
+
+
 def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) -> None:
     """Refuses, before a long conversion, a name that no daemon loads, and the place of a package that is there."""
-    # As models/repository/model_sources.cc has it.
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", name):
+    if not is_name(name):
         raise ConvertError(f"--name: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
     place = models / name / str(version)
     if place.exists() and not force:

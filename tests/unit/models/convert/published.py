@@ -70,11 +70,11 @@ def m2m(folder: pathlib.Path) -> None:
     (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": ["eng_Latn", "deu_Latn"]}))
 
 
-def marian(folder: pathlib.Path) -> None:
+def marian(folder: pathlib.Path, old: bool = False) -> None:
     folder.mkdir(parents=True)
     given = {**config("marian", PIECES), "pad_token_id": PIECES - 1, "eos_token_id": 0, "decoder_start_token_id": PIECES - 1}
     (folder / "config.json").write_text(json.dumps(given))
-    save(folder / "pytorch_model.bin", {name: Stored(array) for name, array in state(given, 0.3).items()})
+    save(folder / "pytorch_model.bin", {name: Stored(array) for name, array in state(given, 0.3).items()}, old=old)
     shutil.copy(DATA / "tiny.spm", folder / "source.spm")
     words = {"</s>": 0, "<unk>": 1} | {f"w{i}": i for i in range(2, PIECES - 1)} | {"<pad>": PIECES - 1}
     (folder / "vocab.json").write_text(json.dumps(words))

@@ -26,6 +26,30 @@ class Checkpoint(unittest.TestCase):
         save(self.path, {"net": collections.OrderedDict(a=Stored(array))})
         np.testing.assert_array_equal(read_checkpoint(self.path)["net"]["a"], array)
 
+    def test_tensors_of_an_old_file_come_back(self):
+        arrays = {name: np.arange(6 + i, dtype=np.float32) for i, name in enumerate("abcdefghijkl")}
+        save(self.path, collections.OrderedDict({name: Stored(array) for name, array in arrays.items()}), old=True)
+        found = read_checkpoint(self.path)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name], array)
+
+    def test_an_old_file_that_is_cut_or_changed_is_refused(self):
+        save(self.path, {"a": Stored(np.arange(40, dtype=np.float32)), "b": Stored(np.arange(3, dtype=np.float32))}, old=True)
+        whole = self.path.read_bytes()
+        for size in range(14, len(whole)):
+            self.path.write_bytes(whole[:size])
+            with self.assertRaises(ConvertError):
+                read_checkpoint(self.path)
+        for place in range(14, len(whole) - 180):
+            self.path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
+            try:
+                read_checkpoint(self.path)
+            except ConvertError:
+                pass
+        save(self.path, Evil(), old=True)
+        with self.assertRaisesRegex(ConvertError, "x.pth.*print, which no tensor needs"):
+            read_checkpoint(self.path)
+
     def test_a_tensor_beyond_its_storage_is_refused(self):
         save(self.path, Stored(np.zeros((2, 3), np.float32)), stride=(4, 1))
         with self.assertRaisesRegex(ConvertError, "x.pth.*beyond its storage"):

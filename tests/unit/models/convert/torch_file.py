@@ -18,8 +18,8 @@ class Stored:
         self.array = array
 
 
-def save(path: pathlib.Path, value, stride=None) -> None:
-    """torch.save's format, written without it."""
+def save(path: pathlib.Path, value, stride=None, old: bool = False) -> None:
+    """torch.save's format, written without it; `old` is that of PyTorch before 1.6."""
     torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
     storage_type = type("FloatStorage", (), {"__module__": "torch"})
 
@@ -37,7 +37,7 @@ def save(path: pathlib.Path, value, stride=None) -> None:
     class Pickler(pickle.Pickler):
         def persistent_id(self, given):
             if isinstance(given, Storage):
-                return ("storage", storage_type, given.key, "cpu", storages[given.key].size)
+                return ("storage", storage_type, given.key, "cpu", storages[given.key].size) + ((None,) if old else ())
             return None
 
         def reducer_override(self, given):
@@ -54,6 +54,11 @@ def save(path: pathlib.Path, value, stride=None) -> None:
         Pickler(buffer, protocol=2).dump(value)
     finally:
         del sys.modules["torch"], sys.modules["torch._utils"]
+    if old:
+        head = (0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}})
+        path.write_bytes(b"".join(pickle.dumps(part, 2) for part in head) + buffer.getvalue() + pickle.dumps(sorted(storages), 2) +
+                         b"".join(array.size.to_bytes(8, "little") + array.tobytes() for _, array in sorted(storages.items())))
+        return
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data.pkl", buffer.getvalue())
         archive.writestr("archive/byteorder", "little")

@@ -1,0 +1,42 @@
+"""Removes a model from the repository. A server that has it loaded keeps it until it is unloaded."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import tempfile
+
+from .package import ConvertError, is_name
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="+", metavar="NAME", help="of a model in the repository")
+
+
+def run(args: argparse.Namespace) -> None:
+    for name in args.names:
+        _check(args.models, name)
+    for name in args.names:
+        _remove(args.models, name)
+        print(f"{name}: removed from {args.models}\nA daemon that serves it unloads it with: "
+              f"curl localhost:8000/v2/repository/models/{name}/unload -d ''", flush=True)
+
+
+def _check(models: pathlib.Path, name: str) -> None:
+    if not is_name(name) or not (models / name).is_dir():
+        there = sorted(path.name for path in models.iterdir() if path.is_dir() and is_name(path.name)) if models.is_dir() else []
+        raise ConvertError(f"{models}: has no model '{name}'; there are {', '.join(there) or 'none'}")
+    if (models / name).is_symlink():
+        raise ConvertError(f"{models / name}: is a link, which may be removed with rm")
+
+
+def _remove(models: pathlib.Path, name: str) -> None:
+    try:
+        # It is gone at once for whoever looks, and no half of it is ever there.
+        hidden = pathlib.Path(tempfile.mkdtemp(prefix=".remove-", dir=models))
+        try:
+            os.rename(models / name, hidden / name)
+        finally:
+            shutil.rmtree(hidden)
+    except OSError as error:
+        raise ConvertError(f"cannot remove {models / name}: {error.strerror}") from error

@@ -1,0 +1,53 @@
+"""Pairs of every width that Mozilla publishes, added by their files, are served and begin as the weights do in numpy."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from wire import daemon as daemons
+from wire import tiny_translator
+from wire.paths import ROOT
+from wire.requests import PATIENCE
+from wire.stubs import translation
+
+assert tiny_translator   # it has the tests' tiny networks found
+import published  # noqa: E402
+from models.convert.bergamot import read_model  # noqa: E402
+from models.convert.bergamot_pair import find_pair  # noqa: E402
+from tiny_marian import write_bin  # noqa: E402
+
+# Width, hidden units, layers of the encoder and of the decoder.
+ARCHITECTURES = {"tiny": (256, 1536, 6, 2), "base-memory": (384, 1536, 6, 4), "base": (512, 2048, 6, 2)}
+TEXTS = ["the cat sat on the mat.", "the old cat.", "a cat and the old mat.", "on the mat sat the cat and the old cat.", "the mat.", "the cat and a mat."]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    folders = {}
+    for name, architecture in ARCHITECTURES.items():
+        folders[name] = folder = tmp_path_factory.mktemp(name)
+        write_bin(folder / "model.ende.intgemm.alphas.bin", published.bergamot_arrays(*architecture), published.BERGAMOT_SETTINGS, 20)
+        shutil.copy(ROOT / "tests" / "data" / "translation" / "tiny.spm", folder / "vocab.ende.spm")
+    return folders
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory, pairs):
+    folder = tmp_path_factory.mktemp("daemon")
+    for name, pair in pairs.items():
+        subprocess.run([sys.executable, "-m", "models.convert", "add", pair, "--models", folder / "models", "--as", name], check=True, cwd=ROOT,
+                       capture_output=True)
+    with daemons.start(folder, models=folder / "models") as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_translations_begin_as_the_weights_do_in_numpy(daemon, pairs, name):
+    model = read_model(find_pair(pairs[name]))
+    oracle = model.oracle()
+    expected = [model.pieces.decode(oracle.translate(model.pieces.encode(text))) for text in TEXTS]
+    answer = daemon.translation.Translate(translation.TranslateRequest(model=name, texts=TEXTS), timeout=PATIENCE).translations
+    # Random weights soon repeat themselves, which the server cuts short; what a translation begins with is theirs.
+    begins = [(text.split()[0], result.text.rstrip(".").split()[0]) for text, result in zip(expected, answer)]
+    assert sum(theirs == ours for theirs, ours in begins) >= len(TEXTS) - 1, begins
