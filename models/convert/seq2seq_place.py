@@ -1,4 +1,4 @@
-"""Where an encoder-decoder to convert is: a folder as the hub has them, Marian's own files, or the name of a model on the hub."""
+"""Where an encoder-decoder to convert is: a folder as the hub has them, or Marian's own files."""
 
 import dataclasses
 import pathlib
@@ -7,7 +7,6 @@ import re
 from .package import ConvertError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_HUB_FILES = ["*.json", "*.spm", "*.model", "*.yml", "*.npz", "model.safetensors", "pytorch_model.bin"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +23,8 @@ def locate(given: str) -> Place:
     if path.is_dir():
         return _in_folder(path, path.resolve().name)
     if _HUB_NAME.fullmatch(given):
-        return _in_folder(_download(given), given.rpartition("/")[2])
-    raise ConvertError(f"{given}: no such file or folder, and no name of a model on the hub, which is <owner>/<model>, "
-                       "such as Helsinki-NLP/opus-mt-en-de")
+        raise ConvertError(f"{given}: no such file or folder; a model of the hub is fetched by: python -m models.convert pull hf:{given}")
+    raise ConvertError(f"{given}: no such file or folder")
 
 
 def _in_folder(folder: pathlib.Path, name: str) -> Place:
@@ -39,15 +37,3 @@ def _in_folder(folder: pathlib.Path, name: str) -> Place:
         if found:
             raise ConvertError(f"{folder}: which of its models? Name the file: {', '.join(file.name for file in found)}")
     raise ConvertError(f"{folder}: has neither config.json nor a model.npz or model.bin of Marian")
-
-
-def _download(name: str) -> pathlib.Path:
-    try:
-        import huggingface_hub
-    except ImportError as error:
-        raise ConvertError(f"{name}: no such folder, and to fetch it from the hub this Python needs huggingface_hub: "
-                           "pip install huggingface_hub") from error
-    try:
-        return pathlib.Path(huggingface_hub.snapshot_download(repo_id=name, allow_patterns=_HUB_FILES))
-    except (OSError, ValueError) as error:
-        raise ConvertError(f"{name}: cannot be fetched from the hub: {error}") from error

