@@ -6,6 +6,7 @@ import importlib
 import pathlib
 import tempfile
 
+from .load import load
 from .package import ConvertError, name_for
 from .sources import Source, recognise
 
@@ -24,6 +25,8 @@ def configure_package(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="name", help="name of the model in the repository (default: by its files)")
     parser.add_argument("--source", help="of a translator: the language of requests that name none, BCP 47 (default: by its files)")
     parser.add_argument("--target", help="of a translator: the language into which those are translated")
+    parser.add_argument("--load", metavar="URL", help="HTTP address of a server that serves the repository and loads the model at once, such as "
+                        "http://localhost:8000")
     parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100 and NLLB-200 (default: the server's)")
 
 
@@ -55,11 +58,17 @@ def install(source: Source, args: argparse.Namespace) -> None:
     if args.precision and source.kind != "seq2seq":
         raise ConvertError(f"--precision: is of Marian, M2M-100 and NLLB-200, not of {source.name}")
     if source.kind == "bergamot":
-        converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
+        name = converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
     elif source.kind == "vits":
-        converter.run(argparse.Namespace(**common, name=args.name or name_for(source.name), onnx=source.place, json=None, voice=None, alone=True))
+        name = args.name or name_for(source.name)
+        converter.run(argparse.Namespace(**common, name=name, onnx=source.place, json=None, voice=None, alone=True))
     elif source.kind == "kokoro":
-        converter.run(argparse.Namespace(**common, name=args.name or name_for(source.name), folder=source.place, language="en-US", voice=None))
+        name = args.name or name_for(source.name)
+        converter.run(argparse.Namespace(**common, name=name, folder=source.place, language="en-US", voice=None))
     else:
-        converter.run(argparse.Namespace(**common, model=source.place, name=args.name, called=source.name, source=args.source,
+        name = args.name or name_for(source.name)
+        converter.run(argparse.Namespace(**common, model=source.place, name=name, called=source.name, source=args.source,
                                          target=args.target, precision=args.precision, check="run"))
+    if args.load:
+        load(args.load, name)
+        print(f"{name}: loaded by {args.load}", flush=True)
