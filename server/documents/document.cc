@@ -10,7 +10,9 @@
 #include "models/core/too_long.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
+#include "server/documents/json_document.h"
 #include "server/documents/office_document.h"
+#include "server/documents/po_document.h"
 #include "server/documents/subtitles.h"
 #include "server/documents/text_document.h"
 
@@ -20,7 +22,7 @@ namespace {
 using Reader = absl::StatusOr<std::unique_ptr<Document>> (*)(std::string bytes,
                                                              const DocumentLimits& limits);
 
-constexpr size_t kKinds = 8;
+constexpr size_t kKinds = 10;
 constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".txt", "text/plain; charset=utf-8"},
     {".html", "text/html; charset=utf-8"},
@@ -30,9 +32,12 @@ constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
     {".odt", "application/vnd.oasis.opendocument.text"},
     {".odp", "application/vnd.oasis.opendocument.presentation"},
+    {".json", "application/json"},
+    {".po", "text/x-gettext-translation; charset=utf-8"},
 }};
 constexpr std::array<Reader, kKinds> kReaders = {
-    ReadPlainText, ReadHtmlText, ReadMarkdownText, ReadSrt, ReadWebVtt, ReadDocx, ReadOdt, ReadOdp};
+    ReadPlainText, ReadHtmlText, ReadMarkdownText, ReadSrt,  ReadWebVtt,
+    ReadDocx,      ReadOdt,      ReadOdp,          ReadJson, ReadPo};
 
 // Returns a name as messages show it.
 std::string_view Shown(std::string_view name) {
@@ -43,7 +48,7 @@ std::string_view Shown(std::string_view name) {
 
 absl::Status CheckTexts(std::span<const std::string> texts, const DocumentLimits& limits) {
   if (texts.size() > limits.texts) {
-    return TooLongError(StrCat("file: has ", texts.size(), " paragraphs or cues; at most ",
+    return TooLongError(StrCat("file: has ", texts.size(), " paragraphs, cues or values; at most ",
                                limits.texts, " are allowed"));
   }
   size_t characters = 0;

@@ -44,7 +44,7 @@ def over_grpc(daemon, text):
 def test_settings_name_the_formats(daemon):
     settings = daemon.http("/frontend/settings")[1]
     assert settings["filesTranslation"] is True
-    assert settings["supportedFilesFormat"] == [".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp"]
+    assert settings["supportedFilesFormat"] == [".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp", ".json", ".po"]
 
 
 def test_text(daemon):
@@ -73,6 +73,28 @@ def test_html(daemon):
 def test_markdown(daemon):
     text = translate(daemon, "README.md", f"# {HEADING}\n\n{SENTENCE}\n\n```sh\nmake house\n```\n".encode()).text
     assert text == f"# {over_grpc(daemon, HEADING)}\n\n{over_grpc(daemon, SENTENCE)}\n\n```sh\nmake house\n```\n"
+
+
+def test_json(daemon):
+    source = {"title": HEADING, "count": 12, "hello": "Hello {name}!", "list": [SENTENCE, None], "@title": {"description": "A title"}}
+    answer = json.loads(translate(daemon, "en.json", json.dumps(source, indent=2).encode()).content)
+    assert answer == source | {"title": over_grpc(daemon, HEADING), "hello": over_grpc(daemon, "Hello {name}!"),
+                               "list": [over_grpc(daemon, SENTENCE), None]}
+    assert "{name}" in answer["hello"]
+    broken = post(daemon, "en.json", b'{"title": "The old house"')
+    assert broken.status_code == 400 and "file: is not valid JSON" in broken.json()["error"]
+
+
+def test_catalogue_of_gettext(daemon):
+    po = ('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n#, c-format\nmsgid "Open %s"\nmsgstr ""\n\n'
+          f'#, fuzzy\nmsgid "Close"\nmsgstr "Fechar tudo"\n\nmsgid "{SENTENCE}"\nmsgstr ""\n')
+    text = translate(daemon, "pt.po", po.encode()).content.decode()
+    opened, where = over_grpc(daemon, "Open %s"), over_grpc(daemon, SENTENCE)
+    assert "%s" in opened
+    assert text == (po.replace('"Open %s"\nmsgstr ""', f'"Open %s"\nmsgstr "{opened}"')
+                    .replace(f'"{SENTENCE}"\nmsgstr ""', f'"{SENTENCE}"\nmsgstr "{where}"'))
+    broken = post(daemon, "pt.po", b'msgid "Open\nmsgstr ""\n')
+    assert broken.status_code == 400 and "file: line 1" in broken.json()["error"]
 
 
 def test_subtitles(daemon):

@@ -43,7 +43,7 @@ TEST(Document, ErrorsSayWhatIsAllowed) {
             "file: has 5 characters of text and markup; at most 4 are allowed");
   EXPECT_EQ(Translated("a.txt", "12é45", Same, {.characters = 5}), "12é45");
   EXPECT_EQ(Translated("a.srt", "1\n0 --> 1\nA.\n\n2\n0 --> 1\nB.\n", Same, {.texts = 1}),
-            "file: has 2 paragraphs or cues; at most 1 are allowed");
+            "file: has 2 paragraphs, cues or values; at most 1 are allowed");
 }
 
 }  // namespace

@@ -1,0 +1,205 @@
+#include "server/documents/po_document.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "models/core/strings.h"
+#include "models/text/trim.h"
+#include "server/documents/text_document.h"
+#include "server/documents/value_document.h"
+
+namespace millrace::server {
+namespace {
+
+// The strings of one keyword, read and joined.
+struct PoText {
+  std::string value;
+  bool has_control = false;  // it has an escape, such as \a, that no text for people has
+};
+
+// Appends a string of gettext; returns false if it is not one.
+bool AppendPoString(std::string_view quoted, PoText& text) {
+  if (quoted.size() < 2 || quoted.front() != '"' || quoted.back() != '"') return false;
+  quoted = quoted.substr(1, quoted.size() - 2);
+  for (size_t i = 0; i < quoted.size(); ++i) {
+    if (quoted[i] == '"') return false;
+    if (quoted[i] != '\\') {
+      text.value += quoted[i];
+      continue;
+    }
+    if (++i == quoted.size()) return false;
+    constexpr std::string_view kEscapes = "ntr\"\\";
+    const size_t escape = kEscapes.find(quoted[i]);
+    if (escape == std::string_view::npos) {
+      text.has_control = true;
+    } else {
+      text.value += std::string_view("\n\t\r\"\\")[escape];
+    }
+  }
+  return true;
+}
+
+// Returns a text as gettext writes it: with a string for each line if there are several.
+std::string PoString(std::string_view text, std::string_view line_end) {
+  const size_t first = text.find('\n');
+  std::string written = "\"";
+  if (first != std::string_view::npos && first + 1 < text.size())
+    written += StrCat("\"", line_end, "\"");
+  for (size_t i = 0; i < text.size(); ++i) {
+    constexpr std::string_view kEscaped = "\n\t\r\"\\";
+    const size_t escaped = kEscaped.find(text[i]);
+    if (escaped == std::string_view::npos) {
+      written += text[i];
+      continue;
+    }
+    written += '\\';
+    written += std::string_view("ntr\"\\")[escaped];
+    if (text[i] == '\n' && i + 1 < text.size()) written += StrCat("\"", line_end, "\"");
+  }
+  return written + '"';
+}
+
+// Reads a catalogue line by line.
+class PoReader {
+ public:
+  explicit PoReader(std::string_view file)
+      : line_end_(file.find("\r\n") != std::string_view::npos ? "\r\n" : "\n"),
+        document_(std::make_unique<ValueDocument>(
+            [line_end = line_end_](std::string_view text) { return PoString(text, line_end); })) {}
+
+  absl::Status Read(std::string_view file) {
+    for (size_t number = 1; !file.empty(); ++number) {
+      const size_t line_feed = file.find('\n');
+      const std::string_view line =
+          file.substr(0, line_feed == std::string_view::npos ? file.size() : line_feed + 1);
+      file.remove_prefix(line.size());
+      if (!ReadLine(line)) {
+        return absl::InvalidArgumentError(
+            StrCat("file: line ", number, " has none of what a PO file may have: a comment, or ",
+                   "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings"));
+      }
+      if (!charset_.empty() && !absl::EqualsIgnoreCase(charset_, "UTF-8")) {
+        return absl::InvalidArgumentError(
+            StrCat("file: the header names the charset '", charset_, "'; only UTF-8 is supported"));
+      }
+    }
+    FillEntry();
+    return absl::OkStatus();
+  }
+
+  void Keep(std::string_view bytes) { document_->Keep(bytes); }
+  std::unique_ptr<Document> Finish() { return std::move(document_); }
+
+ private:
+  struct MsgStr {
+    std::string_view keyword;
+    std::string lines;  // as they are in the file
+    PoText text;
+  };
+
+  bool ReadLine(std::string_view line) {
+    const std::string_view content = models::Trim(line);
+    if (content.empty() || content.front() == '#') {
+      FillEntry();
+      current_ = nullptr;
+      Keep(line);
+      return true;
+    }
+    const size_t quote = content.find('"');
+    if (quote == std::string_view::npos) return false;
+    const std::string_view keyword = models::Trim(content.substr(0, quote));
+    if (!keyword.empty() && !Begin(keyword)) return false;
+    if (current_ == nullptr || !AppendPoString(content.substr(quote), *current_)) return false;
+    if (msgstrs_.empty()) {
+      Keep(line);
+    } else {
+      msgstrs_.back().lines += line;
+      ReadCharset();
+    }
+    return true;
+  }
+
+  // Begins the strings of a keyword; returns false if there is no such keyword here.
+  bool Begin(std::string_view keyword) {
+    if (keyword.starts_with("msgstr")) {
+      if (!has_id_) return false;
+      current_ = &msgstrs_.emplace_back(MsgStr{keyword, {}, {}}).text;
+      return true;
+    }
+    FillEntry();
+    if (keyword == "msgctxt") {
+      has_id_ = false;
+      context_ = {};
+      current_ = &context_;
+    } else if (keyword == "msgid") {
+      has_id_ = true;
+      id_ = plural_ = {};
+      current_ = &id_;
+    } else if (keyword == "msgid_plural" && has_id_) {
+      current_ = &plural_;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void ReadCharset() {
+    if (!id_.value.empty()) return;
+    constexpr std::string_view kName = "charset=";
+    const std::string_view header = current_->value;
+    const size_t at = header.find(kName);
+    const size_t end = header.find('\n', at);
+    if (at == std::string_view::npos || end == std::string_view::npos) return;
+    charset_ = models::Trim(header.substr(at + kName.size(), end - at - kName.size()));
+  }
+
+  // Writes the msgstr of the entry that ends here.
+  void FillEntry() {
+    for (const MsgStr& msgstr : msgstrs_) {
+      // A language with one form for all numbers needs that of many.
+      const bool is_singular =
+          plural_.value.empty() || (msgstr.keyword == "msgstr[0]" && msgstrs_.size() > 1);
+      const PoText& source = is_singular ? id_ : plural_;
+      if (source.value.empty() || source.has_control || !msgstr.text.value.empty() ||
+          msgstr.text.has_control) {
+        Keep(msgstr.lines);
+        continue;
+      }
+      Keep(msgstr.keyword);
+      Keep(" ");
+      document_->Add(source.value, PoString(source.value, line_end_));
+      if (msgstr.lines.ends_with('\n')) Keep(line_end_);
+    }
+    if (!msgstrs_.empty()) {
+      has_id_ = false;
+      current_ = nullptr;
+    }
+    msgstrs_.clear();
+  }
+
+  const std::string line_end_;
+  std::unique_ptr<ValueDocument> document_;
+  PoText context_;
+  PoText id_;
+  PoText plural_;
+  std::vector<MsgStr> msgstrs_;
+  PoText* current_ = nullptr;  // what a string without a keyword continues
+  bool has_id_ = false;
+  std::string charset_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits&) {
+  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
+  if (!mark.ok()) return mark.status();
+  PoReader reader(bytes);
+  reader.Keep(*mark);
+  if (absl::Status status = reader.Read(bytes); !status.ok()) return status;
+  return reader.Finish();
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/documents/document.h"
+
+namespace millrace::server {
+
+// A text file that holds texts as values between bytes that stay as they are.
+class ValueDocument final : public Document {
+ public:
+  // Writes a translation as the file's syntax has a value.
+  using Writer = std::function<std::string(std::string_view translation)>;
+
+  explicit ValueDocument(Writer write) : write_(std::move(write)) {}
+
+  // Appends bytes that stay.
+  void Keep(std::string_view bytes);
+  // Appends a value that is written as `source` now; a text that comes back unchanged keeps it.
+  void Add(std::string text, std::string_view source);
+
+  std::span<const std::string> texts() const override { return texts_; }
+  models::TextFormat format() const override { return models::TextFormat::kText; }
+  absl::StatusOr<std::string> Render(std::vector<std::string> translations) override;
+
+ private:
+  const Writer write_;
+  std::vector<std::string> texts_;
+  std::vector<std::string> sources_;  // of the texts
+  std::vector<std::string> before_;   // the bytes before each text
+  std::string after_;                 // the bytes behind the last text
+};
+
+}  // namespace millrace::server

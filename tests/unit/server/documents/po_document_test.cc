@@ -1,0 +1,85 @@
+#include "server/documents/po_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/server/documents/translated.h"
+
+namespace millrace::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Marked(const std::string& text) { return "<" + text + ">"; }
+
+TEST(PoDocument, EmptyTranslationsAreFilled) {
+  EXPECT_EQ(Translated("pt.PO",
+                       "# A comment: msgid \"x\"\nmsgid \"\"\nmsgstr \"\"\n"
+                       "\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
+                       "#: a.c:1\n#, c-format\nmsgctxt \"menu\"\nmsgid \"Open %s\"\nmsgstr \"\"\n\n"
+                       "#, fuzzy\n#| msgid \"Shut\"\nmsgid \"Close\"\nmsgstr \"Fechar\"\n\n"
+                       "#~ msgid \"Old\"\n#~ msgstr \"\"\n",
+                       Marked),
+            "# A comment: msgid \"x\"\nmsgid \"\"\nmsgstr \"\"\n"
+            "\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
+            "#: a.c:1\n#, c-format\nmsgctxt \"menu\"\nmsgid \"Open %s\"\nmsgstr \"<Open %s>\"\n\n"
+            "#, fuzzy\n#| msgid \"Shut\"\nmsgid \"Close\"\nmsgstr \"Fechar\"\n\n"
+            "#~ msgid \"Old\"\n#~ msgstr \"\"\n");
+}
+
+TEST(PoDocument, PluralForms) {
+  const std::string ids = "msgid \"A file\"\nmsgid_plural \"%d files\"\n";
+  EXPECT_EQ(Translated("a.po", ids + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n", Marked),
+            ids + "msgstr[0] \"<A file>\"\nmsgstr[1] \"<%d files>\"\nmsgstr[2] \"<%d files>\"\n");
+  EXPECT_EQ(Translated("a.po", ids + "msgstr[0] \"\"\n", Marked),
+            ids + "msgstr[0] \"<%d files>\"\n");
+  EXPECT_EQ(Translated("a.po", ids + "msgstr[0] \"x\"\nmsgstr[1] \"\"", Marked),
+            ids + "msgstr[0] \"x\"\nmsgstr[1] \"<%d files>\"");
+}
+
+TEST(PoDocument, StringsOverSeveralLinesAndEscapes) {
+  const std::string file =
+      "msgid \"\"\r\n\"Are you \\\"sure\\\"?\\n\"\r\n\"C:\\\\alpha\\tno\"\r\nmsgstr "
+      "\"\"\r\n\"\"\r\n";
+  EXPECT_THAT(TextsOf("a.po", file), ElementsAre("Are you \"sure\"?\nC:\\alpha\tno"));
+  EXPECT_EQ(Translated("a.po", file, Marked),
+            "msgid \"\"\r\n\"Are you \\\"sure\\\"?\\n\"\r\n\"C:\\\\alpha\\tno\"\r\n"
+            "msgstr \"\"\r\n\"<Are you \\\"sure\\\"?\\n\"\r\n\"C:\\\\alpha\\tno>\"\r\n");
+  // A text that stays the same in the other language is filled in too.
+  EXPECT_EQ(Translated("a.po", "msgid \"OK\\n\"\nmsgstr \"\"\n", Same),
+            "msgid \"OK\\n\"\nmsgstr \"OK\\n\"\n");
+}
+
+TEST(PoDocument, ControlCharactersStayOut) {
+  const std::string file = "msgid \"Bell \\a\"\nmsgstr \"\"\n";
+  EXPECT_THAT(TextsOf("a.po", file), IsEmpty());
+  EXPECT_EQ(Translated("a.po", file, Marked), file);
+}
+
+TEST(PoDocument, EntriesWithoutABlankLineBetween) {
+  EXPECT_THAT(TextsOf("a.po",
+                      "msgid \"A\"\nmsgstr \"\"\nmsgid \"B\"\nmsgstr \"\"\nmsgctxt \"c\"\n"
+                      "msgid \"C\"\nmsgstr \"\""),
+              ElementsAre("A", "B", "C"));
+}
+
+TEST(PoDocument, ErrorsNameTheLine) {
+  EXPECT_THAT(Translated("a.po", "msgid \"A\"\nhello\n", Same), HasSubstr("file: line 2 has none"));
+  for (const char* file : {"msgid \"A", "msgid A", "msgstr \"\"", "\"A\"", "msgid \"A\\\"",
+                           "msgid \"A\"B\"", "msgid_plural \"A\"", "msgid \"A\"\n\n\"B\"",
+                           "msgid \"A\"\nmsgstr \"\"\nmsgid_plural \"B\""}) {
+    EXPECT_THAT(Translated("a.po", file, Same), HasSubstr("has none of what a PO file may have"))
+        << file;
+  }
+  EXPECT_EQ(Translated("a.po", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=latin1\\n\"",
+                       Same),
+            "file: the header names the charset 'latin1'; only UTF-8 is supported");
+  EXPECT_EQ(Translated("a.po", "", Same), "");
+}
+
+}  // namespace
+}  // namespace millrace::server
