@@ -16,7 +16,8 @@ class SentenceStream {
 
   // Adds the next part: UTF-8, cut between characters. Returns the sentences that have ended, with
   // the white space between them, or "". A sentence has ended once the next one begins, because
-  // until then a stop may belong to an abbreviation or a number.
+  // until then a stop may belong to an abbreviation or a number. A line break ends a sentence at
+  // once where its line is too short to be a wrapped one or ends with a mark.
   std::string Push(std::string_view piece);
   // Returns the remaining text, even if its sentence has not ended. The stream is empty afterwards.
   std::string TakeRest();

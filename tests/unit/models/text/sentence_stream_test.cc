@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fakes/linear_time.h"
@@ -39,6 +40,34 @@ TEST(SentenceStreamTest, AnAbbreviationOrANumberEndsNothing) {
 
 TEST(SentenceStreamTest, ALineBreakEndsASentenceAtOnce) {
   EXPECT_EQ(Feed({"A title\n", "Then text."}), (Strings{"A title\n", "", "Then text."}));
+}
+
+TEST(SentenceStreamTest, AWrappedLineEndsNoSentence) {
+  EXPECT_EQ(
+      Feed({"This sentence was wrapped by an\n", "email program at the\n", "margin. It ends."}),
+      (Strings{"", "", "This sentence was wrapped by an\nemail program at the\nmargin. ",
+               "It ends."}));
+  // What follows decides: a capital letter begins another line of verse or a text.
+  EXPECT_EQ(Feed({"A heading without a stop\n", "Then", " text."}),
+            (Strings{"", "A heading without a stop\n", "", "Then text."}));
+  EXPECT_EQ(Feed({"A paragraph without a stop\n\n", "then"}),
+            (Strings{"A paragraph without a stop\n\n", "", "then"}));
+  EXPECT_EQ(Feed({"What this sentence says:\n", "- one"}),
+            (Strings{"What this sentence says:\n", "", "- one"}));
+}
+
+TEST(SentenceStreamTest, WrappedTextIsTheSameCharacterByCharacter) {
+  const std::string text =
+      "This sentence was wrapped by an\nemail program at the\nmargin. It ends.\nA list\nof two";
+  SentenceStream stream;
+  Strings ended;
+  for (const char c : text) {
+    if (std::string part = stream.Push(std::string_view(&c, 1)); !part.empty())
+      ended.push_back(std::move(part));
+  }
+  EXPECT_EQ(ended, (Strings{"This sentence was wrapped by an\nemail program at the\nmargin. ",
+                            "It ends.\n", "A list\n"}));
+  EXPECT_EQ(stream.TakeRest(), "of two");
 }
 
 TEST(SentenceStreamTest, CharactersOneByOneGiveTheSameText) {
