@@ -130,11 +130,38 @@ def test_a_stream_and_a_text_that_is_written_pause_as_the_whole_does(daemon):
     assert b"".join(part.audio for part in daemon.synthesis.SynthesizeTextStream(messages(), timeout=PATIENCE)) == whole
 
 
-def http(daemon, **members):
+def open_http(daemon, **members):
     body = {"model": VOICE, "input": TEXT, "seed": 1, "response_format": "pcm"} | members
     request = urllib.request.Request(f"http://127.0.0.1:{daemon.ports['http']}/v1/audio/speech", json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+    return urllib.request.urlopen(request, timeout=PATIENCE)
+
+
+def http(daemon, **members):
+    with open_http(daemon, **members) as answer:
         return answer.read()
+
+
+@pytest.mark.parametrize("model, text, script", [
+    (VOICE, "你好，世界。今天天气很好。", "Chinese characters"),
+    (VOICE, "Привет, мир.", "Cyrillic text"),
+    (KOKORO, "Привет, мир.", "Cyrillic text"),
+])
+def test_a_text_only_in_a_script_that_the_voice_cannot_read_is_refused_by_name(daemon, model, text, script):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        http(daemon, model=model, input=text)
+    error = json.loads(refused.value.read())["error"]
+    assert (refused.value.code, error["param"]) == (400, "input")
+    assert f"only {script}" in error["message"] and model in error["message"]
+
+
+@both_models
+def test_a_part_that_the_voice_cannot_read_is_named_in_a_warning_and_heard(daemon, model):
+    with open_http(daemon, model=model, input="The word is 東京 in Japanese.") as answer:
+        assert answer.headers["Warning"] == '299 millrace "not read: Chinese characters"'
+        partly = len(answer.read())
+    with open_http(daemon, model=model, input="The word is in Japanese.") as answer:
+        assert answer.headers["Warning"] is None
+        assert partly > len(answer.read()) + 24000   # half a second more
 
 
 def test_pauses_are_members_over_http(daemon):

@@ -47,7 +47,7 @@ TEST(SentenceStreamTest, AWrappedLineEndsNoSentence) {
       Feed({"This sentence was wrapped by an\n", "email program at the\n", "margin. It ends."}),
       (Strings{"", "", "This sentence was wrapped by an\nemail program at the\nmargin. ",
                "It ends."}));
-  // What follows decides: a capital letter begins another line of verse or a text.
+  // The next letter decides: a capital one begins a line of verse or a text of its own.
   EXPECT_EQ(Feed({"A heading without a stop\n", "Then", " text."}),
             (Strings{"", "A heading without a stop\n", "", "Then text."}));
   EXPECT_EQ(Feed({"A paragraph without a stop\n\n", "then"}),
