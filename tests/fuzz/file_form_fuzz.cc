@@ -18,8 +18,8 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/frontends/http/file_form.h"
 #include "server/frontends/http/request_members.h"
-#include "server/frontends/libretranslate/file_form.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/bounded_server.h"
 #include "server/http/http_routes.h"

@@ -150,7 +150,9 @@ def test_other_bodies_paths_and_methods_are_refused_in_its_shape(daemon):
             ("POST", "/v2/translate", b"text=%ff&target_lang=PT", form, 400), ("GET", "/v2/translate", b"", form, 405),
             ("GET", "/v2/languages?type=both", b"", form, 400), ("GET", "/v2/languages", b"type=%ff", form, 400),
             ("POST", "/v2/languages", b"{", "application/json", 400), ("GET", "/v2/glossaries/7", b"", form, 404),
-            ("POST", "/v2/document", b"", form, 404), ("DELETE", "/v2/usage", b"", form, 405)]:
+            ("POST", "/v2/document", b"", form, 400), ("POST", "/v2/document/7", b"document_key=1", form, 404),
+            ("POST", "/v2/document/7", b"", form, 400), ("POST", "/v2/document/7/result", b"document_key=1", form, 404),
+            ("GET", "/v2/document/7", b"", form, 405), ("DELETE", "/v2/usage", b"", form, 405)]:
         got, _, answer = ask(daemon, method, path, body, content_type)
         assert got == status and (status != 400 or list(answer) == ["message"] or "multipart" in content_type), (method, path, answer)
 
@@ -173,8 +175,12 @@ def test_keys_are_asked_for(tmp_path):
         with connect(daemon, KEY) as known:
             assert known.translate_text(TEXT, source_lang="EN", target_lang="PT-BR").text
             assert known.get_target_languages() and known.get_usage()
+            document = known.translate_document_upload("Thank you.", filename="a.txt", source_lang="EN", target_lang="PT-BR")
+            assert known.translate_document_wait_until_done(document).done
         with connect(daemon, "wrong") as stranger:
-            for call in (lambda: stranger.translate_text(TEXT, target_lang="PT-BR"), stranger.get_target_languages, stranger.get_usage):
+            for call in (lambda: stranger.translate_text(TEXT, target_lang="PT-BR"), stranger.get_target_languages, stranger.get_usage,
+                         lambda: stranger.translate_document_upload("x", filename="a.txt", target_lang="PT-BR"),
+                         lambda: stranger.translate_document_get_status(document)):
                 with pytest.raises(deepl.AuthorizationException, match="the API key is not known"):
                     call()
         assert ask(daemon, "POST", "/v2/translate", GOOD, Authorization=f"Bearer {KEY}")[0] == 200
@@ -218,3 +224,66 @@ def test_ignored_elements_stay_as_they_are(daemon):
         status, _, answer = ask(daemon, "POST", "/v2/translate", body)
         assert status == 200 and kept in answer["translations"][0]["text"], answer
         assert "data-kept" not in answer["translations"][0]["text"]
+
+
+def test_several_glossaries_are_applied_in_their_order(daemon, client):
+    first = client.create_glossary("first", "EN", "PT-BR", {"station": "terminal"})
+    second = client.create_glossary("second", "EN", "PT-BR", {"station": "parada", "nearest": "mais perto"})
+    both = [first, second.glossary_id]
+    text = client.translate_text(TEXT, source_lang="EN", target_lang="PT-BR", glossary_ids=both).text
+    assert "terminal" in text and "mais perto" in text and "parada" not in text
+    assert "parada" in client.translate_text(TEXT, source_lang="EN", target_lang="PT-BR", glossary_ids=both[::-1]).text
+    document = client.translate_document_upload(TEXT, filename="a.txt", source_lang="EN", target_lang="PT-BR", glossary_ids=both)
+    assert client.translate_document_wait_until_done(document).ok
+    assert client.translate_document_download(document).text == text
+    for wrong, words in [({"glossary_ids": [first.glossary_id, "7"]}, ["glossary_ids", "no glossary '7'"]),
+                         ({"glossary_ids": ["1", "2", "3", "4", "5", "6"]}, ["glossary_ids", "6", "at most 5"]),
+                         ({"glossary_ids": ["1"], "glossary_id": "2"}, ["glossary_id, glossary_ids"]),
+                         ({"glossary_ids": [7]}, ["glossary_ids", "string"])]:
+        status, _, answer = ask(daemon, "POST", "/v2/translate", GOOD | wrong)
+        assert status == 400 and all(word in answer["message"] for word in words), answer
+
+
+# --- documents ---
+
+def test_the_official_client_translates_documents(daemon, client, tmp_path):
+    (tmp_path / "in.txt").write_text(f"{TEXT}\n\nThank you.\n")
+    status = client.translate_document_from_filepath(tmp_path / "in.txt", tmp_path / "out.txt", source_lang="EN", target_lang="PT-BR")
+    assert status.done and status.billed_characters == len((tmp_path / "in.txt").read_text())
+    assert (tmp_path / "out.txt").read_text() == f"{over_grpc(daemon, TEXT)}\n\n{over_grpc(daemon, 'Thank you.')}\n"
+    # Its language is detected.
+    (tmp_path / "in.md").write_text(f"# {TEXT}\n")
+    client.translate_document_from_filepath(tmp_path / "in.md", tmp_path / "out.md", target_lang="PT-PT")
+    assert (tmp_path / "out.md").read_text().startswith("# ") and TEXT not in (tmp_path / "out.md").read_text()
+
+
+def test_a_document_without_text_stays_as_it_is(client, tmp_path):
+    (tmp_path / "in.txt").write_text("\n\n")
+    client.translate_document_from_filepath(tmp_path / "in.txt", tmp_path / "out.txt", source_lang="EN", target_lang="PT-BR")
+    assert (tmp_path / "out.txt").read_text() == "\n\n"
+
+
+def test_a_document_is_fetched_with_its_key_only(daemon, client):
+    document = client.translate_document_upload("Thank you.", filename="a.txt", source_lang="EN", target_lang="PT-BR")
+    assert client.translate_document_wait_until_done(document).done
+    for _ in range(2):  # a download that broke off can be repeated
+        answer = client.translate_document_download(document)
+        assert answer.text == over_grpc(daemon, "Thank you.") and "a_PT-BR.txt" in answer.headers["Content-Disposition"]
+    for wrong in (deepl.DocumentHandle(document.document_id, document.document_key[:-1] + "x"), deepl.DocumentHandle("7", document.document_key)):
+        with pytest.raises(deepl.DeepLException, match="no such document"):
+            client.translate_document_get_status(wrong)
+        with pytest.raises(deepl.DeepLException, match="Not found"):  # the client reads no message of a download
+            client.translate_document_download(wrong)
+
+
+def test_bad_documents_are_refused_at_the_upload(client):
+    good = {"filename": "a.txt", "source_lang": "EN", "target_lang": "PT-BR"}
+    for content, options, words in [
+            ("x", {"filename": "a.pdf"}, "file: .*a.pdf"), ("x", {"filename": "a"}, "file: "), (b"\xff", {}, "UTF-8"),
+            (b"PK", {"filename": "a.docx"}, "file: "), ("x", {"target_lang": "XX"}, "target_lang"), ("x" * 500_001, {}, "500001"),
+            ("x", {"output_format": "docx"}, "output_format: 'docx'"), ("x", {"glossary": "7"}, "glossary_id: there is no glossary '7'"),
+            ("x", {"formality": "less"}, "formality")]:
+        with pytest.raises(deepl.DeepLException, match=words):
+            client.translate_document_upload(content, **good | options)
+    document = client.translate_document_upload("Thank you.", **good | {"output_format": "TXT"})
+    assert client.translate_document_wait_until_done(document).done

@@ -26,13 +26,17 @@ std::string DeepLErrorBody(std::string_view message) {
   return JsonText(nlohmann::json{{"message", message}});
 }
 
+std::string DeepLErrorMessage(const absl::Status& status) {
+  return MessageWithNames(status, kNames);
+}
+
 void SendDeepLError(httplib::Response& response, const absl::Status& status) {
   response.status = HttpStatusOf(status);
   if (response.status == 401) response.status = 403;
   if (response.status == 404) response.status = 400;
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
-  response.set_content(DeepLErrorBody(MessageWithNames(status, kNames)), "application/json");
+  response.set_content(DeepLErrorBody(DeepLErrorMessage(status)), "application/json");
 }
 
 }  // namespace millrace::server

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/deepl_languages.h"
@@ -27,6 +29,7 @@ using nlohmann::json;
 constexpr int64_t kUnlimited = 1'000'000'000'000;
 
 constexpr size_t kMaxTags = 100;
+constexpr size_t kMaxGlossaries = 5;  // as DeepL has it
 constexpr size_t kMaxGlossaryName = 1024;
 
 // Members that choose what stands in the translation. A client that relies on one must know that it
@@ -127,13 +130,27 @@ absl::Status TakeTags(const json& value, std::string_view name, std::vector<std:
       StrCat(name, ": has ", tags.size(), " names; at most ", kMaxTags, " are allowed"));
 }
 
-// Takes the only id of a list.
-absl::Status TakeGlossaryIds(const json& value, DeepLRequest& request) {
+absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLRequest& request) {
   std::vector<std::string> ids;
-  if (absl::Status status = TakeTags(value, "glossary_ids", ids); !status.ok()) return status;
-  if (ids.size() > 1)
-    return absl::InvalidArgumentError("glossary_ids: has several; one is supported");
-  if (!ids.empty()) request.glossary_id = std::move(ids.front());
+  if (name == "glossary_ids") {
+    if (absl::Status status = TakeTags(value, name, ids); !status.ok()) return status;
+    if (ids.size() > kMaxGlossaries) {
+      return absl::InvalidArgumentError(StrCat("glossary_ids: has ", ids.size(),
+                                               " glossaries; at most ", kMaxGlossaries,
+                                               " are allowed"));
+    }
+  } else {
+    std::string id;
+    if (absl::Status status = TakeString(value, name, id); !status.ok()) return status;
+    if (!id.empty()) ids.push_back(std::move(id));
+  }
+  if (ids.empty()) return absl::OkStatus();
+  if (!request.glossary_ids.empty()) {
+    return absl::InvalidArgumentError(
+        "glossary_id, glossary_ids: are both given; one of them is allowed");
+  }
+  request.glossary_ids = std::move(ids);
+  if (name == "glossary_ids") request.glossary_field = "glossary_ids";
   return absl::OkStatus();
 }
 
@@ -143,8 +160,7 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
   if (name == "ignore_tags") return TakeTags(value, name, request.ignored_tags);
   if (name == "target_lang") return TakeString(value, name, input.target_language);
   if (name == "source_lang") return TakeString(value, name, request.source_language);
-  if (name == "glossary_id") return TakeString(value, name, request.glossary_id);
-  if (name == "glossary_ids") return TakeGlossaryIds(value, request);
+  if (name == "glossary_id" || name == "glossary_ids") return TakeGlossaries(name, value, request);
   if (name == "tag_handling") return TakeTagHandling(value, input.format);
   if (name == "split_sentences" || name == "formality") {
     const auto ignored = name == "formality" ? TakeFormality(value) : TakeSplitting(value);
@@ -166,25 +182,62 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
   return absl::OkStatus();
 }
 
+absl::Status TakeAll(const json& members, DeepLRequest& request) {
+  for (const auto& [name, value] : members.items()) {
+    if (value.is_null()) continue;  // treated as absent
+    if (absl::Status status = Take(name, value, request); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeLanguages(DeepLRequest& request) {
+  models::TranslateInput& input = request.translation.input;
+  if (input.target_language.empty()) return absl::InvalidArgumentError("target_lang: is missing");
+  input.source_language =
+      request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   DeepLRequest request;
   models::TranslateInput& input = request.translation.input;
-  for (const auto& [name, value] : members.items()) {
-    if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = Take(name, value, request); !status.ok()) return status;
-  }
+  if (absl::Status status = TakeAll(members, request); !status.ok()) return status;
   const auto text = members.find("text");
   if (text == members.end() || text->is_null())
     return absl::InvalidArgumentError("text: is missing");
-  if (input.target_language.empty()) return absl::InvalidArgumentError("target_lang: is missing");
-  input.source_language =
-      request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
+  if (absl::Status status = TakeLanguages(request); !status.ok()) return status;
   // Without markup there are no elements.
   if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
     request.kept.emplace(std::move(request.ignored_tags));
     for (std::string& one : input.texts) one = request.kept->Hide(one);
+  }
+  return request;
+}
+
+absl::StatusOr<DeepLRequest> ParseDeepLDocument(json members, std::string& file_name) {
+  DeepLRequest request;
+  std::string output_format;
+  for (const auto& [name, out] : {std::pair<const char*, std::string*>{"filename", &file_name},
+                                  {"output_format", &output_format}}) {
+    const auto member = members.find(name);
+    if (member == members.end()) continue;
+    if (absl::Status status = TakeString(*member, name, *out); !status.ok()) return status;
+    members.erase(member);
+  }
+  // Members that concern texts alone have no effect.
+  for (const char* name : {"text", "ignore_tags", "tag_handling"}) {
+    if (members.erase(name) > 0) request.ignored.emplace_back(name);
+  }
+  if (absl::Status status = TakeAll(members, request); !status.ok()) return status;
+  if (absl::Status status = TakeLanguages(request); !status.ok()) return status;
+  const std::string_view extension =
+      std::string_view(file_name).substr(std::min(file_name.rfind('.'), file_name.size() - 1) + 1);
+  if (!output_format.empty() && !absl::EqualsIgnoreCase(View(extension), output_format)) {
+    return absl::InvalidArgumentError(StrCat("output_format: ", Shown(output_format),
+                                             " is not supported; a document keeps its format, ",
+                                             Shown(extension)));
   }
   return request;
 }

@@ -13,20 +13,23 @@
 
 namespace millrace::server {
 
-// A request to POST /v2/translate.
+// A request to POST /v2/translate or, without texts, to POST /v2/document.
 struct DeepLRequest {
   TranslationRequest translation;
   std::string source_language;            // as the client names it; empty: it is detected
-  std::string glossary_id;                // empty: none
-  std::vector<std::string> ignored_tags;  // until `kept` has them
-  std::optional<KeptElements> kept = {};  // that the texts had
-  std::vector<std::string> ignored;       // members that have no effect
+  std::vector<std::string> glossary_ids;  // of a phrase that several have, the first one's counts
+  std::string_view glossary_field = "glossary_id";  // the member that named them
+  std::vector<std::string> ignored_tags;            // until `kept` has them
+  std::optional<KeptElements> kept = {};            // that the texts had
+  std::vector<std::string> ignored;                 // members that have no effect
 };
 
 // Reads the members of a body of JSON, or of a form, whose values are all strings. A member that
 // would change the translation, and cannot here, is refused by its name; others are ignored.
 // InvalidArgument names the member.
 absl::StatusOr<DeepLRequest> ParseDeepLRequest(const nlohmann::json& members);
+// The same for the members of a form that brings a document, whose name is file_name.
+absl::StatusOr<DeepLRequest> ParseDeepLDocument(nlohmann::json members, std::string& file_name);
 
 // Reads a request to keep a glossary. InvalidArgument names the member.
 absl::StatusOr<Glossary> ParseGlossary(const nlohmann::json& members);

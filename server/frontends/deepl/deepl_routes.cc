@@ -1,23 +1,34 @@
 #include "server/frontends/deepl/deepl_routes.h"
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "httplib.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/documents/document.h"
 #include "server/frontends/deepl/deepl_error.h"
 #include "server/frontends/deepl/deepl_languages.h"
 #include "server/frontends/deepl/deepl_message.h"
+#include "server/frontends/deepl/document_store.h"
 #include "server/frontends/deepl/glossary_entries.h"
 #include "server/frontends/deepl/glossary_store.h"
+#include "server/frontends/http/file_form.h"
+#include "server/frontends/http/file_places.h"
 #include "server/frontends/http/ignored_members.h"
 #include "server/frontends/http/other_keys.h"
 #include "server/frontends/http/request_members.h"
 #include "server/http/http_routes.h"
+#include "server/json/json_member.h"
 #include "server/json/json_text.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
@@ -37,6 +48,39 @@ void SendJson(httplib::Response& response, const std::string& body) {
   response.set_content(body, "application/json");
 }
 
+// A document that is being translated. One thread at a time.
+struct DocumentWork {
+  using End = absl::StatusOr<HttpTranslator::Result>;
+
+  FilePlaces::Place place;
+  std::unique_ptr<HttpTranslator::Begun> begun;  // null: the document has no texts
+  std::optional<End> end;                        // once it has ended
+  std::shared_ptr<Document> document;
+  std::string file_name;
+  std::string target;
+
+  DocumentStore::Result Finish(const std::atomic<bool>& stop) {
+    constexpr std::chrono::milliseconds kStopCheckInterval{100};
+    if (begun == nullptr) end = HttpTranslator::Result();
+    while (!end) {
+      if (stop) return absl::CancelledError("the server stops");
+      end = begun->Wait(kStopCheckInterval);
+    }
+    if (!end->ok()) return end->status();
+    TranslatedDocument translated;
+    for (const TranslationText& text : (*end)->texts) translated.characters += text.characters;
+    std::vector<std::string> texts;
+    for (TranslationResults::Text& text : (*end)->translations)
+      texts.push_back(std::move(text.text));
+    absl::StatusOr<std::string> bytes = document->Render(std::move(texts));
+    if (!bytes.ok()) return bytes.status();
+    translated.bytes = *std::move(bytes);
+    translated.file_name = TranslatedName(file_name, target);
+    translated.media_type = FindDocumentType(file_name)->media_type;
+    return translated;
+  }
+};
+
 class DeepLRoutes {
  public:
   using Members = absl::StatusOr<nlohmann::json>;
@@ -53,10 +97,7 @@ class DeepLRoutes {
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const Members& members) {
     absl::StatusOr<DeepLRequest> wanted = Take(request, members);
-    if (wanted.ok() && !wanted->glossary_id.empty()) {
-      if (absl::Status status = ApplyGlossary(OwnerOf(request), *wanted); !status.ok())
-        wanted = status;
-    }
+    ApplyGlossaries(request, wanted);
     auto result = translator_->Translate(
         request, response, DeepLKey(request),
         wanted.ok() ? absl::StatusOr<TranslationRequest>(std::move(wanted->translation))
@@ -131,6 +172,74 @@ class DeepLRoutes {
     SendJson(response, JsonText(nlohmann::ordered_json{{"supported_languages", std::move(list)}}));
   }
 
+  void UploadDocument(const httplib::Request& request, httplib::Response& response,
+                      const httplib::ContentReader& reader) {
+    absl::StatusOr<FilePlaces::Place> place = translator_->file_places().TryEnter(request);
+    if (!place.ok()) {
+      if (DropBody(request, reader)) SendDeepLError(response, place.status());
+      return;
+    }
+    std::optional<FileForm> form = ReadFileForm(reader);
+    if (!form) return;  // the HTTP library has reported the error
+    std::shared_ptr<Document> document;
+    absl::StatusOr<DeepLRequest> wanted = OpenInto(request, *form, document);
+    ApplyGlossaries(request, wanted);
+    const auto work = std::make_shared<DocumentWork>();
+    work->place = *std::move(place);
+    work->file_name = std::move(form->file_name);
+    if (wanted.ok()) work->target = wanted->translation.input.target_language;
+    if (!wanted.ok() || !wanted->translation.input.texts.empty()) {
+      work->begun = translator_->Begin(
+          request, response, DeepLKey(request),
+          wanted.ok() ? absl::StatusOr<TranslationRequest>(std::move(wanted->translation))
+                      : wanted.status());
+      work->end = work->begun->Wait(std::chrono::milliseconds(0));
+      work->begun->SetRateLimits(response);
+      // A failure that is known already is told now, rather than to a client that asks for the
+      // status.
+      if (work->end && !work->end->ok()) return SendDeepLError(response, work->end->status());
+    }
+    work->document = std::move(document);
+    if (!wanted->ignored.empty())
+      response.set_header("Warning", IgnoredMembersWarning(wanted->ignored));
+    const DocumentStore::Handle handle =
+        documents_.Add([work](const std::atomic<bool>& stop) { return work->Finish(stop); });
+    SendJson(response, JsonText(nlohmann::ordered_json{{"document_id", handle.id},
+                                                       {"document_key", handle.key}}));
+  }
+
+  void TellDocumentStatus(const httplib::Request& request, httplib::Response& response,
+                          const Members& members) {
+    // DeepL's client asks every 5 s, so that a short document would seem to take as long.
+    constexpr std::chrono::seconds kPatience{2};
+    const auto found = FindTranslated(request, response, members, kPatience);
+    if (!found) return;
+    nlohmann::ordered_json state = {{"document_id", request.matches[1].str()}};
+    if (found->end == nullptr) {
+      state["status"] = "translating";
+    } else if (found->end->ok()) {
+      state["status"] = "done";
+      state["billed_characters"] = (*found->end)->characters;
+    } else {
+      state["status"] = "error";
+      state["error_message"] = DeepLErrorMessage(found->end->status());
+    }
+    SendJson(response, JsonText(state));
+  }
+
+  void SendDocument(const httplib::Request& request, httplib::Response& response,
+                    const Members& members) {
+    const auto found = FindTranslated(request, response, members, std::chrono::milliseconds(0));
+    if (!found) return;
+    if (found->end == nullptr)
+      return SendDeepLError(response, absl::UnavailableError("the document is not translated yet"));
+    if (!found->end->ok()) return SendDeepLError(response, found->end->status());
+    const TranslatedDocument& document = **found->end;
+    response.set_header("Content-Disposition", AttachmentNamed(document.file_name));
+    response.set_header("X-Content-Type-Options", "nosniff");
+    response.set_content(document.bytes, document.media_type);
+  }
+
   void Usage(const httplib::Request& request, httplib::Response& response, const Members& members) {
     if (absl::Status status = Check(request, members); !status.ok())
       return SendDeepLError(response, status);
@@ -160,27 +269,67 @@ class DeepLRoutes {
     return nullptr;
   }
 
-  absl::Status ApplyGlossary(const std::string& owner, DeepLRequest& wanted) const {
-    const auto glossary = glossaries_.Find(owner, wanted.glossary_id);
-    if (glossary == nullptr) {
-      return absl::InvalidArgumentError(StrCat("glossary_id: there is no glossary ",
-                                               Shown(wanted.glossary_id),
-                                               "; they are kept until the server stops"));
-    }
-    if (wanted.source_language.empty()) {
-      return absl::InvalidArgumentError(
+  void ApplyGlossaries(const httplib::Request& request,
+                       absl::StatusOr<DeepLRequest>& wanted) const {
+    if (!wanted.ok() || wanted->glossary_ids.empty()) return;
+    if (wanted->source_language.empty()) {
+      wanted = absl::InvalidArgumentError(
           "source_lang: is missing, which a request with a glossary needs");
+      return;
+    }
+    const std::string owner = OwnerOf(request);
+    std::set<std::string, std::less<>> sources;
+    for (const std::string& id : wanted->glossary_ids) {
+      if (absl::Status status = ApplyGlossary(owner, id, sources, *wanted); !status.ok()) {
+        wanted = status;
+        return;
+      }
+    }
+  }
+
+  // sources: the phrases that earlier glossaries have.
+  absl::Status ApplyGlossary(const std::string& owner, const std::string& id,
+                             std::set<std::string, std::less<>>& sources,
+                             DeepLRequest& wanted) const {
+    const auto glossary = glossaries_.Find(owner, id);
+    if (glossary == nullptr) {
+      return absl::InvalidArgumentError(StrCat(wanted.glossary_field, ": there is no glossary ",
+                                               Shown(id),
+                                               "; they are kept until the server stops"));
     }
     models::TranslateInput& input = wanted.translation.input;
     if (GlossaryLanguage(wanted.source_language) != glossary->source_language ||
         GlossaryLanguage(input.target_language) != glossary->target_language) {
       return absl::InvalidArgumentError(
-          StrCat("glossary_id: the glossary is from ", glossary->source_language, " to ",
-                 glossary->target_language, ", not from ", wanted.source_language, " to ",
+          StrCat(wanted.glossary_field, ": the glossary is from ", glossary->source_language,
+                 " to ", glossary->target_language, ", not from ", wanted.source_language, " to ",
                  input.target_language));
     }
-    input.glossary = glossary->entries;
+    for (const models::GlossaryEntry& entry : glossary->entries) {
+      if (sources.insert(entry.source).second) input.glossary.push_back(entry);
+    }
     return absl::OkStatus();
+  }
+
+  // Opens the document and makes its texts those of the request.
+  absl::StatusOr<DeepLRequest> OpenInto(const httplib::Request& request, FileForm& form,
+                                        std::shared_ptr<Document>& document) const {
+    const Members members = MembersOfForm(form.members);
+    if (absl::Status status = CheckReady(request, members); !status.ok()) return status;
+    absl::StatusOr<DeepLRequest> wanted = ParseDeepLDocument(*members, form.file_name);
+    if (!wanted.ok()) return wanted;
+    if (!form.has_file) return absl::InvalidArgumentError("file: is missing");
+    if (!models::IsValidUtf8(form.file_name))
+      return absl::InvalidArgumentError("file: its name is not valid UTF-8");
+    DocumentLimits limits;
+    limits.characters = services_.max_translate_characters;
+    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits);
+    if (!opened.ok()) return opened.status();
+    document = *std::move(opened);
+    models::TranslateInput& input = wanted->translation.input;
+    input.texts.assign(document->texts().begin(), document->texts().end());
+    input.format = document->format();
+    return wanted;
   }
 
   // Authentication errors take precedence over errors of parsing.
@@ -195,12 +344,41 @@ class DeepLRoutes {
     return members.status();
   }
 
-  absl::StatusOr<DeepLRequest> Take(const httplib::Request& request, const Members& members) const {
+  // The same, and that the models are loaded.
+  absl::Status CheckReady(const httplib::Request& request, const Members& members) const {
     absl::Status status = Check(request, members);
     if (absl::IsUnauthenticated(status)) return status;
     if (absl::Status started = translator_->CheckStarted(); !started.ok()) return started;
-    if (!status.ok()) return status;
+    return status;
+  }
+
+  absl::StatusOr<DeepLRequest> Take(const httplib::Request& request, const Members& members) const {
+    if (absl::Status status = CheckReady(request, members); !status.ok()) return status;
     return ParseDeepLRequest(*members);
+  }
+
+  // Returns what is known of the document that the path and the body name; null: the error is sent.
+  std::optional<DocumentStore::Found> FindTranslated(const httplib::Request& request,
+                                                     httplib::Response& response,
+                                                     const Members& members,
+                                                     std::chrono::milliseconds patience) {
+    absl::Status status = Check(request, members);
+    std::string key;
+    if (status.ok()) {
+      const auto member = members->find("document_key");
+      status = member == members->end() ? absl::InvalidArgumentError("document_key: is missing")
+                                        : TakeString(*member, "document_key", key);
+    }
+    if (!status.ok()) {
+      SendDeepLError(response, status);
+      return std::nullopt;
+    }
+    DocumentStore::Found found = documents_.Find({request.matches[1].str(), key}, patience);
+    if (found.known) return found;
+    response.status = 404;
+    SendJson(response, DeepLErrorBody("there is no such document with this key; a translation is "
+                                      "kept for 10 minutes, or until newer ones need its place"));
+    return std::nullopt;
   }
 
   Services& services_;
@@ -208,6 +386,7 @@ class DeepLRoutes {
   ModelsAnswer<std::string> sources_;
   ModelsAnswer<std::string> targets_;
   GlossaryStore glossaries_{{}};
+  DocumentStore documents_{Clock::Real(), {}};
 };
 
 }  // namespace
@@ -243,11 +422,19 @@ void AddDeepLRoutes(HttpServer& server, Services& services,
   server.routes().Get(StrCat(kGlossary, "/entries"), to(&DeepLRoutes::GlossaryEntries));
   server.routes().Delete(kGlossary, to(&DeepLRoutes::DeleteGlossary));
   server.routes().Get("/v2/glossary-language-pairs", to(&DeepLRoutes::GlossaryPairs));
+  server.routes().Post(
+      "/v2/document",
+      HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,
+                                  const httplib::ContentReader& reader) {
+        routes->UploadDocument(request, response, reader);
+      }),
+      DocumentLimits().file_bytes + kMaxFormBytes);
+  post("/v2/document/([^/]+)", &DeepLRoutes::TellDocumentStatus);
+  post("/v2/document/([^/]+)/result", &DeepLRoutes::SendDocument);
   post("/v2/languages", &DeepLRoutes::Languages);
   post("/v2/usage", &DeepLRoutes::Usage);
   get("/v2/languages", &DeepLRoutes::Languages);
   get("/v2/usage", &DeepLRoutes::Usage);
-  // Also of what is not here, such as its documents.
   for (const char* prefix : kPrefixes) {
     server.ShapeErrorsBelow(
         prefix, [](int, const std::string& message) { return DeepLErrorBody(message); });

@@ -1,28 +1,13 @@
 #include "server/frontends/deepl/glossary_store.h"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
-#include <new>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "models/core/strings.h"
+#include "server/frontends/deepl/random_id.h"
 
 namespace millrace::server {
 namespace {
-
-// Returns an id in the form of a UUID, which DeepL's clients expect.
-std::string NewId() {
-  unsigned char bytes[16];
-  // It fails for want of entropy or of memory, like an allocation.
-  if (RAND_bytes(bytes, sizeof(bytes)) != 1) throw std::bad_alloc();
-  const std::string digits = absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
-  const std::string_view id = digits;
-  return StrCat(id.substr(0, 8), "-", id.substr(8, 4), "-", id.substr(12, 4), "-", id.substr(16, 4),
-                "-", id.substr(20));
-}
 
 size_t BytesOf(const Glossary& glossary) {
   constexpr size_t kEntryBytes = 64;
@@ -36,7 +21,7 @@ size_t BytesOf(const Glossary& glossary) {
 
 absl::StatusOr<std::string> GlossaryStore::Add(const std::string& owner, Glossary glossary) {
   const size_t bytes = BytesOf(glossary);
-  std::string id = NewId();
+  std::string id = RandomId();
   MutexLock lock(mu_);
   const auto of_owner = static_cast<size_t>(std::ranges::count_if(
       glossaries_, [&](const auto& entry) { return entry.first.first == owner; }));

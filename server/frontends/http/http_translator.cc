@@ -45,7 +45,30 @@ void Next(EventStream& stream, std::string& out) {
 }  // namespace
 
 HttpTranslator::HttpTranslator(Services& services, Options options)
-    : services_(services), options_(std::move(options)), connections_(options_.max_connections) {}
+    : services_(services),
+      options_(std::move(options)),
+      connections_(options_.max_connections),
+      file_places_(services, options_.files) {}
+
+HttpTranslator::Begun::Begun(std::shared_ptr<TranslateReply> reply, Ticket place)
+    : reply_(std::move(reply)), place_(std::move(place)) {}
+
+HttpTranslator::Begun::~Begun() {
+  if (!ended_) reply_->Abandon();
+}
+
+std::optional<absl::StatusOr<HttpTranslator::Result>> HttpTranslator::Begun::Wait(
+    std::chrono::milliseconds patience) {
+  const std::optional<absl::Status> end = reply_->Wait(patience);
+  if (!end) return std::nullopt;
+  ended_ = true;
+  if (!end->ok()) return *end;
+  return Result{reply_->texts(), reply_->TakeResults()};
+}
+
+void HttpTranslator::Begun::SetRateLimits(httplib::Response& response) const {
+  SetRateLimitHeaders(reply_->run(), response);
+}
 
 absl::Status HttpTranslator::CheckStarted() const {
   if (options_.started()) return absl::OkStatus();
@@ -55,21 +78,27 @@ absl::Status HttpTranslator::CheckStarted() const {
 absl::StatusOr<HttpTranslator::Result> HttpTranslator::Translate(
     const httplib::Request& request, httplib::Response& response, std::string_view other_key,
     absl::StatusOr<TranslationRequest> wanted) {
+  const std::unique_ptr<Begun> begun = Begin(request, response, other_key, std::move(wanted));
+  while (true) {
+    auto end = begun->Wait(kClientCheckInterval);
+    if (end) {
+      begun->SetRateLimits(response);
+      return *std::move(end);
+    }
+    if (HttpClientGone()) return absl::CancelledError("the caller went away");
+  }
+}
+
+std::unique_ptr<HttpTranslator::Begun> HttpTranslator::Begin(
+    const httplib::Request& request, httplib::Response& response, std::string_view other_key,
+    absl::StatusOr<TranslationRequest> wanted) {
   const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
   response.set_header("X-Request-Id", id);
-  const auto reply = std::make_shared<TranslateReply>(
-      services_, id, HttpCaller(request, services_.keys, other_key));
-  Ticket place;  // held until the connection is done with the reply
+  auto reply = std::make_shared<TranslateReply>(services_, id,
+                                                HttpCaller(request, services_.keys, other_key));
+  Ticket place;  // held until nobody waits for the reply any longer
   reply->Start(Prepare(std::move(wanted), place));
-  std::optional<absl::Status> end;
-  while (!(end = reply->Wait(kClientCheckInterval))) {
-    if (!HttpClientGone()) continue;
-    reply->Abandon();
-    return absl::CancelledError("the caller went away");
-  }
-  SetRateLimitHeaders(reply->run(), response);
-  if (!end->ok()) return *end;
-  return Result{reply->texts(), reply->TakeResults()};
+  return std::make_unique<Begun>(std::move(reply), std::move(place));
 }
 
 absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Response& response,

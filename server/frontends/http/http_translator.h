@@ -1,11 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/frontends/http/file_places.h"
 #include "server/requests/services.h"
 #include "server/requests/translation_request.h"
 #include "server/requests/translation_results.h"
@@ -18,6 +22,8 @@ struct Response;
 
 namespace millrace::server {
 
+class TranslateReply;
+
 // Translates for the protocols over HTTP, which share its connections. Thread-safe.
 class HttpTranslator {
  public:
@@ -27,6 +33,7 @@ class HttpTranslator {
     int max_connections = 48;
     // Returns true once the models are loaded; until then requests get 503.
     std::function<bool()> started = [] { return true; };
+    FilePlaces::Limits files = {};
   };
   // The state and the translation of each text, in the order of the request.
   struct Result {
@@ -34,11 +41,33 @@ class HttpTranslator {
     std::vector<TranslationResults::Text> translations;
   };
 
+  // A translation that has begun. Destroyed before its end, it is stopped. One thread at a time;
+  // the HttpTranslator must outlive it.
+  class Begun {
+   public:
+    Begun(std::shared_ptr<TranslateReply> reply, Ticket place);
+    Begun(const Begun&) = delete;
+    Begun& operator=(const Begun&) = delete;
+    ~Begun();
+
+    // Waits for the end at most that long. Must not be called again once it has returned the end.
+    std::optional<absl::StatusOr<Result>> Wait(std::chrono::milliseconds patience);
+    // Tells the client what the limits of its key leave.
+    void SetRateLimits(httplib::Response& response) const;
+
+   private:
+    const std::shared_ptr<TranslateReply> reply_;
+    const Ticket place_;
+    bool ended_ = false;
+  };
+
   // The services, and what they borrow, must outlive it.
   HttpTranslator(Services& services, Options options);
 
   // Unavailable until the models are loaded.
   absl::Status CheckStarted() const;
+  // The places of files, which the protocols share.
+  FilePlaces& file_places() { return file_places_; }
 
   // Waits for a translation, or until the client has gone. `wanted` is what a protocol has read, or
   // why it refuses; both are counted and logged. None of the protocols can name a model, so it is
@@ -47,6 +76,10 @@ class HttpTranslator {
   absl::StatusOr<Result> Translate(const httplib::Request& request, httplib::Response& response,
                                    std::string_view other_key,
                                    absl::StatusOr<TranslationRequest> wanted);
+  // The same without waiting: the translation goes on after the request was answered.
+  std::unique_ptr<Begun> Begin(const httplib::Request& request, httplib::Response& response,
+                               std::string_view other_key,
+                               absl::StatusOr<TranslationRequest> wanted);
 
   // The form of an answer by server-sent events.
   struct EventForm {
@@ -69,6 +102,7 @@ class HttpTranslator {
   Services& services_;
   const Options options_;
   Admission connections_;
+  FilePlaces file_places_;
 };
 
 }  // namespace millrace::server

@@ -14,7 +14,9 @@ namespace {
 
 absl::Status NotUtf8() { return absl::InvalidArgumentError("the body is not valid UTF-8"); }
 
-absl::StatusOr<nlohmann::json> OfForm(const FormMembers& form) {
+}  // namespace
+
+absl::StatusOr<nlohmann::json> MembersOfForm(const FormMembers& form) {
   nlohmann::json members = nlohmann::json::object();
   for (const auto& [name, value] : form) {
     if (!models::IsValidUtf8(name) || !models::IsValidUtf8(value)) return NotUtf8();
@@ -25,8 +27,6 @@ absl::StatusOr<nlohmann::json> OfForm(const FormMembers& form) {
   }
   return members;
 }
-
-}  // namespace
 
 std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader) {
   FormMembers members;
@@ -66,7 +66,7 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
   if (request.is_multipart_form_data()) {
     const std::optional<FormMembers> form = ReadFormParts(reader);
     if (!form) return std::nullopt;
-    return OfForm(*form);
+    return MembersOfForm(*form);
   }
   const std::optional<std::string> body = ReadWholeBody(reader);
   if (!body) return std::nullopt;
@@ -81,7 +81,7 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
   }
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded"))
-    return OfForm(ParseForm(body));
+    return MembersOfForm(ParseForm(body));
   return absl::InvalidArgumentError(
       StrCat("Content-Type: '", type.substr(0, 64),
              "' is not supported; application/json, application/x-www-form-urlencoded and "

@@ -17,6 +17,9 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
 // The same for a body that was read. An empty one has no members.
 absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::string_view body);
 
+// Returns the members of a form as such an object.
+absl::StatusOr<nlohmann::json> MembersOfForm(const FormMembers& form);
+
 // Reads the members of a form with parts, in order. Nothing: as above.
 std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader);
 // Reads any other body.

@@ -1,6 +1,5 @@
 #include "server/frontends/libretranslate/file_routes.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,22 +10,19 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/documents/document.h"
+#include "server/frontends/http/file_form.h"
+#include "server/frontends/http/file_places.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/download_store.h"
-#include "server/frontends/libretranslate/file_form.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
-#include "server/http2/peer.h"
-#include "server/http2/peer_places.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
 
 constexpr DocumentLimits kLimits;
-// A form has some bytes besides the file.
-constexpr size_t kMaxBody = kLimits.file_bytes + (size_t{64} << 10);
+constexpr size_t kMaxBody = kLimits.file_bytes + kMaxFormBytes;
 
 absl::Status MissingPart(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
@@ -34,19 +30,14 @@ absl::Status MissingPart(std::string_view name) {
 
 class FileRoutes {
  public:
-  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator, FilePlaces places)
-      : services_(services),
-        translator_(std::move(translator)),
-        places_(places),
-        files_(places.all),
-        files_of_peer_(places.of_peer) {}
+  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator)
+      : services_(services), translator_(std::move(translator)) {}
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
-    // Before the body comes, because the files that are held are what is bounded.
-    const absl::StatusOr<TakenPlaces> places = TakePlaces(request);
-    if (!places.ok()) {
-      if (DropBody(request, reader)) SendStatus(response, places.status());
+    const absl::StatusOr<FilePlaces::Place> place = translator_->file_places().TryEnter(request);
+    if (!place.ok()) {
+      if (DropBody(request, reader)) SendStatus(response, place.status());
       return;
     }
     std::optional<FileForm> form = ReadFileForm(reader);
@@ -87,39 +78,6 @@ class FileRoutes {
   }
 
  private:
-  // The places of an upload, of its address and of all, until it is destroyed.
-  struct TakenPlaces {
-    PeerPlaces::Place of_peer;
-    Ticket of_all;
-  };
-
-  // A refused upload has no place, because its body may be slow to come and is only dropped.
-  absl::StatusOr<TakenPlaces> TakePlaces(const httplib::Request& request) {
-    PeerPlaces::Place of_peer = files_of_peer_.TryEnter(Peer(request.remote_addr));
-    if (!of_peer.held()) {
-      return TooMany(StrCat("the server already translates ", places_.of_peer,
-                            " files of this address, which is the limit"));
-    }
-    absl::StatusOr<Ticket> of_all = files_.TryEnter();
-    if (!of_all.ok()) {
-      return TooMany(
-          StrCat("the server already translates ", places_.all, " files, which is its limit"));
-    }
-    if (!request.is_multipart_form_data()) return NoForm(request);
-    return TakenPlaces{std::move(of_peer), *std::move(of_all)};
-  }
-
-  absl::Status TooMany(const std::string& message) {
-    services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-    return Refused(Refusal::kTooMany, message, std::chrono::seconds(1));
-  }
-
-  static absl::Status NoForm(const httplib::Request& request) {
-    const std::string type = request.get_header_value("Content-Type");
-    return absl::InvalidArgumentError(StrCat("Content-Type: '", type.substr(0, 64),
-                                             "' is not supported; multipart/form-data is"));
-  }
-
   // Makes a request of the texts of the file. Authentication errors take precedence over others.
   absl::StatusOr<TranslationRequest> Open(const httplib::Request& request,
                                           absl::StatusOr<HttpTranslateRequest> wanted,
@@ -146,17 +104,14 @@ class FileRoutes {
 
   Services& services_;
   const std::shared_ptr<HttpTranslator> translator_;
-  const FilePlaces places_;
-  Admission files_;
-  PeerPlaces files_of_peer_;
   DownloadStore downloads_{Clock::Real(), {}};
 };
 
 }  // namespace
 
 void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
-                                 std::shared_ptr<HttpTranslator> translator, FilePlaces places) {
-  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator), places);
+                                 std::shared_ptr<HttpTranslator> translator) {
+  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator));
   server.routes().Post(
       "/translate_file",
       HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,

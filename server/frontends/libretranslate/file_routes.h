@@ -8,19 +8,11 @@
 
 namespace millrace::server {
 
-// How many files are received or translated at once, and of one client's address, which with slow
-// uploads would else keep all others out.
-struct FilePlaces {
-  int all = 8;
-  int of_peer = 4;
-};
-
 // Adds LibreTranslate's translation of files: POST /translate_file with a form of `file`, `source`,
 // `target` and, if keys are required, `api_key`, which answers where the translation is; and GET
 // /download_file/<name>, which needs no key but that name. The services, and what they borrow, must
 // outlive the server.
 void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
-                                 std::shared_ptr<HttpTranslator> translator,
-                                 FilePlaces places = {});
+                                 std::shared_ptr<HttpTranslator> translator);
 
 }  // namespace millrace::server

@@ -64,8 +64,9 @@ Json Operation(const RouteDescription& described) {
   if (Json parameters = PathParameters(described.path); !parameters.empty())
     operation["parameters"] = std::move(parameters);
   if (!described.body.empty()) {
-    const std::string type =
-        described.path == "/translate_file" ? "multipart/form-data" : "application/json";
+    const std::string type = described.path == "/translate_file" || described.path == "/v2/document"
+                                 ? "multipart/form-data"
+                                 : "application/json";
     operation["requestBody"] = {
         {"content",
          {{type, {{"schema", {{"type", "object"}}}, {"example", Json::parse(described.body)}}}}}};

@@ -110,7 +110,7 @@ TEST_F(DeepLRoutesTest, ErrorsHaveTheOriginalsShape) {
   EXPECT_THAT(error({{"text", {"a", std::string("b\0", 2)}}}), HasSubstr("text[1]: has a NUL"));
   EXPECT_THAT(error({{"text", {std::string(100'001, 'x')}}}, 413), HasSubstr("text: has 100001"));
   EXPECT_THAT(error({{"glossary_id", "7"}}), HasSubstr("glossary_id: there is no glossary '7'"));
-  for (const char* path : {"/v2/document", "/v2/document/7", "/v2/usage/x"}) {
+  for (const char* path : {"/v2/documents", "/v2/document/7/x", "/v2/usage/x"}) {
     const Answer absent = Get(path);
     EXPECT_EQ(absent.status, 404);
     EXPECT_EQ(absent.error(), "no such path");

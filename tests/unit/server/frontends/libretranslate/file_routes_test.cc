@@ -41,7 +41,7 @@ void Quote(models::Request& request) {
 class FileRoutesTest : public ::testing::Test {
  protected:
   void Serve(HttpTranslator::Options options = {}, TestBackend::Options server = {},
-             const testing::ModelHooks& hooks = {.complete = Quote}, FilePlaces places = {}) {
+             const testing::ModelHooks& hooks = {.complete = Quote}) {
     backend_ = std::make_unique<TestBackend>(server);
     HttpServer::Options http;
     http.address = "127.0.0.1:0";
@@ -49,7 +49,7 @@ class FileRoutesTest : public ::testing::Test {
     http_ = std::make_unique<HttpServer>(http);
     AddLibreTranslateFileRoutes(
         *http_, backend_->services(),
-        std::make_shared<HttpTranslator>(backend_->services(), std::move(options)), places);
+        std::make_shared<HttpTranslator>(backend_->services(), std::move(options)));
     ASSERT_TRUE(http_->Start().ok());
     backend_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
     client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
@@ -158,8 +158,8 @@ TEST_F(FileRoutesTest, UntilTheModelsAreLoadedIs503) {
 
 TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Gate gate;
-  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote},
-        {.all = 1});
+  Serve({.files = {.all = 1}}, {},
+        {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
     const testing::JoiningThread first([&] {
       httplib::Client client("127.0.0.1", http_->port());
@@ -177,8 +177,8 @@ TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
 
 TEST_F(FileRoutesTest, AnAddressDoesNotTakeAllPlaces) {
   Gate gate;
-  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote},
-        {.of_peer = 1});
+  Serve({.files = {.of_peer = 1}}, {},
+        {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
     const testing::JoiningThread first([&] {
       httplib::Client client("127.0.0.1", http_->port());

@@ -1,4 +1,4 @@
-#include "server/frontends/libretranslate/file_form.h"
+#include "server/frontends/http/file_form.h"
 
 #include <gtest/gtest.h>
 

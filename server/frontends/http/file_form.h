@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "server/http/form.h"
 
 namespace millrace::server {
+
+// The bytes of such a form besides the file, at most.
+inline constexpr size_t kMaxFormBytes = size_t{64} << 10;
 
 // A form with a file.
 struct FileForm {

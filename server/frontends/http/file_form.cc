@@ -1,4 +1,4 @@
-#include "server/frontends/libretranslate/file_form.h"
+#include "server/frontends/http/file_form.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace millrace::server {
 namespace {
 
-constexpr size_t kMaxNameBytes = 120;
+constexpr size_t kMaxStemBytes = 120;
 
 bool IsPlain(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
@@ -49,7 +49,7 @@ std::string TranslatedName(std::string_view file_name, std::string_view target) 
   const size_t dot = std::min(file_name.rfind('.'), file_name.size());
   const std::string_view extension = file_name.substr(dot);
   std::string_view stem = file_name.substr(0, dot);
-  size_t bytes = std::min(stem.size(), kMaxNameBytes);
+  size_t bytes = std::min(stem.size(), kMaxStemBytes);
   while (bytes < stem.size() && bytes > 0 && IsContinuationByte(stem[bytes])) --bytes;
   stem = stem.substr(0, bytes);
   std::string name(stem);
