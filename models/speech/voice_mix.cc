@@ -30,8 +30,11 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
   const std::vector<models::VoicePart> parts = models::VoiceParts(text);
   if (parts.size() > kMaxVoices)
     return Refuse(text, StrCat("it mixes ", parts.size(), " voices, at most ", kMaxVoices));
+  const bool weighted = std::ranges::any_of(
+      parts, [](const models::VoicePart& part) { return part.weight.has_value(); });
+  // Beside voices with weights, one without has the weight 1, as in Kokoro-FastAPI.
+  const float unnamed = weighted ? 1.0F : 1.0F / static_cast<float>(parts.size());
   std::vector<VoiceShare> shares;
-  size_t weighted = 0;
   double sum = 0;
   for (const models::VoicePart& part : parts) {
     const size_t index = models::FindVoice(voices, part.name);
@@ -39,9 +42,8 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
       return absl::InvalidArgumentError(StrCat("voice: there is no voice ", Shown(part.name),
                                                "; there are: ", absl::StrJoin(voices, ", ")));
     }
-    VoiceShare share{index, 1.0F / static_cast<float>(parts.size())};
+    VoiceShare share{index, unnamed};
     if (part.weight) {
-      ++weighted;
       if (!absl::SimpleAtof(View(*part.weight), &share.weight) || !std::isfinite(share.weight) ||
           share.weight <= 0) {
         return Refuse(text, StrCat("the weight ", Shown(*part.weight), " of ", part.name,
@@ -55,8 +57,6 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
     sum += static_cast<double>(share.weight);
     shares.push_back(share);
   }
-  if (weighted != 0 && weighted != shares.size())
-    return Refuse(text, "some voices have a weight and some have none");
   // Weights that are shares already keep their bits.
   if (std::abs(sum - 1.0) > kTolerance) {
     for (VoiceShare& share : shares)

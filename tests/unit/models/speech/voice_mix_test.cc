@@ -50,6 +50,19 @@ TEST(VoiceMixTest, WeightsAreDividedByTheirSum) {
   EXPECT_FLOAT_EQ(Parse("anna(3e38)+ben(3e38)")[1].weight, 0.5F);
 }
 
+TEST(VoiceMixTest, AVoiceWithoutAWeightBesideWeightsHasOne) {
+  for (const char* text : {"anna(3)+ben", "anna:3+ben", "ANNA:3+ben:1"}) {
+    const auto shares = Parse(text);
+    EXPECT_FLOAT_EQ(shares[0].weight, 0.75F) << text;
+    EXPECT_FLOAT_EQ(shares[1].weight, 0.25F) << text;
+  }
+  const auto three = Parse("anna+ben:2+clara");
+  EXPECT_FLOAT_EQ(three[0].weight, 0.25F);
+  EXPECT_FLOAT_EQ(three[1].weight, 0.5F);
+  EXPECT_FLOAT_EQ(three[2].weight, 0.25F);
+  EXPECT_FLOAT_EQ(Parse("anna:0.5+ben")[1].weight, 1 / 1.5F);
+}
+
 TEST(VoiceMixTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"dora", "there is no voice 'dora'; there are: anna, ben, clara"},
@@ -59,7 +72,6 @@ TEST(VoiceMixTest, WhatIsWrongIsNamed) {
       {"anna()+ben(1)", "the weight '' of anna"},
       {"anna(2", "there is no voice 'anna(2'"},
       {"anna(2)x+ben(1)", "there is no voice 'anna(2)x'"},
-      {"anna(2)+ben", "some voices have a weight and some have none"},
       {"anna+ANNA", "it has ANNA twice"},
       {"anna:0+ben:1", "the weight '0' of anna is not a number greater than 0"},
       {"anna:-1+ben:2", "the weight '-1' of anna"},
@@ -67,7 +79,6 @@ TEST(VoiceMixTest, WhatIsWrongIsNamed) {
       {"anna:inf+ben:1", "the weight 'inf' of anna"},
       {"anna:+ben:1", "the weight '' of anna"},
       {"anna:0.5x+ben:0.5", "the weight '0.5x' of anna"},
-      {"anna:0.5+ben", "some voices have a weight and some have none"},
       {"anna+anna", "it has anna twice"},
       {"anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben",
        "it mixes 17 voices, at most 16"},
