@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -76,7 +77,12 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
   const std::string model = wanted.name.substr(0, slash);
   const models::ModelInfo* chosen = nullptr;
   for (const models::ModelInfo* info : voices) {
-    if (info->name == model) chosen = info;
+    if (info->name == model) {
+      chosen = info;
+      break;
+    }
+    // The case of its letters does not matter, as with voices, unless it tells models apart.
+    if (chosen == nullptr && absl::EqualsIgnoreCase(info->name, model)) chosen = info;
   }
   const bool names_voice = chosen == nullptr || slash != std::string::npos;
   if (chosen == nullptr) {
@@ -91,7 +97,8 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
     return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
                                              " is no voice of the model '", chosen->name, "'"));
   }
-  if (names_voice && !wanted.speaker.empty() && wanted.speaker != request.voice) {
+  if (names_voice && !wanted.speaker.empty() &&
+      !absl::EqualsIgnoreCase(wanted.speaker, request.voice)) {
     return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
                                              " is not allowed; the voice ", Shown(wanted.name),
                                              " has no other speakers"));

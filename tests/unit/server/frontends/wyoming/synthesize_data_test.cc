@@ -73,6 +73,17 @@ TEST_F(SynthesizeDataTest, AVoiceIsNamedAsInfoHasItOrByItselfOrByItsModel) {
   EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/cid"}})"), "rich cid ");
 }
 
+TEST_F(SynthesizeDataTest, TheCaseOfLettersTellsNoModelsApartUnlessTheirNamesDo) {
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"Rich/BIA"}})"), "rich BIA pt-BR");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"RICH"}})"), "rich  ");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"RICH","speaker":"Ann"}})"), "rich Ann en-GB");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/ann","speaker":"ANN"}})"), "rich ann en-GB");
+  EXPECT_THAT(Chosen(R"({"voice":{"name":"RICHER/bia"}})"), HasSubstr("'RICHER/bia'"));
+  Add("RICH", {"dan"}, {"en-US"}, 9);
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"RICH"}})"), "RICH  ");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/bia"}})"), "rich bia pt-BR");
+}
+
 TEST_F(SynthesizeDataTest, ALanguageChoosesTheModelUnlessAVoiceIsNamed) {
   EXPECT_EQ(Chosen(R"({"voice":{"language":"pt"}})"), "rich  pt");
   EXPECT_EQ(Chosen(R"({"voice":{"language":"en"}})"), "cheap  en");
