@@ -153,6 +153,10 @@ void HttpServer::ShapeErrorsBelow(std::string path_prefix, MakeErrorBody make) {
   error_shapes_.emplace_back(std::move(path_prefix), std::move(make));
 }
 
+void HttpServer::ShapeErrorsOf(IsOfClient is_of_client, MakeErrorBody make) {
+  client_error_shapes_.emplace_back(std::move(is_of_client), std::move(make));
+}
+
 absl::Status HttpServer::Start() {
   const absl::StatusOr<HostPort> address = ParseHostPort(options_.address);
   if (!address.ok()) {
@@ -267,6 +271,10 @@ std::string HttpServer::ErrorBodyFor(std::string_view path, int status,
 void HttpServer::SendErrorFor(const httplib::Request& request, httplib::Response& response,
                               int status, const std::string& message) const {
   response.status = status;
+  for (const auto& [is_of_client, make] : client_error_shapes_) {
+    if (is_of_client(request))
+      return response.set_content(make(status, message), "application/json");
+  }
   response.set_content(ErrorBodyFor(request.path, status, message), "application/json");
 }
 

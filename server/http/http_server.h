@@ -86,6 +86,10 @@ class HttpServer {
   // Has errors below the path come with another body than {"error": "..."}, of the same type. The
   // longest prefix counts. Only before Start.
   void ShapeErrorsBelow(std::string path_prefix, MakeErrorBody make);
+  // The same for the requests of clients that tell themselves apart, on any path; it comes before
+  // the paths. Only before Start.
+  using IsOfClient = std::function<bool(const httplib::Request& request)>;
+  void ShapeErrorsOf(IsOfClient is_of_client, MakeErrorBody make);
 
   // Returns true if a page that opens a connection of its own with this request may do so, which
   // browsers leave to servers: it came from this server, or from one of cors_origins. True for a
@@ -129,6 +133,7 @@ class HttpServer {
   const Cors cors_;
   std::vector<std::string> reserved_prefixes_;
   std::vector<std::pair<std::string, MakeErrorBody>> error_shapes_;  // by path prefix
+  std::vector<std::pair<IsOfClient, MakeErrorBody>> client_error_shapes_;
   const std::unique_ptr<BoundedServer> server_;
   std::unique_ptr<ConnectionPoller> poller_;
   std::unique_ptr<RequestThreads> threads_;

@@ -5,6 +5,8 @@ import contextlib
 import hashlib
 import http.client
 import json
+import urllib.error
+import urllib.request
 
 import pytest
 from elevenlabs import VoiceSettings
@@ -362,6 +364,18 @@ def test_the_official_client_finds_voices(daemon):
         client.voices.get("nobody")
     assert refused.value.status_code == 404 and refused.value.body["detail"]["status"] == "voice_not_found"
     assert client.user.get().subscription.character_count == 0 and client.user.subscription.get().status == "active"
+
+
+@pytest.mark.parametrize("path", ["/v1/history", "/v1/shared-voices", "/v1/convai/agents", "/nothing", "/v1/voices/x/y",
+                                  "/v1/user/x", "/v2/nothing"])
+def test_what_is_not_served_is_refused_in_one_form(daemon, path):
+    for headers in ({"xi-api-key": "any"}, {"X-Fern-SDK-Name": "elevenlabs"}):
+        request = urllib.request.Request(f"http://127.0.0.1:{daemon.ports['http']}{path}", headers=headers)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=PATIENCE)
+        with refused.value as answer:
+            assert answer.code == 404
+            assert json.load(answer) == {"detail": {"status": "not_found", "message": "no such path"}}
 
 
 def test_ids_of_elevenlabs_own_voices_speak(daemon):

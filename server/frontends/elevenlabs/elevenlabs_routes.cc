@@ -27,6 +27,17 @@
 namespace millrace::server {
 namespace {
 
+// Returns true if the request tells that it is of ElevenLabs' own client, by the header of its key
+// or of its package.
+bool IsOfElevenLabsClient(const httplib::Request& request) {
+  return request.has_header("xi-api-key") ||
+         request.get_header_value("X-Fern-SDK-Name") == "elevenlabs";
+}
+
+std::string ErrorBodyOfStatus(int status, const std::string& message) {
+  return ElevenLabsErrorBody(status == 404 ? "not_found" : "invalid_request", message);
+}
+
 class ElevenLabsRoutes {
  public:
   ElevenLabsRoutes(const HttpServer& server, WebSocketServer& web_sockets, Services& services,
@@ -93,9 +104,7 @@ class ElevenLabsRoutes {
 
   // Returns false for a client of OpenAI's.
   bool Models(const httplib::Request& request, httplib::Response& response) {
-    if (!request.has_header("xi-api-key") &&
-        request.get_header_value("X-Fern-SDK-Name") != "elevenlabs")
-      return false;
+    if (!IsOfElevenLabsClient(request)) return false;
     if (const absl::Status status = Check(request); !status.ok()) {
       SendElevenLabsError(response, status);
     } else {
@@ -247,10 +256,10 @@ SharedPathHandler AddElevenLabsRoutes(HttpServer& server, WebSocketServer& web_s
   };
   constexpr char kSpeech[] = "/v1/text-to-speech/([^/]+)";
   for (const char* path : {"/v1/text-to-speech/", "/v1/voices", "/v2/voices", "/v1/user"}) {
-    server.ShapeErrorsBelow(path, [](int, const std::string& message) {
-      return ElevenLabsErrorBody("invalid_request", message);
-    });
+    server.ShapeErrorsBelow(path, ErrorBodyOfStatus);
   }
+  // Its other paths, which are not served, too.
+  server.ShapeErrorsOf(IsOfElevenLabsClient, ErrorBodyOfStatus);
   const std::string speech = kSpeech;
   server.routes().Post(speech, to(&ElevenLabsRoutes::Speech));
   server.routes().Post(speech + "/stream", to(&ElevenLabsRoutes::Speech));
