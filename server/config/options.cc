@@ -149,7 +149,7 @@ std::vector<Option> MakeOptions() {
       &C::cpu_isa, CpuIsaChoices()));
   o.push_back(Aliases(
       Row("voice-aliases", models, "NAME=VOICE,...",
-          "Voices, over HTTP and for Riva's clients, for names that a model does not have. "
+          "Voices, over every protocol but Wyoming, for names that a model does not have. "
           "OpenAI's names (alloy, "
           "nova, ...) and NVIDIA's that are not given stand for voices of the model; auto: all "
           "of them; "
