@@ -38,6 +38,8 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand& command) const { return RunModels(command); }
+  int operator()(const LoadCommand& command) const { return RunLoad(command); }
+  int operator()(const UnloadCommand& command) const { return RunUnload(command); }
   int operator()(const UsageCommand& command) const { return RunUsage(command); }
   int operator()(const TranslateCommand& command) const { return RunTranslate(command); }
   int operator()(const SynthesizeCommand& command) const { return RunSynthesize(command); }

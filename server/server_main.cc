@@ -48,6 +48,8 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand&) const { return InMillrace("models"); }
+  int operator()(const LoadCommand&) const { return InMillrace("load"); }
+  int operator()(const UnloadCommand&) const { return InMillrace("unload"); }
   int operator()(const UsageCommand&) const { return InMillrace("usage"); }
   int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
   int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }

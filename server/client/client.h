@@ -7,6 +7,8 @@ namespace millrace {
 // The client commands of the binary. Each returns the exit status and prints an error as one line
 // on standard error.
 int RunModels(const ModelsCommand& command);
+int RunLoad(const LoadCommand& command);
+int RunUnload(const UnloadCommand& command);
 int RunUsage(const UsageCommand& command);
 int RunTranslate(const TranslateCommand& command);
 int RunSynthesize(const SynthesizeCommand& command);

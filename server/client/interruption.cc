@@ -38,7 +38,7 @@ void Interruption::Wait() {
   const sigset_t signals = Signals();
   int signal = 0;
   if (sigwait(&signals, &signal) != 0 || signal == kEnd) return;
-  interrupted_ = true;
+  signal_ = signal;
   stop_();
   // The next one has its usual effect, on this thread.
   sigset_t end;

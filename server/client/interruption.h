@@ -21,13 +21,14 @@ class Interruption {
   // Ends this: signals have their usual effect again, and the function is not called any more.
   // Idempotent.
   void Stop();
-  bool interrupted() const { return interrupted_.load(); }
+  // The signal that came; 0: none.
+  int signal() const { return signal_.load(); }
 
  private:
   void Wait();
 
   std::function<void()> stop_;
-  std::atomic<bool> interrupted_{false};
+  std::atomic<int> signal_{0};
   std::thread thread_;
 };
 

@@ -130,12 +130,15 @@ int RunSynthesize(const SynthesizeCommand& command) {
       return Fail(command.timestamps + ": cannot be written");
   }
   if (!status.ok()) {
-    std::string why = interruption.interrupted() ? "interrupted" : Explain(status, command.client);
+    const int signal = interruption.signal();
+    std::string why = signal != 0 ? "interrupted" : Explain(status, command.client);
     if (output.seconds() > 0) {
       absl::StrAppend(
           &why, absl::StrFormat("; %s has the first %.2f s", command.output, output.seconds()));
     }
-    return Fail(why);
+    Fail(why);
+    // As a shell reports a command that the signal has ended.
+    return signal != 0 ? 128 + signal : kExitFailed;
   }
   if (output.seconds() == 0) return Fail("the server sent no audio");
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",

@@ -9,6 +9,7 @@
 #include "models/text/unicode.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/glossary_file.h"
 #include "server/client/json_text.h"
 #include "server/client/progress.h"
 #include "server/client/text_parts.h"
@@ -102,6 +103,15 @@ std::vector<TextPart> PartsOf(const TranslateCommand& command, std::string_view 
 
 int TranslateText(const TranslateCommand& command, const std::string& text, Stub& stub) {
   v1::TranslateRequest request = RequestOf(command);
+  if (!command.glossary.empty()) {
+    const auto entries = ReadGlossaryFile(command.glossary);
+    if (!entries.ok()) return Fail(std::string(entries.status().message()));
+    for (const auto& [source, target] : *entries) {
+      v1::GlossaryEntry& entry = *request.add_glossary();
+      entry.set_source(source);
+      entry.set_target(target);
+    }
+  }
   const std::vector<TextPart> parts = PartsOf(command, text);
   Progress progress;
   bool ended_line = true;

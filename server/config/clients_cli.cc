@@ -79,6 +79,8 @@ struct ClientCommands::Values {
   ClientOptions client;
   std::string timeout;
   ModelsCommand models;
+  LoadCommand load;
+  UnloadCommand unload;
   UsageCommand usage;
   TranslateCommand translate;
   SynthesizeCommand synthesize;
@@ -171,6 +173,16 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   models.add_flag("--json", v.models.json, "Print JSON");
   v.AddClientOptions(models);
 
+  CLI::App& load = *app.add_subcommand(
+      "load", "Load a model of a running server's repository, or its new latest version");
+  Named(load.add_option("model", v.load.model, "Name of the model's folder"), "MODEL")->required();
+  v.AddClientOptions(load, Values::Deadline::kNone);
+
+  CLI::App& unload =
+      *app.add_subcommand("unload", "Take a model of a running server out of service");
+  Named(unload.add_option("model", v.unload.model, "Name of the model"), "MODEL")->required();
+  v.AddClientOptions(unload, Values::Deadline::kNone);
+
   CLI::App& usage = *app.add_subcommand(
       "usage",
       "Show what each API key has used of a running server, and what is left of its limits");
@@ -196,6 +208,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                              "What the text is: text, html or markdown (default: text)"),
         "FORMAT")
       ->check(OneOf({"text", "html", "markdown"}));
+  Named(translate.add_option_function<std::string>(
+            "--glossary", [&v](const std::string& name) { v.translate.glossary = name; },
+            "Translate the terms of this file as it says: on each line a term, a tab and its "
+            "translation"),
+        "FILE");
   Named(translate.add_option("--beam-size", v.translate.beam_size,
                              "Hypotheses that the search keeps, 1..16 (default: the model's)"),
         "N")
@@ -401,7 +418,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
 
   ClientOptions client = values_->client;
   client.timeout = ParseDuration(values_->timeout);
-  const bool may_be_long = name == "translate" || name == "synthesize";
+  const bool may_be_long =
+      name == "translate" || name == "synthesize" || name == "load" || name == "unload";
   if (!client.timeout && !may_be_long) client.timeout = std::chrono::minutes(1);
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
@@ -417,6 +435,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     return command;
   };
   if (name == "models") return with_client(values_->models);
+  if (name == "load") return with_client(values_->load);
+  if (name == "unload") return with_client(values_->unload);
   if (name == "usage") return with_client(values_->usage);
   if (name == "translate") return with_client(values_->translate);
   if (name == "synthesize") return with_client(values_->synthesize);

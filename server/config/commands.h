@@ -57,6 +57,18 @@ struct ModelsCommand {
   bool json = false;
 };
 
+// `millrace load`, which has a server load a model of its repository.
+struct LoadCommand {
+  ClientOptions client;
+  std::string model;
+};
+
+// `millrace unload`, which has a server take a model out of service.
+struct UnloadCommand {
+  ClientOptions client;
+  std::string model;
+};
+
 // `millrace usage`, which asks a server what each API key has used.
 struct UsageCommand {
   ClientOptions client;
@@ -75,7 +87,8 @@ struct TranslateCommand {
   bool detect = false;          // print the text's language instead
   bool list_languages = false;  // list the server's language pairs instead
   bool json = false;
-  std::filesystem::path file = {};  // set: it holds the text
+  std::filesystem::path file = {};      // set: it holds the text
+  std::filesystem::path glossary = {};  // set: lines of a source, a tab and its translation
 };
 
 struct SynthesizeCommand {
@@ -134,8 +147,8 @@ struct CompletionCommand {
 struct VersionCommand {};
 
 using Command =
-    std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, UsageCommand,
-                 TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
-                 HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
+    std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, LoadCommand,
+                 UnloadCommand, UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
+                 TraceCommand, HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
 
 }  // namespace millrace

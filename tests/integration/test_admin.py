@@ -9,6 +9,7 @@ import grpc
 import pytest
 from wire import daemon as daemons
 from wire import repository
+from wire.daemon import err, out, run
 from wire.paths import EN_PT, MODELS, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, null_request, refused, translate_request
@@ -253,3 +254,19 @@ def test_mended_model_loads(daemon, models, bystander):
     (folder / "model.pbtxt").write_text(PBTXT)
     assert load(daemon, "typo").state == READY
     assert daemon.kserve.ModelInfer(null_request(model_name="typo"), timeout=PATIENCE).model_name == "typo"
+
+
+def test_commands_load_and_unload(tmp_path, null_models):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        def command(*arguments):
+            ended = run(*arguments, "--address", daemon.address)
+            return ended.returncode, out(ended), err(ended)
+
+        assert command("unload", NULL) == (0, "null is unloaded\n", "")
+        assert command("unload", NULL)[0] == 1
+        assert command("load", NULL) == (0, "null version 1 is loaded\n", "")
+        assert command("load", NULL)[0] == 0  # it is the latest version already
+        for name in ("nobody", "../null", ""):
+            status, said, why = command("load", name)
+            assert (status, said) == (1, "") and why.startswith("millrace: ") and why.count("\n") == 1, why
+        assert command("load")[0] == 2

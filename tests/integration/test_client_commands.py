@@ -30,6 +30,22 @@ def test_translate_finds_the_model_by_languages(daemon):
     assert ended.returncode == 0 and "hank" in out(ended)
 
 
+def test_translate_takes_a_glossary(daemon, tmp_path):
+    (tmp_path / "terms.tsv").write_bytes("\ufeffstation\tterminal\r\n\nnearest\tmais perto\n".encode())
+    text = "Where is the nearest station?"
+    ended = client(daemon, "translate", text, "--target", "pt", "--source", "en", "--glossary", tmp_path / "terms.tsv")
+    assert ended.returncode == 0, err(ended)
+    assert "terminal" in out(ended) and "mais perto" in out(ended)
+    for content, words in [(b"station\n", ["line 1", "a tab"]), (b"a\tb\n\nc\td\te\n", ["line 3", "a tab"]), (b"\tb\n", ["line 1"]),
+                           (b"a\tb\na\tc\n", ["glossary[1]", "'a'"]), (b"\xff", ["UTF-8"]), (None, ["none.tsv"])]:
+        if content is not None:
+            (tmp_path / "terms.tsv").write_bytes(content)
+        file = tmp_path / ("none.tsv" if content is None else "terms.tsv")
+        ended = client(daemon, "translate", text, "--target", "pt", "--source", "en", "--glossary", file)
+        assert (ended.returncode, out(ended), err(ended).count("\n")) == (1, "", 1)
+        assert all(word in err(ended) for word in words), err(ended)
+
+
 def test_translate_reads_standard_input(daemon):
     ended = client(daemon, "translate", "-", "--model", EN_PT, stdin=b"Thank you very much.\nThank you very much.\n")
     first, second = out(ended).splitlines()
