@@ -57,7 +57,7 @@ def unknown_identifiers(text, words):
 def problems(root):
     """(page, what) for everything that is named and does not exist."""
     found = []
-    for page in sorted([*root.glob("*.md"), *(root / "docs").glob("*.md"), *(root / "deploy").rglob("*.md")]):
+    for page in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "deploy").rglob("*.md")]):
         text = page.read_text()
         named = [*broken_links(page, text), *missing_paths(root, text)]
         if page.name == "ARCHITECTURE.md":

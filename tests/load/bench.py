@@ -2,7 +2,7 @@
 """Load tests and benchmarks of the daemon. Run by scripts/load.sh, which builds and installs what is needed first.
 
 Each scenario starts its own servers on free ports of loopback, warms them, interleaves what it compares, and takes medians. Results
-go to var/load/NAME.json; with --publish also into BENCHMARKS.md and docs/. An interrupted run goes on with --resume."""
+go to var/load/NAME.json; with --publish also into docs/benchmarks and docs/. An interrupted run goes on with --resume."""
 
 import argparse
 import datetime
@@ -53,7 +53,7 @@ from scenarios import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "BENCHMARKS.md"
+BENCHMARKS = ROOT / "docs" / "benchmarks"
 PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "traces": traces, "ghz": ghz, "translate": translate,
              "speech": speech, "speech-cache": speech_cache,
@@ -73,7 +73,7 @@ def parse_arguments(argv):
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO",
                         help=f"of {', '.join(SCENARIOS)}, or report; default: all but {', '.join(LONG)}, with --full all")
     parser.add_argument("--full", action="store_true", help="as many and as long trials as the published figures need; publishes")
-    parser.add_argument("--publish", action="store_true", help="write the sections of BENCHMARKS.md and the plots in docs/")
+    parser.add_argument("--publish", action="store_true", help="write the sections of docs/benchmarks and the plots in docs/")
     parser.add_argument("--resume", action="store_true", help="take up the trials that an interrupted run has finished")
     parser.add_argument("--repeats", type=int, help="trials of each case")
     parser.add_argument("--seconds", type=int, help="length of a trial, where it has one")
@@ -129,7 +129,7 @@ def publish(name, result, plot_files):
     for path in plot_files:
         (folder / f"load-{path.name}").write_bytes(path.read_bytes())
     result.plots = [(f"load-{file}", text) for file, text in result.plots]
-    report.publish(result, name, BENCHMARKS, PLOT_FOLDER)
+    report.publish(result, name, BENCHMARKS, "..")
 
 
 def publish_saved(args, names):

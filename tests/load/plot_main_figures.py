@@ -3,20 +3,25 @@
 
 Usage: plot_main_figures.py PLOT.png     (needs matplotlib)
 
-A figure is written as BENCHMARKS.md prints it, so that `missing` can look it up in the section that it names."""
+A figure is written as docs/benchmarks prints it, so that `missing` can look it up in the section that it names."""
 
 import json
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-BENCHMARKS = FOLDER.parents[1] / "BENCHMARKS.md"
+BENCHMARKS = FOLDER.parents[1] / "docs" / "benchmarks"
 MACHINE = "2 cores of an Intel Xeon with AMX, 2026-11-22 and 2026-11-23; peers in their better case, with at most as many requests at work"
 OURS, PEER = "#2a7f9e", "#b8bec4"
 
 
 def panels():
     return json.loads((FOLDER / "data" / "main_figures.json").read_text())
+
+
+def pages():
+    """The text of all pages with measurements."""
+    return "\n".join(page.read_text() for page in sorted(BENCHMARKS.glob("*.md")))
 
 
 def sections(page):

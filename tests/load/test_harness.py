@@ -81,14 +81,15 @@ class ReportTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.page = Path(self.folder.name) / "BENCHMARKS.md"
+        self.page = Path(self.folder.name) / "server.md"
         self.result = report.Result(title="T", about="A.", columns=["a"], rows=[["1"]],
                                     bars=[report.Bar("speed", "1", ">= 2", False)], command="run", others=0.5)
 
     def test_publishing_replaces_its_own_section_only(self):
+        (self.page.parent / "build.md").write_text("no markers\n")
         self.page.write_text("x\n<!-- begin: a -->\nold\n<!-- end: a -->\ny\n<!-- begin: b -->\nkept\n<!-- end: b -->\n")
-        report.publish(self.result, "a", self.page, "docs")
-        report.publish(self.result, "a", self.page, "docs")
+        report.publish(self.result, "a", self.page.parent, "..")
+        report.publish(self.result, "a", self.page.parent, "..")
         text = self.page.read_text()
         self.assertNotIn("old", text)
         self.assertEqual(text.count("## T"), 1)
@@ -99,7 +100,7 @@ class ReportTest(unittest.TestCase):
     def test_missing_markers_are_named(self):
         self.page.write_text("nothing\n")
         with self.assertRaisesRegex(SystemExit, "begin: a"):
-            report.publish(self.result, "a", self.page, "docs")
+            report.publish(self.result, "a", self.page.parent, "..")
 
     def test_a_saved_result_reads_back_equal(self):
         path = Path(self.folder.name) / "a.json"
@@ -111,7 +112,7 @@ class MainFiguresTest(unittest.TestCase):
     def test_each_figure_stands_in_its_section(self):
         drawn = plot_main_figures.panels()
         self.assertEqual(len(drawn), 5)
-        self.assertEqual(plot_main_figures.missing(drawn, plot_main_figures.BENCHMARKS.read_text()), [])
+        self.assertEqual(plot_main_figures.missing(drawn, plot_main_figures.pages()), [])
 
     def test_a_figure_of_another_section_is_named(self):
         page = "# B\n\n## One\n\n| a | 7 | 1,234 |\n\n## Two\n\n| b | 34 |\n"
@@ -121,16 +122,31 @@ class MainFiguresTest(unittest.TestCase):
 
 
 class GoalsTest(unittest.TestCase):
+    TABLE = "| Goal | Limit | Measured | | Machine, date | Details |\n|---|---|---|---|---|---|\n"
+
     def test_figures_and_dates_stand_in_the_sections_that_they_link_to(self):
-        self.assertEqual(goals.unsupported(plot_main_figures.BENCHMARKS.read_text()), [])
+        for page in (Path(__file__).resolve().parents[2] / "BENCHMARKS.md", *sorted(plot_main_figures.BENCHMARKS.glob("*.md"))):
+            with self.subTest(page=page.name):
+                self.assertEqual(goals.unsupported(page), [])
+
+    def test_each_missed_goal_is_on_the_first_page(self):
+        first = (Path(__file__).resolve().parents[2] / "BENCHMARKS.md").read_text()
+        for page in sorted(plot_main_figures.BENCHMARKS.glob("*.md")):
+            rows = [line.split(" | ") for line in page.read_text().split("\n## ")[1].split("\n")]
+            missed = [cells for cells in rows if len(cells) == 6 and "not met" in cells[3]]
+            self.assertEqual([cells[0] for cells in missed if f"| {cells[2]} |" not in first], [], page.name)
 
     def test_a_figure_that_its_section_lacks_is_named(self):
-        page = ("# B\n\n## Goals at a glance\n\n"
-                "| Goal | Limit | Measured | | Machine, date | Details |\n|---|---|---|---|---|---|\n"
-                "| speed | >= 2 | 3.5x | met | A, 2026-11-22 | [one](#one-two) |\n"
-                "| size | <= 9 | 1,234 | met | A, 2026-11-23 | same |\n"
-                "| other | <= 9 | 77 | met | | `command` |\n\n## One: two\n\n3.5 and 234, 2026-11-22\n")
-        self.assertEqual(goals.unsupported(page), [("size", "1,234"), ("size", "2026-11-23")])
+        with tempfile.TemporaryDirectory() as folder:
+            page, other = Path(folder) / "a.md", Path(folder) / "b.md"
+            other.write_text("# B\n\n## Two\n\n8.5, 2026-11-22\n")
+            page.write_text("# A\n\n## Goals\n\n" + self.TABLE +
+                            "| speed | >= 2 | 3.5x | met | A, 2026-11-22 | [one](#one-two) |\n"
+                            "| size | <= 9 | 1,234 | met | A, 2026-11-23 | same |\n"
+                            "| other | <= 9 | 77 | met | | `command` |\n"
+                            "| far | <= 9 | 8.5, 3.5 | met | A, 2026-11-22 | [`x`](b.md#two) |\n"
+                            "| gone | <= 9 | 6 | met | | [`x`](b.md#three) |\n\n## One: two\n\n3.5 and 234, 2026-11-22\n")
+            self.assertEqual(goals.unsupported(page), [("size", "1,234"), ("size", "2026-11-23"), ("far", "3.5"), ("gone", "6")])
 
 
 class MetricsPageTest(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Results as JSON, as Markdown between markers in BENCHMARKS.md, and as plots."""
+"""Results as JSON, as Markdown between markers in docs/benchmarks, and as plots."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -70,12 +70,14 @@ def markdown(result, plot_folder):
     return "\n".join(lines)
 
 
-def publish(result, name, benchmarks, plot_folder):
-    """Puts the section between its markers, which must exist."""
-    text = benchmarks.read_text()
+def publish(result, name, folder, plot_folder):
+    """Puts the section between its markers, which one of the pages in `folder` must have."""
     begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
-    if begin not in text or end not in text:
-        raise SystemExit(f"{benchmarks.name}: the markers {begin} and {end} are missing")
-    head, rest = text.split(begin, 1)
-    _, tail = rest.split(end, 1)
-    benchmarks.write_text(f"{head}{begin}\n{markdown(result, plot_folder)}\n{end}{tail}")
+    for page in sorted(folder.glob("*.md")):
+        text = page.read_text()
+        if begin in text and end in text:
+            head, rest = text.split(begin, 1)
+            _, tail = rest.split(end, 1)
+            page.write_text(f"{head}{begin}\n{markdown(result, plot_folder)}\n{end}{tail}")
+            return
+    raise SystemExit(f"{folder}: no page has the markers {begin} and {end}")
