@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that documents name what exists: files and headings that links point to, paths in code spans, and in ARCHITECTURE.md the
-identifiers in code spans, which must occur in the sources.
+"""Checks that documents name what exists: files and headings that links point to, paths in code spans, and in ARCHITECTURE.md,
+models/README.md and server/README.md the identifiers in code spans, which must occur in the sources.
 
 Usage: check_document_paths.py [ROOT]     exit status 1 when something is named that does not exist"""
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 TOP_FOLDERS = ("cmake", "deploy", "docs", "models", "mps_runtime", "proto", "scripts", "server", "tests")
+INTERNALS = ("models/README.md", "server/README.md")  # they describe the sources, as ARCHITECTURE.md does
 SOURCES = (".h", ".cc", ".proto", ".py", ".inl")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -57,10 +58,11 @@ def unknown_identifiers(text, words):
 def problems(root):
     """(page, what) for everything that is named and does not exist."""
     found = []
-    for page in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "deploy").rglob("*.md")]):
+    for page in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "deploy").rglob("*.md"),
+                        *(root / page for page in INTERNALS)]):
         text = page.read_text()
         named = [*broken_links(page, text), *missing_paths(root, text)]
-        if page.name == "ARCHITECTURE.md":
+        if str(page.relative_to(root)) in ("ARCHITECTURE.md", *INTERNALS):
             named += unknown_identifiers(text, words_of_sources(root))
         found += [(str(page.relative_to(root)), what) for what in dict.fromkeys(named)]
     return found
