@@ -128,7 +128,8 @@ function(millrace_precompile_target target)
     # Behind a precompiled header GCC takes inlined code of the standard library for ours and warns of bytes that it does not touch (GCC
     # bug 105651). The sources are kept free of that for GCC 12 alone.
     if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-      target_compile_options("${target}" PRIVATE -Wno-error=array-bounds -Wno-error=restrict -Wno-error=stringop-overflow)
+      target_compile_options("${target}" PRIVATE -Wno-error=array-bounds -Wno-error=restrict -Wno-error=stringop-overflow
+        -Wno-error=stringop-overread)
     endif()
   endif()
   # Files with options of their own, as kernels of one instruction set.
