@@ -28,6 +28,7 @@
 #include "models/speech/voice_mix.h"
 #include "models/text/multilingual/espeak_language.h"
 #include "models/text/unicode.h"
+#include "mps_runtime/base/log_sink.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -292,12 +293,25 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   for (const models::EspeakLanguage& language : models::kEspeakLanguages) {
     if (language.tag != options.language) languages.emplace_back(language.tag);
   }
+  std::vector<std::string> refused;
   for (const std::string& language : languages) {
     text.language = language;
     auto front_end = speech::MakeTextToPhonemes(text);
-    if (!front_end.ok()) return front_end.status();
-    front_ends.push_back({language, *std::move(front_end)});
+    if (front_end.ok()) {
+      front_ends.push_back({language, *std::move(front_end)});
+      continue;
+    }
+    // A language that espeak-ng lacks is refused, and the model speaks the others.
+    if (language == options.language || !absl::IsFailedPrecondition(front_end.status()))
+      return front_end.status();
+    SendToLog(LogSeverity::kWarning, absl::StrCat("model ", info.name, " does not speak ", language,
+                                                  ": ", front_end.status().message()));
+    front_ends.push_back({language, speech::RefuseTexts(language, front_end.status())});
+    refused.push_back(language);
   }
+  std::erase_if(languages, [&](const std::string& language) {
+    return std::ranges::find(refused, language) != refused.end();
+  });
 
   info.platform = "kokoro";
   auto& speech = info.details.emplace<models::SpeechInfo>();

@@ -60,6 +60,20 @@ class EspeakToPhonemes final : public TextToPhonemes {
   const std::unique_ptr<const models::EspeakG2p> g2p_;
 };
 
+class RefusedTexts final : public TextToPhonemes {
+ public:
+  explicit RefusedTexts(absl::Status refusal) : refusal_(std::move(refusal)) {}
+
+  absl::StatusOr<models::PhonemeText> Convert(std::string_view /*sentence*/,
+                                              bool /*with_words*/) const override {
+    return refusal_;
+  }
+  absl::Status Check(std::string_view /*text*/) const override { return refusal_; }
+
+ private:
+  const absl::Status refusal_;
+};
+
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEspeak(const TextToPhonemesOptions& options,
                                                            const models::EspeakLanguage& language) {
   auto g2p = models::EspeakG2p::Create({.program = options.espeak_program,
@@ -117,6 +131,11 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     absl::StrAppend(&allowed, ", ", View(language.tag));
   return absl::InvalidArgumentError(absl::StrCat(
       "language: there is no way from '", options.language, "' to phonemes, allowed ", allowed));
+}
+
+std::unique_ptr<TextToPhonemes> RefuseTexts(std::string_view language, const absl::Status& reason) {
+  return std::make_unique<RefusedTexts>(absl::FailedPreconditionError(
+      absl::StrCat("language: '", View(language), "' cannot be spoken here: ", reason.message())));
 }
 
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {

@@ -47,6 +47,10 @@ struct TextToPhonemesOptions {
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 
+// Makes a front end that refuses every text with FailedPrecondition, which names the language and
+// gives the reason why the front end of the language could not be made.
+std::unique_ptr<TextToPhonemes> RefuseTexts(std::string_view language, const absl::Status& reason);
+
 // Returns the language of the lexicon, "en-US" or "en-GB", or an error that says what is wrong with
 // the file.
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file);

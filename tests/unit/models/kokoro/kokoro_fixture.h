@@ -36,6 +36,7 @@ class KokoroFixture : public ::testing::Test {
     options.lexicon_file = folder_.path() / "lexicon";
     options.language = language;
     options.voice = voice;
+    options.espeak_program = espeak_program_;
     options.espeak_timeout = std::chrono::seconds(30);
     options.shapes = shapes_;
     options.cache = cache_;
@@ -52,6 +53,7 @@ class KokoroFixture : public ::testing::Test {
   const testing::TemporaryFolder folder_;
   models::ShapePolicy shapes_ = models::ShapePolicy::kExact;  // kPadded: as on an accelerator
   speech::SpeechCache::ForModel cache_;
+  std::string espeak_program_ = "espeak-ng";
 };
 
 }  // namespace millrace::kokoro

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <set>
@@ -29,6 +31,37 @@ TEST_F(KokoroModelTest, TellsWhatItIs) {
   EXPECT_EQ(model->info().speech().pronunciation_languages,
             (std::vector<std::string>{"en-US", "es", "fr-FR", "hi", "it", "pt-BR"}));
   EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"anna", "ben"}));
+}
+
+TEST_F(KokoroModelTest, AVoiceThatEspeakLacksCostsItsLanguageAlone) {
+  const std::filesystem::path program = folder_.path() / "espeak-without-french";
+  std::ofstream(program) << "#!/bin/sh\n"
+                            "case \"$*\" in *fr-fr*) echo 'no dictionary' >&2; exit 1;; esac\n"
+                            "exec espeak-ng \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  espeak_program_ = program.string();
+  const auto model = Load();
+  EXPECT_EQ(model->info().speech().languages,
+            (std::vector<std::string>{"en-US", "ja", "es", "hi", "it", "pt-BR"}));
+  EXPECT_EQ(model->info().speech().pronunciation_languages,
+            (std::vector<std::string>{"en-US", "es", "hi", "it", "pt-BR"}));
+  models::SynthesizeInput input = speech::Say("Uno.");
+  input.language = "es";
+  EXPECT_FALSE(speech::Samples(*model, input).empty());
+  // A text in the language is not read as if it were English, wherever the language comes from.
+  input.language = "fr-FR";
+  speech::Collector sink;
+  const absl::Status status = speech::SpeakAll(*model, input, sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_NE(status.message().find("language: 'fr-FR' cannot be spoken here"), std::string::npos)
+      << status;
+  EXPECT_NE(status.message().find("cannot speak with the voice 'fr-fr'"), std::string::npos)
+      << status;
+}
+
+TEST_F(KokoroModelTest, AModelWhoseOwnLanguageEspeakLacksIsNotLoaded) {
+  espeak_program_ = "no-such-espeak";
+  EXPECT_EQ(TryLoad().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(KokoroModelTest, TheDefaultVoiceIsFirst) {
