@@ -28,6 +28,9 @@ class Backend {
   // Returns the number of concurrent forwards beyond which nothing is gained: a calibrated profile
   // never raises the limit above it.
   virtual int UsefulConcurrency() const { return kWorkerSlots; }
+  // Returns the number of worker threads beyond which the device serves no better: when the
+  // configuration names no number, there is one for each core up to this.
+  virtual int UsefulWorkers() const { return kWorkerSlots; }
   // Returns the number of worker threads that may have a stream; 1..31.
   virtual int MaxWorkers() const { return kWorkerSlots; }
   // Returns the reason, for people, why MaxWorkers is below 31; else empty.

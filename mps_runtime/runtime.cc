@@ -132,15 +132,18 @@ DeviceFacts Runtime::Describe(std::optional<DeviceType> device,
 std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
   ClaimProcess();
   try {
-    if (options.workers < 1 || options.workers > kWorkerSlots) {
-      Refuse("workers", options.workers, "1.." + std::to_string(kWorkerSlots));
+    if (options.workers < 0 || options.workers > kWorkerSlots) {
+      Refuse("workers", options.workers, "0.." + std::to_string(kWorkerSlots));
     }
     if (options.max_compiled_shapes == 0) Refuse("max_compiled_shapes", 0, "1 and more");
     const int cores = AvailableCores();
     Plan plan;
     DeviceFacts facts = FactsOf(options, plan.backend);
-    plan.workers = std::min(options.workers, plan.backend->MaxWorkers());
-    if (plan.workers < options.workers) plan.why_fewer_workers = plan.backend->WhyFewWorkers();
+    const int wanted = options.workers != 0
+                           ? options.workers
+                           : std::min({cores, plan.backend->UsefulWorkers(), kWorkerSlots});
+    plan.workers = std::min(wanted, plan.backend->MaxWorkers());
+    if (plan.workers < wanted) plan.why_fewer_workers = plan.backend->WhyFewWorkers();
     const Permits permits = CheckedPermits(options, HeldSafe(options, facts));
     plan.permits = permits.count;
     plan.permits_source = permits.source;

@@ -42,7 +42,7 @@ struct ThreadGraphCache {
 
 struct RuntimeOptions {
   std::optional<DeviceType> device;        // nullopt: the best of this build and machine
-  int workers = 1;                         // threads that will call EnterWorker, 1..31
+  int workers = 1;                         // threads that call EnterWorker, 1..31; 0: the device's
   std::optional<ForwardMode> mode;         // nullopt: the backend's
   std::optional<int> max_in_flight;        // forwards at once; none: as many as are held safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is held safe

@@ -43,7 +43,7 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
       ->type_name("FILE");
   const ServerConfig defaults;
   for (const Option& option : ServeOptions()) {
-    std::string value = option.default_text.empty() ? option.get(defaults) : option.default_text;
+    std::string value = option.get(defaults);
     if (option.literal == Option::Literal::kBool) value = value == "true" ? "on" : "";
     const std::string help =
         value.empty() ? option.help : absl::StrCat(option.help, " (default: ", value, ")");

@@ -71,9 +71,10 @@ std::vector<Option> MakeOptions() {
        {"cpu", DeviceType::kCpu},
        {"cuda", DeviceType::kCuda},
        {"mps", DeviceType::kMps}}));
-  o.push_back(Number(Row("workers", models, "N", "Worker threads, each with a stream of its own"),
-                     &C::workers, 1, runtime::kWorkerSlots));
-  o.back().default_text = "one for each core that the process may use";
+  o.push_back(Number(Row("workers", models, "N",
+                         "Worker threads, each with a stream of its own; 0: as many as suit the "
+                         "device: 2 on cuda, else one for each core that the process may use"),
+                     &C::workers, 0, runtime::kWorkerSlots));
   o.push_back(Choice<std::optional<ForwardMode>>(
       Row("mode", models, "MODE",
           "What two forwards may do at once: parallel (all), encode-lock (wait for the device), "

@@ -21,7 +21,6 @@ struct Option {
   std::string help;
   std::string allowed;               // for errors, such as "1..65536"
   std::vector<std::string> choices;  // all that is allowed, where those are a few words
-  std::string default_text;          // for the help, where the default depends on the machine
   Literal literal = Literal::kText;
   std::function<bool(ServerConfig&, const std::string&)>
       set;  // returns false when the value is not allowed and nothing changed

@@ -1,10 +1,7 @@
 #include "server/config/server_config.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "models/repository/model_sources.h"
-#include "mps_runtime/base/cpu_info.h"
 #include "server/config/values.h"
 #include "server/net/address_policy.h"
 
@@ -19,8 +16,6 @@ absl::Status Reachable(const char* option, const std::string& address, const cha
 bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbackAddress(address); }
 
 }  // namespace
-
-int DefaultWorkers() { return std::clamp(runtime::AvailableCores(), 1, runtime::kWorkerSlots); }
 
 std::filesystem::path DefaultSafetyProfile(const std::string& models) {
   const auto sources = models::ParseModelSources(models);

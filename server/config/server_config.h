@@ -19,10 +19,6 @@
 
 namespace millrace {
 
-// Returns one worker for each core that this process may keep busy, within 1..31, because each
-// worker leases one of the 31 stream slots.
-int DefaultWorkers();
-
 // How the server tells load balancers of its load: not at all, by the service OpenRcaService alone,
 // or also in the trailers of calls, in Protobuf or as text.
 enum class LoadReports : uint8_t { kOff, kStream, kBinary, kText };
@@ -33,7 +29,7 @@ struct ServerConfig {
   // Models and device.
   std::string models = "var/models";          // folders: see models::ParseModelSources
   std::optional<runtime::DeviceType> device;  // empty: the best that is available
-  int workers = DefaultWorkers();             // 1..31
+  int workers = 0;                            // 0..31; 0: as many as suit the device
   std::optional<runtime::ForwardMode> mode;   // none: the device's default
   int max_in_flight = 0;  // concurrent forwards, 0..31; 0: as many as are known to be safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is known to be safe
@@ -42,7 +38,8 @@ struct ServerConfig {
       0;  // per forward; 0: the cores divided by the forwards that may run at once
   size_t queue_size = 256;           // waiting requests per model, 1..65536
   size_t graph_cache_entries = 256;  // per worker; on mps for the whole process
-  uint64_t graph_cache_bytes = uint64_t{1} << 30;
+  // per worker. Kokoro's shapes take 2.5 GB of graphs.
+  uint64_t graph_cache_bytes = uint64_t{4} << 30;
   runtime::GraphCachePolicy graph_cache = runtime::GraphCachePolicy::kGrow;
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
   uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept

@@ -252,8 +252,7 @@ std::string TomlPage(const std::string& date) {
     const char* type = option.literal == Option::Literal::kNumber ? "number"
                        : option.literal == Option::Literal::kBool ? "boolean"
                                                                   : "string";
-    const std::string value =
-        option.default_text.empty() ? option.get(defaults) : option.default_text;
+    const std::string value = option.get(defaults);
     absl::StrAppend(&out, ".TP\n", InFont('B', KeyOf(option.name)), " = ", InFont('I', type), "\n",
                     Sentence(option.help), "Allowed: ", Sentence(option.allowed),
                     value.empty() ? "It is unset by default.\n" : "Default: " + Sentence(value));

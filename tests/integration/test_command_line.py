@@ -87,7 +87,7 @@ def test_check_of_a_folder_that_is_not_there(tmp_path):
 
 def test_check_refuses_wrong_usage():
     ended = run("check", "--workers", "99")
-    assert ended.returncode == 2 and "1..31" in err(ended)
+    assert ended.returncode == 2 and "0..31" in err(ended)
 
 
 def test_print_config_is_toml_that_can_be_given_back(tmp_path):

@@ -20,8 +20,13 @@ class CudaBackend final : public Backend {
   // about eight streams on an H200, captured ones beyond that.
   static constexpr int kDefaultConcurrency = 8;
 
+  // One worker computes while the other prepares its batch. More of them split the batches, and
+  // each records every shape again.
+  static constexpr int kUsefulWorkers = 2;
+
   DeviceType device() const override { return DeviceType::kCuda; }
   std::string DeviceName() const override;
+  int UsefulWorkers() const override { return kUsefulWorkers; }
   int SafeConcurrency() const override { return kDefaultConcurrency; }
 
   void Bootstrap() override;

@@ -40,6 +40,14 @@ TEST(BootstrapTest, TellsWhatItChose) {
   EXPECT_NE(runtime->provenance().threads.find("workers=2"), std::string::npos);
 }
 
+TEST(BootstrapTest, GivesEachCoreAWorkerWhenNoNumberIsAsked) {
+  RuntimeOptions options = Cpu();
+  options.workers = 0;
+  const auto runtime = Runtime::Bootstrap(options);
+  EXPECT_EQ(runtime->workers(), std::min(AvailableCores(), kWorkerSlots));
+  EXPECT_EQ(runtime->why_fewer_workers(), "");
+}
+
 TEST(BootstrapTest, MoreWorkersThanCoresStillHaveOneThreadEach) {
   RuntimeOptions options = Cpu();
   options.workers = kWorkerSlots;
@@ -70,10 +78,10 @@ TEST(BootstrapTest, IsForTheMainThread) {
 }
 
 TEST(BootstrapTest, RefusesWorkersOutOfRange) {
-  for (const int workers : {0, -1, 32}) {
+  for (const int workers : {-1, 32}) {
     RuntimeOptions options = Cpu();
     options.workers = workers;
-    EXPECT_EQ(RefusalOf(options), "workers = " + std::to_string(workers) + ": allowed are 1..31");
+    EXPECT_EQ(RefusalOf(options), "workers = " + std::to_string(workers) + ": allowed are 0..31");
   }
 }
 
@@ -181,7 +189,7 @@ TEST(BootstrapTest, RefusesAnotherLibtorchThanRequired) {
 
 TEST(BootstrapTest, RefusalLeavesRoomForAnotherTry) {
   RuntimeOptions bad = Cpu();
-  bad.workers = 0;
+  bad.workers = -1;
   EXPECT_THROW(Runtime::Bootstrap(bad), std::invalid_argument);
   EXPECT_NO_THROW(Runtime::Bootstrap(Cpu()));
 }

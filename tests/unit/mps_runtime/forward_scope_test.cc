@@ -32,6 +32,7 @@ class FakeDevice final : public Backend {
   DeviceType device() const override { return DeviceType::kCuda; }
   std::string DeviceName() const override { return "fake"; }
   int SafeConcurrency() const override { return kSafe; }
+  int UsefulWorkers() const override { return 1; }
   void Bootstrap() override {}
   void BindThread(Stream stream, int) override { bound_stream = stream; }
   void UnbindThread(Stream) noexcept override { bound_stream = {DeviceType::kCpu, -1}; }
@@ -331,6 +332,15 @@ TEST_F(ForwardScopeTest, FrozenRuntimeRefusesShapesWhenToldTo) {
                  ShapeRefused);
   }).join();
   EXPECT_EQ(runtime->shape_stats().refused_frozen, 1U);
+}
+
+TEST_F(ForwardScopeTest, HasAsManyWorkersAsSuitTheDeviceUnlessToldANumber) {
+  RuntimeOptions options;
+  options.device = DeviceType::kCuda;
+  options.workers = 0;
+  EXPECT_EQ(Runtime::Bootstrap(options)->workers(), 1);
+  options.workers = 3;
+  EXPECT_EQ(Runtime::Bootstrap(options)->workers(), 3);
 }
 
 TEST_F(ForwardScopeTest, DeviceThatCompilesNoShapesHasNoLimitOfThem) {

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <set>
 
-#include "mps_runtime/base/cpu_info.h"
-
 namespace millrace {
 namespace {
 
@@ -37,10 +35,6 @@ TEST(OptionsTest, SetReadsWhatGetWrites) {
         << option.name << " = " << option.get(defaults);
     EXPECT_EQ(config, defaults) << option.name;
   }
-}
-
-TEST(OptionsTest, WorkersKeepToTheCoresThatTheProcessMayUse) {
-  EXPECT_EQ(ServerConfig().workers, std::clamp(runtime::AvailableCores(), 1, 31));
 }
 
 struct Example {
@@ -130,7 +124,7 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
   constexpr Example kBad[] = {{"models", ""},
                               {"models", "/srv/models,"},
                               {"models", "a b=/mnt/models"},
-                              {"workers", "0"},
+                              {"workers", "-1"},
                               {"workers", "32"},
                               {"workers", "two"},
                               {"mode", "Parallel"},

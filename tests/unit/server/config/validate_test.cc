@@ -9,11 +9,7 @@ bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;
 }
 
-TEST(ValidateTest, DefaultsAreValid) {
-  EXPECT_TRUE(Validate(ServerConfig()).ok());
-  EXPECT_GE(ServerConfig().workers, 1);
-  EXPECT_LE(ServerConfig().workers, 31);
-}
+TEST(ValidateTest, DefaultsAreValid) { EXPECT_TRUE(Validate(ServerConfig()).ok()); }
 
 TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   ServerConfig config;
