@@ -38,7 +38,7 @@ struct ServerConfig {
       0;  // per forward; 0: the cores divided by the forwards that may run at once
   size_t queue_size = 256;           // waiting requests per model, 1..65536
   size_t graph_cache_entries = 256;  // per worker; on mps for the whole process
-  // per worker. Kokoro's shapes take 2.5 GB of graphs.
+  // Memory of each worker's graphs; those of Kokoro's shapes take about 2.5 GB.
   uint64_t graph_cache_bytes = uint64_t{4} << 30;
   runtime::GraphCachePolicy graph_cache = runtime::GraphCachePolicy::kGrow;
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
