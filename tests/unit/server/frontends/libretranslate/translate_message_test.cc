@@ -173,8 +173,10 @@ TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
   const json settings = json::parse(SettingsBody(routes, true));
   EXPECT_EQ(settings["keyRequired"], true);
   EXPECT_EQ(settings["filesTranslation"], true);
-  EXPECT_EQ(settings["supportedFilesFormat"],
-            json::parse(R"([".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp", ".json", ".po"])"));
+  EXPECT_EQ(
+      settings["supportedFilesFormat"],
+      json::parse(
+          R"([".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp", ".json", ".po"])"));
   EXPECT_EQ(settings["language"]["source"]["code"], "en");
   EXPECT_EQ(settings["language"]["target"]["name"], "Portuguese");
   EXPECT_EQ(json::parse(SettingsBody({}, false))["language"]["source"]["code"], "en");
