@@ -84,8 +84,11 @@ absl::Status SpeechNames::Resolve(SpeechRequest& speech) const {
                                                : UnknownModel(speech.model, SpeechModels());
   }
   speech.model = (*model)->info().name;
-  if (const auto* info = std::get_if<models::SpeechInfo>(&(*model)->info().details))
+  if (const auto* info = std::get_if<models::SpeechInfo>(&(*model)->info().details)) {
+    if (speech.language.empty())
+      speech.language = LanguageOfOtherScript(speech.text, speech.text_format, (*model)->info());
     speech.voice = VoiceOf(*info, speech.voice, speech.language);
+  }
   return absl::OkStatus();
 }
 

@@ -51,7 +51,9 @@ struct SpeechRequest {
   models::SpeechManner manner = {};
   speech::SourcePlace begin = {};
   std::string phonemes;  // exactly one of the two is given
-  std::string language;  // of the text; empty: the text's where no model is named, else the model's
+  // Language of the text; empty: the text's where neither model nor voice is named, or where the
+  // model's own has none of its letters; else the model's.
+  std::string language;
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/core/speech_choice.h"
+#include "models/text/foreign_script.h"
 #include "models/text/language_detector.h"
 
 namespace millrace::server {
@@ -25,30 +26,40 @@ std::string WithoutTags(std::string_view text, char open, char close) {
   }
 }
 
-std::vector<models::DetectedLanguage> Detect(std::string_view text, SpeechTextFormat format) {
+std::string WithoutTags(std::string_view text, SpeechTextFormat format) {
   switch (format) {
     case SpeechTextFormat::kTags:
-      return models::DetectLanguages(WithoutTags(text, '[', ']'));
+      return WithoutTags(text, '[', ']');
     case SpeechTextFormat::kSsml:
     case SpeechTextFormat::kSsmlFragment:
-      return models::DetectLanguages(WithoutTags(text, '<', '>'));
+      return WithoutTags(text, '<', '>');
     case SpeechTextFormat::kPlain:
       break;
   }
-  return models::DetectLanguages(text);
+  return std::string(text);
 }
 
 }  // namespace
 
 std::string OtherSpokenLanguage(std::string_view text, SpeechTextFormat format,
                                 std::span<const models::ModelInfo* const> models) {
-  const std::vector<models::DetectedLanguage> detected = Detect(text, format);
+  const std::vector<models::DetectedLanguage> detected =
+      models::DetectLanguages(WithoutTags(text, format));
   if (detected.empty() || detected.front().confidence < kSure) return "";
   const std::string& language = detected.front().language;
   const bool spoken = std::ranges::any_of(models, [&](const models::ModelInfo* info) {
     return models::IsMadeFor(info->speech(), language);
   });
   return spoken && language != kUsualLanguage ? language : "";
+}
+
+std::string LanguageOfOtherScript(std::string_view text, SpeechTextFormat format,
+                                  const models::ModelInfo& model) {
+  const models::ForeignScripts scripts =
+      models::FindForeignScripts(WithoutTags(text, format), model.speech().language);
+  if (!scripts.all) return "";
+  const models::ModelInfo* const only[] = {&model};
+  return OtherSpokenLanguage(text, format, only);
 }
 
 }  // namespace millrace::server

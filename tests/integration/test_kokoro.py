@@ -36,6 +36,7 @@ def test_english_is_spoken_by_the_voice_that_is_understood_and_japanese_by_its_o
     response = speak(kokoro)
     assert (response.model, response.voice) == (KOKORO, "jm_kumo")
     assert speak(kokoro, "ねこ", language="ja").voice == "jf_alpha"
+    assert speak(kokoro, "ねこ", seed=1).audio == speak(kokoro, "ねこ", seed=1, language="ja").audio   # English has none of its letters
     listed = {model.name: model for model in kokoro.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models}[KOKORO]
     assert (listed.voices[0], set(listed.voice_languages)) == ("jm_kumo", {"ja"})
     audio = samples(response)

@@ -9,10 +9,25 @@
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
-#include "models/translation/markup/html_entities.h"
 
 namespace millrace::translation {
 namespace {
+
+// The first bytes of the characters that OtherSpaceBytes looks for.
+constexpr std::string_view kLeads = "\xC2\xE1\xE2\xE3";
+
+// Returns the bytes of a space such as U+00A0, U+2009 or U+3000 at a place; 0 if there is none.
+size_t OtherSpaceBytes(std::string_view text, size_t at) {
+  if (at >= text.size() || kLeads.find(text[at]) == kLeads.npos) return 0;
+  const models::CodePoint c = models::DecodeAt(text, at);
+  return models::IsSpace(c.value) && !models::IsLineBreak(c.value) ? c.bytes : 0;
+}
+
+bool HasOtherSpace(std::string_view text) {
+  size_t at = text.find_first_of(kLeads);
+  while (at != text.npos && OtherSpaceBytes(text, at) == 0) at = text.find_first_of(kLeads, at + 1);
+  return at != text.npos;
+}
 
 // Returns true if a no-break space only keeps a sign of French with its word: « so », and so !
 bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
@@ -22,33 +37,32 @@ bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
 }
 
 // Returns the next white space that a model reads as a space but that must be restored: line breaks
-// and no-break spaces, with the white space around them where there are no-break spaces. The range
-// is empty when there is none.
-std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, bool has_no_break, size_t from) {
+// and spaces that are not ASCII's, with the white space around them where there are such spaces.
+// The range is empty when there is none.
+std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, bool has_others, size_t from) {
   const std::string_view text = marked.text;
   for (size_t at = from; at < text.size();) {
-    at = text.find_first_of(has_no_break ? "\n\r\xC2" : "\n\r", at);
+    at = text.find_first_of(has_others ? "\n\r\xC2\xE1\xE2\xE3" : "\n\r", at);
     if (at == std::string_view::npos) break;
-    const bool no_break = text[at] == kNoBreakSpace[0];
-    if (no_break && text.substr(at, kNoBreakSpace.size()) != kNoBreakSpace) {
+    const size_t other = OtherSpaceBytes(text, at);
+    if (other == 0 && kLeads.find(text[at]) != kLeads.npos) {
       ++at;
       continue;
     }
     size_t begin = at;
     size_t end = at;
-    if (has_no_break) {
+    if (has_others) {
       while (begin > from && models::kAsciiSpace.find(text[begin - 1]) != models::kAsciiSpace.npos)
         --begin;
     }
     for (bool more = true; more;) {
       const size_t before = end;
       end = std::min(text.find_first_not_of(" \t\n\r", end), text.size());
-      if (has_no_break && text.substr(end, kNoBreakSpace.size()) == kNoBreakSpace)
-        end += kNoBreakSpace.size();
+      if (has_others) end += OtherSpaceBytes(text, end);
       more = end > before;
     }
-    const bool alone = begin == at && end == at + kNoBreakSpace.size();
-    if (!no_break || !alone || !BelongsToSign(text, begin, end)) return {begin, end};
+    const bool alone = begin == at && end == at + other;
+    if (other == 0 || !alone || !BelongsToSign(text, begin, end)) return {begin, end};
     at = end;
   }
   return {text.size(), text.size()};
@@ -57,9 +71,8 @@ std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, bool has_no_br
 }  // namespace
 
 void MarkWideSpaces(MarkedText& marked) {
-  const bool has_no_break = marked.is_html || !marked.spellings.empty() ||
-                            marked.text.find(kNoBreakSpace) != std::string::npos;
-  auto [begin, end] = FindWideSpace(marked, has_no_break, 0);
+  const bool has_others = marked.is_html || !marked.spellings.empty() || HasOtherSpace(marked.text);
+  auto [begin, end] = FindWideSpace(marked, has_others, 0);
   if (begin == end) return;
   MarkedText joined;
   joined.is_html = marked.is_html;
@@ -81,7 +94,7 @@ void MarkWideSpaces(MarkedText& marked) {
     joined.text += piece.text;
   };
   MarkedTextCutter cutter(marked);
-  for (; begin < end; std::tie(begin, end) = FindWideSpace(marked, has_no_break, end)) {
+  for (; begin < end; std::tie(begin, end) = FindWideSpace(marked, has_others, end)) {
     append(cutter.Take(begin));
     MarkedText wide = cutter.Take(end);
     MarkedText space{.text = " "};

@@ -36,7 +36,7 @@ TEST(OperatorProbeTest, ErrorOfTheChildIsToldInItsWords) {
   const std::string unknown = InChild("matmull", 2);
   EXPECT_EQ(unknown.find("error: matmull on 2 threads: operator matmull: allowed are matmul, "), 0u)
       << unknown;
-  EXPECT_EQ(InChild("gelu", 32), "error: gelu on 32 threads: workers = 32: allowed are 1..31");
+  EXPECT_EQ(InChild("gelu", 32), "error: gelu on 32 threads: workers = 32: allowed are 0..31");
 }
 
 TEST(OperatorProbeTest, ArgumentsOfOthersAreNotItsBusiness) {

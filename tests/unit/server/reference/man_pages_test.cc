@@ -35,7 +35,7 @@ TEST(ManPagesTest, TomlPageHasEachKeyWithWhatItAllows) {
     EXPECT_TRUE(Has(page, absl::StrCat("Allowed: ", Roff(option.allowed)))) << option.name;
   }
   EXPECT_TRUE(Has(page, "\\fBworkers\\fR = \\fInumber\\fR"));
-  EXPECT_TRUE(Has(page, "Default: one for each core that the process may use.\n"));
+  EXPECT_TRUE(Has(page, "Default: 256.\n"));
 }
 
 TEST(ManPagesTest, MillracePageHasEachCommandAndTheOptionsOfClients) {

@@ -86,6 +86,27 @@ TEST_F(SpeechNamesTest, WithoutALanguageItIsThatOfTheText) {
     EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "", text), "piper joe") << text;
 }
 
+TEST_F(SpeechNamesTest, ATextThatTheModelsOwnLanguageCannotReadHasItsOwn) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
+  AddKokoro();
+  const auto language = [this](const std::string& voice, const std::string& text,
+                               SpeechTextFormat format = SpeechTextFormat::kPlain) {
+    SpeechRequest speech;
+    speech.model = "kokoro-82m";
+    speech.voice = voice;
+    speech.text = text;
+    speech.text_format = format;
+    EXPECT_TRUE(SpeechNames(backend_.directory, kAuto).Resolve(speech).ok());
+    return speech.language;
+  };
+  EXPECT_EQ(language("jf", "こんにちは"), "ja");
+  EXPECT_EQ(language("", "こんにちは。"), "ja");
+  EXPECT_EQ(language("jf", "<speak>こんにちは<break time='1s'/></speak>", SpeechTextFormat::kSsml),
+            "ja");
+  EXPECT_EQ(language("jf", "Hello, こんにちは"), "");
+  EXPECT_EQ(language("jf", "Здравствуйте, как дела?"), "");  // no voice is made for it
+}
+
 TEST_F(SpeechNamesTest, TagsDoNotHideTheLanguageOfTheText) {
   MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
   AddPiper();

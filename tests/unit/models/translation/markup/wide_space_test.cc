@@ -34,6 +34,16 @@ TEST(WideSpaceTest, IsANoBreakSpace) {
   EXPECT_EQ(html.events.size(), 1u);
 }
 
+TEST(WideSpaceTest, IsAnySpaceOfUnicode) {
+  for (const std::string space : {"\u2009", "\u202f", "\u2003", "\u3000", " \u2009\u200a "}) {
+    const std::string text = "ten" + space + "km – é";
+    MarkedText marked{.text = text};
+    MarkWideSpaces(marked);
+    EXPECT_EQ(marked.text, "ten km – é");
+    EXPECT_EQ(Untouched(marked), text);
+  }
+}
+
 TEST(WideSpaceTest, IsNotWhatKeepsASignWithItsWord) {
   const std::string text = "«\u00a0so\u00a0», and so\u00a0!";
   MarkedText marked{.text = text, .is_html = true};
