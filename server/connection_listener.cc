@@ -291,7 +291,12 @@ bool ConnectionListener::HandOver(const Handler& handler, OpenConnection& connec
   connection.fd = duplicate;
   connection.waits = false;
   try {
-    connection.watched = ConnectionGuard::Process().Watch(fd, connection.peer);
+    WatchedConnection* const watched = ConnectionGuard::Process().Watch(fd, connection.peer);
+    // One that had this descriptor has ended, which the next poll finds: not this one's end.
+    for (OpenConnection& one : open_) {
+      if (one.watched == watched) one.watched = nullptr;
+    }
+    connection.watched = watched;
     handler(fd_, fd);
   } catch (const std::exception& error) {
     LogOnce("connection refused: it cannot be served", {{"reason", error.what()}});

@@ -1,6 +1,7 @@
 """Takes files out of zip, tar and gzip files of strangers: members stay inside the folder, and the sizes are bounded."""
 
 import gzip
+import lzma
 import pathlib
 import stat
 import tarfile
@@ -26,7 +27,7 @@ def unpack(path: pathlib.Path, folder: pathlib.Path) -> None:
             _unpack_zip(path, folder)
         else:
             _unpack_tar(path, folder)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise ConvertError(f"{path}: is no zip or tar file, or it is damaged: {' '.join(str(error).split())}") from error
     except OSError as error:
         raise _cannot(path, error) from error
@@ -81,7 +82,8 @@ def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
             _check(path, len(members), total)
             if not (member.isfile() or member.isdir()):
                 raise ConvertError(f"{path}: the member '{member.name}' is a link or no file; only files are allowed")
-        places = {member.name: _place(path, member.name, folder) for member in members}
+        # A folder that a tar file was made of is a member itself, ".".
+        places = {member.name: _place(path, member.name, folder) for member in members if member.isfile()}
         for member in members:
             if member.isfile():
                 _write(archive.extractfile(member), places[member.name], member.size, path)

@@ -161,8 +161,9 @@ def is_non_commercial(license_text: str) -> bool:
 
 def _of_repository(asked: str, client: Client, name: str, revision: str) -> Published:
     repository = _repository(client, name, revision)
-    return Published(asked, name_for(name.partition("/")[2]), [repository.file(path) for path in _choose(repository)], repository.license,
-                     repository.revision)
+    # A voice may lie in a folder of its own.
+    files = [repository.file(path, pathlib.PurePosixPath(path).name if ".onnx" in path else None) for path in _choose(repository)]
+    return Published(asked, name_for(name.partition("/")[2]), files, repository.license, repository.revision)
 
 
 def _choose(repository: _Repository) -> list[str]:

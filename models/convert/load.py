@@ -1,5 +1,6 @@
 """Asks a running server to load a model that was just written."""
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -20,7 +21,7 @@ def load(server: str, name: str) -> None:
     except urllib.error.HTTPError as error:
         with error:
             reason = _reason(error)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         reason = str(getattr(error, "reason", error))
     raise ConvertError(f"{name}: is installed, but {server} does not load it: {' '.join(reason.split())}")
 

@@ -19,6 +19,7 @@ from .add import configure_package, install
 from .archive import gunzip
 from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile, hash_of
+from .load import load
 from .package import check_place
 from .pull_error import Busy, LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
@@ -82,6 +83,8 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
     name = args.name or published.name
     if not args.force and _installed(args.models / name, published):
         reporter.say("present", f"{name}: is there already, revision {published.revision}", name=name, revision=published.revision)
+        if args.load:
+            load(args.load, name)
         return
     check_place(args.models, name, args.force)
     if is_non_commercial(published.license) and not args.license_ok:

@@ -59,7 +59,8 @@ bool HasLetters(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes,
+                                                   const DocumentLimits& limits) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   JsonChecker checker;
@@ -71,15 +72,17 @@ absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const Docu
   const bool is_ascii =
       bytes.find("\\u") != std::string::npos &&
       std::ranges::all_of(bytes, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  auto document = std::make_unique<ValueDocument>([is_ascii](std::string_view translation) {
-    return json(translation).dump(-1, ' ', is_ascii, json::error_handler_t::replace);
-  });
+  auto document = std::make_unique<ValueDocument>(
+      [is_ascii](std::string_view translation) {
+        return json(translation).dump(-1, ' ', is_ascii, json::error_handler_t::replace);
+      },
+      limits);
   document->Keep(*mark);
   const std::string_view text = bytes;
   size_t depth = 0;
   bool in_metadata = false;
   size_t metadata = 0;  // the depth of a key whose value is not text of the program
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size() && !document->is_full();) {
     const char c = text[at];
     if (c != '"') {
       const bool ends = c == '}' || c == ']';

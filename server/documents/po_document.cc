@@ -65,10 +65,11 @@ std::string PoString(std::string_view text, std::string_view line_end) {
 // Reads a catalogue line by line.
 class PoReader {
  public:
-  explicit PoReader(std::string_view file)
+  PoReader(std::string_view file, const DocumentLimits& limits)
       : line_end_(file.find("\r\n") != std::string_view::npos ? "\r\n" : "\n"),
         document_(std::make_unique<ValueDocument>(
-            [line_end = line_end_](std::string_view text) { return PoString(text, line_end); })) {}
+            [line_end = line_end_](std::string_view text) { return PoString(text, line_end); },
+            limits)) {}
 
   absl::Status Read(std::string_view file) {
     for (size_t number = 1; !file.empty(); ++number) {
@@ -81,13 +82,10 @@ class PoReader {
             StrCat("file: line ", number, " has none of what a PO file may have: a comment, or ",
                    "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings"));
       }
-      if (!charset_.empty() && !absl::EqualsIgnoreCase(charset_, "UTF-8")) {
-        return absl::InvalidArgumentError(
-            StrCat("file: the header names the charset '", charset_, "'; only UTF-8 is supported"));
-      }
+      if (absl::Status status = CheckCharset(); !status.ok()) return status;
     }
     FillEntry();
-    return absl::OkStatus();
+    return CheckCharset();
   }
 
   void Keep(std::string_view bytes) { document_->Keep(bytes); }
@@ -117,7 +115,6 @@ class PoReader {
       Keep(line);
     } else {
       msgstrs_.back().lines += line;
-      ReadCharset();
     }
     return true;
   }
@@ -146,19 +143,29 @@ class PoReader {
     return true;
   }
 
-  void ReadCharset() {
-    if (!id_.value.empty()) return;
+  void ReadCharset(std::string_view header) {
     constexpr std::string_view kName = "charset=";
-    const std::string_view header = current_->value;
     const size_t at = header.find(kName);
-    const size_t end = header.find('\n', at);
-    if (at == std::string_view::npos || end == std::string_view::npos) return;
-    charset_ = models::Trim(header.substr(at + kName.size(), end - at - kName.size()));
+    if (at == std::string_view::npos) return;
+    const size_t begin = at + kName.size();
+    charset_ = models::Trim(header.substr(begin, header.find('\n', begin) - begin));
+  }
+
+  // "CHARSET" is what stands there until somebody has translated. The bytes are UTF-8 in any case.
+  absl::Status CheckCharset() const {
+    constexpr std::string_view kAllowed[] = {"", "UTF-8", "CHARSET", "ASCII", "US-ASCII"};
+    for (const std::string_view allowed : kAllowed) {
+      if (absl::EqualsIgnoreCase(charset_, View(allowed))) return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        StrCat("file: the header names the charset '", charset_, "'; only UTF-8 is supported"));
   }
 
   // Writes the msgstr of the entry that ends here.
   void FillEntry() {
+    if (has_id_ && id_.value.empty() && !msgstrs_.empty()) ReadCharset(msgstrs_.front().text.value);
     for (const MsgStr& msgstr : msgstrs_) {
+      if (document_->is_full()) break;
       // A language with one form for all numbers needs that of many.
       const bool is_singular =
           plural_.value.empty() || (msgstr.keyword == "msgstr[0]" && msgstrs_.size() > 1);
@@ -193,10 +200,10 @@ class PoReader {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits& limits) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
-  PoReader reader(bytes);
+  PoReader reader(bytes, limits);
   reader.Keep(*mark);
   if (absl::Status status = reader.Read(bytes); !status.ok()) return status;
   return reader.Finish();

@@ -3,10 +3,21 @@
 #include <utility>
 
 namespace millrace::server {
+namespace {
 
-void ValueDocument::Keep(std::string_view bytes) { after_ += bytes; }
+constexpr size_t kMostBytesOfCharacter = 4;
+
+}  // namespace
+
+void ValueDocument::Keep(std::string_view bytes) {
+  if (!is_full_) after_ += bytes;
+}
 
 void ValueDocument::Add(std::string text, std::string_view source) {
+  if (is_full_) return;
+  text_bytes_ += text.size();
+  is_full_ =
+      texts_.size() >= limits_.texts || text_bytes_ > kMostBytesOfCharacter * limits_.characters;
   before_.push_back(std::exchange(after_, {}));
   texts_.push_back(std::move(text));
   sources_.emplace_back(source);

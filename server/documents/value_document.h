@@ -17,12 +17,15 @@ class ValueDocument final : public Document {
   // Writes a translation as the file's syntax has a value.
   using Writer = std::function<std::string(std::string_view translation)>;
 
-  explicit ValueDocument(Writer write) : write_(std::move(write)) {}
+  ValueDocument(Writer write, const DocumentLimits& limits)
+      : write_(std::move(write)), limits_(limits) {}
 
   // Appends bytes that stay.
   void Keep(std::string_view bytes);
   // Appends a value that is written as `source` now; a text that comes back unchanged keeps it.
   void Add(std::string text, std::string_view source);
+  // Returns true once the texts are beyond the limits. Nothing more is kept then.
+  bool is_full() const { return is_full_; }
 
   std::span<const std::string> texts() const override { return texts_; }
   models::TextFormat format() const override { return models::TextFormat::kText; }
@@ -30,10 +33,13 @@ class ValueDocument final : public Document {
 
  private:
   const Writer write_;
+  const DocumentLimits limits_;
   std::vector<std::string> texts_;
   std::vector<std::string> sources_;  // of the texts
   std::vector<std::string> before_;   // the bytes before each text
   std::string after_;                 // the bytes behind the last text
+  size_t text_bytes_ = 0;
+  bool is_full_ = false;
 };
 
 }  // namespace millrace::server

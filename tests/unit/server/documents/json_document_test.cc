@@ -64,5 +64,11 @@ TEST(JsonDocument, ErrorsNameThePlace) {
   EXPECT_EQ(Translated("a.json", deep, Same), deep);
 }
 
+TEST(JsonDocument, AFewBytesStandForNoMoreThanTheLimits) {
+  std::string file = "[\"a\"";
+  for (int i = 0; i < 1'000'000; ++i) file += ",\"a\"";
+  EXPECT_THAT(Translated("a.json", file + "]", Same), HasSubstr("at most 10000 are allowed"));
+}
+
 }  // namespace
 }  // namespace millrace::server

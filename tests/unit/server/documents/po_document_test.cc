@@ -79,6 +79,23 @@ TEST(PoDocument, ErrorsNameTheLine) {
                        Same),
             "file: the header names the charset 'latin1'; only UTF-8 is supported");
   EXPECT_EQ(Translated("a.po", "", Same), "");
+  for (const std::string charset : {"CHARSET", "us-ascii", "utf-8"}) {
+    const std::string file =
+        "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=" + charset + "\\n\"\n";
+    EXPECT_EQ(Translated("a.po", file, Same), file);
+  }
+}
+
+TEST(PoDocument, AFewBytesStandForNoMoreThanTheLimits) {
+  std::string forms;
+  for (int i = 0; i < 100'000; ++i) forms += "msgstr \"\"\n";
+  const std::string id = "msgid \"" + std::string(1'000'000, 'x') + "\"\n";
+  EXPECT_THAT(Translated("a.po", id + forms, Same), HasSubstr("characters of text and markup"));
+  EXPECT_THAT(Translated("a.po", "msgid \"x\"\n" + forms, Same),
+              HasSubstr("at most 10000 are allowed"));
+  std::string header = "msgid \"\"\nmsgstr \"\"\n";
+  for (int i = 0; i < 500'000; ++i) header += "\"ccc\"\n";
+  EXPECT_EQ(Translated("a.po", header, Same), header);
 }
 
 }  // namespace
