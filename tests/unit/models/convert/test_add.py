@@ -97,6 +97,11 @@ class Kinds(Adding):
         text = self.assert_added(self.root / "packed.zip", "packed", "--source", "en", "--target", "de", "--precision", "int8")
         self.assertIn("precision: PRECISION_INT8", text)
 
+    def test_a_tar_file_that_holds_its_own_folder(self):
+        published.m2m(self.root / "nllb-tiny")
+        shutil.make_archive(str(self.root / "whole"), "gztar", self.root / "nllb-tiny")   # its first member is "."
+        self.assert_added(self.root / "whole.tar.gz", "whole", "--source", "en", "--target", "de")
+
     def test_a_checkpoint_of_torch_names_its_languages_by_its_folder(self):
         published.marian(self.root / "opus-mt-en-de")
         text = self.assert_added(self.root / "opus-mt-en-de", "opus-mt-en-de")

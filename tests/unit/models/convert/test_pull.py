@@ -81,6 +81,9 @@ class Names(Pulling):
         self.assertEqual(code, 0)
         self.assertIn("is there already", out)
         self.assertEqual([path for path, _ in self.hub.requests], [API])
+        code, _, err = self.pull(TINY, "--load", "http://127.0.0.1:1")
+        self.assertEqual(code, 1)
+        self.assertIn("http://127.0.0.1:1 does not load it", err)
 
     def test_a_revision_of_a_repository_under_another_name(self):
         self.publish_tiny()
