@@ -55,11 +55,13 @@ std::string OtherSpokenLanguage(std::string_view text, SpeechTextFormat format,
 
 std::string LanguageOfOtherScript(std::string_view text, SpeechTextFormat format,
                                   const models::ModelInfo& model) {
-  const models::ForeignScripts scripts =
-      models::FindForeignScripts(WithoutTags(text, format), model.speech().language);
-  if (!scripts.all) return "";
-  const models::ModelInfo* const only[] = {&model};
-  return OtherSpokenLanguage(text, format, only);
+  const std::string plain = WithoutTags(text, format);
+  if (!models::FindForeignScripts(plain, model.speech().language).all) return "";
+  // The letters leave few languages, so that short texts need not be sure.
+  for (const models::DetectedLanguage& detected : models::DetectLanguages(plain)) {
+    if (models::IsMadeFor(model.speech(), detected.language)) return detected.language;
+  }
+  return "";
 }
 
 }  // namespace millrace::server

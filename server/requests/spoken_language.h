@@ -18,8 +18,8 @@ inline constexpr std::string_view kUsualLanguage = "en";
 std::string OtherSpokenLanguage(std::string_view text, SpeechTextFormat format,
                                 std::span<const models::ModelInfo* const> models);
 
-// Returns the same of one speech model for a text that has no letter that the model's own language
-// is written in; else an empty string.
+// Returns the likeliest language of a text that a voice of the model was made for, if the text has
+// no letter that the model's own language is written in; else an empty string.
 std::string LanguageOfOtherScript(std::string_view text, SpeechTextFormat format,
                                   const models::ModelInfo& model);
 

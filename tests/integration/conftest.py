@@ -16,6 +16,8 @@ LOG_LINES = 60
 def pytest_configure():
     # So that the daemons end with the tests, whoever ends those.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
+    # A job in the background of a shell ignores it, and so would the programs that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):

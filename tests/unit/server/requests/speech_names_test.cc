@@ -101,6 +101,7 @@ TEST_F(SpeechNamesTest, ATextThatTheModelsOwnLanguageCannotReadHasItsOwn) {
   };
   EXPECT_EQ(language("jf", "こんにちは"), "ja");
   EXPECT_EQ(language("", "こんにちは。"), "ja");
+  EXPECT_EQ(language("", "ねこ"), "ja");
   EXPECT_EQ(language("jf", "<speak>こんにちは<break time='1s'/></speak>", SpeechTextFormat::kSsml),
             "ja");
   EXPECT_EQ(language("jf", "Hello, こんにちは"), "");
