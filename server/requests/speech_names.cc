@@ -168,7 +168,7 @@ absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& mod
   }
   std::string message = StrCat("voice: ", Shown(missing),
                                " is a voice of no model; there are: ", absl::StrJoin(choice, ", "));
-  if (missing.size() == voice.size() && missing.find_first_of("+") != missing.npos)
+  if (missing.size() == voice.size() && missing.find('+') != missing.npos)
     message += "; the voices of a mix are of one model";
   if (voices_) message += "; OpenAI's names, such as alloy, stand for one of them";
   return absl::InvalidArgumentError(message);
