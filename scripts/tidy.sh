@@ -30,6 +30,7 @@ if [ $# -eq 0 ]; then
   done < <(
     git diff --name-only --diff-filter=d "$base" -- mps_runtime models server tests | grep -E '\.(cc|h)$' | while IFS= read -r file; do
       case "$file" in
+        # A header that no source includes by this name is no error.
         *.h) git grep -l -F "#include \"$file\"" -- '*.cc' || true ;;
         *) printf '%s\n' "$file" ;;
       esac

@@ -9,7 +9,7 @@ from .package import ConvertError
 from .seq2seq_yaml import read_settings
 
 WIDTHS = range(128, 513, 128)   # as models/bergamot/bergamot_weights.cc has them
-# What the engine computes. A setting that a model does not name is Marian's default, which these are not always: then its tensors tell.
+# The engine computes these settings only. A model that leaves one out has Marian's default, which may differ; its tensors are checked then.
 _SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn", "transformer-heads": "8",
              "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": "",
              "transformer-ffn-activation": "relu", "transformer-tied-layers": [], "lemma-dim-emb": "0"}

@@ -91,7 +91,7 @@ class Client:
             path.unlink()
             if not resumed:
                 raise
-            # What was there before may have been of another revision.
+            # The part that was fetched earlier may belong to another revision, so the file is fetched anew once.
             self._fetch(file, path, report)
             try:
                 verify(file, path)
@@ -160,6 +160,7 @@ class Client:
             if failures >= ATTEMPTS:
                 raise Unreachable(f"{url}: {problem}; is there a network, or a proxy to name in HTTPS_PROXY? The same command goes on where it was")
             self._announce(f"{problem}; trying again")
+            # The hub says how long to wait, or the pause doubles with each failure in a row.
             time.sleep(wait or 0.25 * 2 ** failures)
 
     def _judge(self, url: str, error: urllib.error.HTTPError) -> tuple[str, float]:

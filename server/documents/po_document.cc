@@ -193,7 +193,7 @@ class PoReader {
   PoText id_;
   PoText plural_;
   std::vector<MsgStr> msgstrs_;
-  PoText* current_ = nullptr;  // what a string without a keyword continues
+  PoText* current_ = nullptr;  // A string without a keyword continues this one.
   bool has_id_ = false;
   std::string charset_;
 };

@@ -35,7 +35,7 @@ class ValueDocument final : public Document {
   const Writer write_;
   const DocumentLimits limits_;
   std::vector<std::string> texts_;
-  std::vector<std::string> sources_;  // of the texts
+  std::vector<std::string> sources_;  // The spelling of each text in the file.
   std::vector<std::string> before_;   // the bytes before each text
   std::string after_;                 // the bytes behind the last text
   size_t text_bytes_ = 0;

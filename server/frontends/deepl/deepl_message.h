@@ -16,11 +16,12 @@ namespace millrace::server {
 // A request to POST /v2/translate or, without texts, to POST /v2/document.
 struct DeepLRequest {
   TranslationRequest translation;
-  std::string source_language;            // as the client names it; empty: it is detected
-  std::vector<std::string> glossary_ids;  // of a phrase that several have, the first one's counts
+  std::string source_language;  // as the client names it; empty: it is detected
+  // Where several glossaries have a phrase, the first one's translation is taken.
+  std::vector<std::string> glossary_ids;
   std::string_view glossary_field = "glossary_id";  // the member that named them
   std::vector<std::string> ignored_tags;            // until `kept` has them
-  std::optional<KeptElements> kept = {};            // that the texts had
+  std::optional<KeptElements> kept = {};            // The elements that stay as they are.
   std::vector<std::string> ignored;                 // members that have no effect
 };
 

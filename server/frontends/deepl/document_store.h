@@ -18,10 +18,10 @@ namespace millrace::server {
 
 // A document in its translation.
 struct TranslatedDocument {
-  std::string file_name;  // what a client shall call it
+  std::string file_name;  // The client saves the document under this name.
   std::string media_type;
   std::string bytes;
-  size_t characters = 0;  // of the document's texts
+  size_t characters = 0;  // The client is billed for the characters of the source texts.
 };
 
 // Translates documents on threads of its own, and keeps the translations in memory for some time

@@ -138,12 +138,12 @@ def messages_without_their_end() -> Iterator[bytes]:
     start = b"\0" + struct.pack(">I", size)
     yield ACKNOWLEDGED + b"".join(
         frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(DATA, 0, stream, start) for stream in streams)
-    time.sleep(0.2)
+    time.sleep(0.2)   # the server sends its window for these streams meanwhile
     piece = bytes(MAX_FRAME)
     for _ in range(size // MAX_FRAME - 1):
-        time.sleep(0.001)   # the server grants a window of 1 MiB, and more as it reads
+        time.sleep(0.001)   # paces the sender, because data beyond the granted window would end the connection
         yield b"".join(frame(DATA, 0, stream, piece) for stream in streams)
-    time.sleep(60)   # the connection stays open
+    time.sleep(60)   # keeps the connection open; the attacking process is killed at the end of the test
 
 
 def gzip_bomb() -> Iterator[bytes]:
