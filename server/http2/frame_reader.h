@@ -38,16 +38,21 @@ class FrameReader {
         bytes = bytes.subspan(taken);
         continue;
       }
-      const size_t taken = std::min(FrameHeader::kBytes - filled_, bytes.size());
-      std::memcpy(header_.data() + filled_, bytes.data(), taken);
-      filled_ += taken;
+      const auto* header = reinterpret_cast<const uint8_t*>(bytes.data());
+      size_t taken = FrameHeader::kBytes;
+      if (filled_ != 0 || bytes.size() < FrameHeader::kBytes) {
+        taken = std::min(FrameHeader::kBytes - filled_, bytes.size());
+        std::memcpy(header_.data() + filled_, bytes.data(), taken);
+        filled_ += taken;
+        if (filled_ != FrameHeader::kBytes) return;
+        filled_ = 0;
+        header = header_.data();
+      }
       bytes = bytes.subspan(taken);
-      if (filled_ != FrameHeader::kBytes) return;
-      filled_ = 0;
-      frame_ = {.length = Number(0, 3),
-                .type = header_[3],
-                .flags = header_[4],
-                .stream = Number(5, 9) & 0x7fffffff};
+      frame_ = {.length = Number(header, 3),
+                .type = header[3],
+                .flags = header[4],
+                .stream = Number(header + 5, 4) & 0x7fffffff};
       payload_left_ = frame_.length;
       if (!begin(frame_)) return;
     }
@@ -57,15 +62,15 @@ class FrameReader {
   const FrameHeader& frame() const { return frame_; }
 
  private:
-  uint32_t Number(size_t begin, size_t end) const {
+  static uint32_t Number(const uint8_t* bytes, size_t count) {
     uint32_t number = 0;
-    for (size_t i = begin; i < end; ++i) number = number << 8 | header_[i];
+    for (size_t i = 0; i < count; ++i) number = number << 8 | bytes[i];
     return number;
   }
 
   uint32_t payload_left_;
   FrameHeader frame_;
-  std::array<uint8_t, FrameHeader::kBytes> header_ = {};
+  std::array<uint8_t, FrameHeader::kBytes> header_ = {};  // one that came in pieces
   size_t filled_ = 0;
 };
 

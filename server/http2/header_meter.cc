@@ -6,13 +6,18 @@
 namespace millrace::server {
 namespace {
 
-struct StaticField {
-  uint8_t name;
-  uint8_t value;
-};
+// The shortest Huffman code has 5 bits.
+constexpr uint64_t kShortestCode = 5;
+// An integer of 32 bits has at most five bytes after its prefix.
+constexpr uint8_t kLastShift = 28;
+// A field of the table by one byte, which is how most are sent; the largest index goes on.
+constexpr uint8_t kIndexedBit = 0x80;
+constexpr uint8_t kIndexMask = 0x7f;
+
+}  // namespace
 
 // The sizes of the fields of the static table (RFC 7541, appendix A), beginning with index 1.
-constexpr std::array<StaticField, 61> kStaticTable = {{
+constexpr std::array<HeaderMeter::Field, 61> HeaderMeter::kStaticTable = {{
     {10, 0}, {7, 3},  {7, 4},  {5, 1},  {5, 11}, {7, 4},  {7, 5},   {7, 3},  {7, 3},
     {7, 3},  {7, 3},  {7, 3},  {7, 3},  {7, 3},  {14, 0}, {15, 13}, {15, 0}, {13, 0},
     {6, 0},  {27, 0}, {3, 0},  {5, 0},  {13, 0}, {13, 0}, {19, 0},  {16, 0}, {16, 0},
@@ -21,13 +26,6 @@ constexpr std::array<StaticField, 61> kStaticTable = {{
     {8, 0},  {12, 0}, {18, 0}, {19, 0}, {5, 0},  {7, 0},  {7, 0},   {11, 0}, {6, 0},
     {10, 0}, {25, 0}, {17, 0}, {10, 0}, {4, 0},  {3, 0},  {16, 0},
 }};
-
-// The shortest Huffman code has 5 bits.
-constexpr uint64_t kShortestCode = 5;
-// An integer of 32 bits has at most five bytes after its prefix.
-constexpr uint8_t kLastShift = 28;
-
-}  // namespace
 
 bool HeaderMeter::BeginBlock() {
   fields_ = 0;
@@ -43,8 +41,16 @@ bool HeaderMeter::Read(std::span<const char> bytes) {
       bytes = bytes.subspan(taken);
       continue;
     }
-    if (!ReadByte(static_cast<uint8_t>(bytes.front()))) return false;
+    const uint8_t byte = static_cast<uint8_t>(bytes.front());
     bytes = bytes.subspan(1);
+    if (part_ == Part::kStart && !in_integer_ && (byte & kIndexedBit) != 0 &&
+        (byte & kIndexMask) != kIndexMask) {
+      const Field* const found = Find(byte & kIndexMask);
+      if (found == nullptr) return false;
+      Count(*found);
+    } else if (!ReadByte(byte)) {
+      return false;
+    }
   }
   return true;
 }
@@ -119,17 +125,9 @@ uint32_t HeaderMeter::StringBytes() const {
 }
 
 const HeaderMeter::Field* HeaderMeter::Find(uint64_t index) const {
-  static const auto static_fields = [] {
-    std::array<Field, kStaticTable.size()> fields;
-    std::transform(kStaticTable.begin(), kStaticTable.end(), fields.begin(),
-                   [](const StaticField& field) {
-                     return Field{field.name, field.value};
-                   });
-    return fields;
-  }();
   if (index == 0) return nullptr;
-  if (index <= static_fields.size()) return &static_fields[index - 1];
-  const uint64_t age = index - static_fields.size() - 1;  // 0 is the newest
+  if (index <= kStaticTable.size()) return &kStaticTable[index - 1];
+  const uint64_t age = index - kStaticTable.size() - 1;  // 0 is the newest
   if (age >= std::min<uint64_t>(added_, kMostEntries)) return nullptr;
   return &entries_[(added_ - 1 - age) % kMostEntries];
 }

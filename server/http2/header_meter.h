@@ -34,6 +34,7 @@ class HeaderMeter {
     uint32_t name = 0;  // bytes
     uint32_t value = 0;
   };
+  static const std::array<Field, 61> kStaticTable;
   enum class Kind : uint8_t { kIndexed, kAdded, kNotAdded, kTableSize };
   // The part of a field that begins with the next integer.
   enum class Part : uint8_t { kStart, kName, kValue };
