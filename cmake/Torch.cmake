@@ -26,6 +26,10 @@ file(GLOB _cuda_wheels "${_torch_root}/../nvidia/cu*")
 find_path(CUDA_RUNTIME_INCLUDE_DIR crt/host_defines.h HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES include)
 find_library(CUDA_RUNTIME_LIBRARY NAMES libcudart.so.13 libcudart.so.12 cudart
   HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES lib lib64)
+# The compiler of kernels at run time, which libtorch's CUDA wheels depend on.
+find_path(NVRTC_INCLUDE_DIR nvrtc.h HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES include)
+find_library(NVRTC_LIBRARY NAMES libnvrtc.so.13 libnvrtc.so.12 nvrtc
+  HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES lib lib64)
 
 add_library(millrace_torch INTERFACE)
 add_library(millrace::torch ALIAS millrace_torch)

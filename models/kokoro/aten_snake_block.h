@@ -25,12 +25,15 @@ class AtenSnakeBlock final : public SnakeBlock {
   // x [batch, channels, time] is zero beyond the extent, which must not be whole; so is the result.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent) const;
 
- private:
   struct Layer {
     at::Tensor weight;  // of the convolution, for an input that is alpha times too large
     int64_t dilation = 1;
   };
+  const std::vector<Layer>& layers() const { return layers_; }
+  const KokoroLinear& affine() const { return affine_; }
+  const at::Tensor& bias() const { return bias_; }
 
+ private:
   // Computes the layer's convolution of its activation. styles: the result of affine_.
   at::Tensor RunLayer(size_t layer, const at::Tensor& x, const at::Tensor& styles,
                       const KokoroExtent& extent) const;

@@ -61,10 +61,10 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   return predictor;
 }
 
-KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded)
+KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded, bool exact)
     : samples_per_frame_(weights.shape().samples_per_frame()),
       style_(StyleChannels(weights)),
-      generator_(weights, style_, sample_rate, padded) {
+      generator_(weights, style_, sample_rate, padded, exact) {
   if (!weights.status().ok()) return;
   shared_ = KokoroLstm::Take(weights, "predictor.shared", -1, padded);
   text_again_ = KokoroConv::TakeSame(weights, "decoder.asr_res.0", -1, -1);
@@ -72,16 +72,14 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   pitch_ = TakePredictor(weights, "F0");
   loudness_ = TakePredictor(weights, "N");
   text_ = text_again_.weight.size(1);
-  encode_ = KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_,
-                                   /*exact=*/false);
+  encode_ = KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact);
   if (!weights.status().ok()) return;
   int64_t channels = encode_.conv_1.out_channels();
   const int64_t added = text_again_.weight.size(0) + 2;
   const int64_t count = weights.Count("decoder.decode.", ".conv1.weight");
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = absl::StrCat("decoder.decode.", i);
-    decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_,
-                                             /*exact=*/false));
+    decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact));
     if (!weights.status().ok()) return;
     channels = decode_.back().conv_1.out_channels();
     if (decode_.back().pool.weight.defined() != (i + 1 == count))

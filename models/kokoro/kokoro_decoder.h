@@ -20,9 +20,9 @@ namespace millrace::kokoro {
 // call it.
 class KokoroDecoder {
  public:
-  // padded: the methods for padded batches will be called, else the others. Errors are kept in
-  // weights.status().
-  KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false);
+  // padded: the methods for padded batches will be called, else the others. exact: in float32
+  // throughout, also where the device is faster with less. Errors are kept in weights.status().
+  KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false);
 
   int64_t style_channels() const { return style_; }  // of each half of a voice's style
   int64_t noise_per_sample() const { return generator_.sines(); }

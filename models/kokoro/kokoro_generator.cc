@@ -2,10 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/exp.h>
+#include <ATen/ops/flip.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/reflection_pad1d.h>
@@ -17,6 +19,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/kokoro/fourier.h"
+#include "mps_runtime/base/log_sink.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -24,10 +27,26 @@ namespace {
 constexpr double kUpsampleSlope = 0.1;
 constexpr double kLastSlope = 0.01;
 
+// Returns the weight of a transposed convolution [in, 1, windows * stride] as that of a convolution
+// [stride, in, windows] that gives the values of each step as channels.
+at::Tensor ByStep(const at::Tensor& weight, int64_t stride) {
+  return at::flip(weight.view({weight.size(0), weight.size(2) / stride, stride}), {1})
+      .permute({2, 0, 1})
+      .contiguous();
+}
+
+// Runs a convolution of ByStep over x [batch, in, time] and joins the steps: [batch, 1, time].
+at::Tensor JoinSteps(const at::Tensor& x, const at::Tensor& weight) {
+  return at::conv1d(x, weight, {}, /*stride=*/1, /*padding=*/weight.size(2) - 1)
+      .transpose(1, 2)
+      .flatten(1)
+      .unsqueeze(1);
+}
+
 }  // namespace
 
 KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate,
-                                 bool padded)
+                                 bool padded, bool exact)
     : source_(weights, sample_rate),
       fft_size_(weights.shape().fft_size),
       hop_(weights.shape().fft_hop) {
@@ -35,6 +54,10 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
   cosines_ = basis.cosines.to(weights.device());
   sines_ = basis.sines.to(weights.device());
   window_power_ = MakeWindowPower(fft_size_).to(weights.device());
+  if (padded) {
+    synthesis_ = ByStep(at::cat({cosines_, sines_}), hop_);
+    overlap_ = ByStep(window_power_, hop_);
+  }
   int64_t channels = -1;
   for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
     TakeStage(weights, i, channels, style, padded);
@@ -45,6 +68,7 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
   // Exact, because it gives logarithms and phases.
   post_ = KokoroSameConv::Take(weights, "decoder.generator.conv_post", fft_size_ + 2, channels,
                                /*exact=*/true);
+  if (padded && !exact && weights.status().ok()) FuseStages();
 }
 
 void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t channels,
@@ -81,16 +105,42 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
   stages_.push_back(std::move(stage));
 }
 
+void KokoroGenerator::FuseStages() {
+  std::vector<FusedStage> fused;
+  std::string why_not;
+  for (const Stage& stage : stages_) {
+    auto made = FusedStage::Make(stage.up, stage.padded_blocks, why_not);
+    if (!made) break;
+    fused.push_back(*std::move(made));
+  }
+  if (!why_not.empty()) {
+    SendToLog(LogSeverity::kWarning,
+              absl::StrCat("Kokoro's generator runs without its fused kernels: ", why_not));
+  }
+  if (fused.size() != stages_.size()) return;
+  for (size_t i = 0; i < fused.size(); ++i) {
+    stages_[i].fused = std::move(fused[i]);
+    stages_[i].padded_blocks.clear();
+  }
+}
+
 at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum,
                                       const KokoroExtent& extent) const {
   const int64_t bins = fft_size_ / 2 + 1;
   const at::Tensor magnitude = extent.Cut(at::exp(spectrum.narrow(1, 0, bins)));
   const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
-  const at::Tensor sum = at::conv_transpose1d(magnitude * at::cos(phase), cosines_, {}, hop_) +
-                         at::conv_transpose1d(magnitude * at::sin(phase), sines_, {}, hop_);
-  const at::Tensor frames =
-      extent.whole() ? at::ones({1, 1, spectrum.size(2)}, spectrum.options()) : extent.mask;
-  const at::Tensor overlap = at::conv_transpose1d(frames, window_power_, {}, hop_);
+  const at::Tensor real = magnitude * at::cos(phase);
+  const at::Tensor imaginary = magnitude * at::sin(phase);
+  at::Tensor sum, overlap;
+  if (extent.whole()) {
+    sum = at::conv_transpose1d(real, cosines_, {}, hop_) +
+          at::conv_transpose1d(imaginary, sines_, {}, hop_);
+    const at::Tensor frames = at::ones({1, 1, spectrum.size(2)}, spectrum.options());
+    overlap = at::conv_transpose1d(frames, window_power_, {}, hop_);
+  } else {
+    sum = JoinSteps(at::cat({real, imaginary}, 1), synthesis_);
+    overlap = JoinSteps(extent.mask, overlap_);
+  }
   const int64_t samples = (spectrum.size(2) - 1) * hop_;
   return sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples);
 }
@@ -129,6 +179,21 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
   return ToSamples(post_.Run(at::leaky_relu_(x, kLastSlope)), {}).flatten();
 }
 
+at::Tensor KokoroGenerator::RunFused(const at::Tensor& features, const at::Tensor& source,
+                                     const at::Tensor& style, const KokoroExtent& extent,
+                                     const KokoroExtent& last) const {
+  FusedStage::Signal signal = FusedStage::Begin(features, extent);
+  KokoroExtent before = extent;
+  for (const Stage& stage : stages_) {
+    const bool is_last = &stage == &stages_.back();
+    const KokoroExtent now = is_last ? last : before.Times(stage.up.stride());
+    signal = stage.fused->Run(signal, before, kUpsampleSlope, SourceOf(stage, source), style, now,
+                              /*reflected=*/is_last);
+    before = now;
+  }
+  return FusedStage::End(signal, last, kLastSlope);
+}
+
 at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,
                                       const at::Tensor& noise, const at::Tensor& style,
                                       const KokoroExtent& extent) const {
@@ -136,6 +201,10 @@ at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tens
   for (const Stage& stage : stages_) hops *= stage.up.stride();
   const KokoroExtent last = extent.Times(hops, 1);
   const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);
+  if (stages_.front().fused) {
+    const at::Tensor signal = RunFused(features, source, style, extent, last);
+    return ToSamples(post_.Run(signal), last).squeeze(1);
+  }
   KokoroExtent now = extent;
   at::Tensor x = features;
   for (const Stage& stage : stages_) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/kokoro/aten_snake_block.h"
+#include "models/kokoro/fused_stage.h"
 #include "models/kokoro/harmonic_source.h"
 #include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_layers.h"
@@ -22,8 +23,9 @@ namespace millrace::kokoro {
 // Immutable: any number of threads may call it.
 class KokoroGenerator {
  public:
-  // padded: RunPadded will be called, else Run. Errors are kept in weights.status().
-  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded);
+  // padded: RunPadded will be called, else Run. exact: in float32 throughout. Errors are kept in
+  // weights.status().
+  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded, bool exact);
 
   int64_t in_channels() const { return in_channels_; }
   int64_t sines() const { return source_.sines(); }
@@ -45,17 +47,23 @@ class KokoroGenerator {
     KokoroUpsampling up;
     KokoroConv source;  // converts the source to the stage's rate
     int64_t source_stride = 1;
-    // The source's block is first. Run uses `blocks` and RunPadded `padded_blocks`; the other is
-    // empty.
+    // The source's block is first. Run uses `blocks`, and RunPadded uses `fused` where the device
+    // has it and else `padded_blocks`; the others are empty.
     std::vector<std::unique_ptr<SnakeBlock>> blocks;
     std::vector<AtenSnakeBlock> padded_blocks;
+    std::optional<FusedStage> fused;  // then all stages have it
   };
 
   void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style,
                  bool padded);
+  // Makes the stages' `fused`, if the device supports it for all of them.
+  void FuseStages();
   at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;
   at::Tensor Upsample(const Stage& stage, const at::Tensor& x) const;
-  // Returns [batch, 1, samples].
+  // Returns what RunPadded converts to a spectrum, by stages that are fused. last: the extent.
+  at::Tensor RunFused(const at::Tensor& features, const at::Tensor& source, const at::Tensor& style,
+                      const KokoroExtent& extent, const KokoroExtent& last) const;
+  // Returns [batch, 1, samples]. The extent must be whole for Run, and not for RunPadded.
   at::Tensor ToSamples(const at::Tensor& spectrum, const KokoroExtent& extent) const;
 
   const HarmonicSource source_;
@@ -65,6 +73,9 @@ class KokoroGenerator {
   std::vector<Stage> stages_;
   KokoroSameConv post_;
   at::Tensor cosines_, sines_, window_power_;  // of the inverse transform
+  // The same for RunPadded, as convolutions: devices add the results of transposed ones in any
+  // order. [hop, 2 * bins, windows that overlap] and [hop, 1, windows that overlap].
+  at::Tensor synthesis_, overlap_;
 };
 
 }  // namespace millrace::kokoro

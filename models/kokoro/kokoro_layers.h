@@ -61,6 +61,7 @@ class KokoroSameConv {
 
  private:
   int64_t out_ = 0;
+  bool exact_ = true;
   KokoroConv aten_;
   std::optional<speech::CpuConv> cpu_;  // on the CPU, instead of aten_
 };
@@ -76,6 +77,9 @@ class KokoroUpsampling {
   int64_t in_channels() const { return in_; }
   int64_t out_channels() const { return out_; }
   int64_t stride() const { return stride_; }
+  // On accelerators only: [in, out, taps] and [out].
+  const at::Tensor& weight() const { return aten_.weight; }
+  const at::Tensor& bias() const { return aten_.bias; }
   at::Tensor Run(const at::Tensor& x) const;
 
  private:

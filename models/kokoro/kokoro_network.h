@@ -34,6 +34,7 @@ struct KokoroNetwork {
     int sample_rate = 0;                 // hertz
     runtime::DeviceType device = runtime::DeviceType::kCpu;
     bool padded = false;  // with a batch
+    bool exact = false;   // see KokoroDecoder
     std::string name;     // of the model, in the graph caches
   };
   // Errors name the file and the tensor.

@@ -1,0 +1,500 @@
+// The residual blocks of Kokoro's generator in half precision, for NVRTC, which has no headers: for
+// compute capability 8.0 and later. Signals are rows, [batch, time, channels]. What lies at or
+// beyond the number of rows that count is neither read nor, unless a kernel says so, written.
+
+typedef unsigned int Word;  // two halves
+
+constexpr int kChunk = 64;  // channels of the input at a time
+constexpr int kThreads = 128;
+constexpr int kWeightStages = 3;
+constexpr int kTransposedRows = 128;
+constexpr float kEpsilon = 1e-5F;
+
+__device__ inline float2 ToFloats(Word halves) {
+  float2 result;
+  asm("{\n  .reg .f16 low, high;\n  mov.b32 {low, high}, %2;\n  cvt.f32.f16 %0, low;\n"
+      "  cvt.f32.f16 %1, high;\n}\n"
+      : "=f"(result.x), "=f"(result.y)
+      : "r"(halves));
+  return result;
+}
+
+__device__ inline Word ToHalves(float low, float high) {
+  Word result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+__device__ inline unsigned SharedAddress(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Returns where the 16 bytes `piece` of a row of 128 bytes are: rows below each other differ in
+// their banks.
+__device__ inline unsigned Swizzled(int row, int piece) {
+  return static_cast<unsigned>(row * kChunk * 2 + ((piece ^ (row & 7)) << 4));
+}
+
+__device__ inline void LoadMatrices(Word (&matrices)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
+               : "r"(address));
+}
+
+__device__ inline void MultiplyAdd(float (&sum)[4], const Word (&a)[4], Word b0, Word b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ inline void CopyAsync(unsigned to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+}
+
+__device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;"); }
+
+template <int kLeft>
+__device__ inline void AwaitCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft));
+}
+
+__device__ inline float Snake(float y) {
+  const float sine = __sinf(y);
+  return y + sine * sine;
+}
+
+// Converts x, [batch, channels, time] in float32, to rows. Writes the sums and the sums of squares
+// of each tile of rows to moments [batch, tiles, 2, channels], zeros for those beyond the end, as
+// the kernels below do. Blocks of (32, 8) threads; grid: tiles of kTransposedRows, channels / 32,
+// batch.
+extern "C" __global__ void RowsOfChannels(const float* x, const float* counts, unsigned short* rows,
+                                          float* moments, int time, int channels) {
+  __shared__ float tile[32][33];
+  __shared__ float sums[8][2][32];
+  const int batch = blockIdx.z, channel = blockIdx.y * 32 + threadIdx.x;
+  const int count = static_cast<int>(counts[batch]);
+  float sum = 0, squares = 0;
+  for (int part = 0; part < kTransposedRows; part += 32) {
+    const int first = blockIdx.x * kTransposedRows + part;
+    if (first >= count) break;
+    for (int j = threadIdx.y; j < 32; j += 8) {
+      const int t = first + threadIdx.x;
+      const size_t row = static_cast<size_t>(batch) * channels + blockIdx.y * 32 + j;
+      tile[j][threadIdx.x] = t < count ? x[row * time + t] : 0.F;
+    }
+    __syncthreads();
+    for (int j = threadIdx.y; j < 32; j += 8) {
+      const int t = first + j;
+      if (t >= count) continue;
+      const Word rounded = ToHalves(tile[threadIdx.x][j], 0.F);
+      rows[(static_cast<size_t>(batch) * time + t) * channels + channel] =
+          static_cast<unsigned short>(rounded);
+      const float value = ToFloats(rounded).x;
+      sum += value;
+      squares += value * value;
+    }
+    __syncthreads();
+  }
+  sums[threadIdx.y][0][threadIdx.x] = sum;
+  sums[threadIdx.y][1][threadIdx.x] = squares;
+  __syncthreads();
+  if (threadIdx.y > 1) return;
+  float total = 0;
+  for (int j = 0; j < 8; ++j) total += sums[j][threadIdx.y][threadIdx.x];
+  const size_t tile_index = static_cast<size_t>(batch) * gridDim.x + blockIdx.x;
+  moments[(tile_index * 2 + threadIdx.y) * channels + channel] = total;
+}
+
+// Adds the moments of all tiles, in one order, and turns them into the scale and the shift of each
+// channel: norm [batch, 2, channels]. styles: of this layer, its scales and then its shifts, in a
+// row of `stride` for each sentence. Blocks of (32, 8) threads; grid: channels / 32, batch.
+extern "C" __global__ void FinishNorm(const float* moments, const float* styles, int stride,
+                                      const float* counts, float* norm, int tiles, int channels) {
+  __shared__ float sums[8][2][32];
+  const int batch = blockIdx.y, channel = blockIdx.x * 32 + threadIdx.x;
+  const float count = counts[batch];
+  float sum = 0, squares = 0;
+#pragma unroll 4
+  for (int i = threadIdx.y; i < tiles; i += 8) {
+    const float* const at = moments + (static_cast<size_t>(batch) * tiles + i) * 2 * channels;
+    sum += at[channel];
+    squares += at[channels + channel];
+  }
+  sums[threadIdx.y][0][threadIdx.x] = sum;
+  sums[threadIdx.y][1][threadIdx.x] = squares;
+  __syncthreads();
+  if (threadIdx.y != 0) return;
+  for (int j = 1; j < 8; ++j) {
+    sum += sums[j][0][threadIdx.x];
+    squares += sums[j][1][threadIdx.x];
+  }
+  const float mean = sum / count;
+  const float variance = fmaxf(squares / count - mean * mean, 0.F);
+  const float* const style = styles + static_cast<size_t>(batch) * stride;
+  const float scale = style[channel] * rsqrtf(variance + kEpsilon);
+  norm[static_cast<size_t>(batch) * 2 * channels + channel] = scale;
+  norm[(static_cast<size_t>(batch) * 2 + 1) * channels + channel] =
+      style[channels + channel] - mean * scale;
+}
+
+// The input and the result of a product.
+struct Product {
+  const unsigned short* x;
+  const unsigned short* weights;   // [in_channels / 64, taps, columns, 64]
+  const float* bias;               // [channels]; may be null
+  const float* counts;             // rows of the input that count
+  const unsigned short* added[2];  // what is added to the result, like it; may be null
+  unsigned short* out;
+  float* moments;  // of the result, as of RowsOfChannels; may be null
+  int in_time, in_channels, time, channels, taps, dilation;
+};
+
+// snake(x * scale + shift), with the norm of FinishNorm.
+struct SnakeActivation {
+  const float* norm;  // [batch, 2, channels]
+  float scale[8], shift[8];
+
+  __device__ inline void Begin(int batch, int channel, int channels) {
+    const float* const scales = norm + static_cast<size_t>(batch) * 2 * channels + channel;
+#pragma unroll
+    for (int i = 0; i < 8; i += 4) {
+      *reinterpret_cast<float4*>(scale + i) = *reinterpret_cast<const float4*>(scales + i);
+      *reinterpret_cast<float4*>(shift + i) =
+          *reinterpret_cast<const float4*>(scales + channels + i);
+    }
+  }
+  __device__ inline float Run(float x, int i) const { return Snake(x * scale[i] + shift[i]); }
+};
+
+// The leaky ReLU of x * factor.
+struct LeakyActivation {
+  float factor, slope;
+
+  __device__ inline void Begin(int, int, int) {}
+  __device__ inline float Run(float x, int) const {
+    const float y = x * factor;
+    return y < 0 ? y * slope : y;
+  }
+};
+
+// Rows of a convolution that keeps the length, with zeros beyond both ends.
+struct SameRows {
+  __device__ inline int Products(int count) const { return count; }
+  __device__ inline int FirstTap(int reach) const { return -reach / 2; }
+  __device__ inline int Tiles() const { return 1; }
+  __device__ inline int Tile(int) const { return 0; }
+  __device__ inline int Channel(int column, int) const { return column; }
+  __device__ inline int Count(int count) const { return count; }
+  __device__ inline int Row(int row, int) const { return row; }
+  __device__ inline int ReflectedRow(int) const { return -1; }
+};
+
+// Rows of a transposed convolution with two taps for each of `stride` results, as a product with
+// the columns [stride, channels]: row i of it is made of the rows i - 1 and i of the input. `cut`
+// results are cut off in front. With reflected == 1 the second of the rest is in front once more.
+struct UpsampledRows {
+  int stride, cut, reflected;
+
+  __device__ inline int Products(int count) const { return count + 1; }
+  __device__ inline int FirstTap(int) const { return -1; }
+  __device__ inline int Tiles() const { return stride; }
+  __device__ inline int Tile(int column) const { return column; }
+  __device__ inline int Channel(int column, int channels) const { return column % channels; }
+  __device__ inline int Count(int count) const { return count * stride + reflected; }
+  // phase: column / channels.
+  __device__ inline int Row(int row, int phase) const {
+    const int at = row * stride + phase - cut;
+    return at < 0 ? -1 : at + reflected;
+  }
+  // Returns the row of the product that becomes the second result in this phase, or -1.
+  __device__ inline int ReflectedRow(int phase) const {
+    const int at = 1 + cut;
+    return reflected == 1 && phase == at % stride ? at / stride : -1;
+  }
+};
+
+// An implicit matrix product: a block computes a tile of rows and columns of the result. For each
+// 64 channels of the input it brings the rows that its taps reach into shared memory, activates
+// them once, and lets each tap read them at its own distance. The next rows and weights are on
+// their way meanwhile. Grid: tiles of rows, columns / kColumns, batch; shared memory: see
+// SharedBytes in snake_operators.cc.
+template <int kRows, int kColumns, typename Activation, typename Rows>
+__device__ inline void Multiply(const Product& product, Activation activation, const Rows& map) {
+  constexpr int kWarpRows = kRows / 2, kWarpColumns = kColumns / 2;
+  constexpr int kWeightBytes = kColumns * kChunk * 2;
+  constexpr int kRowBytes = kChunk * 2;
+  constexpr int kResultBytes = kColumns * 2 + 16;  // of a row; the gap keeps banks apart
+  constexpr int kResultPieces = kColumns / 8;      // of 16 bytes in a row
+  extern __shared__ __align__(128) unsigned char shared[];
+  const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
+  const int batch = blockIdx.z, channels = product.channels;
+  const int count = static_cast<int>(product.counts[batch]);
+  const int first_row = blockIdx.x * kRows;
+  const int first_column = blockIdx.y * kColumns;
+  const int phase = first_column / channels;
+  const int first_channel = map.Channel(first_column, channels);
+  float* moments = nullptr;
+  if (product.moments != nullptr) {
+    const size_t tile = (static_cast<size_t>(batch) * gridDim.x + blockIdx.x) * map.Tiles();
+    moments = product.moments + (tile + map.Tile(phase)) * 2 * channels + first_channel;
+  }
+  if (first_row >= map.Products(count)) {
+    if (moments == nullptr) return;
+    for (int i = thread; i < 2 * kColumns; i += kThreads)
+      moments[i / kColumns * channels + i % kColumns] = 0;
+    return;
+  }
+  const int warp_row = (warp >> 1) * kWarpRows, warp_column = (warp & 1) * kWarpColumns;
+  const int taps = product.taps, reach = (taps - 1) * product.dilation;
+  const int needed = kRows + reach;
+  const int first_tap = first_row + map.FirstTap(reach);
+  const int in_channels = product.in_channels, columns = gridDim.y * kColumns;
+  const int chunks = in_channels / kChunk, steps = chunks * taps;
+  const size_t sentence = static_cast<size_t>(batch) * product.in_time * in_channels;
+  unsigned char* const row_tiles = shared + kWeightStages * kWeightBytes;
+  const int piece = thread & 7;  // of eight channels; the same for all rows of this thread
+
+  const auto copy_weights = [&](int step) {
+    if (step >= steps) return;
+    const unsigned short* const from =
+        product.weights + (static_cast<size_t>(step) * columns + first_column) * kChunk;
+    const unsigned to = SharedAddress(shared + step % kWeightStages * kWeightBytes);
+#pragma unroll
+    for (int i = 0; i < kWeightBytes / 16 / kThreads; ++i) {
+      const int at = i * kThreads + thread;
+      CopyAsync(to + Swizzled(at >> 3, at & 7), from + at * 8, 16);
+    }
+  };
+  const auto copy_rows = [&](int chunk) {
+    if (chunk >= chunks) return;
+    const unsigned to = SharedAddress(row_tiles + (chunk & 1) * needed * kRowBytes);
+    for (int row = thread >> 3; row < needed; row += kThreads / 8) {
+      const int t = first_tap + row;
+      const bool counts_too = t >= 0 && t < count;
+      const size_t at = sentence + static_cast<size_t>(counts_too ? t : 0) * in_channels;
+      CopyAsync(to + Swizzled(row, piece), product.x + at + chunk * kChunk + piece * 8,
+                counts_too ? 16 : 0);
+    }
+  };
+
+  float sums[kWarpRows / 16][kWarpColumns / 8][4];
+#pragma unroll
+  for (auto& of_rows : sums)
+#pragma unroll
+    for (auto& of_columns : of_rows)
+#pragma unroll
+      for (float& sum : of_columns) sum = 0;
+
+  copy_rows(0);
+  copy_weights(0);
+  CommitCopies();
+  copy_weights(1);
+  CommitCopies();
+  int step = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    activation.Begin(batch, chunk * kChunk + piece * 8, in_channels);
+    unsigned char* const rows = row_tiles + (chunk & 1) * needed * kRowBytes;
+    AwaitCopies<1>();  // a thread activates what it has copied itself
+#pragma unroll 2
+    for (int row = thread >> 3; row < needed; row += kThreads / 8) {
+      const int t = first_tap + row;
+      if (t < 0 || t >= count) continue;  // zeros
+      uint4* const at = reinterpret_cast<uint4*>(rows + Swizzled(row, piece));
+      uint4 halves = *at;
+      Word* const words = reinterpret_cast<Word*>(&halves);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float2 pair = ToFloats(words[i]);
+        words[i] = ToHalves(activation.Run(pair.x, 2 * i), activation.Run(pair.y, 2 * i + 1));
+      }
+      *at = halves;
+    }
+    for (int tap = 0; tap < taps; ++tap, ++step) {
+      AwaitCopies<1>();
+      __syncthreads();  // the weights and the rows are there, and the stages before are free
+      if (tap == 0) copy_rows(chunk + 1);
+      copy_weights(step + 2);
+      CommitCopies();
+      const unsigned a_tile = SharedAddress(rows);
+      const unsigned b_tile = SharedAddress(shared + step % kWeightStages * kWeightBytes);
+      const int a_row = warp_row + tap * product.dilation + (lane & 15);
+      const int b_row = warp_column + (lane & 7) + ((lane >> 4) << 3);
+#pragma unroll
+      for (int k = 0; k < kChunk / 16; ++k) {
+        Word a[kWarpRows / 16][4];
+#pragma unroll
+        for (int i = 0; i < kWarpRows / 16; ++i)
+          LoadMatrices(a[i], a_tile + Swizzled(a_row + i * 16, k * 2 + (lane >> 4)));
+#pragma unroll
+        for (int j = 0; j < kWarpColumns / 16; ++j) {
+          Word b[4];
+          LoadMatrices(b, b_tile + Swizzled(b_row + j * 16, k * 2 + ((lane >> 3) & 1)));
+#pragma unroll
+          for (int i = 0; i < kWarpRows / 16; ++i) {
+            MultiplyAdd(sums[i][2 * j], a[i], b[0], b[1]);
+            MultiplyAdd(sums[i][2 * j + 1], a[i], b[2], b[3]);
+          }
+        }
+      }
+    }
+  }
+
+  // What is added comes by way of shared memory and the result goes by it, so that memory is read
+  // and written in whole pieces.
+  AwaitCopies<0>();
+  const int out_count = map.Count(count);
+  const size_t out_sentence = static_cast<size_t>(batch) * product.time * channels;
+  const size_t out_column = out_sentence + first_channel;
+#pragma unroll
+  for (int one = 0; one < 2; ++one) {
+    const unsigned short* const added = product.added[one];
+    if (added == nullptr) continue;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kRows * kResultPieces / kThreads; ++i) {
+      const int row = (i * kThreads + thread) / kResultPieces, at = thread % kResultPieces;
+      const int t = map.Row(first_row + row, phase);
+      const bool counts_too = t >= 0 && t < out_count;
+      CopyAsync(SharedAddress(shared + row * kResultBytes + at * 16),
+                added + out_column + static_cast<size_t>(counts_too ? t : 0) * channels + at * 8,
+                counts_too ? 16 : 0);
+    }
+    CommitCopies();
+    AwaitCopies<0>();
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kWarpRows / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < kWarpColumns / 8; ++j)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int row = warp_row + i * 16 + half * 8 + (lane >> 2);
+          const int column = warp_column + j * 8 + (lane & 3) * 2;
+          const float2 before =
+              ToFloats(*reinterpret_cast<const Word*>(shared + row * kResultBytes + column * 2));
+          sums[i][j][2 * half] += before.x;
+          sums[i][j][2 * half + 1] += before.y;
+        }
+  }
+  __syncthreads();
+  float* const partial = reinterpret_cast<float*>(shared + kRows * kResultBytes);
+#pragma unroll
+  for (int j = 0; j < kWarpColumns / 8; ++j) {
+    const int column = warp_column + j * 8 + (lane & 3) * 2;
+    float2 more = make_float2(0, 0);
+    if (product.bias != nullptr)
+      more = *reinterpret_cast<const float2*>(product.bias + first_channel + column);
+    float2 sum = make_float2(0, 0), squares = make_float2(0, 0);
+#pragma unroll
+    for (int i = 0; i < kWarpRows / 16; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = warp_row + i * 16 + half * 8 + (lane >> 2);
+        const int t = map.Row(first_row + row, phase);
+        Word rounded = ToHalves(sums[i][j][2 * half] + more.x, sums[i][j][2 * half + 1] + more.y);
+        *reinterpret_cast<Word*>(shared + row * kResultBytes + column * 2) = rounded;
+        float2 value = make_float2(0, 0);
+        if (t >= 0 && t < out_count) value = ToFloats(rounded);
+        sum.x += value.x;
+        sum.y += value.y;
+        squares.x += value.x * value.x;
+        squares.y += value.y * value.y;
+      }
+    }
+    if (moments == nullptr) continue;
+#pragma unroll
+    for (int distance = 4; distance < 32; distance *= 2) {
+      sum.x += __shfl_xor_sync(0xffffffff, sum.x, distance);
+      sum.y += __shfl_xor_sync(0xffffffff, sum.y, distance);
+      squares.x += __shfl_xor_sync(0xffffffff, squares.x, distance);
+      squares.y += __shfl_xor_sync(0xffffffff, squares.y, distance);
+    }
+    if (lane < 4) {
+      float* const at = partial + (warp >> 1) * 2 * kColumns + column;
+      *reinterpret_cast<float2*>(at) = sum;
+      *reinterpret_cast<float2*>(at + kColumns) = squares;
+    }
+  }
+  __syncthreads();
+  if (const int row = map.ReflectedRow(phase); first_row == 0 && row >= 0 && thread < kColumns) {
+    // The row in front is that row with what is added in front.
+    const size_t front = out_column + thread;
+    const size_t back = front + static_cast<size_t>(map.Row(row, phase)) * channels;
+    float value =
+        ToFloats(reinterpret_cast<const unsigned short*>(shared + row * kResultBytes)[thread]).x;
+#pragma unroll
+    for (int one = 0; one < 2; ++one) {
+      if (product.added[one] != nullptr) {
+        value += ToFloats(product.added[one][front]).x - ToFloats(product.added[one][back]).x;
+      }
+    }
+    const Word rounded = ToHalves(value, 0.F);
+    product.out[front] = static_cast<unsigned short>(rounded);
+    value = ToFloats(rounded).x;
+    partial[thread] += value;
+    partial[kColumns + thread] += value * value;
+  }
+#pragma unroll
+  for (int i = 0; i < kRows * kResultPieces / kThreads; ++i) {
+    const int row = (i * kThreads + thread) / kResultPieces, at = thread % kResultPieces;
+    const int t = map.Row(first_row + row, phase);
+    if (t < 0 || t >= out_count) continue;
+    *reinterpret_cast<uint4*>(product.out + out_column + static_cast<size_t>(t) * channels +
+                              at * 8) =
+        *reinterpret_cast<const uint4*>(shared + row * kResultBytes + at * 16);
+  }
+  if (moments == nullptr) return;
+  __syncthreads();
+  for (int i = thread; i < 2 * kColumns; i += kThreads)
+    moments[i / kColumns * channels + i % kColumns] = partial[i] + partial[2 * kColumns + i];
+}
+
+// A layer of a block: a convolution of the activated input. Large tiles for much work, and small
+// ones so that little work still occupies the device.
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    SnakeConvolution128(Product product, const float* norm) {
+  Multiply<128, 128>(product, SnakeActivation{norm}, SameRows{});
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 4)
+    SnakeConvolution64(Product product, const float* norm) {
+  Multiply<64, 64>(product, SnakeActivation{norm}, SameRows{});
+}
+
+// A transposed convolution of the leaky ReLU of the input.
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    Upsample128(Product product, LeakyActivation activation, UpsampledRows map) {
+  Multiply<128, 128>(product, activation, map);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 4)
+    Upsample64(Product product, LeakyActivation activation, UpsampledRows map) {
+  Multiply<64, 64>(product, activation, map);
+}
+
+// The leaky ReLU of rows * factor as [batch, channels, time] in float32, with zeros beyond the end.
+// Blocks of (32, 8) threads; grid: time / 32 rounded up, channels / 32, batch.
+extern "C" __global__ void ChannelsOfRows(const unsigned short* rows, const float* counts,
+                                          LeakyActivation activation, float* out, int time,
+                                          int channels) {
+  __shared__ float tile[32][33];
+  const int batch = blockIdx.z, first = blockIdx.x * 32, channel = blockIdx.y * 32 + threadIdx.x;
+  const int count = static_cast<int>(counts[batch]);
+  for (int j = threadIdx.y; j < 32; j += 8) {
+    const int t = first + j;
+    float value = 0;
+    if (t < count) {
+      const size_t at = (static_cast<size_t>(batch) * time + t) * channels + channel;
+      value = activation.Run(ToFloats(rows[at]).x, 0);
+    }
+    tile[j][threadIdx.x] = value;
+  }
+  __syncthreads();
+  for (int j = threadIdx.y; j < 32; j += 8) {
+    const int t = first + threadIdx.x;
+    const size_t row = static_cast<size_t>(batch) * channels + blockIdx.y * 32 + j;
+    if (t < time) out[row * time + t] = tile[threadIdx.x][j];
+  }
+}

@@ -1,0 +1,361 @@
+// The CUDA implementation of the operators of models/kokoro/fused_stage.cc, in the CUDA module.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/kokoro/cuda/snake_kernels_source.h"
+
+namespace millrace::kokoro {
+namespace {
+
+// What the kernels have as constants too.
+constexpr int64_t kChunk = 64;
+constexpr int kThreads = 128;
+constexpr int kWeightStages = 3;
+constexpr int kLargeTile = 128;
+constexpr int kSmallTile = 64;
+constexpr int kTransposed = 32;  // rows and channels that a block transposes at a time
+constexpr int kTransposedRows = 128;
+
+// As many blocks run on a multiprocessor at a time; fewer blocks leave some idle.
+constexpr int64_t kBlocksAtOnce = 2;
+
+// The functions of the driver, which is loaded and never linked.
+struct Driver {
+  decltype(&cuModuleLoadData) load_module = nullptr;
+  decltype(&cuModuleGetFunction) get_function = nullptr;
+  decltype(&cuFuncSetAttribute) set_attribute = nullptr;
+  decltype(&cuLaunchKernel) launch = nullptr;
+
+  static Driver Find() {
+    void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
+    if (library == nullptr) return {};
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    };
+    Driver driver;
+    find(driver.load_module, "cuModuleLoadData");
+    find(driver.get_function, "cuModuleGetFunction");
+    find(driver.set_attribute, "cuFuncSetAttribute");
+    find(driver.launch, "cuLaunchKernel");
+    return driver;
+  }
+  bool complete() const {
+    return load_module != nullptr && get_function != nullptr && set_attribute != nullptr &&
+           launch != nullptr;
+  }
+};
+
+// The shared memory of a convolution: the stages of weights and two chunks of rows, or the result
+// and its moments.
+int SharedBytes(int tile, int64_t reach) {
+  const int64_t product = kWeightStages * tile * kChunk * 2 + 2 * (tile + reach) * kChunk * 2;
+  const int64_t result = tile * (tile * 2 + 16) + 4 * tile * static_cast<int64_t>(sizeof(float));
+  return static_cast<int>(std::max(product, result));
+}
+
+// The compiled kernels. Immutable; any number of threads may launch them.
+class SnakeKernels {
+ public:
+  // Compiled at the first call, which takes a second or two. They stay loaded for the life of the
+  // process.
+  static const SnakeKernels& Get() {
+    static const SnakeKernels& kernels = *new SnakeKernels;
+    return kernels;
+  }
+
+  // Empty if they can be launched.
+  const std::string& why_not() const { return why_not_; }
+
+  // The kernels, by tile where there are two of them.
+  CUfunction rows_of_channels() const { return rows_of_channels_; }
+  CUfunction finish_norm() const { return finish_norm_; }
+  CUfunction channels_of_rows() const { return channels_of_rows_; }
+  CUfunction convolution(int tile) const {
+    return tile == kLargeTile ? convolution_[0] : convolution_[1];
+  }
+  CUfunction upsampling(int tile) const {
+    return tile == kLargeTile ? upsampling_[0] : upsampling_[1];
+  }
+
+  // Submits a kernel to the current stream. Throws c10::Error.
+  template <typename... Arguments>
+  void Launch(CUfunction function, dim3 grid, dim3 block, int shared,
+              const Arguments&... arguments) const {
+    std::array<void*, sizeof...(Arguments)> pointers = {
+        const_cast<void*>(static_cast<const void*>(&arguments))...};
+    const CUresult result = driver_.launch(
+        function, grid.x, grid.y, grid.z, block.x, block.y, block.z, static_cast<unsigned>(shared),
+        c10::cuda::getCurrentCUDAStream().stream(), pointers.data(), nullptr);
+    TORCH_CHECK(result == CUDA_SUCCESS, "a kernel of Kokoro's generator was not launched: error ",
+                static_cast<int>(result), " of the CUDA driver");
+  }
+
+  // The largest distance between the first and the last tap of a convolution.
+  int64_t max_reach() const { return max_reach_; }
+  int multiprocessors() const { return multiprocessors_; }
+
+ private:
+  SnakeKernels() {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, c10::cuda::current_device()) != cudaSuccess) {
+      why_not_ = "the device does not tell its properties";
+      return;
+    }
+    if (properties.major < 8) {
+      why_not_ = "the device has a compute capability of " + std::to_string(properties.major) +
+                 "." + std::to_string(properties.minor) + ", they need 8.0";
+      return;
+    }
+    if (!driver_.complete()) {
+      why_not_ = "the driver is too old";
+      return;
+    }
+    multiprocessors_ = properties.multiProcessorCount;
+    const int64_t shared = static_cast<int64_t>(properties.sharedMemPerBlockOptin);
+    max_reach_ = (shared - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2);
+    const std::string code = Compile(properties);
+    if (!why_not_.empty()) return;
+    CUmodule module = nullptr;
+    if (driver_.load_module(&module, code.data()) != CUDA_SUCCESS) {
+      why_not_ = "the driver does not load them";
+      return;
+    }
+    for (const auto& [name, function] : {std::pair{"RowsOfChannels", &rows_of_channels_},
+                                         {"FinishNorm", &finish_norm_},
+                                         {"ChannelsOfRows", &channels_of_rows_},
+                                         {"SnakeConvolution128", &convolution_[0]},
+                                         {"SnakeConvolution64", &convolution_[1]},
+                                         {"Upsample128", &upsampling_[0]},
+                                         {"Upsample64", &upsampling_[1]}}) {
+      if (driver_.get_function(function, module, name) != CUDA_SUCCESS) {
+        why_not_ = std::string("the kernel ") + name + " is missing";
+        return;
+      }
+    }
+    for (const int tile : {kLargeTile, kSmallTile}) {
+      for (const CUfunction function : {convolution(tile), upsampling(tile)}) {
+        if (driver_.set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  SharedBytes(tile, max_reach_)) != CUDA_SUCCESS)
+          why_not_ = "the device has too little shared memory";
+      }
+    }
+  }
+
+  std::string Compile(const cudaDeviceProp& properties) {
+    nvrtcProgram program = nullptr;
+    nvrtcCreateProgram(&program, kSnakeKernelsSource, "snake_kernels.cu", 0, nullptr, nullptr);
+    const std::string target = "--gpu-architecture=sm_" + std::to_string(properties.major) +
+                               std::to_string(properties.minor);
+    const std::array<const char*, 2> options = {target.c_str(), "--std=c++17"};
+    const nvrtcResult result =
+        nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+    size_t size = 0;
+    std::string code;
+    if (result == NVRTC_SUCCESS && nvrtcGetCUBINSize(program, &size) == NVRTC_SUCCESS) {
+      code.resize(size);
+      nvrtcGetCUBIN(program, code.data());
+    } else {
+      nvrtcGetProgramLogSize(program, &size);
+      std::string log(size, '\0');
+      nvrtcGetProgramLog(program, log.data());
+      why_not_ = std::string(nvrtcGetErrorString(result)) + ": " + log.substr(0, log.find('\n'));
+    }
+    nvrtcDestroyProgram(&program);
+    return code;
+  }
+
+  const Driver driver_ = Driver::Find();
+  std::string why_not_;
+  int multiprocessors_ = 1;
+  int64_t max_reach_ = 0;
+  CUfunction rows_of_channels_ = nullptr, finish_norm_ = nullptr, channels_of_rows_ = nullptr;
+  std::array<CUfunction, 2> convolution_ = {}, upsampling_ = {};  // large tiles, small ones
+};
+
+// The arguments of the kernels, as they declare them.
+struct Product {
+  const void* x = nullptr;
+  const void* weights = nullptr;
+  const void* bias = nullptr;
+  const void* counts = nullptr;
+  std::array<const void*, 2> added = {};
+  void* out = nullptr;
+  void* moments = nullptr;
+  int in_time = 0, in_channels = 0, time = 0, channels = 0, taps = 0, dilation = 1;
+};
+struct LeakyActivation {
+  float factor, slope;
+};
+struct UpsampledRows {
+  int stride, cut, reflected;
+};
+
+int ToInt(int64_t value) { return static_cast<int>(value); }
+unsigned Parts(int64_t whole, int64_t part) {
+  return static_cast<unsigned>((whole + part - 1) / part);
+}
+
+const void* DataOf(const std::optional<at::Tensor>& tensor) {
+  return tensor ? tensor->const_data_ptr() : nullptr;
+}
+
+// Returns the tile with which a product of so many rows and columns occupies the device.
+int TileOf(int64_t batch, int64_t rows, int64_t columns) {
+  const int64_t blocks = batch * Parts(rows, kLargeTile) * Parts(columns, kLargeTile);
+  return blocks >= kBlocksAtOnce * SnakeKernels::Get().multiprocessors() ? kLargeTile : kSmallTile;
+}
+
+std::string WhyNot(const at::Tensor& weight, int64_t dilation) {
+  const SnakeKernels& kernels = SnakeKernels::Get();
+  if (!kernels.why_not().empty()) return kernels.why_not();
+  if ((weight.size(1) - 1) * dilation > kernels.max_reach())
+    return "the taps of a convolution are too far apart for the device's shared memory";
+  return {};
+}
+
+std::tuple<at::Tensor, at::Tensor> RowsOfChannels(const at::Tensor& signal,
+                                                  const at::Tensor& counts) {
+  const at::Tensor x = signal.contiguous();
+  const int64_t batch = x.size(0), channels = x.size(1), time = x.size(2);
+  const unsigned tiles = Parts(time, kTransposedRows);
+  const at::Tensor rows = at::empty({batch, time, channels}, x.options().dtype(at::kHalf));
+  const at::Tensor moments = at::empty({batch, tiles, 2, channels}, x.options());
+  const SnakeKernels& kernels = SnakeKernels::Get();
+  kernels.Launch(kernels.rows_of_channels(),
+                 dim3(tiles, Parts(channels, kTransposed), Parts(batch, 1)), dim3(32, 8), 0,
+                 x.const_data_ptr(), counts.const_data_ptr(), rows.mutable_data_ptr(),
+                 moments.mutable_data_ptr(), ToInt(time), ToInt(channels));
+  return {rows, moments};
+}
+
+std::tuple<at::Tensor, at::Tensor> Upsample(const at::Tensor& rows, const at::Tensor& counts,
+                                            const at::Tensor& weight, const at::Tensor& bias,
+                                            double factor, double slope, int64_t stride,
+                                            bool reflected, const at::Tensor& added) {
+  const int64_t batch = rows.size(0), columns = weight.size(2);
+  const int64_t products = rows.size(1) + 1;
+  const int tile = TileOf(batch, products, columns);
+  const unsigned tiles = Parts(products, tile);
+  const at::Tensor result = at::empty_like(added);
+  const at::Tensor moments = at::empty({batch, tiles * stride, 2, added.size(2)}, counts.options());
+  const Product product{.x = rows.const_data_ptr(),
+                        .weights = weight.const_data_ptr(),
+                        .bias = bias.const_data_ptr(),
+                        .counts = counts.const_data_ptr(),
+                        .added = {added.const_data_ptr(), nullptr},
+                        .out = result.mutable_data_ptr(),
+                        .moments = moments.mutable_data_ptr(),
+                        .in_time = ToInt(rows.size(1)),
+                        .in_channels = ToInt(rows.size(2)),
+                        .time = ToInt(added.size(1)),
+                        .channels = ToInt(added.size(2)),
+                        .taps = 2,
+                        .dilation = 1};
+  const LeakyActivation activation{static_cast<float>(factor), static_cast<float>(slope)};
+  const UpsampledRows map{ToInt(stride), ToInt(stride / 2), reflected ? 1 : 0};
+  const SnakeKernels& kernels = SnakeKernels::Get();
+  kernels.Launch(kernels.upsampling(tile), dim3(tiles, Parts(columns, tile), Parts(batch, 1)),
+                 dim3(kThreads), SharedBytes(tile, 1), product, activation, map);
+  return {result, moments};
+}
+
+at::Tensor SnakeBlock(const at::Tensor& rows, const at::Tensor& moments, const at::Tensor& styles,
+                      const at::Tensor& counts, at::TensorList weights, at::IntArrayRef dilations,
+                      const std::optional<at::Tensor>& bias,
+                      const std::optional<at::Tensor>& added) {
+  const SnakeKernels& kernels = SnakeKernels::Get();
+  const int64_t batch = rows.size(0), time = rows.size(1), channels = rows.size(2);
+  const int tile = TileOf(batch, time, channels);
+  const unsigned tiles = Parts(time, tile);
+  const at::Tensor norm = at::empty({batch, 2, channels}, moments.options());
+  const at::Tensor own_moments = at::empty({batch, tiles, 2, channels}, moments.options());
+  at::Tensor sum = rows;  // of the input and of the pairs so far
+  at::Tensor x = rows;
+  const float* style = styles.const_data_ptr<float>();
+  for (size_t layer = 0; layer < weights.size(); ++layer, style += 2 * channels) {
+    const at::Tensor& of_x = layer == 0 ? moments : own_moments;
+    kernels.Launch(kernels.finish_norm(), dim3(Parts(channels, kTransposed), Parts(batch, 1)),
+                   dim3(32, 8), 0, of_x.const_data_ptr(), style, ToInt(styles.stride(0)),
+                   counts.const_data_ptr(), norm.mutable_data_ptr(), ToInt(of_x.size(1)),
+                   ToInt(channels));
+    const bool second = layer % 2 == 1;
+    const bool last = layer + 1 == weights.size();
+    const at::Tensor& weight = weights[layer];  // [channels / 64, taps, channels, 64]
+    const at::Tensor result = at::empty_like(rows);
+    const Product product{
+        .x = x.const_data_ptr(),
+        .weights = weight.const_data_ptr(),
+        .bias = last ? DataOf(bias) : nullptr,
+        .counts = counts.const_data_ptr(),
+        .added = {second ? sum.const_data_ptr() : nullptr, last ? DataOf(added) : nullptr},
+        .out = result.mutable_data_ptr(),
+        .moments = last ? nullptr : own_moments.mutable_data_ptr(),
+        .in_time = ToInt(time),
+        .in_channels = ToInt(channels),
+        .time = ToInt(time),
+        .channels = ToInt(channels),
+        .taps = ToInt(weight.size(1)),
+        .dilation = ToInt(dilations[layer])};
+    kernels.Launch(kernels.convolution(tile), dim3(tiles, Parts(channels, tile), Parts(batch, 1)),
+                   dim3(kThreads), SharedBytes(tile, int64_t{product.taps - 1} * product.dilation),
+                   product, norm.const_data_ptr());
+    x = result;
+    if (second) sum = result;
+  }
+  return sum;
+}
+
+at::Tensor ChannelsOfRows(const at::Tensor& rows, const at::Tensor& counts, double factor,
+                          double slope) {
+  const int64_t batch = rows.size(0), time = rows.size(1), channels = rows.size(2);
+  const at::Tensor result = at::empty({batch, channels, time}, counts.options());
+  const LeakyActivation activation{static_cast<float>(factor), static_cast<float>(slope)};
+  const SnakeKernels& kernels = SnakeKernels::Get();
+  kernels.Launch(kernels.channels_of_rows(),
+                 dim3(Parts(time, kTransposed), Parts(channels, kTransposed), Parts(batch, 1)),
+                 dim3(32, 8), 0, rows.const_data_ptr(), counts.const_data_ptr(), activation,
+                 result.mutable_data_ptr(), ToInt(time), ToInt(channels));
+  return result;
+}
+
+TORCH_LIBRARY_FRAGMENT(millrace_kokoro, library) {
+  library.def("why_not(Tensor weight, int dilation) -> str");
+  library.def("rows_of_channels(Tensor signal, Tensor counts) -> (Tensor, Tensor)");
+  library.def(
+      "upsample(Tensor rows, Tensor counts, Tensor weight, Tensor bias, float factor, "
+      "float slope, int stride, bool reflected, Tensor added) -> (Tensor, Tensor)");
+  library.def(
+      "snake_block(Tensor rows, Tensor moments, Tensor styles, Tensor counts, Tensor[] weights, "
+      "int[] dilations, Tensor? bias, Tensor? added) -> Tensor");
+  library.def("channels_of_rows(Tensor rows, Tensor counts, float factor, float slope) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(millrace_kokoro, CUDA, library) {
+  library.impl("why_not", WhyNot);
+  library.impl("rows_of_channels", RowsOfChannels);
+  library.impl("upsample", Upsample);
+  library.impl("snake_block", SnakeBlock);
+  library.impl("channels_of_rows", ChannelsOfRows);
+}
+
+}  // namespace
+}  // namespace millrace::kokoro
