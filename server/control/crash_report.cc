@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "server/control/signal_stack.h"
 #include "server/control/version.h"
 
 namespace millrace::server {
@@ -47,10 +48,11 @@ void OnFatalSignal(int number) {
 }  // namespace
 
 void ReportCrashes() {
+  static const SignalStack stack;
   for (const FatalSignal& fatal : kSignals) {
     struct sigaction action = {};
     action.sa_handler = OnFatalSignal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
     sigaction(fatal.number, &action, nullptr);
   }
 }

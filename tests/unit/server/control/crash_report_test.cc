@@ -1,9 +1,13 @@
 #include "server/control/crash_report.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace millrace::server {
@@ -23,6 +27,79 @@ TEST(CrashReportDeathTest, AFatalSignalIsNamedWithTheVersionAndEndsTheProcessAsB
         ::testing::KilledBySignal(number), line);
   }
 }
+
+TEST(CrashReportDeathTest, AnUncaughtExceptionAndAnAbortAreNamedTheSame) {
+  EXPECT_EXIT(
+      {
+        ReportCrashes();
+        std::thread([] { throw std::runtime_error("nobody catches it"); }).join();
+      },
+      ::testing::KilledBySignal(SIGABRT), "nobody catches it(.|\n)*crashed by signal SIGABRT");
+  EXPECT_EXIT(
+      {
+        ReportCrashes();
+        std::abort();
+      },
+      ::testing::KilledBySignal(SIGABRT), "crashed by signal SIGABRT");
+}
+
+#ifdef MILLRACE_THREAD_HOOK
+
+// Calls itself without end; the sum keeps the compiler from making a loop of it.
+[[gnu::noinline]] int Overflow(int depth) {
+  volatile char frame[4096] = {};
+  frame[depth % sizeof(frame)] = 1;
+  return depth < 0 ? 0 : Overflow(depth + 1) + frame[0];
+}
+
+TEST(CrashReportDeathTest, AStackThatOverflowsIsNamedOnEveryThread) {
+  EXPECT_EXIT(
+      {
+        ReportCrashes();
+        Overflow(0);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "crashed by signal SIGSEGV");
+  EXPECT_EXIT(
+      {
+        ReportCrashes();
+        std::thread([] { Overflow(0); }).join();
+      },
+      ::testing::KilledBySignal(SIGSEGV), "crashed by signal SIGSEGV");
+  // As a library in C starts its threads.
+  EXPECT_EXIT(
+      {
+        ReportCrashes();
+        pthread_t thread = {};
+        pthread_create(
+            &thread, nullptr,
+            [](void*) -> void* {
+              Overflow(0);
+              return nullptr;
+            },
+            nullptr);
+        pthread_join(thread, nullptr);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "crashed by signal SIGSEGV");
+}
+
+TEST(ThreadHookTest, AThreadHasASignalStackAndReturnsWhatItDoes) {
+  pthread_t thread = {};
+  int given = 0;
+  ASSERT_EQ(pthread_create(
+                &thread, nullptr,
+                [](void* argument) -> void* {
+                  stack_t stack = {};
+                  sigaltstack(nullptr, &stack);
+                  return stack.ss_flags == 0 ? argument : nullptr;
+                },
+                &given),
+            0);
+  void* result = nullptr;
+  ASSERT_EQ(pthread_join(thread, &result), 0);
+  EXPECT_EQ(result, &given);
+}
+
+#endif
 
 }  // namespace
 }  // namespace millrace::server
