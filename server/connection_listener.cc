@@ -1,7 +1,6 @@
 #include "server/connection_listener.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -42,32 +41,6 @@ void RaiseDescriptorLimit(int max_connections) {
                     {"max_connections", max_connections}});
 }
 
-int BoundPort(int fd) {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof(address);
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
-                                             : reinterpret_cast<sockaddr_in&>(address).sin_port);
-}
-
-// Returns a socket bound to the address, or -1 with errno.
-int BindTo(const addrinfo& address) {
-  const int fd = socket(address.ai_family, address.ai_socktype, address.ai_protocol);
-  if (fd < 0) return -1;
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on,
-             sizeof(on));  // a restart does not wait for old connections to time out
-  fcntl(fd, F_SETFD, FD_CLOEXEC);
-  if (bind(fd, address.ai_addr, address.ai_addrlen) == 0 &&
-      fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0) {
-    return fd;
-  }
-  const int error = errno;
-  close(fd);
-  errno = error;
-  return -1;
-}
-
 // Returns the earlier of two times in milliseconds, of which -1 never comes.
 int Earlier(int one, int other) {
   return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
@@ -81,57 +54,43 @@ int UpToMs(Duration time) {
 
 absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
     const std::string& address, const ConnectionLimits& limits) {
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
+  const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
   if (!parsed.ok()) return parsed.status();
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const std::string service = StrCat(parsed->port);
-  if (const int error = getaddrinfo(parsed->host.empty() ? nullptr : parsed->host.c_str(),
-                                    service.c_str(), &hints, &found);
-      error != 0) {
+  absl::StatusOr<std::vector<ListeningSocket>> sockets = ListeningSocket::BindAll(*parsed);
+  if (!sockets.ok()) {
     return absl::UnavailableError(
-        StrCat("--grpc-address ", address, ": ", std::string(gai_strerror(error))));
+        StrCat("--grpc-address ", address, ": ", Message(sockets.status())));
   }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
-  int fd = -1;
-  for (const addrinfo* one = found; one != nullptr && fd < 0; one = one->ai_next) fd = BindTo(*one);
-  if (fd < 0) {
-    return absl::UnavailableError(StrCat(
-        "--grpc-address ", address, ": cannot listen there: ", std::string(std::strerror(errno))));
-  }
-  return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
+  return std::unique_ptr<ConnectionListener>(new ConnectionListener(*std::move(sockets), limits));
 }
 
 absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Share(
     int descriptor, const ConnectionLimits& limits) {
-  const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) {
-    return absl::UnavailableError(
-        StrCat("--grpc-address: cannot listen on the socket that was "
-               "passed: ",
-               std::string(std::strerror(errno))));
-  }
-  return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
+  absl::StatusOr<ListeningSocket> socket = ListeningSocket::Share(descriptor);
+  if (!socket.ok())
+    return absl::UnavailableError(StrCat("--grpc-address: ", Message(socket.status())));
+  std::vector<ListeningSocket> sockets;
+  sockets.push_back(*std::move(socket));
+  return std::unique_ptr<ConnectionListener>(new ConnectionListener(std::move(sockets), limits));
 }
 
-ConnectionListener::~ConnectionListener() {
-  Stop();
-  close(fd_);
-}
+ConnectionListener::~ConnectionListener() { Stop(); }
 
 absl::Status ConnectionListener::Start(Handler handler) {
   RaiseDescriptorLimit(limits_.connections);
-  if (listen(fd_, SOMAXCONN) != 0 || pipe(stop_pipe_) != 0) {
-    return absl::UnavailableError(StrCat("--grpc-address: cannot listen on port ", port_, ": ",
-                                         std::string(std::strerror(errno))));
+  for (const ListeningSocket& socket : sockets_) {
+    if (absl::Status status = socket.Listen(); !status.ok())
+      return absl::UnavailableError(StrCat("--grpc-address: ", Message(status)));
+  }
+  if (pipe(stop_pipe_) != 0) {
+    return absl::UnavailableError(
+        StrCat("--grpc-address: cannot open a pipe: ", std::string(std::strerror(errno))));
   }
   for (const int end : stop_pipe_) fcntl(end, F_SETFD, FD_CLOEXEC);
   // So that the thread needs no memory of its own.
+  const size_t first = 1 + sockets_.size();
   open_.reserve(static_cast<size_t>(limits_.connections));
-  waits_.reserve(static_cast<size_t>(limits_.connections) + 2);
+  waits_.reserve(static_cast<size_t>(limits_.connections) + first);
   thread_ = std::thread([this, handler = std::move(handler)] { Run(handler); });
   return absl::OkStatus();
 }
@@ -146,16 +105,18 @@ void ConnectionListener::Stop() {
 void ConnectionListener::Run(const Handler& handler) {
   ConnectionGuard& guard = ConnectionGuard::Process();
   bool pause = false;
+  const size_t first = 1 + sockets_.size();  // of the connections in waits_
   for (;;) {
     const TimePoint now = Clock::Real().Now();
     const int next_turn = Earlier(HandOver(handler, now), EndUnacknowledged(now));
     guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
-    waits_.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
-                   {.fd = pause || !accepts_.load(std::memory_order_relaxed) ? -1 : fd_,
-                    .events = POLLIN,
-                    .revents = 0}});
+    const bool accepts = !pause && accepts_.load(std::memory_order_relaxed);
+    waits_.clear();
+    waits_.push_back({.fd = stop_pipe_[0], .events = POLLIN, .revents = 0});
+    for (const ListeningSocket& socket : sockets_)
+      waits_.push_back({.fd = accepts ? socket.descriptor() : -1, .events = POLLIN, .revents = 0});
     for (const OpenConnection& one : open_)
       waits_.push_back({.fd = one.fd, .events = kPollClosed, .revents = 0});
     const int wait_ms = Earlier(next_turn, pause ? kAcceptPauseMs : -1);
@@ -163,7 +124,7 @@ void ConnectionListener::Run(const Handler& handler) {
     if (waits_[0].revents != 0) break;
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
-      if (waits_[i + 2].revents != 0) {
+      if (waits_[first + i].revents != 0) {
         if (open_[i].watched != nullptr) guard.OnEnded(*open_[i].watched, Clock::Real().Now());
         close(open_[i].fd);
       } else {
@@ -171,8 +132,12 @@ void ConnectionListener::Run(const Handler& handler) {
       }
     }
     open_.resize(kept);
-    // It may have been told to stop while it waited.
-    pause = waits_[1].revents != 0 && accepts_.load(std::memory_order_relaxed) && !Accept();
+    pause = false;
+    for (size_t i = 0; i < sockets_.size() && !pause; ++i) {
+      // It may have been told to stop while it waited.
+      pause = waits_[1 + i].revents != 0 && accepts_.load(std::memory_order_relaxed) &&
+              !Accept(sockets_[i]);
+    }
   }
   // This ends the connection although others hold its descriptor: the client sees UNAVAILABLE.
   for (const OpenConnection& one : open_) {
@@ -183,11 +148,11 @@ void ConnectionListener::Run(const Handler& handler) {
   guard.SetOpen(0);
 }
 
-bool ConnectionListener::Accept() {
+bool ConnectionListener::Accept(const ListeningSocket& listening) {
   for (;;) {
     sockaddr_storage address = {};
     socklen_t size = sizeof(address);
-    const int fd = accept(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    const int fd = accept(listening.descriptor(), reinterpret_cast<sockaddr*>(&address), &size);
     if (fd < 0) {
       const int error = errno;
       if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return true;
@@ -297,7 +262,7 @@ bool ConnectionListener::HandOver(const Handler& handler, OpenConnection& connec
       if (one.watched == watched) one.watched = nullptr;
     }
     connection.watched = watched;
-    handler(fd_, fd);
+    handler(sockets_.front().descriptor(), fd);
   } catch (const std::exception& error) {
     LogOnce("connection refused: it cannot be served", {{"reason", error.what()}});
     close(duplicate);

@@ -8,16 +8,18 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/clock.h"
 #include "server/http2/open_connections.h"
 #include "server/logging/logging.h"
+#include "server/sockets/listening_socket.h"
 
 namespace millrace::server {
 
-// Accepts TCP connections for gRPC and bounds how many are open, of all and of each peer, because
+// Accepts connections for gRPC and bounds how many are open, of all and of each peer, because
 // gRPC itself accepts any number. A connection over the limit is closed at once, which its client
 // sees as UNAVAILABLE; one that never began a call is closed to make room for it. The process's
 // ConnectionGuard watches each connection, and one of a peer that was closed for abuse waits a
@@ -26,8 +28,9 @@ namespace millrace::server {
 class ConnectionListener {
  public:
   using Handler = std::function<void(int listener_fd, int fd)>;
-  // Binds host:port (port 0: a free one), so that no other process can; connections are refused
-  // until Start. Returns UNAVAILABLE with the address if that fails.
+  // Binds host:port (port 0: a free one) or unix:path, so that no other process can; connections
+  // are refused, or wait for a file's, until Start. Returns UNAVAILABLE with the address if that
+  // fails.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Bind(const std::string& address,
                                                                   const ConnectionLimits& limits);
   // Takes a duplicate of a socket that listens already and does not block.
@@ -37,7 +40,7 @@ class ConnectionListener {
   ConnectionListener(const ConnectionListener&) = delete;
   ConnectionListener& operator=(const ConnectionListener&) = delete;
 
-  int port() const { return port_; }
+  int port() const { return sockets_.front().port(); }
   // Starts to accept. The handler takes ownership of the descriptor unless it throws, which costs
   // only that connection; it runs on the listener's thread.
   absl::Status Start(Handler handler);
@@ -48,12 +51,12 @@ class ConnectionListener {
   void Stop();
 
  private:
-  ConnectionListener(int fd, int port, const ConnectionLimits& limits)
-      : fd_(fd), port_(port), limits_(limits) {}
+  ConnectionListener(std::vector<ListeningSocket> sockets, const ConnectionLimits& limits)
+      : sockets_(std::move(sockets)), limits_(limits) {}
 
   void Run(const Handler& handler);
   // Returns false if the system accepts no connection for now, for want of descriptors or memory.
-  bool Accept();
+  bool Accept(const ListeningSocket& socket);
   // Returns false if there is no place for the connection, which stays the caller's then.
   bool Admit(int fd, const sockaddr_storage& address);
   static void Refuse(int fd);
@@ -70,8 +73,7 @@ class ConnectionListener {
   bool HandOver(const Handler& handler, OpenConnection& connection);
   void LogOnce(const char* message, logging::Fields fields);
 
-  const int fd_;
-  const int port_;
+  const std::vector<ListeningSocket> sockets_;  // at least one
   const ConnectionLimits limits_;
   int stop_pipe_[2] = {-1, -1};
   std::atomic<bool> accepts_{true};

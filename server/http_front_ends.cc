@@ -98,6 +98,20 @@ void HttpFrontEnds::AddRoutes(Sources sources) {
   AddOpenApiRoutes(*http_);
 }
 
+std::vector<std::pair<int, uint64_t>> HttpFrontEnds::CountRefusals() const {
+  std::vector<std::pair<int, uint64_t>> sum;
+  for (const HttpServer* server : {http_.get(), metrics_http_.get()}) {
+    if (server == nullptr) continue;
+    const auto counts = server->CountRefusals();
+    if (sum.empty()) {
+      sum = counts;
+      continue;
+    }
+    for (size_t i = 0; i < sum.size(); ++i) sum[i].second += counts[i].second;
+  }
+  return sum;
+}
+
 void HttpFrontEnds::Stop() {
   if (http_ != nullptr) http_->Stop();
   web_sockets_.Stop();

@@ -58,9 +58,7 @@ class HttpFrontEnds {
   int port() const { return http_ ? http_->port() : 0; }
   int metrics_port() const { return metrics_http_ ? metrics_http_->port() : 0; }
   // Thread-safe once it has started.
-  std::vector<std::pair<int, uint64_t>> CountRefusals() const {
-    return http_ != nullptr ? http_->CountRefusals() : std::vector<std::pair<int, uint64_t>>();
-  }
+  std::vector<std::pair<int, uint64_t>> CountRefusals() const;
   // Thread-safe.
   Snapshot::WebSockets CountWebSockets() const {
     return {.open = web_sockets_.open(), .opened_total = web_sockets_.opened_total()};

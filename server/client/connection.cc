@@ -11,7 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
 #include "server/config/values.h"
@@ -27,6 +29,20 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   text << file.rdbuf();
   if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
   return text.str();
+}
+
+// Returns the address as gRPC takes it: the path of a socket is a part of a URI there.
+std::string TargetOf(const std::string& address) {
+  constexpr std::string_view kUnix = "unix:";
+  constexpr std::string_view kPlain = "/-._~";
+  if (!address.starts_with(kUnix)) return address;
+  std::string target(kUnix);
+  for (const char c : address.substr(kUnix.size())) {
+    const bool plain =
+        absl::ascii_isalnum(static_cast<unsigned char>(c)) || kPlain.find(c) != kPlain.npos;
+    target += plain ? std::string(1, c) : absl::StrFormat("%%%02X", static_cast<unsigned char>(c));
+  }
+  return target;
 }
 
 // The fields of requests that users set by flags, and the flags.
@@ -78,7 +94,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
   arguments.SetMaxReceiveMessageSize(-1);  // long speech is one reply
   // A call without a deadline ends if the server's machine is gone.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
-  return grpc::CreateCustomChannel(options.address, credentials, arguments);
+  return grpc::CreateCustomChannel(TargetOf(options.address), credentials, arguments);
 }
 
 void Prepare(const ClientOptions& options, grpc::ClientContext& context) {

@@ -100,8 +100,9 @@ struct ClientCommands::Values {
   enum class Deadline : uint8_t { kMinute, kNone };
   void AddClientOptions(CLI::App& command, Deadline deadline = Deadline::kMinute) {
     const std::string group = "Connection";
-    Named(command.add_option("--address", client.address,
-                             "The server's gRPC address (default: 127.0.0.1:8001)"),
+    Named(command.add_option(
+              "--address", client.address,
+              "The server's gRPC address, host:port or unix:path (default: 127.0.0.1:8001)"),
           "ADDR")
         ->group(group);
     Named(command.add_option("--api-key", client.api_key,

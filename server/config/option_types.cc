@@ -91,14 +91,16 @@ Option Models(Option row, std::string ServerConfig::*field) {
 }
 
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
-  row.allowed = "host:port or [v6]:port, port 0..65535 (0: a free one)";
+  row.allowed = absl::StrCat(
+      "host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
+      MaxSocketPath(), " bytes");
   if (kind == AddressKind::kOptional) row.allowed += ", or off";
   row.set = [=](ServerConfig& config, const std::string& text) {
     if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
       config.*field = "";
       return true;
     }
-    if (!ParseHostPort(text).ok()) return false;
+    if (!ParseListenAddress(text).ok()) return false;
     config.*field = text;
     return true;
   };

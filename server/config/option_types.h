@@ -76,7 +76,7 @@ Option Models(Option row, std::string ServerConfig::*field);
 
 enum class AddressKind { kRequired, kOptional };
 
-// host:port. The field of an optional address is empty if it is off.
+// host:port or unix:path. The field of an optional address is empty if it is off.
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind);
 
 // Allows an empty value, or up to 64 characters of a version.

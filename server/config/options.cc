@@ -160,7 +160,8 @@ std::vector<Option> MakeOptions() {
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));
 
-  o.push_back(Address(Row("grpc-address", addresses, "ADDR", "gRPC; port 0 takes a free one"),
+  o.push_back(Address(Row("grpc-address", addresses, "ADDR",
+                          "gRPC, as all of these host:port or unix:path; port 0 takes a free one"),
                       &C::grpc_address, AddressKind::kRequired));
   o.push_back(Address(
       Row("http-address", addresses, "ADDR",

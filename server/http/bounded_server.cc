@@ -29,6 +29,9 @@ constexpr size_t kMaxPathBytes = 1024;
 // The library refuses lines of more than 8 KiB.
 constexpr size_t kMaxTargetBytes = 8000;
 
+// The one expectation that there is: the client waits to be told to go on (RFC 9110, 10.1.1).
+constexpr char kExpected[] = "100-continue";
+
 // A number that the library takes for a socket and nobody reads or writes.
 constexpr socket_t kServing = 0;
 
@@ -91,6 +94,13 @@ bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
     read += static_cast<size_t>(count);
   }
   return true;
+}
+
+// Refuses the request that this thread serves as malformed.
+int Malformed(std::string_view what) {
+  current.refusal_message =
+      absl::StrCat("malformed request: ", absl::string_view(what.data(), what.size()));
+  return 400;
 }
 
 // Returns true if nothing of the request follows its head.
@@ -171,17 +181,17 @@ int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_
   const size_t codings = request.get_header_value_count("Transfer-Encoding");
   if (codings > 0) {
     // A length beside it is how requests are smuggled past proxies.
-    if (request.has_header("Content-Length") || request.version == "HTTP/1.0" ||
-        !TakesBody(request)) {
-      return 400;
-    }
+    if (request.has_header("Content-Length"))
+      return Malformed("Content-Length and Transfer-Encoding exclude each other");
+    if (request.version == "HTTP/1.0") return Malformed("HTTP/1.0 has no Transfer-Encoding");
+    if (!TakesBody(request)) return Malformed("this method takes no body in chunks");
     if (codings > 1 ||
         !absl::EqualsIgnoreCase(request.get_header_value("Transfer-Encoding"), "chunked")) {
       return 501;
     }
   }
   const std::optional<uint64_t> length = ContentLength(request);
-  if (!length) return 400;
+  if (!length) return Malformed("Content-Length must be one number");
   if (*length > max_body_bytes) return 413;
   if (!TakesBody(request)) return 0;
   // The library would unpack it, to any size.
@@ -213,7 +223,9 @@ int BoundedServer::PrepareBody(BoundedStream& stream, httplib::Request& request)
     stream.AllowBody(length);
     return 0;
   }
-  return ReadBody(stream, length, request.body) ? 0 : 400;
+  if (ReadBody(stream, length, request.body)) return 0;
+  const int refusal = stream.body_refusal();
+  return refusal != 0 ? refusal : Malformed("the body ends before its Content-Length");
 }
 
 // A template, so that only the form that the library has is looked up: newer versions ask for the
@@ -284,14 +296,18 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
       // for a client that takes it packed.
       if (absl::EqualsIgnoreCase(name, "Range")) continue;
       if (!packs_ && absl::EqualsIgnoreCase(name, "Accept-Encoding")) continue;
+      if (absl::EqualsIgnoreCase(name, "Expect")) {
+        // The library compares letters by their case, and forgets that HTTP/1.0 has no such answer.
+        if (head->is_http_1_0 || !absl::EqualsIgnoreCase(value, kExpected)) continue;
+        value = kExpected;
+      }
       request.headers.emplace(std::move(name), std::move(value));
     }
     if (head->path.size() + head->query.size() > kMaxTargetBytes) {
       current.refusal = 414;
-    } else if (const std::string host = request.get_header_value("Host");
-               request.has_header("Host") && !hosts_.Allows(host)) {
+    } else if (!AllowsHost(request)) {
       current.refusal = 403;
-      current.refusal_message = AllowedHosts::Refusal(host);
+      current.refusal_message = AllowedHosts::Refusal(request.get_header_value("Host"));
     } else {
       current.refusal = Refusal(request, current.route);
     }
@@ -300,16 +316,24 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
     if (current.refusal == 0) current.refusal = PrepareBody(stream, request);
     rest_comes = !framed;
     const bool reads_rest = current.refusal == 0 && (TakesBody(request) || !request.body.empty());
+    if (reads_rest && !EndsWithHead(request)) return;
+    request.headers.erase("Expect");  // nothing is to come, or nobody reads it
     if (reads_rest || EndsWithHead(request)) return;
     rest_comes = true;
     current.closes = true;
-    request.headers.erase("Expect");  // asks to be told to go on
   };
   const bool written = ProcessRequest(*this, stream, closed, setup);
   if (!written || !stream.SendHeld()) return Fate::kClose;
   // Where the library gives up on a body, the rest of it is no request.
   if (rest_comes || !stream.drained()) return Fate::kLinger;
   return current.closes ? Fate::kClose : Fate::kKeep;
+}
+
+bool BoundedServer::AllowsHost(const httplib::Request& request) const {
+  return !request.has_header("Host") || hosts_.Allows(request.get_header_value("Host")) ||
+         std::ranges::any_of(open_prefixes_, [&](const std::string& prefix) {
+           return request.path.starts_with(prefix);
+         });
 }
 
 int BoundedServer::CurrentRefusal() { return current.refusal; }

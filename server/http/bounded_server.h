@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "httplib.h"
 #include "server/http/allowed_hosts.h"
@@ -25,8 +26,12 @@ class BoundedServer final : public httplib::Server {
   // max_body_bytes: the limit of routes that have none of their own. max_bodies_of_peer: see
   // HttpServer::Options. packs: true if answers of text are packed for clients that take them so.
   BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool packs);
-  // Refuses requests whose Host is not among these. Only before the first is served.
-  void AllowHosts(AllowedHosts hosts) { hosts_ = std::move(hosts); }
+  // Refuses requests whose Host is not among these, but for paths that begin with one of the open
+  // prefixes. Only before the first is served.
+  void AllowHosts(AllowedHosts hosts, std::vector<std::string> open_prefixes) {
+    hosts_ = std::move(hosts);
+    open_prefixes_ = std::move(open_prefixes);
+  }
   ~BoundedServer() override = default;
 
   HttpRoutes& routes() { return routes_; }
@@ -77,8 +82,11 @@ class BoundedServer final : public httplib::Server {
   static bool ProcessRequest(Self& self, BoundedStream& stream, bool& closed,
                              const std::function<void(httplib::Request&)>& setup);
 
+  bool AllowsHost(const httplib::Request& request) const;
+
   const bool packs_;
   AllowedHosts hosts_ = AllowedHosts::All();
+  std::vector<std::string> open_prefixes_;
   std::atomic<bool> closing_{false};
   HttpRoutes routes_;
   server::PeerPlaces bodies_of_peer_;

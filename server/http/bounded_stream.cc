@@ -72,7 +72,10 @@ ssize_t BoundedStream::Fill() {
   received_.erase(0, std::exchange(next_, 0));
   const size_t unread = received_.size();
   for (;;) {
-    if (!WaitFor(POLLIN, opened_ + limits_.body_timeout, false)) return -1;
+    if (!WaitFor(POLLIN, opened_ + limits_.body_timeout, false)) {
+      timed_out_ = !stopping_();
+      return -1;
+    }
     received_.resize(unread + kReadBytes);
     const ssize_t count = recv(socket_, received_.data() + unread, kReadBytes, MSG_DONTWAIT);
     received_.resize(unread + (count > 0 ? static_cast<size_t>(count) : 0));

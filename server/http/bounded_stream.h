@@ -38,8 +38,11 @@ class BoundedStream final : public httplib::Stream {
   // Lets a body in chunks follow the head. What is read of it are chunks again, without extensions
   // and trailers.
   void AllowChunks(size_t max_body_bytes) { chunks_.emplace(max_body_bytes); }
-  // Returns why the body in chunks is refused, as an HTTP status; 0: it is not.
-  int body_refusal() const { return chunks_ ? chunks_->refusal() : 0; }
+  // Returns why the body is refused while it is read, as an HTTP status; 0: it is not.
+  int body_refusal() const {
+    if (timed_out_) return 408;
+    return chunks_ ? chunks_->refusal() : 0;
+  }
   // Returns the bytes behind the head that have come, read or not. Does not wait.
   size_t received_body() const;
   // Keeps the place of a client whose body has not come until it has.
@@ -91,6 +94,7 @@ class BoundedStream final : public httplib::Stream {
   const socket_t socket_;
   const Limits limits_;
   const std::function<bool()> stopping_;
+  bool timed_out_ = false;  // what should have come did not in its time
   const TimePoint opened_ = std::chrono::steady_clock::now();
   mutable std::optional<TimePoint> stop_end_;  // set once a write saw that the server stops
   std::string received_;                       // of the client, read up to next_

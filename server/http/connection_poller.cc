@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
 #include "server/sockets/nonblocking.h"
-#include "server/sockets/socket_address.h"
 
 namespace millrace {
 namespace {
@@ -48,8 +46,7 @@ ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal r
       refusal_(std::move(refusal)),
       places_of_peer_(options_.max_connections_of_peer),
       acceptor_({.protocol = "HTTP",
-                 .host = options_.host,
-                 .port = options_.port,
+                 .address = options_.address,
                  .inherited = options_.inherited,
                  .retry = options_.accept_retry}) {}
 
@@ -64,7 +61,7 @@ absl::Status ConnectionPoller::Start() {
   }
   taken_.reserve(options_.max_connections);
   waiting_.reserve(options_.max_connections);
-  waits_.reserve(options_.max_connections + 2);
+  waits_.reserve(options_.max_connections + 1 + acceptor_.sockets());
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::exception& error) {
@@ -98,18 +95,13 @@ void ConnectionPoller::Run() {
     acceptor_.Resume();
     Wait();
     // From the last to the first: one that goes is replaced by the last, which has been looked at.
-    for (size_t i = waits_.size() - 2; i-- > 0;) {
-      if (waits_[i + 2].revents != 0) Receive(i);
+    for (size_t i = waits_.size() - first_wait_; i-- > 0;) {
+      if (waits_[first_wait_ + i].revents != 0) Receive(i);
     }
-    if (waits_[1].revents != 0) Accept();
+    if (acceptor_.IsReady(waits_)) Accept();
   }
   acceptor_.Close();
   waiting_.clear();
-}
-
-std::string ConnectionPoller::host() const {
-  const std::optional<HostPort> address = LocalAddress(acceptor_.descriptor());
-  return address ? address->host : "";
 }
 
 bool ConnectionPoller::TakeReturned() {
@@ -146,7 +138,16 @@ ConnectionPoller::TimePoint ConnectionPoller::DeadlineOf(const Connection& conne
 
 void ConnectionPoller::CloseOverdue() {
   const TimePoint now = steady_clock::now();
-  std::erase_if(waiting_, [this, now](const auto& one) { return DeadlineOf(*one) <= now; });
+  std::erase_if(waiting_, [this, now](const auto& one) {
+    if (DeadlineOf(*one) > now) return false;
+    if (one->stage != Stage::kHead) return true;
+    try {
+      Refuse(*one, 408);
+      return false;
+    } catch (const std::exception&) {  // there is no memory for the answer
+      return true;
+    }
+  });
 }
 
 void ConnectionPoller::Wait() {
@@ -154,9 +155,9 @@ void ConnectionPoller::Wait() {
   TimePoint next = TimePoint::max();
   waits_.clear();
   waits_.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
-  const int listening = acceptor_.descriptor();
-  waits_.push_back({.fd = listening, .events = POLLIN, .revents = 0});
-  if (listening < 0) next = acceptor_.retry_at();
+  acceptor_.AddTo(waits_);
+  first_wait_ = waits_.size();
+  if (!acceptor_.accepts()) next = acceptor_.retry_at();
   for (const auto& connection : waiting_) {
     waits_.push_back({.fd = connection->descriptor, .events = POLLIN, .revents = 0});
     next = std::min(next, DeadlineOf(*connection));
@@ -184,8 +185,10 @@ void ConnectionPoller::Take(int descriptor) {
     connection->place = places_of_peer_.TryEnter(peer);
     if (!connection->place.held() && MakeRoom(&peer))
       connection->place = places_of_peer_.TryEnter(peer);
-    if (!connection->place.held()) return;
-    if (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom(nullptr)) return;
+    if (!connection->place.held() ||
+        (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom(nullptr))) {
+      return Send(*connection, 503);
+    }
     waiting_.push_back(std::move(connection));
   } catch (const std::exception&) {  // there is no memory for it
   }
@@ -258,10 +261,13 @@ void ConnectionPoller::HandOn(std::unique_ptr<Connection>& connection) {
   }
 }
 
-void ConnectionPoller::Refuse(Connection& connection, int status) {
-  const std::string answer = refusal_(connection.received, status);
-  // Bytes that the socket cannot take at once are given up.
+void ConnectionPoller::Send(const Connection& connection, int status) {
+  const std::string answer = refusal_(connection, status);
   send(connection.descriptor, answer.data(), answer.size(), kSendFlags);
+}
+
+void ConnectionPoller::Refuse(Connection& connection, int status) {
+  Send(connection, status);
   BeginLinger(connection);
 }
 

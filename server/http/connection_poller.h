@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,8 +28,7 @@ namespace millrace {
 class ConnectionPoller {
  public:
   struct Options {
-    std::string host;
-    int port = 0;        // 0: a free one
+    ListenAddress address;
     int inherited = -1;  // see Acceptor::Options
     size_t max_connections = 0;
     int max_connections_of_peer = 0;  // >= 1
@@ -41,9 +39,9 @@ class ConnectionPoller {
   };
   // Takes a connection whose next request's head has come. False: it stays, and is refused.
   using Dispatch = std::function<bool(std::unique_ptr<Connection>&)>;
-  // The answer that refuses a request with a status before it is parsed; what came of it may be
-  // malformed.
-  using Refusal = std::function<std::string(std::string_view received, int status)>;
+  // Returns the answer that refuses a request with a status before it is parsed; what the
+  // connection received of it may be malformed.
+  using Refusal = std::function<std::string(const Connection& connection, int status)>;
 
   // dispatch and refusal run on the poller's thread; what they throw costs the connection.
   ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal);
@@ -53,8 +51,8 @@ class ConnectionPoller {
 
   // Listens when it returns OK, and answers from Start on. Unavailable says why it cannot.
   absl::Status Listen() { return acceptor_.Start(); }
-  // Returns the address that it listens on, without a port; empty for one without a host.
-  std::string host() const;
+  // See Acceptor::is_loopback.
+  bool is_loopback() const { return acceptor_.is_loopback(); }
   absl::Status Start();
   int port() const { return acceptor_.port(); }  // the real one, after Start
   // Accepts no more and closes the connections that wait. Those that are handed on come back all
@@ -86,6 +84,8 @@ class ConnectionPoller {
   void Receive(size_t index);
   void ReceiveFrom(std::unique_ptr<Connection>& connection);
   void HandOn(std::unique_ptr<Connection>& connection);
+  // Sends the refusal, as far as the socket takes it at once.
+  void Send(const Connection& connection, int status);
   void Refuse(Connection& connection, int status);
   // Closes the connection that has been silent for longest, of the peer or, without one, of all.
   // False: none waits.
@@ -107,7 +107,8 @@ class ConnectionPoller {
   std::vector<std::unique_ptr<Connection>> waiting_;  // the poll is for these, in this order
   size_t handed_on_ = 0;
   std::vector<Returned> taken_;
-  std::vector<pollfd> waits_;
+  std::vector<pollfd> waits_;  // the pipe, the acceptor, the connections in their order
+  size_t first_wait_ = 0;      // of a connection
 
   std::thread thread_;  // last
 };

@@ -13,8 +13,8 @@
 
 namespace millrace {
 
-// Counts the requests that an HTTP server refuses before a handler sees them, by status, and logs
-// them as long as they are few. Thread-safe.
+// Counts the requests that an HTTP server refuses, by status, and logs them as long as they are
+// few. Thread-safe.
 class HttpRefusals {
  public:
   // path: as the client sent it. address: empty if it is not known.
@@ -23,8 +23,8 @@ class HttpRefusals {
   std::vector<std::pair<int, uint64_t>> Counts() const;
 
  private:
-  static constexpr std::array<int, 11> kStatuses = {400, 403, 404, 405, 411, 413,
-                                                    414, 415, 429, 431, 503};
+  static constexpr std::array<int, 14> kStatuses = {400, 401, 403, 404, 405, 408, 411,
+                                                    413, 414, 415, 429, 431, 501, 503};
 
   std::array<std::atomic<uint64_t>, kStatuses.size()> counts_{};
   logging::LineLimiter lines_{/*burst=*/5, std::chrono::seconds(10)};

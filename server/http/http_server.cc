@@ -37,6 +37,8 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
       return "pages of this origin may not use the server";
     case 404:
       return "no such path";
+    case 408:
+      return "the request did not come whole within the time for it; send it faster";
     case 411:
       return "a body needs a Content-Length or Transfer-Encoding: chunked";
     case 413:
@@ -55,6 +57,18 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
       return "too many requests wait already; try again soon";
     default:
       return StrCat("failed with status ", status);
+  }
+}
+
+// Returns the name of a status with which a request is refused that is not parsed.
+const char* RawReason(int status) {
+  switch (status) {
+    case 408:
+      return "Request Timeout";
+    case 431:
+      return "Request Header Fields Too Large";
+    default:
+      return "Service Unavailable";
   }
 }
 
@@ -94,7 +108,7 @@ HttpServer::HttpServer(Options options)
           cors_.AnswerPreflight(request, response, BoundedServer::CurrentRoute().methods);
           return Handled;
         }
-        refusals_->Add(refusal, request.method, request.path, request.remote_addr);
+        CountRefusal(request, refusal);
         SendRefusal(request, response, refusal);
         return Handled;
       });
@@ -122,9 +136,15 @@ HttpServer::HttpServer(Options options)
     const int body_refusal = BoundedServer::CurrentBodyRefusal();
     if (body_refusal != 0) response.status = body_refusal;
     if (response.body.empty() || body_refusal != 0) {
-      refusals_->Add(response.status, request.method, request.path, request.remote_addr);
-      SendErrorFor(request, response, response.status,
-                   DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
+      CountRefusal(request, response.status);
+      SendErrorFor(
+          request, response, response.status,
+          body_refusal == 400
+              ? "malformed request: the body's chunks are malformed"
+              : DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
+    } else if (BoundedServer::CurrentRefusal() == 0 &&
+               (response.status == 401 || response.status == 403)) {
+      CountRefusal(request, response.status);  // by a handler
     }
   });
   server_->set_exception_handler([this](const httplib::Request& request,
@@ -158,7 +178,7 @@ void HttpServer::ShapeErrorsOf(IsOfClient is_of_client, MakeErrorBody make) {
 }
 
 absl::Status HttpServer::Start() {
-  const absl::StatusOr<HostPort> address = ParseHostPort(options_.address);
+  const absl::StatusOr<ListenAddress> address = ParseListenAddress(options_.address);
   if (!address.ok()) {
     return absl::InvalidArgumentError(
         StrCat(options_.setting, " ", options_.address, ": ", Message(address.status())));
@@ -166,8 +186,7 @@ absl::Status HttpServer::Start() {
   // The library's own limit is for all routes; BoundedServer keeps each route's.
   server_->set_payload_max_length(server_->routes().largest_body_bytes());
   poller_ = std::make_unique<ConnectionPoller>(
-      ConnectionPoller::Options{.host = address->host,
-                                .port = address->port,
+      ConnectionPoller::Options{.address = *address,
                                 .inherited = options_.inherited,
                                 .max_connections = options_.max_connections,
                                 .max_connections_of_peer = options_.max_connections_of_peer,
@@ -176,7 +195,7 @@ absl::Status HttpServer::Start() {
                                 .keep_alive_timeout = options_.keep_alive_timeout,
                                 .accept_retry = options_.accept_retry},
       [this](std::unique_ptr<Connection>& connection) { return Dispatch(connection); },
-      [this](std::string_view received, int status) { return RawRefusal(received, status); });
+      [this](const Connection& connection, int status) { return RawRefusal(connection, status); });
   const auto make_threads = [this](size_t max_threads, size_t max_waiting,
                                    std::chrono::milliseconds write_timeout) {
     const BoundedStream::Limits limits{.body_timeout = options_.request_timeout,
@@ -197,8 +216,8 @@ absl::Status HttpServer::Start() {
   absl::Status status = threads_->Start();
   if (status.ok() && !reserved_prefixes_.empty()) status = reserved_threads_->Start();
   if (status.ok()) status = poller_->Listen();
-  if (status.ok() && options_.checks_host && IsLoopbackHost(poller_->host()))
-    server_->AllowHosts(AllowedHosts(options_.allowed_hosts));
+  if (status.ok() && options_.checks_host && poller_->is_loopback())
+    server_->AllowHosts(AllowedHosts(options_.allowed_hosts), reserved_prefixes_);
   if (status.ok()) status = poller_->Start();
   if (status.ok()) return status;
   Stop();
@@ -298,15 +317,20 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
                       methods.find(',') == methods.npos ? " is" : " are"));
 }
 
-std::string HttpServer::RawRefusal(std::string_view received, int status) const {
-  refusals_->Add(status, MethodOf(received), PathOf(received), "");
+std::string HttpServer::RawRefusal(const Connection& connection, int status) const {
+  const std::string_view received = connection.received;
+  const std::string_view path = PathOf(received);
+  refusals_->Add(status, MethodOf(received), path, connection.peer.ToString());
   const std::string body =
-      ErrorBodyFor(PathOf(received), status, DefaultMessage(status, options_.max_body_bytes));
-  return StrCat("HTTP/1.1 ", status,
-                status == 503 ? " Service Unavailable\r\nRetry-After: 1\r\nRetry-After-Ms: 1000"
-                              : " Request Header Fields Too Large",
+      ErrorBodyFor(path, status, DefaultMessage(status, options_.max_body_bytes));
+  return StrCat("HTTP/1.1 ", status, " ", RawReason(status),
+                status == 503 ? "\r\nRetry-After: 1\r\nRetry-After-Ms: 1000" : "",
                 "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ",
                 body.size(), "\r\n\r\n", body);
+}
+
+void HttpServer::CountRefusal(const httplib::Request& request, int status) const {
+  refusals_->Add(status, request.method, request.path, request.remote_addr);
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {

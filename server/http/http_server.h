@@ -99,7 +99,10 @@ class HttpServer {
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
   int port() const;  // the real one, after Start
-  // Returns how many requests were refused before a handler saw them, by HTTP status. Any thread.
+  // Counts and logs a request that is refused although a handler saw it. Any thread.
+  void CountRefusal(const httplib::Request& request, int status) const;
+  // Returns how many requests were refused, by HTTP status: before a handler saw them, for want of
+  // a key or a right, and those that CountRefusal has counted. Any thread.
   std::vector<std::pair<int, uint64_t>> CountRefusals() const;
   // Has each answer from now on say that its connection is closed, so that clients and proxies send
   // their next request elsewhere. Any thread.
@@ -125,8 +128,8 @@ class HttpServer {
   // Returns true if pages of other origins may be allowed to read the answer to the request that
   // this thread serves. Probes and unknown paths are not part of the API.
   bool IsShared(const httplib::Request& request) const;
-  // The same for a request that has not been parsed.
-  std::string RawRefusal(std::string_view received, int status) const;
+  // Answers what a connection has received of a request that is not parsed.
+  std::string RawRefusal(const Connection& connection, int status) const;
 
   const Options options_;
   const std::unique_ptr<HttpRefusals> refusals_;

@@ -10,8 +10,9 @@
 namespace millrace {
 namespace {
 
-// The empty line, with the end of the line before it.
-constexpr std::string_view kEnd = "\n\r\n";
+// The empty line, with the end of the line before it; the other one is that of clients that end
+// lines without CR, and are told so.
+constexpr std::string_view kEnds[] = {"\n\r\n", "\n\n"};
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
@@ -148,8 +149,12 @@ bool HasToken(std::string_view list, std::string_view token) {
 }
 
 size_t HeadSize(std::string_view bytes, size_t searched) {
-  const size_t end = bytes.find(kEnd, searched - std::min(searched, kEnd.size() - 1));
-  return end == bytes.npos ? 0 : end + kEnd.size();
+  size_t first = bytes.npos;
+  for (const std::string_view end : kEnds) {
+    const size_t at = bytes.find(end, searched - std::min(searched, end.size() - 1));
+    if (at != bytes.npos) first = std::min(first, at + end.size());
+  }
+  return first == bytes.npos ? 0 : first;
 }
 
 std::string_view MethodOf(std::string_view head) { return WordOf(head, 0); }

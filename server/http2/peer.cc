@@ -34,6 +34,8 @@ std::array<uint8_t, 16> ToBytes(const sockaddr_storage& address) {
   } else if (address.ss_family == AF_INET6) {
     std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr,
                 bytes.size());
+  } else {
+    bytes.fill(0xff);  // which no client has
   }
   return bytes;
 }
@@ -68,6 +70,9 @@ Peer Peer::OfSocket(int descriptor) {
   return Peer(address);
 }
 
-std::string Peer::ToString() const { return ToText(bytes_) + (IsIpv4(bytes_) ? "" : "/64"); }
+std::string Peer::ToString() const {
+  if (*this == Peer(sockaddr_storage{})) return "unix:";
+  return ToText(bytes_) + (IsIpv4(bytes_) ? "" : "/64");
+}
 
 }  // namespace millrace::server

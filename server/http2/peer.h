@@ -22,7 +22,7 @@ class Peer {
   // Returns the other end of a connected socket.
   static Peer OfSocket(int descriptor);
 
-  // Returns the address, such as "192.0.2.1" or "2001:db8::/64".
+  // Returns the address, such as "192.0.2.1" or "2001:db8::/64"; "unix:" for the other families.
   std::string ToString() const;
 
   friend auto operator<=>(const Peer&, const Peer&) = default;

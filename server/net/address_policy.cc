@@ -1,6 +1,7 @@
 #include "server/net/address_policy.h"
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +12,8 @@
 
 namespace millrace {
 namespace {
+
+constexpr std::string_view kUnix = "unix:";
 
 absl::Status Malformed(std::string_view address, std::string_view why) {
   return absl::InvalidArgumentError(
@@ -58,7 +61,30 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view address) {
   return result;
 }
 
+size_t MaxSocketPath() { return sizeof(sockaddr_un::sun_path) - 1; }
+
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
+  ListenAddress result;
+  if (!address.starts_with(kUnix)) {
+    absl::StatusOr<HostPort> tcp = ParseHostPort(address);
+    if (!tcp.ok()) return tcp.status();
+    result.tcp = *std::move(tcp);
+    return result;
+  }
+  std::string_view path = address.substr(kUnix.size());
+  if (path.starts_with("///")) path.remove_prefix(2);
+  if (path.empty() || path.starts_with("//") || path.size() > MaxSocketPath() ||
+      path.find('\0') != path.npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", std::string(address), "': its path has ", path.size(),
+                     " bytes, allowed is unix: with a path of 1..", MaxSocketPath()));
+  }
+  result.socket_file = path;
+  return result;
+}
+
 std::string ToString(const HostPort& address) {
+  if (address.host.starts_with(kUnix)) return address.host;
   const bool v6 = address.host.find(':') != std::string::npos;
   return v6 ? absl::StrCat("[", address.host, "]:", address.port)
             : absl::StrCat(address.host, ":", address.port);
@@ -77,7 +103,7 @@ bool IsLoopbackHost(std::string_view host) {
 }
 
 bool IsLoopbackAddress(std::string_view address) {
-  if (address.starts_with("unix:")) return true;
+  if (address.starts_with(kUnix)) return true;
   const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
   return parsed.ok() && IsLoopbackHost(parsed->host);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,14 +9,27 @@
 namespace millrace {
 
 struct HostPort {
-  std::string host;  // without brackets
+  std::string host;  // without brackets; "unix:" with a path for a socket in the file system
   int port = 0;      // 0..65535
+};
+
+// An address to listen on: a port of a host, or a socket in the file system.
+struct ListenAddress {
+  HostPort tcp;
+  std::string socket_file;  // empty: it is TCP
 };
 
 // Splits "host:port", "[v6]:port" or ":port" (all interfaces). InvalidArgument says what is wrong.
 absl::StatusOr<HostPort> ParseHostPort(std::string_view address);
 
-// Returns "host:port", with brackets around an IPv6 host.
+// Splits what ParseHostPort splits, and takes unix:path and unix:///path, as gRPC's clients do. The
+// system bounds the length of the path.
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address);
+// The longest path of a socket, in bytes.
+size_t MaxSocketPath();
+
+// Returns "host:port", with brackets around an IPv6 host; the host alone for a socket in the file
+// system.
 std::string ToString(const HostPort& address);
 
 // Returns true if only this machine can reach the host: 127/8, ::1 or localhost. Names are not

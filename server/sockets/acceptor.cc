@@ -1,11 +1,16 @@
 #include "server/sockets/acceptor.h"
 
+#include <poll.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
+#include "server/sockets/socket_address.h"
 
 namespace millrace {
 namespace {
@@ -26,26 +31,55 @@ bool IsOfOneConnection(int error) {
 
 Acceptor::Acceptor(Options options) : options_(std::move(options)) {}
 
-absl::StatusOr<ListeningSocket> Acceptor::Listen(int port) const {
-  return options_.inherited >= 0 ? ListeningSocket::Share(options_.inherited)
-                                 : ListeningSocket::Listen(options_.host, port);
+absl::StatusOr<std::vector<ListeningSocket>> Acceptor::Listen(int port) const {
+  if (options_.inherited < 0) {
+    ListenAddress address = options_.address;
+    address.tcp.port = port;
+    return ListeningSocket::ListenAll(address);
+  }
+  absl::StatusOr<ListeningSocket> shared = ListeningSocket::Share(options_.inherited);
+  if (!shared.ok()) return shared.status();
+  std::vector<ListeningSocket> sockets;
+  sockets.push_back(*std::move(shared));
+  return sockets;
 }
 
 absl::Status Acceptor::Start() {
-  absl::StatusOr<ListeningSocket> listening = Listen(options_.port);
+  absl::StatusOr<std::vector<ListeningSocket>> listening = Listen(options_.address.tcp.port);
   if (!listening.ok()) return listening.status();
   listening_ = *std::move(listening);
-  port_ = listening_.port();
+  port_ = listening_.front().port();
   return absl::OkStatus();
 }
 
-int Acceptor::descriptor() const {
-  return accept_after_ <= steady_clock::now() ? listening_.descriptor() : -1;
+bool Acceptor::is_loopback() const {
+  return std::ranges::all_of(listening_, [](const ListeningSocket& socket) {
+    const std::optional<HostPort> address = LocalAddress(socket.descriptor());
+    return address && IsLoopbackHost(address->host);
+  });
+}
+
+bool Acceptor::accepts() const {
+  return !listening_.empty() && accept_after_ <= steady_clock::now();
+}
+
+void Acceptor::AddTo(std::vector<pollfd>& waits) {
+  first_wait_ = waits.size();
+  waits_ = listening_.size();
+  const bool accepted = accepts();
+  for (const ListeningSocket& socket : listening_)
+    waits.push_back({.fd = accepted ? socket.descriptor() : -1, .events = POLLIN, .revents = 0});
+}
+
+bool Acceptor::IsReady(const std::vector<pollfd>& waits) const {
+  return std::any_of(waits.begin() + static_cast<ptrdiff_t>(first_wait_),
+                     waits.begin() + static_cast<ptrdiff_t>(first_wait_ + waits_),
+                     [](const pollfd& wait) { return wait.revents != 0; });
 }
 
 void Acceptor::Resume() {
-  if (listening_.descriptor() >= 0 || steady_clock::now() < accept_after_) return;
-  absl::StatusOr<ListeningSocket> listening = Listen(port_);
+  if (!listening_.empty() || steady_clock::now() < accept_after_) return;
+  absl::StatusOr<std::vector<ListeningSocket>> listening = Listen(port_);
   if (listening.ok()) {
     listening_ = *std::move(listening);
   } else {
@@ -55,14 +89,23 @@ void Acceptor::Resume() {
 
 void Acceptor::Accept(absl::FunctionRef<void(int descriptor)> take,
                       absl::FunctionRef<bool()> make_room) {
+  for (const ListeningSocket& socket : listening_) {
+    if (Accept(socket, take, make_room)) continue;
+    accept_after_ = steady_clock::now() + options_.retry;
+    return;
+  }
+}
+
+bool Acceptor::Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
+                      absl::FunctionRef<bool()> make_room) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    const int descriptor = listening_.Accept();
+    const int descriptor = socket.Accept();
     if (descriptor < 0) {
       const int error = errno;
-      if (error == EAGAIN || error == EWOULDBLOCK) return;
+      if (error == EAGAIN || error == EWOULDBLOCK) return true;
       if (IsOfOneConnection(error)) continue;
       if (IsShortage(error)) {
-        if (i > 0) return;  // the system says so even where no further connection waits
+        if (i > 0) return true;  // the system says so even where no further connection waits
         if (!std::exchange(short_of_descriptors_, true)) {
           logging::Warning(
               StrCat(options_.protocol, " is short of descriptors, silent connections give way"),
@@ -72,14 +115,14 @@ void Acceptor::Accept(absl::FunctionRef<void(int descriptor)> take,
       } else {
         logging::Error(StrCat(options_.protocol, " cannot accept connections, listening again"),
                        {{"port", port_}, {"reason", std::strerror(error)}});
-        listening_.Close();
+        listening_.clear();
       }
-      accept_after_ = steady_clock::now() + options_.retry;
-      return;
+      return false;
     }
     if (i == 0) short_of_descriptors_ = false;
     take(descriptor);
   }
+  return true;
 }
 
 }  // namespace millrace

@@ -1,23 +1,28 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "server/net/address_policy.h"
 #include "server/sockets/listening_socket.h"
+
+struct pollfd;
 
 namespace millrace {
 
-// Accepts the connections of one address, for a thread that polls. Goes on after failures: it
-// listens again, and waits when the system is short of descriptors. One thread, but for port().
+// Accepts the connections of one address, which may be several addresses of one host, for a thread
+// that polls. Goes on after failures: it listens again, and waits when the system is short of
+// descriptors. One thread, but for port().
 class Acceptor {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   struct Options {
     std::string protocol;  // for the log, such as "HTTP"
-    std::string host;
-    int port = 0;                       // 0: a free one
+    ListenAddress address;
     int inherited = -1;                 // a socket that listens already, or -1; the caller's
     std::chrono::milliseconds retry{};  // when accepting fails
   };
@@ -26,26 +31,39 @@ class Acceptor {
 
   // Listens when it returns OK. Unavailable says why it cannot.
   absl::Status Start();
-  int port() const { return port_; }  // the real one, after Start
+  int port() const { return port_; }  // the real one, after Start; 0 for one in the file system
+  size_t sockets() const { return listening_.size(); }
+  // Returns true if it listens on TCP and only this machine can connect.
+  bool is_loopback() const;
 
   // Listens again after a failure, once it is time. Call it before each poll.
   void Resume();
-  // To poll for input; -1 while nothing is accepted, which is until retry_at().
-  int descriptor() const;
+  // Appends what is to be polled for input: one for each socket that listens, which is -1 while
+  // nothing is accepted.
+  void AddTo(std::vector<pollfd>& waits);
+  // Returns true if the poll found that connections wait.
+  bool IsReady(const std::vector<pollfd>& waits) const;
+  // False until retry_at().
+  bool accepts() const;
   TimePoint retry_at() const { return accept_after_; }
   // Accepts connections that wait. `take` owns the descriptor it is given. `make_room` closes a
   // connection when the system is short of descriptors, and returns false if there is none to
   // close.
   void Accept(absl::FunctionRef<void(int descriptor)> take, absl::FunctionRef<bool()> make_room);
   // Connections are refused from here on.
-  void Close() { listening_.Close(); }
+  void Close() { listening_.clear(); }
 
  private:
-  absl::StatusOr<ListeningSocket> Listen(int port) const;
+  absl::StatusOr<std::vector<ListeningSocket>> Listen(int port) const;
+  // Returns false if nothing is accepted for now.
+  bool Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
+              absl::FunctionRef<bool()> make_room);
 
   const Options options_;
   int port_ = 0;
-  ListeningSocket listening_;
+  std::vector<ListeningSocket> listening_;
+  size_t first_wait_ = 0;  // of the sockets among what is polled
+  size_t waits_ = 0;
   TimePoint accept_after_{};           // not before, since it failed
   bool short_of_descriptors_ = false;  // since the last accepted; one log line each time
 };

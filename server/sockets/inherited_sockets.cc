@@ -35,11 +35,12 @@ int OptionOf(int descriptor, int option) {
   return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
 }
 
-bool IsListeningTcp(int descriptor) {
+bool IsListeningStream(int descriptor) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
   if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
-      (address.ss_family != AF_INET && address.ss_family != AF_INET6)) {
+      (address.ss_family != AF_INET && address.ss_family != AF_INET6 &&
+       address.ss_family != AF_UNIX)) {
     return false;
   }
   return OptionOf(descriptor, SO_TYPE) == SOCK_STREAM && OptionOf(descriptor, SO_ACCEPTCONN) != 0;
@@ -85,9 +86,9 @@ absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
       return absl::InvalidArgumentError(
           StrCat("LISTEN_FDNAMES: '", name, "' is no port of this server, allowed are: ", allowed));
     }
-    if (!IsListeningTcp(descriptor)) {
+    if (!IsListeningStream(descriptor)) {
       return absl::InvalidArgumentError(StrCat("LISTEN_FDS: descriptor ", descriptor, " (", name,
-                                               ") is no TCP socket that listens"));
+                                               ") is no stream socket that listens"));
     }
     if (!sockets.descriptors_.emplace(name, descriptor).second) {
       return absl::InvalidArgumentError(

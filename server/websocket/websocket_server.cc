@@ -125,7 +125,8 @@ std::optional<WebSocketServer::Refusal> WebSocketServer::Upgrade(const HttpServe
     refusal.http_status = response.status;
     return refusal;
   }
-  const auto refused = [&response](int status, std::string message) {
+  const auto refused = [&](int status, std::string message) {
+    http.CountRefusal(request, status);
     for (const char* name : {"Upgrade", "Connection", "Sec-WebSocket-Accept"})
       response.headers.erase(name);
     response.set_header("Retry-After", "1");

@@ -194,7 +194,13 @@ def test_a_malformed_head_is_told_and_closes(daemon):
 REBOUND = b"Host: evil.example:46000\r\nOrigin: http://evil.example:46000\r\n"
 
 
-@pytest.mark.parametrize("request_line", [b"POST /translate", b"GET /v2", b"GET /console/live", b"GET /v2/health/live", b"GET /v1/models"])
+def test_a_probe_may_call_the_server_as_it_likes(daemon):
+    """Envoy's are for the name of a cluster, unless they are told another one."""
+    for path in (b"live", b"ready"):
+        assert head_of(daemon, b"GET /v2/health/" + path + b" HTTP/1.1\r\nHost: millrace_http\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("request_line", [b"POST /translate", b"GET /v2", b"GET /console/live", b"GET /v1/models"])
 def test_a_host_of_another_name_is_refused(daemon, request_line):
     head = head_of(daemon, request_line + b" HTTP/1.1\r\nContent-Length: 0\r\n" + REBOUND + b"\r\n")
     assert head.startswith(b"HTTP/1.1 403 ")

@@ -31,10 +31,10 @@ constexpr size_t kReceivedAtOnce = size_t{16} << 10;
 
 // An address that cannot be parsed is left for the listening socket to refuse.
 Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
-  const absl::StatusOr<HostPort> address = ParseHostPort(options.address);
+  const absl::StatusOr<ListenAddress> address = ParseListenAddress(options.address);
   return {.protocol = "Wyoming",
-          .host = address.ok() ? address->host : options.address,
-          .port = address.ok() ? address->port : 0,
+          .address = address.ok() ? *address
+                                  : ListenAddress{.tcp = {options.address, 0}, .socket_file = {}},
           .inherited = options.inherited,
           .retry = options.accept_retry};
 }
@@ -132,7 +132,7 @@ void WyomingServer::Run() {
     for (size_t i = connections_.size(); i-- > 0;) {
       bool stays = false;
       try {
-        stays = Serve(*connections_[i], waits_[i + 2].revents);
+        stays = Serve(*connections_[i], waits_[first_wait_ + i].revents);
       } catch (const std::exception& error) {  // there is no memory for what came
         logging::Error("Wyoming connection failed and is closed", {{"reason", error.what()}});
       }
@@ -140,7 +140,7 @@ void WyomingServer::Run() {
       std::swap(connections_[i], connections_.back());
       connections_.pop_back();
     }
-    if (waits_[1].revents != 0) Accept();
+    if (acceptor_.IsReady(waits_)) Accept();
   }
   acceptor_.Close();
   connections_.clear();
@@ -150,9 +150,9 @@ void WyomingServer::Wait() {
   TimePoint next = TimePoint::max();
   waits_.clear();
   waits_.push_back({.fd = wake_->descriptor(), .events = POLLIN, .revents = 0});
-  const int listening = acceptor_.descriptor();
-  waits_.push_back({.fd = listening, .events = POLLIN, .revents = 0});
-  if (listening < 0) next = acceptor_.retry_at();
+  acceptor_.AddTo(waits_);
+  first_wait_ = waits_.size();
+  if (!acceptor_.accepts()) next = acceptor_.retry_at();
   for (const auto& connection : connections_) {
     waits_.push_back(
         {.fd = connection->descriptor, .events = connection->WantedEvents(), .revents = 0});
@@ -224,6 +224,13 @@ void WyomingServer::Take(int descriptor) {
 }
 
 void WyomingServer::Refuse(int descriptor, const std::string& what) {
+  context_.services.no_model_metrics.CountRefusal(Refusal::kTooMany);
+  if (const auto held_back = refusals_.Pass()) {
+    const std::optional<HostPort> address = PeerAddress(descriptor);
+    logging::Info("Wyoming connection refused", {{"client", address ? ToString(*address) : ""},
+                                                 {"reason", what},
+                                                 {"not_logged", *held_back}});
+  }
   const std::string error =
       SerializeEvent("error", {{"text", what}, {"code", "RESOURCE_EXHAUSTED"}});
   // Bytes that the socket cannot take at once are given up.

@@ -13,6 +13,7 @@
 #include "server/frontends/wyoming/session.h"
 #include "server/http2/peer.h"
 #include "server/http2/peer_places.h"
+#include "server/logging/line_limiter.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/services.h"
 #include "server/sockets/acceptor.h"
@@ -67,8 +68,9 @@ class WyomingServer {
   void Accept();
   // Reads, handles and writes what is there. Returns false if the connection is over.
   bool Serve(Connection& connection, short events);
-  // Sends a client the error that there is no room, if its socket takes that at once.
-  static void Refuse(int descriptor, const std::string& what);
+  // Counts a client for which there is no room, and sends it the error, if its socket takes that at
+  // once.
+  void Refuse(int descriptor, const std::string& what);
   void Take(int descriptor);
   // Closes the connection that has been idle for longest, of the peer or, without one, of all.
   // Returns false if none is idle.
@@ -85,7 +87,9 @@ class WyomingServer {
 
   // Only the server's thread uses these members.
   std::vector<std::unique_ptr<Connection>> connections_;
+  logging::LineLimiter refusals_{/*burst=*/5, std::chrono::seconds(10)};
   std::vector<pollfd> waits_;  // the pipe, the acceptor, the connections in their order
+  size_t first_wait_ = 0;      // of a connection
 
   std::thread thread_;  // last
 };

@@ -71,8 +71,9 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> Answering(int socket, char m
 }
 
 TEST(ConnectionListenerTest, ConnectionsOfASharedSocketWaitForTheNextOne) {
-  auto socket = ListeningSocket::Listen("127.0.0.1", 0);
-  ASSERT_TRUE(socket.ok()) << socket.status();
+  auto sockets = ListeningSocket::ListenAll({{"127.0.0.1", 0}, ""});
+  ASSERT_TRUE(sockets.ok()) << sockets.status();
+  ListeningSocket* const socket = &sockets->front();
   auto first = Answering(socket->descriptor(), 'a');
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ((*first)->port(), socket->port());

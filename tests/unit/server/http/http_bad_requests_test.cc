@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
@@ -333,6 +336,129 @@ TEST(HttpBadRequestsTest, ARequestHasOneDeadline) {
   ASSERT_TRUE(server.Start().ok());
   SendUntilClosed(server.port(), "x", 20);  // returns
   EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+}
+
+// Sends a request and goes on waiting, as a client does that has more to send.
+std::string AnswerToUnfinished(int port, const std::string& request) {
+  const int descriptor = Connect(port);
+  EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t count; (count = recv(descriptor, buffer, sizeof(buffer), 0)) > 0;)
+    answer.append(buffer, static_cast<size_t>(count));
+  close(descriptor);
+  return answer;
+}
+
+uint64_t Refused(const HttpServer& server, int status) {
+  for (const auto& [refused, count] : server.CountRefusals()) {
+    if (refused == status) return count;
+  }
+  return UINT64_MAX;  // the status is not counted
+}
+
+TEST(HttpBadRequestsTest, ARequestThatDoesNotComeWholeIsToldSoAndCounted) {
+  HttpServer::Options options = AnyPort();
+  options.request_timeout = std::chrono::milliseconds(50);
+  HttpServer server(options);
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\n";
+  uint64_t refused = 0;
+  for (const std::string& request :
+       {std::string("GET / HTTP/1.1\r\nHost:"), std::string("x"),
+        post + "Content-Length: 3\r\n\r\na", post + "Transfer-Encoding: chunked\r\n\r\n3\r\na"}) {
+    const std::string answer = AnswerToUnfinished(server.port(), request);
+    EXPECT_EQ(answer.find("HTTP/1.1 408 Request Timeout\r\n"), size_t{0}) << request << answer;
+    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+    EXPECT_EQ(Refused(server, 408), ++refused) << request;
+  }
+  // One that is idle has asked for nothing.
+  EXPECT_EQ(Refused(server, 400), uint64_t{0});
+}
+
+TEST(HttpBadRequestsTest, LinesWithoutCarriageReturnAreToldSoAtOnce) {
+  HttpServer::Options options = AnyPort();
+  options.request_timeout = std::chrono::hours(1);
+  HttpServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  for (const char* request :
+       {"GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost: x\n\n", "\n\n"}) {
+    const std::string answer = AnswerToUnfinished(server.port(), request);
+    EXPECT_EQ(answer.find("HTTP/1.1 400 "), size_t{0}) << request << answer;
+    EXPECT_NE(answer.find("each line must end with CR LF"), std::string::npos) << answer;
+  }
+}
+
+TEST(HttpBadRequestsTest, WhatIsWrongWithABodysFramingIsNamed) {
+  HttpServer server(AnyPort());
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\n";
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {post + "Content-Length: +2\r\n\r\n{}", "Content-Length must be one number"},
+      {post + "Content-Length: 2, 2\r\n\r\n{}", "Content-Length must be one number"},
+      {post + chunked + "Content-Length: 2\r\n\r\n{}", "exclude each other"},
+      {post + chunked + "\r\nx\r\n\r\n", "the body's chunks are malformed"},
+      {"POST /echo HTTP/1.0\r\n" + chunked + "\r\n0\r\n\r\n", "HTTP/1.0 has no"}};
+  for (const auto& [request, message] : cases) {
+    const std::string answer = Raw(server.port(), request);
+    EXPECT_EQ(answer.find("HTTP/1.1 400 "), size_t{0}) << request << answer;
+    EXPECT_NE(answer.find(message), std::string::npos) << request << answer;
+  }
+}
+
+TEST(HttpBadRequestsTest, OnlyAClientThatWaitsIsToldToGoOn) {
+  HttpServer::Options options = AnyPort();
+  options.request_timeout = std::chrono::milliseconds(100);
+  HttpServer server(options);
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string rest = "Content-Length: 2\r\n\r\n";
+  const std::string go_on = "HTTP/1.1 100 Continue\r\n";
+  for (const char* expected : {"100-continue", "100-Continue"}) {
+    const std::string answer = AnswerToUnfinished(
+        server.port(),
+        StrCat("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: ", expected, "\r\n", rest));
+    EXPECT_EQ(answer.find(go_on), size_t{0}) << answer;
+  }
+  const std::pair<std::string, const char*> others[] = {
+      {"POST /echo HTTP/1.0\r\nExpect: 100-continue\r\n" + rest + "ab", "200"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: magic\r\n" + rest + "ab", "200"},
+      {"GET /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n", "404"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
+       "200"}};
+  for (const auto& [request, status] : others) {
+    const std::string answer = Raw(server.port(), request);
+    EXPECT_EQ(answer.find(StrCat("HTTP/1.1 ", status, " ")), size_t{0}) << request << answer;
+  }
+}
+
+TEST(HttpBadRequestsTest, WhatHandlersRefuseForWantOfARightIsCounted) {
+  HttpServer server(AnyPort());
+  for (const auto& [path, status] :
+       {std::pair("/key", 401), std::pair("/right", 403), std::pair("/bad", 422)}) {
+    server.routes().Get(path,
+                        [status = status](const httplib::Request&, httplib::Response& response) {
+                          SendError(response, status, "no");
+                        });
+  }
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  for (const char* path : {"/key", "/right", "/right", "/bad", "/none"}) client.Get(path);
+  EXPECT_EQ(Refused(server, 401), uint64_t{1});
+  EXPECT_EQ(Refused(server, 403), uint64_t{2});
+  EXPECT_EQ(Refused(server, 404), uint64_t{1});
+  Raw(server.port(), "POST /key HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n");
+  EXPECT_NE(Refused(server, 501), UINT64_MAX);
 }
 
 TEST(HttpBadRequestsTest, HeadsThatAreTooLongAreToldSo) {

@@ -94,7 +94,7 @@ TEST(GetBodyLimitsTest, OneThatDoesNotComeIsRefused) {
   httplib::Client client("127.0.0.1", server.port());
   const auto result = client.Get("/asked", {{"Content-Length", "5"}});
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->status, 400);
+  EXPECT_EQ(result->status, 408);
   EXPECT_EQ(result->get_header_value("Connection"), "close");
 }
 

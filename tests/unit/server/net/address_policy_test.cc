@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace millrace {
 namespace {
 
@@ -19,6 +21,22 @@ TEST(HostPortTest, RefusesWhatIsAmbiguous) {
        {"", "host", "host:", "host:x", "host:-1", "host:65536", "host:80 ", "::1:80", "[::1]",
         "[::1:80", "[host]:80", "http://host:80", "a/b:80", "a b:80"}) {
     EXPECT_EQ(ParseHostPort(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(ListenAddressTest, IsAPortOrAFile) {
+  EXPECT_EQ(ParseListenAddress("[::1]:80")->tcp.host, "::1");
+  EXPECT_EQ(ParseListenAddress("[::1]:80")->tcp.port, 80);
+  EXPECT_EQ(ParseListenAddress("[::1]:80")->socket_file, "");
+  EXPECT_EQ(ParseListenAddress("unix:/run/a b:1")->socket_file, "/run/a b:1");
+  EXPECT_EQ(ParseListenAddress("unix:///run/a")->socket_file, "/run/a");
+  EXPECT_EQ(ParseListenAddress("unix:relative")->socket_file, "relative");
+  const std::string longest(MaxSocketPath(), 'a');
+  EXPECT_EQ(ParseListenAddress("unix:" + longest)->socket_file, longest);
+  for (const std::string& text :
+       {std::string("unix:"), std::string("unix://host/run/a"), "unix:" + longest + "a",
+        std::string("unix:/a\0b", 9), std::string("unix-abstract:a"), std::string("host")}) {
+    EXPECT_EQ(ParseListenAddress(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }
 

@@ -44,7 +44,8 @@ class InheritedSocketsTest : public ::testing::Test {
     return std::string(Message(sockets.status()));
   }
 
-  ListeningSocket listening_ = *ListeningSocket::Listen("127.0.0.1", 0);
+  ListeningSocket listening_ =
+      std::move(ListeningSocket::ListenAll({{"127.0.0.1", 0}, ""})->front());
 
  private:
   int passed_ = 0;
@@ -90,17 +91,17 @@ TEST_F(InheritedSocketsTest, EachNeedsANameOfAPort) {
   EXPECT_THAT(Error("2", "grpc:grpc"), HasSubstr("'grpc' occurs twice"));
 }
 
-TEST_F(InheritedSocketsTest, EachListensForTcp) {
+TEST_F(InheritedSocketsTest, EachListensForStreams) {
   const int unbound = socket(AF_INET, SOCK_STREAM, 0);
   const int datagrams = socket(AF_INET, SOCK_DGRAM, 0);
   const int file = open("/dev/null", O_RDONLY);
   for (const int descriptor : {unbound, datagrams, file}) {
     EXPECT_EQ(dup2(descriptor, kFirst), kFirst);
-    EXPECT_THAT(Error("1", "grpc"), HasSubstr("descriptor 200 (grpc) is no TCP socket"));
+    EXPECT_THAT(Error("1", "grpc"), HasSubstr("descriptor 200 (grpc) is no stream socket"));
     close(descriptor);
   }
   close(kFirst);
-  EXPECT_THAT(Error("1", "grpc"), HasSubstr("descriptor 200 (grpc) is no TCP socket"));
+  EXPECT_THAT(Error("1", "grpc"), HasSubstr("descriptor 200 (grpc) is no stream socket"));
 }
 
 TEST_F(InheritedSocketsTest, ChildrenDoNotTakeThemForTheirs) {
