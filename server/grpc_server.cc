@@ -56,7 +56,7 @@ absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
     std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
-    const CommonTrailer* trailer) {
+    CallRefusals& refusals, const CommonTrailer* trailer) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // gRPC's messages about bad requests would appear between the log's own lines; the calls'
   // statuses say the same.
@@ -121,6 +121,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
        .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); },
        .check_message = [max = config.max_message_bytes](
                             const ByteBuffer& message) { return RefusalOf(message, max); },
+       .on_refused = [&refusals](absl::StatusCode code, std::string_view method,
+                                 std::string_view client) { refusals.Add(code, method, client); },
        .trailer = trailer});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),

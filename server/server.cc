@@ -49,6 +49,7 @@
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
 #include "server/requests/stream_registry.h"
+#include "server/rpc/call_refusals.h"
 #include "server/rpc/grpc_log.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
@@ -210,11 +211,12 @@ class Server {
     grpc_services_.emplace(*services_, models_, status_, loads_, steps_, MakeRepositoryActions());
     std::vector<RpcService*> rpc_services = grpc_services_->All();
     if (const auto options = LoadReportsOf(config_)) {
-      load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
+      load_reporter_.emplace(
+          *options, [this] { return SampleLoad(status_, metrics_); }, [this] { CountTooMany(); });
       rpc_services.push_back(&load_reporter_->service());
     }
     auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
-                                   std::move(rpc_services),
+                                   std::move(rpc_services), call_refusals_,
                                    load_reporter_ ? load_reporter_->trailer() : nullptr);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
@@ -314,6 +316,8 @@ class Server {
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = http_.CountWebSockets();
     if (started_) snapshot.http_refused_total = http_.CountRefusals();
+    for (const auto& [code, count] : call_refusals_.Counts())
+      snapshot.grpc_refused_total.emplace_back(StatusCodeName(code), count);
     if (traces_ != nullptr) {
       tracing::SpanCounts& counts = traces_->counts();
       snapshot.traces = {.queued = traces_->queued(),
@@ -338,9 +342,13 @@ class Server {
           return [this, ticket = *ticket] { loads_.Cancel(ticket); };
         },
         .unload = [this](std::string_view model) { return models_.Unload(model); },
+        .on_too_many = [this] { CountTooMany(); },
         .started = [this] { return started_.load(); },
         .models = [this] { return models_.Models(); }};
   }
+
+  // Counts what is refused for want of room and is no request to a model.
+  void CountTooMany() { no_model_metrics_->CountRefusal(Refusal::kTooMany); }
 
   // Waits for the admitted requests in short intervals, so that a second signal is noticed.
   void WaitUntilEmpty(std::chrono::milliseconds time) {
@@ -407,7 +415,8 @@ class Server {
   ModelDirectory directory_;
   ModelManager models_;
   IdleModels idle_models_;
-  LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); }};
+  LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); },
+                   [this] { CountTooMany(); }};
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
@@ -420,6 +429,7 @@ class Server {
   std::unique_ptr<ThreadExecutor> executor_;
   std::optional<GrpcServices> grpc_services_;
   std::optional<LoadReporter> load_reporter_;  // none with --load-report off
+  CallRefusals call_refusals_;
   std::unique_ptr<GrpcServer> grpc_;
   Mutex serving_mu_;
   bool shown_serving_ MILLRACE_GUARDED_BY(serving_mu_) = false;

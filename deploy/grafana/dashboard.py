@@ -134,7 +134,10 @@ def build() -> dict:
                 "reqps", "Requests that were refused: others are in the way (deadline, queue_full, too_many, loading), they can "
                 "never be done in time (never_fits), their key has used up a limit (key_limit), or the server stops (draining).")
     board.graph("Refused by the HTTP server", [(f"sum by (status) (rate(millrace_http_refused_total{ONE}[$__rate_interval]))", "{{status}}")],
-                "reqps", "Requests that reached no handler: malformed, unknown paths, bodies or headers that are not taken, too many at once.")
+                "reqps", "Requests without a key or a right, and those that reached no handler: malformed, unknown paths, bodies or headers "
+                "that are not taken, too late, too many at once.")
+    board.graph("Refused over gRPC", [(f"sum by (code) (rate(millrace_grpc_refused_total{ONE}[$__rate_interval]))", "{{code}}")],
+                "reqps", "Calls without a key or a right, of unknown methods, and with messages that are not taken.")
     board.graph("Latency", quantiles(duration), "s", "From arrival to the last reply.", width=12)
     board.heatmap("Latency distribution", f"sum by (le) (increase({duration}_bucket{selector()}[$__rate_interval]))",
                   "Requests in each bucket of latency.", width=12)

@@ -1,9 +1,11 @@
 #include "server/control/load_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 
@@ -29,9 +31,11 @@ absl::StatusOr<LoadQueue::Ticket> LoadQueue::Add(std::string model, Done done) {
   {
     MutexLock lock(mu_);
     if (waiting_ >= kMaxWaiting) {
-      return absl::ResourceExhaustedError(
-          StrCat("model: ", kMaxWaiting,
-                 " calls wait for models to be loaded, which is the limit; try again later"));
+      on_too_many_();
+      return Refused(
+          Refusal::kTooMany,
+          StrCat("model: ", kMaxWaiting, " calls wait for models to be loaded, which is the limit"),
+          std::chrono::seconds(1));
     }
     auto entry = std::find_if(entries_.begin(), entries_.end(),
                               [&model](const Entry& e) { return e.model == model; });

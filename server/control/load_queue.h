@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,9 +31,11 @@ class LoadQueue {
   // The most callers that may wait, over all models, beside those whose load runs.
   static constexpr size_t kMaxWaiting = 32;
 
-  // `load` runs on the main thread. The main loop must outlive this and be closed before this is
-  // destroyed.
-  LoadQueue(MainLoop& main_loop, Load load) : main_loop_(main_loop), load_(std::move(load)) {}
+  // `load` runs on the main thread, `on_too_many` on that of a caller that is refused. The main
+  // loop must outlive this and be closed before this is destroyed.
+  LoadQueue(
+      MainLoop& main_loop, Load load, std::function<void()> on_too_many = [] {})
+      : main_loop_(main_loop), load_(std::move(load)), on_too_many_(std::move(on_too_many)) {}
   LoadQueue(const LoadQueue&) = delete;
   LoadQueue& operator=(const LoadQueue&) = delete;
 
@@ -59,6 +62,7 @@ class LoadQueue {
 
   MainLoop& main_loop_;
   const Load load_;
+  const std::function<void()> on_too_many_;
 
   Mutex mu_;
   std::deque<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // at most one entry for a model

@@ -68,8 +68,10 @@ struct Snapshot {
   };
   Connections connections = {};
   uint64_t incomplete_calls_refused_total = 0;
-  // Requests that the HTTP server refused before a handler saw them, by status.
+  // Requests that the HTTP servers refused, by status; see HttpServer::CountRefusals.
   std::vector<std::pair<int, uint64_t>> http_refused_total = {};
+  // Calls that were refused over gRPC, by code; see CallRefusals.
+  std::vector<std::pair<std::string_view, uint64_t>> grpc_refused_total = {};
   struct WebSockets {
     size_t open = 0;
     uint64_t opened_total = 0;

@@ -236,10 +236,21 @@ void AppendSnapshot(const Snapshot& s, std::vector<MetricFamily>& families) {
   counter("millrace_incomplete_calls_refused_total",
           "gRPC calls that were refused because too many waited for requests that did not arrive.",
           static_cast<double>(s.incomplete_calls_refused_total));
+  MetricFamily grpc_refused{"millrace_grpc_refused_total",
+                            "gRPC calls that were refused for want of a key or a right, or before "
+                            "they reached a service, by code: unknown methods, messages that are "
+                            "not taken.",
+                            MetricType::Counter,
+                            {}};
+  for (const auto& [code, count] : s.grpc_refused_total) {
+    grpc_refused.metric.push_back(
+        Value(static_cast<double>(count), MetricType::Counter, {{"code", std::string(code)}}));
+  }
+  if (!grpc_refused.metric.empty()) families.push_back(std::move(grpc_refused));
   MetricFamily http_refused{"millrace_http_refused_total",
-                            "HTTP requests that were refused before they reached a handler, by "
-                            "status: malformed, unknown paths, bodies and headers that are not "
-                            "taken, too many at once.",
+                            "HTTP requests that were refused for want of a key or a right, or "
+                            "before they reached a handler, by status: malformed, unknown paths, "
+                            "bodies and headers that are not taken, too late, too many at once.",
                             MetricType::Counter,
                             {}};
   for (const auto& [status, count] : s.http_refused_total) {

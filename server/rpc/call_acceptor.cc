@@ -71,7 +71,7 @@ void CallAcceptor::RefuseOldest() {
   static logging::LineLimiter lines(1, kLogInterval);
   GrpcCall& call = *incomplete_.oldest();
   Refuse(call, [&] {
-    on_refused_();
+    on_incomplete_();
     if (lines.Pass()) {
       logging::Warning(
           "call refused: its request has not arrived, and too many wait for theirs",

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -25,22 +26,26 @@ class GrpcCall;
 // cannot lock others out. Used on the polling thread, or before it starts.
 class CallAcceptor {
  public:
+  using OnRefused =
+      std::function<void(absl::StatusCode code, std::string_view method, std::string_view client)>;
+
   // Service, methods and thread must outlive it. max_incomplete: at least 1. refusals_per_second:
-  // see RefusalPacer; while the server stops, nothing is held back. on_refused: called for each
-  // call that is refused because too many are incomplete. check_message, trailer: see
+  // see RefusalPacer; while the server stops, nothing is held back. on_incomplete: called for each
+  // call that is refused because too many are incomplete. check_message, on_refused, trailer: see
   // RpcServer::Options.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
                PollingThread& thread, size_t max_incomplete, double refusals_per_second,
-               std::function<void()> on_refused,
-               std::function<absl::Status(const ByteBuffer&)> check_message,
+               std::function<void()> on_incomplete,
+               std::function<absl::Status(const ByteBuffer&)> check_message, OnRefused on_refused,
                const CommonTrailer* trailer)
       : service_(service),
         methods_(methods),
         thread_(thread),
         max_incomplete_(max_incomplete),
         refusal_pacer_(refusals_per_second),
-        on_refused_(std::move(on_refused)),
-        check_message_(std::move(check_message)) {
+        on_incomplete_(std::move(on_incomplete)),
+        check_message_(std::move(check_message)),
+        on_refused_(std::move(on_refused)) {
     if (trailer != nullptr) trailer_.emplace(*trailer);
   }
   CallAcceptor(const CallAcceptor&) = delete;
@@ -66,6 +71,10 @@ class CallAcceptor {
   // Returns why the message must end its call; OK if it need not.
   absl::Status CheckMessage(const ByteBuffer& message) const {
     return check_message_ ? check_message_(message) : absl::OkStatus();
+  }
+  // Tells of a call that is refused. Any thread.
+  void Refused(absl::StatusCode code, std::string_view method, std::string_view client) const {
+    if (on_refused_) on_refused_(code, method, client);
   }
 
   // Returns what is added to the trailers of calls; null: nothing.
@@ -113,8 +122,9 @@ class CallAcceptor {
   PollingThread& thread_;
   const size_t max_incomplete_;
   RefusalPacer refusal_pacer_;
-  const std::function<void()> on_refused_;
+  const std::function<void()> on_incomplete_;
   const std::function<absl::Status(const ByteBuffer&)> check_message_;
+  const OnRefused on_refused_;
   std::optional<CommonTrailer::Reader> trailer_;
   size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;

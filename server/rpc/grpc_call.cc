@@ -60,6 +60,7 @@ void GrpcCall::Arrived(bool ok) {
   if (!Try([this] {
         method_ = acceptor_.methods().Find(context_.method());
         if (method_ == nullptr) {
+          CountRefusal(absl::StatusCode::kUnimplemented);
           Finish(absl::UnimplementedError(acceptor_.methods().ExplainUnknown(context_.method())));
         } else {
           stream_.Read(&ToGrpc(request_), &first_read_);
@@ -74,8 +75,10 @@ void GrpcCall::FirstRead(bool ok) {
   acceptor_.RemoveIncomplete(*this);
   if (!Try([this, ok] {
         if (ok) {
-          if (const absl::Status status = acceptor_.CheckMessage(request_); !status.ok())
+          if (const absl::Status status = acceptor_.CheckMessage(request_); !status.ok()) {
+            CountRefusal(status.code());
             Finish(status);
+          }
           return;
         }
         if (method_->takes_stream) return;
@@ -144,6 +147,7 @@ void GrpcCall::ReadDone(bool ok) {
 bool GrpcCall::Accept(const ByteBuffer& message) {
   const absl::Status status = acceptor_.CheckMessage(message);
   if (status.ok()) return true;
+  CountRefusal(status.code());
   // The handler may still write, so the call cannot simply be finished.
   grpc_call_cancel_with_status(context_.c_call(), static_cast<grpc_status_code>(status.code()),
                                std::string(status.message()).c_str(), nullptr);
@@ -165,8 +169,14 @@ void GrpcCall::WriteDone(bool ok) {
   Release();
 }
 
+void GrpcCall::CountRefusal(absl::StatusCode code) noexcept {
+  Try([&] { acceptor_.Refused(code, context_.method(), context_.peer()); });
+}
+
 void GrpcCall::Finish(const absl::Status& status) {
   if (!IsFirstFinish()) return;
+  if (absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status))
+    CountRefusal(status.code());
   if (!status.ok() && !Try([&] { status_ = ToGrpcStatus(status); })) status_ = FailedStatus();
   thread_.Post(end_);
 }

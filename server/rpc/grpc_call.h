@@ -84,6 +84,8 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void ReadDone(bool ok);
   // Returns false, and ends the call, if the message must not be taken.
   bool Accept(const ByteBuffer& message);
+  // Tells that the call is refused with this code.
+  void CountRefusal(absl::StatusCode code) noexcept;
   void NotifyFirstRead() { ReadDone(first_read_ok_); }
   void Write();
   void WriteDone(bool ok);

@@ -34,7 +34,7 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
         result->service_, result->methods_, *thread,
         std::max<size_t>(options.max_incomplete_calls / threads, 1),
         options.refusals_per_second / threads, options.on_incomplete_call_refused,
-        options.check_message, options.trailer));
+        options.check_message, options.on_refused, options.trailer));
   }
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {

@@ -27,6 +27,7 @@ namespace millrace::server {
 // thread.
 class RpcServer {
  public:
+  using OnRefused = CallAcceptor::OnRefused;
   struct Options {
     // The most calls of all connections whose request has not arrived; see CallAcceptor.
     size_t max_incomplete_calls = 4096;
@@ -38,6 +39,10 @@ class RpcServer {
     // Called on a polling thread with each message of a client. What it does not accept ends the
     // call with that status.
     std::function<absl::Status(const ByteBuffer&)> check_message = {};
+    // Called on any thread for each call that is refused before a service sees it, because its
+    // method is unknown or its message is not accepted, and for each that a service ends with
+    // UNAUTHENTICATED or PERMISSION_DENIED.
+    OnRefused on_refused = {};
     // Added to the trailers of calls; null: none. It must outlive the server.
     const CommonTrailer* trailer = nullptr;
   };

@@ -207,6 +207,7 @@ METRICS = {
     "millrace_graph_cache_misses_total", "millrace_graph_cache_evictions_total",
     "millrace_graph_cache_new_shapes_total", "millrace_compiled_shapes", "millrace_connections", "millrace_connections_closed_total",
     "millrace_incomplete_calls_refused_total", "millrace_grpc_polling_delay_seconds", "millrace_http_refused_total",
+    "millrace_grpc_refused_total",
     "millrace_translation_cache_entries", "millrace_translation_cache_bytes", "millrace_translation_cache_hits_total",
     "millrace_translation_cache_misses_total", "millrace_translation_cache_evictions_total",
     "millrace_speech_cache_entries", "millrace_speech_cache_bytes", "millrace_speech_cache_hits_total",
@@ -328,3 +329,18 @@ def test_histograms_are_cumulative_and_end_with_all(daemon):
     values = [value for labels, value in sorted(buckets, key=lambda bucket: float(bucket[0]["le"]))]
     assert values == sorted(values)
     assert values[-1] == metrics.total("millrace_request_duration_seconds_count", model=NULL, method="ModelInfer") > 0
+
+
+def test_refusals_of_every_protocol_are_counted_and_logged(tmp_path, null_models):
+    keys = tmp_path / "keys"
+    daemons.run("hash-key", "alice", "--append", keys)
+    with daemons.start(tmp_path, "--api-keys", keys, models=null_models) as asking:
+        assert asking.http("/v2/models")[0] == 401
+        for method, code in (("millrace.v1.AdminService/ListModels", "UNAUTHENTICATED"), ("none.Service/Call", "UNIMPLEMENTED")):
+            with pytest.raises(grpc.RpcError) as error:
+                asking.raw(method)(b"", timeout=10)
+            assert error.value.code().name == code
+            assert asking.metrics().total("millrace_grpc_refused_total", code=code) == 1
+            assert f"gRPC call refused code={code} grpc_method=/{method} client=ipv4:127.0.0.1:" in asking.log_text()
+        assert asking.metrics().total("millrace_http_refused_total", status="401") == 1
+        assert "HTTP request refused status=401 http_method=GET path=/v2/models client=127.0.0.1 " in asking.log_text()

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import socket
+import sys
 
 import pytest
 from wire import daemon as daemons
@@ -322,3 +323,24 @@ def test_ports_are_written_as_json(tmp_path, null_models):
     with daemons.start(tmp_path, "--wyoming-address", "127.0.0.1:0", models=null_models) as daemon:
         assert json.loads((tmp_path / "ports.json").read_text()).keys() == {"grpc", "http", "metrics", "wyoming"}
         assert len(set(daemon.ports.values())) == 4 and all(daemon.ports.values())
+
+
+def cpu_seconds_until_ready(folder, number):
+    """Processor time of a start with so many copies of the null model; what else the machine does matters little to it."""
+    folder.mkdir()
+    models = folder / "models"
+    for i in range(number):
+        version = models / f"null{i}" / "1"
+        version.mkdir(parents=True)
+        for file in (MODELS / NULL / "1").iterdir():
+            shutil.copy(file, version)
+    with daemons.start(folder, "--workers", "1", models=models) as daemon:
+        user_and_system = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, user_and_system)) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_time_of_a_start_grows_with_the_number_of_models_and_not_with_its_square(tmp_path):
+    few, more, many = (cpu_seconds_until_ready(tmp_path / str(number), number) for number in (100, 300, 900))
+    # Three times as much would be linear, nine times the square.
+    assert many - more < 6 * max(more - few, 0.1), (few, more, many)

@@ -19,6 +19,8 @@ struct RepositoryActions {
   // unless an error is returned. Cancel says that the caller has left.
   std::function<absl::StatusOr<Cancel>(std::string model, Done done)> load;
   std::function<absl::Status(std::string_view model)> unload;
+  // Called for each load that is refused before `load`, because too many wait.
+  std::function<void()> on_too_many = [] {};
   // Returns true once the models of the start are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
   // Returns the models of the repository, sorted by name. It reads a folder.

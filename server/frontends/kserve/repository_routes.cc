@@ -70,6 +70,7 @@ class RepositoryRoutes {
     if (!status.ok()) return Answer(response, status);
     const absl::StatusOr<Ticket> place = connections_.TryEnter();
     if (!place.ok()) {
+      actions_.on_too_many();
       return Answer(response,
                     Refused(Refusal::kTooMany, "too many requests wait for a model to be loaded",
                             std::chrono::seconds(1)));

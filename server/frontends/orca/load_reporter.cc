@@ -6,13 +6,14 @@
 
 namespace millrace::server {
 
-LoadReporter::LoadReporter(const Options& options, std::function<LoadSample()> sample, Clock& clock)
+LoadReporter::LoadReporter(const Options& options, std::function<LoadSample()> sample,
+                           std::function<void()> on_too_many, Clock& clock)
     : options_(options),
       sample_(std::move(sample)),
       meter_(options.target_wait),
       trailer_(options.trailer == Trailer::kText ? "endpoint-load-metrics"
                                                  : "endpoint-load-metrics-bin"),
-      service_(OrcaService::Options(), clock) {
+      service_({.on_too_many = std::move(on_too_many)}, clock) {
   Update();
   updates_.emplace(
       options.interval, [this] { Update(); }, clock);

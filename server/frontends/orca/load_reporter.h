@@ -25,10 +25,11 @@ class LoadReporter {
     Duration interval = std::chrono::milliseconds(100);
   };
 
-  // `sample` is called once before this returns, and then on the reporter's thread. It and the
-  // clock must outlive this.
-  LoadReporter(const Options& options, std::function<LoadSample()> sample,
-               Clock& clock = Clock::Real());
+  // `sample` is called once before this returns, and then on the reporter's thread. on_too_many:
+  // see OrcaService::Options. The clock must outlive this.
+  LoadReporter(
+      const Options& options, std::function<LoadSample()> sample,
+      std::function<void()> on_too_many = [] {}, Clock& clock = Clock::Real());
 
   OrcaService& service() { return service_; }
   // Null if trailers have no reports.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -90,7 +91,9 @@ class OrcaService::Stream final : public ByteCall::Handler, public SelfOwned<Str
 };
 
 OrcaService::OrcaService(Options options, Clock& clock)
-    : RpcService("xds.service.orca.v3.OpenRcaService"), options_(options), clock_(clock) {
+    : RpcService("xds.service.orca.v3.OpenRcaService"),
+      options_(std::move(options)),
+      clock_(clock) {
   Serve("StreamCoreMetrics", [this](ByteCall& call) { Start(call); });
 }
 
@@ -104,6 +107,7 @@ void OrcaService::Start(ByteCall& call) {
   MutexLock lock(mu_);
   if (ended_) return call.Finish(ShuttingDown());
   if (streams_.size() >= options_.max_streams) {
+    options_.on_too_many();
     return call.Finish(
         Refused(Refusal::kTooMany,
                 StrCat("the server already reports its load to ", options_.max_streams, " clients"),

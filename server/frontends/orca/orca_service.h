@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <unordered_set>
 
 #include "mps_runtime/base/clock.h"
@@ -21,6 +22,8 @@ class OrcaService final : public RpcService {
 
   struct Options {
     size_t max_streams = 1024;  // more are refused with RESOURCE_EXHAUSTED
+    // Called for each of these, on the thread of its call.
+    std::function<void()> on_too_many = [] {};
   };
   // The clock must outlive it.
   explicit OrcaService(Options options, Clock& clock = Clock::Real());

@@ -1,6 +1,7 @@
 #include "server/frontends/wyoming/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "models/core/shown.h"
@@ -11,6 +12,7 @@
 #include "server/json/json_member.h"
 #include "server/logging/logging.h"
 #include "server/metrics/model_metrics.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -80,8 +82,10 @@ void Session::Advance() {
     } else if (!*event) {
       break;
     } else if (!events_.Add(now)) {
-      Fail(absl::ResourceExhaustedError(
-          StrCat("events: come faster than ", kEventsPerSecond, " a second, which is the limit")));
+      Fail(Refused(
+          Refusal::kTooMany,
+          StrCat("events: come faster than ", kEventsPerSecond, " a second, which is the limit"),
+          std::chrono::seconds(1)));
     } else {
       last_event_ = now;
       Handle(**std::move(event));
@@ -201,7 +205,11 @@ void Session::Sent(size_t bytes) {
 
 void Session::Fail(const absl::Status& status) {
   if (over_) return;
-  if (reply_ != nullptr) reply_->Fail(status);
+  if (reply_ != nullptr) {
+    reply_->Fail(status);
+  } else if (const auto refusal = RefusalOf(status)) {
+    context_.services.no_model_metrics.CountRefusal(*refusal);
+  }
   logging::Debug("connection ends with an error", {{"protocol", "wyoming"},
                                                    {"client", address_},
                                                    {"code", StatusCodeName(status.code())},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/control/main_loop.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -38,11 +39,13 @@ class LoadQueueTest : public ::testing::Test {
   std::vector<std::string> loaded_;
   std::vector<std::string> ended_;
   std::function<void()> during_load_ = [] {};
+  int too_many_ = 0;
   LoadQueue queue_{loop_, [this](std::string_view model) {
                      during_load_();
                      if (model != "last") loaded_.emplace_back(model);
                      return model == "bad" ? absl::InternalError("broken") : absl::OkStatus();
-                   }};
+                   },
+                   [this] { ++too_many_; }};
 };
 
 TEST_F(LoadQueueTest, LoadsInOrderAndTellsEachCaller) {
@@ -104,6 +107,9 @@ TEST_F(LoadQueueTest, CallersAreBounded) {
   const auto refused = queue_.Add("a", [](const auto&) { ADD_FAILURE() << "told"; });
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("32 calls wait"));
+  EXPECT_EQ(RefusalOf(refused.status()), Refusal::kTooMany);
+  EXPECT_GT(RetryHint(refused.status()).count(), 0);
+  EXPECT_EQ(too_many_, 1);
   queue_.Cancel(tickets.back());
   Add("b");
 }

@@ -41,6 +41,7 @@ Snapshot Everything() {
                    .abuse = {{"headers", 18}, {"resets", 19}, {"control_frames", 20}}};
   s.incomplete_calls_refused_total = 21;
   s.http_refused_total = {{404, 57}};
+  s.grpc_refused_total = {{"UNAUTHENTICATED", 58}};
   s.web_sockets = {.open = 22, .opened_total = 23};
   s.idle_models = {.unloaded_idle = 51,
                    .unloaded_for_memory = 52,
@@ -212,6 +213,8 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_websockets 22\n",
         "millrace_websockets_opened_total 23\n",
         "millrace_incomplete_calls_refused_total 21\n",
+        "millrace_http_refused_total{status=\"404\"} 57\n",
+        "millrace_grpc_refused_total{code=\"UNAUTHENTICATED\"} 58\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
         "millrace_queue_oldest_seconds{model=\"null\"} 0.25\n",

@@ -1,10 +1,15 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <string>
+#include <utility>
 
+#include "models/core/strings.h"
 #include "server/rpc/byte_call.h"
+#include "server/rpc/call_refusals.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -146,6 +151,39 @@ TEST(RpcRefusalLoopTest, OtherAnswersAreNeverHeldBack) {
   const auto start = std::chrono::steady_clock::now();
   RoundTrips(server.channel(), 20);
   EXPECT_LT(std::chrono::steady_clock::now() - start, 20 * milliseconds(500));
+}
+
+TEST(RpcRefusalCountTest, CallsThatReachNoServiceOrHaveNoRightAreTold) {
+  CallRefusals refusals;
+  std::string named;
+  RpcTestServer server(
+      {{"Synthesize",
+        [](ByteCall& rpc) {
+          rpc.Finish(rpc.request().size() == 1 ? absl::UnauthenticatedError("a key is needed")
+                                               : absl::NotFoundError("the service says so"));
+        }}},
+      {.check_message =
+           [](const ByteBuffer& message) {
+             return message.size() > 10 ? absl::ResourceExhaustedError("too large")
+                                        : absl::OkStatus();
+           },
+       .on_refused =
+           [&](absl::StatusCode code, std::string_view method, std::string_view client) {
+             refusals.Add(code, method, client);
+             named = StrCat(named, method, " ", client.substr(0, client.find(':')), "\n");
+           }});
+  EXPECT_EQ(Call(server.channel(), "x", nullptr, "/none/Such").error_code(),
+            StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(Call(server.channel(), "more than ten").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Call(server.channel(), "x").error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Call(server.channel(), "some").error_code(), StatusCode::NOT_FOUND);
+  EXPECT_EQ(named, StrCat("/none/Such ipv4\n", kUnary, " ipv4\n", kUnary, " ipv4\n"));
+  using Code = absl::StatusCode;
+  EXPECT_THAT(refusals.Counts(),
+              ::testing::ElementsAre(std::pair(Code::kUnauthenticated, uint64_t{1}),
+                                     std::pair(Code::kPermissionDenied, uint64_t{0}),
+                                     std::pair(Code::kUnimplemented, uint64_t{1}),
+                                     std::pair(Code::kResourceExhausted, uint64_t{1})));
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "httplib.h"
+#include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/temporary_folder.h"
@@ -153,6 +155,43 @@ TEST_F(RepositoryRoutesTest, AClientThatLeavesCancels) {
   }
   Await([this] { return cancelled_.load(); });
   done_(absl::CancelledError("the caller went away"));
+}
+
+TEST(RepositoryLoadsTest, AreBoundedOverHttpAndCounted) {
+  Mutex mu;
+  std::vector<RepositoryActions::Done> waiting;
+  std::atomic<size_t> begun{0};
+  std::atomic<int> too_many{0};
+  HttpServer server({.address = "127.0.0.1:0"});
+  AddRepositoryRoutes(
+      server,
+      {.load = [&](const std::string&,
+                   RepositoryActions::Done done) -> absl::StatusOr<RepositoryActions::Cancel> {
+         MutexLock lock(mu);
+         waiting.push_back(std::move(done));
+         begun = waiting.size();
+         return [] {};
+       },
+       .unload = [](std::string_view) { return absl::OkStatus(); },
+       .on_too_many = [&] { ++too_many; }},
+      nullptr);
+  ASSERT_TRUE(server.Start().ok());
+  const auto load = [&] {
+    httplib::Client client("127.0.0.1", server.port());
+    const auto result = client.Post("/v2/repository/models/a/load", "", "application/json");
+    return result ? result->status : 0;
+  };
+  constexpr size_t kAtOnce = 16;
+  std::vector<std::unique_ptr<testing::JoiningThread>> callers;
+  for (size_t i = 0; i < kAtOnce; ++i) {
+    callers.push_back(
+        std::make_unique<testing::JoiningThread>([&] { EXPECT_EQ(load(), 200); }));
+  }
+  while (begun.load() < kAtOnce) std::this_thread::yield();
+  EXPECT_EQ(load(), 429);
+  EXPECT_EQ(too_many.load(), 1);
+  MutexLock lock(mu);
+  for (const auto& done : waiting) done(absl::OkStatus());
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ class OrcaServiceTest : public ::testing::Test {
   }
 
   testing::FakeClock clock_;
-  OrcaService service_{{.max_streams = 2}, clock_};
+  int too_many_ = 0;
+  OrcaService service_{{.max_streams = 2, .on_too_many = [this] { ++too_many_; }}, clock_};
 };
 
 TEST_F(OrcaServiceTest, ReportsAtOnceAndThenAtTheInterval) {
@@ -134,6 +135,7 @@ TEST_F(OrcaServiceTest, StreamsAreBounded) {
   const absl::Status status = c.RunToEnd();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(Message(status)), HasSubstr("to 2 clients"));
+  EXPECT_EQ(too_many_, 1);
   Leave(a);
   FakeCall d(Request(1));
   Begin(d);

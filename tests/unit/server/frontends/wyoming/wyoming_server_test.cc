@@ -196,6 +196,7 @@ TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
   const auto events = Open()->ReadToEnd();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].data.at("code"), "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(backend_.no_model_metrics->refused[static_cast<size_t>(Refusal::kTooMany)]->Value(), 1);
   gate.Open();
   for (const auto& peer : busy) EXPECT_EQ(peer->ReadUntil("audio-stop").back().type, "audio-stop");
 }
