@@ -36,6 +36,12 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
+// Returns true for a link that leads nowhere, or in a circle.
+bool IsBrokenLink(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored) && !fs::exists(path, ignored);
+}
+
 // Returns true for a name of digits that has the form of a version.
 bool IsVersion(const std::string& name) {
   return !name.empty() && name[0] != '0' && std::ranges::all_of(name, absl::ascii_isdigit);
@@ -66,6 +72,8 @@ std::string ConvertOnnx(const fs::path& file) {
 std::string WhyIgnored(const fs::path& entry) {
   const std::string name = entry.filename().string();
   if (name.empty() || name[0] == '.') return "";
+  const std::string what = absl::StrCat(entry.string(), " is ignored: ");
+  if (IsBrokenLink(entry)) return absl::StrCat(what, "it is a link to what does not exist");
   if (!IsFolder(entry)) {
     return entry.extension() == ".onnx"
                ? absl::StrCat(entry.string(), " is no model here; ", ConvertOnnx(entry))
@@ -75,7 +83,6 @@ std::string WhyIgnored(const fs::path& entry) {
   const bool has_version = std::ranges::any_of(entries, [](const fs::path& inner) {
     return IsVersion(inner.filename().string()) && Exists(inner / kModelConfigFile);
   });
-  const std::string what = absl::StrCat(entry.string(), " is ignored: ");
   if (!CheckModelName(name).ok()) {
     return absl::StrCat(what, "'", name,
                         "' is no name of a model, which has 1..128 letters, digits, '.', '_' and "
@@ -94,6 +101,11 @@ std::string WhyIgnored(const fs::path& entry) {
                         (fs::path(name) / "1" / kModelConfigFile).string());
   }
   for (const fs::path& inner : entries) {
+    if (IsBrokenLink(inner / kModelConfigFile) ||
+        (IsVersion(inner.filename()) && IsBrokenLink(inner))) {
+      return absl::StrCat(what, (IsBrokenLink(inner) ? inner : inner / kModelConfigFile).string(),
+                          " is a link to what does not exist");
+    }
     if (!IsFolder(inner) || !Exists(inner / kModelConfigFile)) continue;
     return absl::StrCat(what, "'", inner.filename().string(),
                         "' is no version, which is a whole number from 1 without leading zeros");

@@ -71,13 +71,24 @@ bool IsBelow(const fs::path& path, const fs::path& folder) {
   return in_folder == folder.end() && in_path != path.end();
 }
 
+// Returns the folder in which the hub's cache keeps the contents that a snapshot links to, for a
+// canonical path within <repository>/snapshots/<revision>; empty elsewhere.
+fs::path ContentsOfSnapshot(const fs::path& path) {
+  for (fs::path folder = path; folder.has_relative_path(); folder = folder.parent_path()) {
+    if (folder.parent_path().filename() == "snapshots")
+      return folder.parent_path().parent_path() / "blobs";
+  }
+  return {};
+}
+
 absl::Status WrongFile(const fs::path& file, const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", what));
 }
 
 // A file that the config names must exist and must not be too large. It may be a symbolic link, as
 // volumes of a cluster and caches of downloads have them, as long as the real file lies below the
-// real folder of the package, of its model or of the repository.
+// real folder of the package, of its model or of the repository, or among the contents of the
+// snapshot that one of these is.
 absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& entry,
                        const PackageFile& named) {
   const fs::path file = folder / named.name;
@@ -96,7 +107,9 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
   for (const fs::path& root : {folder, entry.folder, entry.source}) {
     const fs::path real_root = fs::canonical(root, error);
     if (error) return WrongFile(root, error.message());
-    if ((inside = IsBelow(real_file, real_root))) break;
+    const fs::path contents = ContentsOfSnapshot(real_root);
+    inside = IsBelow(real_file, real_root) || (!contents.empty() && IsBelow(real_file, contents));
+    if (inside) break;
   }
   if (!inside) {
     return WrongFile(file, absl::StrCat("is a link to ", real_file.string(),

@@ -45,6 +45,19 @@ TEST_F(IgnoredFoldersTest, AModelIsNotAndNorIsWhatIsHiddenOrAFile) {
   EXPECT_THAT(IgnoredFolders(root_ / "none"), IsEmpty());
 }
 
+TEST_F(IgnoredFoldersTest, LinksThatLeadNowhereOrInACircleAreToldOf) {
+  fs::create_symlink("gone", root_ / "dangling");
+  fs::create_symlink("circle", root_ / "circle");
+  fs::create_directories(root_ / "config" / "1");
+  fs::create_symlink("model.pbtxt", root_ / "config" / "1" / "model.pbtxt");
+  fs::create_directories(root_ / "version");
+  fs::create_symlink("1", root_ / "version" / "1");
+  for (const char* name : {"dangling", "circle"})
+    EXPECT_THAT(Why(name), HasSubstr("is ignored: it is a link to what does not exist")) << name;
+  EXPECT_THAT(Why("config"), HasSubstr("config/1/model.pbtxt is a link to what does not exist"));
+  EXPECT_THAT(Why("version"), HasSubstr("version/1 is a link to what does not exist"));
+}
+
 TEST_F(IgnoredFoldersTest, EachKindOfFolderIsToldWhatWouldHelp) {
   Write("My Voice/1/model.pbtxt");
   Write("triton/config.pbtxt");

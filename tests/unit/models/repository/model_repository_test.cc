@@ -166,6 +166,36 @@ TEST_F(RepositoryTest, LinksToFilesBesideTheVersionsAndBesideTheModelsAreFine) {
   EXPECT_TRUE(repository_.Find("joe").ok()) << repository_.Find("joe").status();
 }
 
+// So does the hub's cache of a whole repository, of which a snapshot is served.
+TEST_F(RepositoryTest, ASnapshotOfTheHubsCacheIsServedWithItsContentsAndNoOthers) {
+  AddVoice("joe", "1");
+  const fs::path cache = base_ / "models--owner--voices";
+  const fs::path snapshot = cache / "snapshots" / "abc";
+  Write(cache / "blobs" / "aaa", "");
+  Write(cache / "blobs" / "bbb", "");
+  Write(cache / "refs" / "main", "secret");
+  fs::create_directories(cache / "snapshots");
+  fs::rename(root_, snapshot);
+  const fs::path folder = snapshot / "joe" / "1";
+  const auto link = [&](const char* name, const fs::path& target) {
+    fs::remove(folder / name);
+    fs::create_symlink(target, folder / name);
+  };
+  link("m.pt", "../../../../blobs/aaa");
+  link("v.json", "../../../../blobs/bbb");
+  const ModelRepository repository(snapshot.string(), nullptr);
+  EXPECT_TRUE(repository.Find("joe").ok()) << repository.Find("joe").status();
+  // One that is a model of another repository.
+  fs::create_directories(root_);
+  fs::create_directory_symlink(snapshot / "joe", root_ / "linked");
+  EXPECT_TRUE(repository_.Find("linked").ok()) << repository_.Find("linked").status();
+  for (const char* target : {"../../../../refs/main", "../../../../../blobs/aaa"}) {
+    link("v.json", target);
+    EXPECT_EQ(repository.Find("joe").status().code(), absl::StatusCode::kFailedPrecondition)
+        << target;
+  }
+}
+
 TEST_F(RepositoryTest, LinksThatLeaveTheRepositoryAreRefusedHoweverTheyAreMade) {
   AddVoice("joe", "1");
   const fs::path folder = root_ / "joe" / "1";
