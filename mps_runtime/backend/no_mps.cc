@@ -1,4 +1,5 @@
 #include "mps_runtime/backend.h"
+#include "mps_runtime/queue_hold.h"
 
 namespace millrace::runtime {
 
@@ -6,5 +7,8 @@ std::unique_ptr<Backend> MakeMpsBackend(std::string& why_not) {
   why_not = "this build has no MPS backend";
   return nullptr;
 }
+
+QueueHold::QueueHold(std::chrono::milliseconds) {}
+QueueHold::~QueueHold() = default;
 
 }  // namespace millrace::runtime

@@ -2,14 +2,17 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string_view>
 
 #include "mps_runtime/probe/operators.h"
 #include "mps_runtime/probe/run_workers.h"
 #include "mps_runtime/probe/tensors.h"
+#include "mps_runtime/queue_hold.h"
 #include "mps_runtime/runtime.h"
 
 namespace millrace::runtime {
@@ -17,6 +20,11 @@ namespace {
 
 constexpr char kFlag[] = "--operator-probe";
 constexpr char kAnyDevice[] = "auto";
+constexpr char kHoldsQueue[] = "holds-queue";
+constexpr char kNoHold[] = "no-hold";
+
+// An operator reaches the queue, or passes by it, within a fraction of this.
+constexpr std::chrono::milliseconds kHold{50};
 
 }  // namespace
 
@@ -52,7 +60,10 @@ bool RunOperatorHere(const OperatorProbe& probe) {
     std::vector<at::Tensor> outputs;
     for (int i = 0; i < probe.iterations; ++i) {
       const ForwardScope scope(*runtime, context);
+      std::optional<QueueHold> hold;
+      if (probe.holds_queue && runtime->device() == DeviceType::kMps) hold.emplace(kHold);
       outputs.push_back(op.run(inputs));
+      hold.reset();
       context.Synchronize();
     }
     const ForwardScope scope(*runtime, context);
@@ -65,18 +76,20 @@ bool RunOperatorHere(const OperatorProbe& probe) {
 
 ChildResult RunOperatorInChild(const OperatorProbe& probe, const ChildOptions& options) {
   return RunChild({kFlag, probe.op, std::to_string(probe.threads), std::to_string(probe.iterations),
-                   std::string(probe.device ? ToString(*probe.device) : kAnyDevice)},
+                   std::string(probe.device ? ToString(*probe.device) : kAnyDevice),
+                   probe.holds_queue ? kHoldsQueue : kNoHold},
                   options);
 }
 
 std::optional<int> OperatorProbeMain(int argc, char** argv) {
-  if (argc != 6 || std::string_view(argv[1]) != kFlag) return std::nullopt;
+  if (argc != 7 || std::string_view(argv[1]) != kFlag) return std::nullopt;
   EndWithParent();
   try {
     return RunOperatorHere({.op = argv[2],
                             .threads = std::atoi(argv[3]),
                             .iterations = std::atoi(argv[4]),
-                            .device = ParseDeviceType(argv[5])})
+                            .device = ParseDeviceType(argv[5]),
+                            .holds_queue = std::string_view(argv[6]) == kHoldsQueue})
                ? 0
                : kChildWrong;
   } catch (const std::exception& failure) {

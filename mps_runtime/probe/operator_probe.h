@@ -19,6 +19,8 @@ struct OperatorProbe {
   int threads = 1;
   int iterations = 30;               // for each thread
   std::optional<DeviceType> device;  // nullopt: the best that is available
+  // Each operator begins while a QueueHold is at work.
+  bool holds_queue = false;
 };
 
 // Runs the probe in this process; the threads start together behind a barrier. Returns false when

@@ -1,4 +1,5 @@
-// Test 3, thread boundary: each operator on more and more threads, each time in a fresh process.
+// Tests of each operator in fresh processes: on more and more threads (test 3), and whether it
+// encodes through its stream's queue.
 #include <chrono>
 #include <string>
 
@@ -7,9 +8,13 @@
 #include "mps_runtime/selftest/conformance.h"
 
 namespace millrace::runtime {
+namespace {
+
+constexpr std::chrono::minutes kWatchdog{2};
+
+}  // namespace
 
 void TestThreadBoundary(const SelftestSetup& setup, Findings& findings) {
-  constexpr std::chrono::minutes kWatchdog{2};
   constexpr int kThreads[] = {2, 8, 16};
   int safe = 0;
   DeviceType device{};
@@ -35,6 +40,29 @@ void TestThreadBoundary(const SelftestSetup& setup, Findings& findings) {
         findings.ExpectEqual(what, ToString(ChildOutcome::kOk), Describe(result));
       }
     }
+  }
+  findings.AddFigure("ok", ok);
+  findings.AddFigure("tried", tried);
+}
+
+void TestEncodersOnTheQueue(const SelftestSetup& setup, Findings& findings) {
+  constexpr int kIterations = 3;
+  const DeviceType device = Runtime::Bootstrap(SelftestRuntime(setup, 1))->device();
+  if (device != DeviceType::kMps) return;  // others have no such queue
+  int ok = 0, tried = 0;
+  for (const Operator& op : Operators()) {
+    const std::string what = std::string(op.name) + " while its queue is held";
+    findings.Progress(what);
+    const ChildResult result =
+        RunOperatorInChild({.op = std::string(op.name),
+                            .threads = 1,
+                            .iterations = kIterations,
+                            .device = device,
+                            .holds_queue = true},
+                           {.watchdog = kWatchdog, .capture_last_line = true});
+    findings.ExpectEqual(what, ToString(ChildOutcome::kOk), Describe(result));
+    ++tried;
+    if (result.outcome == ChildOutcome::kOk) ++ok;
   }
   findings.AddFigure("ok", ok);
   findings.AddFigure("tried", tried);

@@ -13,6 +13,7 @@ void TestStress8x50(const SelftestSetup& setup, Findings& findings);
 void TestStress8x100(const SelftestSetup& setup, Findings& findings);
 void TestStress16x50(const SelftestSetup& setup, Findings& findings);
 void TestThreadBoundary(const SelftestSetup& setup, Findings& findings);
+void TestEncodersOnTheQueue(const SelftestSetup& setup, Findings& findings);
 void TestStreamAssignment(const SelftestSetup& setup, Findings& findings);
 void TestOwnStreamWait(const SelftestSetup& setup, Findings& findings);
 void TestLinearSerialAgainstPool(const SelftestSetup& setup, Findings& findings);

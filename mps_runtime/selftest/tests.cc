@@ -13,6 +13,8 @@ constexpr SelftestTest kTests[] = {
     {"ExtendedStress16x50", "the same on 16 threads, 50 times", TestStress16x50},
     {"ThreadBoundary", "each operator on 2, 8 and 16 threads, in a process of its own",
      TestThreadBoundary},
+    {"EncodersOnTheQueue", "operators encode through their stream's queue and not beside it",
+     TestEncodersOnTheQueue},
     {"StreamAssignment", "31 threads have 31 streams, the main thread stream 0",
      TestStreamAssignment},
     {"OwnStreamWait", "a thread that waits for its stream, while another has work under way",

@@ -165,3 +165,19 @@ def test_kokoro_compiles_nothing_on_a_worker(tmp_path):
             audio = speak(daemon, text, model=KOKORO, voice="")
             assert 0.5 * RATE < len(audio) < 10 * RATE
             assert 0.01 < max(abs(sample) for sample in audio) <= 1
+
+
+@pytest.mark.parametrize(("faults", "outcome"), [("", ("yes", "yes", "passed")), ("off_queue=1", ("no", "no", "failed"))])
+def test_the_selftest_fails_on_a_libtorch_that_encodes_off_the_queue(faults, outcome):
+    """Which exports the same functions as one that does not. Alone on its stream it works all the same."""
+    ended = daemons.run("selftest", "--device", "mps", "--filter", "EncodersOnTheQueue", "--json", binary=ON_MPS_STANDIN, seconds=300,
+                        MPS_STANDIN_FAULTS=faults)
+    assert ended.returncode == (1 if faults else 0)
+    report = json.loads(ended.stdout)
+    row = report["support"]["command buffers"]
+    assert (row["libtorch"], row["millrace"], row["tests"]) == outcome
+    tried = next(line for line in row["tried"] if line.startswith("EncodersOnTheQueue: "))
+    # An operator that waits for the device first is on the queue before it fetches anything.
+    assert tried.startswith("EncodersOnTheQueue: failed, ok=" if faults else "EncodersOnTheQueue: passed, ok=6, tried=6")
+    committed = "matmul while its queue is held: expected ok, got crash (SIGABRT): mps stand-in: _status < MTLCommandBufferStatusCommitted"
+    assert (committed in ended.stdout.decode()) == bool(faults)

@@ -12,11 +12,14 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <latch>
 #include <memory>
+#include <thread>
 
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/provenance.h"
+#include "mps_runtime/queue_hold.h"
 #include "mps_runtime/stream_symbols.h"
 
 // Objective-C's autorelease pools from C++:
@@ -46,6 +49,25 @@ struct Wait {
   at::mps::MPSStream* stream;
   std::exception_ptr failure;
 };
+
+// The argument of a block that holds a queue.
+struct Hold {
+  at::mps::MPSStream* stream;
+  std::chrono::milliseconds time;
+  std::latch begun{1};
+};
+
+void HoldQueue(void* argument) {
+  auto* const hold = static_cast<Hold*>(argument);
+  at::mps::MPSStream* const stream = hold->stream;
+  const auto time = hold->time;
+  hold->begun.count_down();  // whoever waits for it may take the argument away
+  std::this_thread::sleep_for(time);
+  try {
+    stream->synchronize(at::mps::SyncType::COMMIT);
+  } catch (const c10::Error&) {  // the worker's own wait tells of it
+  }
+}
 
 void WaitOnQueue(void* argument) {
   auto* const wait = static_cast<Wait*>(argument);
@@ -137,5 +159,13 @@ std::unique_ptr<Backend> MakeMpsBackend(std::string& why_not) {
   }
   return std::make_unique<MpsBackend>();
 }
+
+QueueHold::QueueHold(std::chrono::milliseconds time) {
+  Hold hold{.stream = at::mps::getCurrentMPSStream(), .time = time};
+  holder_ = std::thread([&hold] { dispatch_sync_f(hold.stream->queue(), &hold, HoldQueue); });
+  hold.begun.wait();
+}
+
+QueueHold::~QueueHold() { holder_.join(); }
 
 }  // namespace millrace::runtime

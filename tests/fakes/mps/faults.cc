@@ -34,6 +34,8 @@ void Faults::Set(const std::string& text) {
       memory_bytes = static_cast<int64_t>(value);
     } else if (key == "patch_level") {
       patch_level = static_cast<int>(value);
+    } else if (key == "off_queue") {
+      off_queue = value != 0;
     } else if (key == "shared_caches") {
       shared_caches = value != 0;
     } else {

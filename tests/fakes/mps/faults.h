@@ -33,6 +33,8 @@ struct Faults {
   // The patch level that libtorch has; 0: it is not patched, and all threads share its graphs and
   // the kernel of nn.Linear.
   std::atomic<int> patch_level{0};
+  // Operators fetch their encoder before they go to their stream's queue.
+  std::atomic<bool> off_queue{false};
   // All threads share the graphs and the kernel, whatever the patch level.
   std::atomic<bool> shared_caches{false};
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <random>
 #include <thread>
 #include <utility>
@@ -96,13 +97,21 @@ at::mps::MPSStream* StreamOf(int64_t id) {
 }
 
 void Submit(at::mps::MPSStream& stream, std::function<void()> work, Graph* graph) {
+  std::shared_ptr<CommandBuffer> fetched;
+  if (TheFaults().off_queue) {
+    stream.commandEncoder();
+    fetched = StateOf(stream).open;
+  }
   OnQueue(stream, [&] {
     std::optional<Graph::Encoding> encoding;
     if (graph != nullptr) encoding.emplace(*graph);
-    stream.commandEncoder();
+    if (fetched == nullptr) {
+      stream.commandEncoder();
+      fetched = StateOf(stream).open;
+    }
     const int limit = TheFaults().limit;
     if (limit > 0 && under_way > limit) work = OverTheLimit(std::move(work));
-    CommandBuffer& buffer = *StateOf(stream).open;
+    CommandBuffer& buffer = *fetched;
     buffer.Encode(std::move(work));
     if (graph == nullptr) return;
     graph->BeginUse();
@@ -136,7 +145,7 @@ thread_local MPSStream* current = nullptr;
 
 // The queue's owner, and of the default stream the main thread: libtorch does not check, it races.
 void CheckMayEncode(const MPSStream& stream, const char* call) {
-  if (!StateOf(stream).queue.IsHeldHere())
+  if (!StateOf(stream).queue.IsHeldHere() && !millrace::mps_standin::TheFaults().off_queue)
     Violation(std::string(call) + " off the stream's serial queue");
   if (HasPool() && stream.unwrap().id() == 0 && !OnMainThread())
     Violation(std::string(call) + " of the default stream on a worker thread");

@@ -112,7 +112,7 @@ constexpr Expected kExpected[] = {
     {"own-stream synchronisation", "no/yes", "yes/not needed", "no/yes", "yes/not needed",
      kNotOnIt},
     {"handlers", "yes/not needed", "yes/not needed", "no/no", kNotOnIt, kNotOnIt},
-    {"command buffers", "partly/yes", "yes/not needed", "no/yes", kNotOnIt, kNotOnIt},
+    {"command buffers", "yes/yes", "yes/not needed", "no/yes", kNotOnIt, kNotOnIt},
     {"nn.Linear", "no/yes", "yes/not needed", "no/yes", "yes/not needed", "yes/not needed"},
     {"limiter", "no/yes", "no/yes", "no/yes", "no/yes", "no/yes"},
     {"scaling", "no/partly", "yes/not needed", "no/no", "yes/not needed", "yes/not needed"},
@@ -223,6 +223,19 @@ TEST(SupportTest, TableFitsItsWidthAndIsAligned) {
 }
 
 TEST(SupportTest, WithoutADeviceThereIsNoTable) { EXPECT_EQ(SupportLines(SelftestReport()), ""); }
+
+TEST(SupportTest, EncodersOnTheQueueAreKnownByTheTestAlone) {
+  const auto encoders = [](const std::vector<TestResult>& results) {
+    const SupportRow row = Row("command buffers", StockMps(), results);
+    return std::string(ToString(row.libtorch)) + '/' + std::string(ToString(row.millrace)) + '/' +
+           std::string(ToString(row.tests));
+  };
+  std::vector<TestResult> results = AllPassed();
+  EXPECT_EQ(encoders(results), "yes/yes/passed");
+  Named(results, "EncodersOnTheQueue").status = Status::kFailed;
+  EXPECT_EQ(encoders(results), "no/no/failed");
+  EXPECT_EQ(encoders({}), "not tried/yes/not run");
+}
 
 }  // namespace
 }  // namespace millrace::runtime
