@@ -41,9 +41,10 @@ check-arm64: ## Compile for Linux on arm64 and run C++ tests under qemu-user; AR
 format: ## Format all C++ sources in place
 	@scripts/format.sh
 
-install: ## Copy the daemon, its libtorch, man pages and completions to PREFIX (default /opt/millrace)
-	@scripts/install.sh "$(or $(PREFIX),/opt/millrace)"
-	@scripts/build.sh millrace_reference && scripts/install-reference.sh "$(or $(PREFIX),/opt/millrace)"
+install: ## Copy the daemon, its libtorch, man pages, completions and systemd units to PREFIX (default /opt/millrace), below DESTDIR
+	@scripts/install.sh "$(DESTDIR)$(or $(PREFIX),/opt/millrace)"
+	@scripts/build.sh millrace_reference && scripts/install-reference.sh "$(DESTDIR)$(or $(PREFIX),/opt/millrace)"
+	@scripts/install-service.sh "$(or $(PREFIX),/opt/millrace)" "$(DESTDIR)"
 
 release: ## Make the packages of a release with their checksums in dist/
 	@scripts/release.sh
