@@ -26,6 +26,9 @@ namespace {
 
 constexpr int kAcceptPauseMs = 100;
 
+// Besides the connections, the thread waits to stop, to accept, and to end a connection.
+constexpr size_t kOwnWaits = 2;
+
 // A gRPC connection has two descriptors, gRPC's and ours; the rest is left for everything else that
 // the process opens.
 void RaiseDescriptorLimit(int max_connections) {
@@ -88,15 +91,18 @@ absl::Status ConnectionListener::Start(Handler handler) {
   }
   for (const int end : stop_pipe_) fcntl(end, F_SETFD, FD_CLOEXEC);
   // So that the thread needs no memory of its own.
-  const size_t first = 1 + sockets_.size();
+  const size_t first = kOwnWaits + sockets_.size();
   open_.reserve(static_cast<size_t>(limits_.connections));
   waits_.reserve(static_cast<size_t>(limits_.connections) + first);
+  if (absl::Status status = wake_.Open(); !status.ok()) return status;
+  ConnectionGuard::Process().SetOnMustEnd([this] { wake_.Wake(); });
   thread_ = std::thread([this, handler = std::move(handler)] { Run(handler); });
   return absl::OkStatus();
 }
 
 void ConnectionListener::Stop() {
   if (!thread_.joinable()) return;
+  ConnectionGuard::Process().SetOnMustEnd(nullptr);
   close(std::exchange(stop_pipe_[1], -1));  // the reader sees the end of the pipe
   thread_.join();
   close(std::exchange(stop_pipe_[0], -1));
@@ -105,16 +111,17 @@ void ConnectionListener::Stop() {
 void ConnectionListener::Run(const Handler& handler) {
   ConnectionGuard& guard = ConnectionGuard::Process();
   bool pause = false;
-  const size_t first = 1 + sockets_.size();  // of the connections in waits_
+  const size_t first = kOwnWaits + sockets_.size();  // of the connections in waits_
   for (;;) {
     const TimePoint now = Clock::Real().Now();
-    const int next_turn = Earlier(HandOver(handler, now), EndUnacknowledged(now));
+    const int next_turn = Earlier(HandOver(handler, now), EndWatched(now));
     guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
     const bool accepts = !pause && accepts_.load(std::memory_order_relaxed);
     waits_.clear();
     waits_.push_back({.fd = stop_pipe_[0], .events = POLLIN, .revents = 0});
+    waits_.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
     for (const ListeningSocket& socket : sockets_)
       waits_.push_back({.fd = accepts ? socket.descriptor() : -1, .events = POLLIN, .revents = 0});
     for (const OpenConnection& one : open_)
@@ -122,6 +129,7 @@ void ConnectionListener::Run(const Handler& handler) {
     const int wait_ms = Earlier(next_turn, pause ? kAcceptPauseMs : -1);
     if (poll(waits_.data(), waits_.size(), wait_ms) < 0) continue;  // interrupted by a signal
     if (waits_[0].revents != 0) break;
+    if (waits_[1].revents != 0) wake_.Drain();
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
       if (waits_[first + i].revents != 0) {
@@ -228,16 +236,19 @@ int ConnectionListener::HandOver(const Handler& handler, TimePoint now) {
   return next == Duration::max() ? -1 : UpToMs(next);
 }
 
-int ConnectionListener::EndUnacknowledged(TimePoint now) {
+int ConnectionListener::EndWatched(TimePoint now) {
   Duration next = Duration::max();
   for (OpenConnection& one : open_) {
-    if (one.watched == nullptr || one.watched->acknowledged()) continue;
-    const TimePoint end = one.due + limits_.handshake_timeout;
-    if (now < end) {
-      next = std::min(next, end - now);
-      continue;
+    if (one.watched == nullptr) continue;
+    if (!one.watched->must_end()) {
+      if (one.watched->acknowledged()) continue;
+      const TimePoint end = one.due + limits_.handshake_timeout;
+      if (now < end) {
+        next = std::min(next, end - now);
+        continue;
+      }
+      if (one.watched->calls() != 0) ConnectionGuard::Process().OnUnacknowledged(*one.watched, now);
     }
-    if (one.watched->calls() != 0) ConnectionGuard::Process().OnUnacknowledged(*one.watched, now);
     ConnectionGuard::Process().OnEnded(*one.watched, now);
     shutdown(one.fd, SHUT_RDWR);  // the next poll finds that it has ended
     one.watched = nullptr;

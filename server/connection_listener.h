@@ -16,6 +16,7 @@
 #include "server/http2/open_connections.h"
 #include "server/logging/logging.h"
 #include "server/sockets/listening_socket.h"
+#include "server/sockets/wake_pipe.h"
 
 namespace millrace::server {
 
@@ -66,9 +67,10 @@ class ConnectionListener {
   // Passes to gRPC the connections whose wait is over. Returns the milliseconds until the next
   // one's is, or -1 if none waits.
   int HandOver(const Handler& handler, TimePoint now);
-  // Closes the connections whose clients have not acknowledged the server's SETTINGS in time.
-  // Returns the milliseconds until the next one's time is over, or -1 if none has one.
-  int EndUnacknowledged(TimePoint now);
+  // Closes the connections whose clients have not acknowledged the server's SETTINGS in time, and
+  // those that make room for others. Returns the milliseconds until the next one's time is over, or
+  // -1 if none has one.
+  int EndWatched(TimePoint now);
   // Returns false if the connection was closed instead.
   bool HandOver(const Handler& handler, OpenConnection& connection);
   void LogOnce(const char* message, logging::Fields fields);
@@ -76,6 +78,7 @@ class ConnectionListener {
   const std::vector<ListeningSocket> sockets_;  // at least one
   const ConnectionLimits limits_;
   int stop_pipe_[2] = {-1, -1};
+  WakePipe wake_;  // when a connection has to end
   std::atomic<bool> accepts_{true};
   // The descriptors report a hang-up when either side closes. Only the thread uses these members.
   std::vector<OpenConnection> open_;

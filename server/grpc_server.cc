@@ -23,6 +23,8 @@ namespace {
 // Each takes about 12 KB.
 constexpr int kMostWaitingCalls = 16'384;
 
+constexpr int kMostReadAtOnce = 64 << 10;
+
 // Returns why the connection guard refused the message in whose place this one came; OK if it is
 // the client's own.
 absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
@@ -42,8 +44,8 @@ absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
                  " bytes, the most that are allowed (--max-message-bytes)"));
     case MessageRefusal::Reason::kTooManyAtOnce:
       return absl::ResourceExhaustedError(
-          StrCat("a message of ", refusal->size, " bytes cannot be taken while other large ",
-                 "messages of the connection have not arrived; send fewer of them at once"));
+          StrCat("a message of ", refusal->size, " bytes cannot be taken beside the messages of ",
+                 "other open calls of the connection or its address; send fewer of them at once"));
     case MessageRefusal::Reason::kCompressed:
       return absl::UnimplementedError(
           "the message is compressed, which is not supported; send it without grpc-encoding");
@@ -92,6 +94,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   // are refused with a retry hint and counted.
   builder.AddChannelArgument("grpc.server.max_pending_requests", kMostWaitingCalls);
   builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMostWaitingCalls);
+  // Otherwise up to 4 MiB of one connection are parsed before the next one has its turn.
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostReadAtOnce);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
   // This time-out ends with the client's first settings frame.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,

@@ -69,7 +69,8 @@ namespace {
 constexpr int64_t kMaxRequests = 65'536;
 
 // The most gRPC calls that are open at once on all connections, for each that may be incomplete.
-constexpr int64_t kOpenPerIncompleteCall = 4;
+// One address gets half of them.
+constexpr int64_t kOpenPerIncompleteCall = 8;
 
 // The time for gRPC to release connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};

@@ -52,8 +52,9 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   {
     MutexLock frames_lock(connection.mu_);
     if (connection.frames_) connection.frames_->Leave();
-    connection.frames_.emplace(limits_, totals_);
+    connection.frames_.emplace(limits_, totals_, TotalsOf(peer));
   }
+  connection.must_end_.store(false, std::memory_order_relaxed);
   connection.calls_.store(0, std::memory_order_relaxed);
   connection.acknowledged_.store(false, std::memory_order_relaxed);
   connection.watched_.store(true, std::memory_order_release);
@@ -121,15 +122,84 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
 
 bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
-  MutexLock lock(connection.mu_);
-  FrameGuard& frames = *connection.frames_;
-  const bool was_fine = frames.abuse() == FrameAbuse::kNone;
-  const FrameAbuse abuse = frames.Read(bytes, now);
-  connection.calls_.store(frames.calls(), std::memory_order_relaxed);
-  connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
-  if (abuse == FrameAbuse::kNone) return true;
-  if (was_fine) OnAbuse(connection.peer_, frames.calls(), abuse, now);
-  return false;
+  const ClientTotals* crowded = nullptr;
+  {
+    MutexLock lock(connection.mu_);
+    FrameGuard& frames = *connection.frames_;
+    const bool was_fine = frames.abuse() == FrameAbuse::kNone;
+    const uint64_t calls = frames.calls();
+    const FrameAbuse abuse = frames.Read(bytes, now);
+    connection.calls_.store(frames.calls(), std::memory_order_relaxed);
+    connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
+    if (abuse != FrameAbuse::kNone) {
+      if (was_fine) OnAbuse(connection.peer_, frames.calls(), abuse, now);
+      return false;
+    }
+    if (frames.calls() != calls && frames.crowded()) crowded = frames.address();
+  }
+  if (crowded != nullptr) MakeRoom(crowded, now);
+  return true;
+}
+
+std::shared_ptr<ClientTotals> ConnectionGuard::TotalsOf(const Peer& peer) {
+  std::weak_ptr<ClientTotals>& known = addresses_[peer];
+  std::shared_ptr<ClientTotals> totals = known.lock();
+  if (totals == nullptr) known = totals = std::make_shared<ClientTotals>();
+  if (addresses_.size() > most_addresses_) {
+    std::erase_if(addresses_, [](const auto& address) { return address.second.expired(); });
+    most_addresses_ = 2 * addresses_.size();
+  }
+  return totals;
+}
+
+// Calls function(connection, frames) for those that are open.
+template <typename Function>
+void ConnectionGuard::ForEachOf(const ClientTotals* address, Function function) {
+  for (std::atomic<Chunk*>& place : chunks_) {
+    Chunk* const chunk = place.load(std::memory_order_acquire);
+    if (chunk == nullptr) continue;
+    for (WatchedConnection& connection : *chunk) {
+      MutexLock lock(connection.mu_);
+      if (connection.frames_ && connection.frames_->address() == address &&
+          connection.frames_->abuse() == FrameAbuse::kNone) {
+        function(connection, *connection.frames_);
+      }
+    }
+  }
+}
+
+// Ends the connection whose calls have waited for an answer for longest, among those of the address
+// that have no fewer calls than half the average. Those that only hold calls make room for those
+// that are served, and a few calls that wait for long, as health watches do, are no burden.
+void ConnectionGuard::MakeRoom(const ClientTotals* address, TimePoint now) {
+  MutexLock lock(mu_);
+  int64_t calls = 0;
+  int64_t connections = 0;
+  ForEachOf(address, [&](WatchedConnection&, FrameGuard& frames) {
+    calls += frames.counted_calls();
+    connections += frames.counted_calls() != 0 ? 1 : 0;
+  });
+  WatchedConnection* longest = nullptr;
+  TimePoint answered = TimePoint::max();
+  ForEachOf(address, [&](WatchedConnection& connection, FrameGuard& frames) {
+    if (frames.counted_calls() == 0 || 2 * frames.counted_calls() * connections < calls) return;
+    if (frames.last_answer() >= answered) return;
+    longest = &connection;
+    answered = frames.last_answer();
+  });
+  if (longest == nullptr) return;
+  {
+    MutexLock frames_lock(longest->mu_);
+    longest->frames_->End(FrameAbuse::kStreams);
+    OnAbuse(longest->peer_, longest->frames_->calls(), FrameAbuse::kStreams, now);
+  }
+  longest->must_end_.store(true, std::memory_order_relaxed);
+  if (on_must_end_) on_must_end_();
+}
+
+void ConnectionGuard::SetOnMustEnd(std::function<void()> on_must_end) {
+  MutexLock lock(mu_);
+  on_must_end_ = std::move(on_must_end);
 }
 
 void ConnectionGuard::OnEnded(WatchedConnection& connection, TimePoint now) {

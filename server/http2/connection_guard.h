@@ -6,13 +6,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/http2/frame_guard.h"
+#include "server/http2/frame_totals.h"
 #include "server/http2/peer.h"
 #include "server/http2/peer_penalties.h"
 
@@ -28,6 +31,8 @@ class WatchedConnection {
   uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   // Returns true if the client has acknowledged the server's SETTINGS. Any thread.
   bool acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
+  // Returns true if the connection has to end, to make room for the calls of others. Any thread.
+  bool must_end() const { return must_end_.load(std::memory_order_relaxed); }
 
  private:
   friend class ConnectionGuard;
@@ -38,6 +43,7 @@ class WatchedConnection {
 
   std::atomic<uint64_t> calls_{0};
   std::atomic<bool> acknowledged_{false};
+  std::atomic<bool> must_end_{false};
   std::atomic<bool> watched_{false};
   // One thread reads a connection and perhaps another one writes it.
   Mutex mu_;
@@ -82,13 +88,15 @@ class ConnectionGuard {
   // Returns the connection of a TLS session; null if none began with that hello.
   WatchedConnection* FindTls(const TlsRandom& random) MILLRACE_EXCLUDES(mu_);
   // Called with decrypted bytes of a connection. Returns false if gRPC must not see them.
-  bool OnReceived(WatchedConnection& connection, std::span<char> bytes);
+  bool OnReceived(WatchedConnection& connection, std::span<char> bytes) MILLRACE_EXCLUDES(mu_);
   // Called with the bytes that gRPC has encrypted for the client of a connection.
   void OnSent(WatchedConnection& connection, std::span<const char> bytes);
 
   // Reports that a connection has ended. Its peer is delayed if it had more calls open than it may
   // cancel at once, as ending a connection cancels them all.
   void OnEnded(WatchedConnection& connection, TimePoint now);
+  // Sets what is called when a connection has to end; null: nothing. It must be quick.
+  void SetOnMustEnd(std::function<void()> on_must_end) MILLRACE_EXCLUDES(mu_);
   // Reports that the listener closes a connection whose client has not acknowledged SETTINGS.
   void OnUnacknowledged(const WatchedConnection& connection, TimePoint now);
 
@@ -117,6 +125,10 @@ class ConnectionGuard {
   WatchedConnection* Find(int fd) const;
   void ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
+  std::shared_ptr<ClientTotals> TotalsOf(const Peer& peer) MILLRACE_REQUIRES(mu_);
+  template <typename Function>
+  void ForEachOf(const ClientTotals* address, Function function) MILLRACE_REQUIRES(mu_);
+  void MakeRoom(const ClientTotals* address, TimePoint now) MILLRACE_EXCLUDES(mu_);
   void OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now);
 
   FrameLimits limits_;
@@ -133,6 +145,9 @@ class ConnectionGuard {
 
   Mutex mu_;
   std::map<TlsRandom, WatchedConnection*> by_random_ MILLRACE_GUARDED_BY(mu_);
+  std::map<Peer, std::weak_ptr<ClientTotals>> addresses_ MILLRACE_GUARDED_BY(mu_);
+  size_t most_addresses_ MILLRACE_GUARDED_BY(mu_) = 64;  // until those that left are forgotten
+  std::function<void()> on_must_end_ MILLRACE_GUARDED_BY(mu_);
 };
 
 }  // namespace millrace::server

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace millrace::server {
@@ -13,6 +14,7 @@ constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
 constexpr uint8_t kSettings = 4;
 constexpr uint8_t kPing = 6;
+constexpr uint8_t kWindowUpdate = 8;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 0x1;  // of SETTINGS and PING
 constexpr uint8_t kEndStream = 0x1;
@@ -52,9 +54,9 @@ constexpr uint64_t kHeaderBytesOfCall = 4096;
 // Clients take the answers to their PING and SETTINGS frames, which wait in memory until then.
 constexpr int kMostOwed = 1000;
 
-// While too many calls are open on all connections, a connection with fewer may begin one, so that
-// a client with many calls cannot lock others out.
-constexpr size_t kFewCalls = 16;
+// An answer is seldom shorter than such a part of what it answers. Of longer questions, a
+// WINDOW_UPDATE frame tells that they were read.
+constexpr uint64_t kQuestionOfAnswer = 8;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
@@ -86,15 +88,18 @@ std::string_view ToString(FrameAbuse abuse) {
   return "none";
 }
 
-FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals)
+FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals,
+                       std::shared_ptr<ClientTotals> address)
     : limits_(limits),
       totals_(&totals),
+      address_(std::move(address)),
       resets_(PerSecond(limits.resets_per_second)),
       control_frames_(PerSecond(limits.control_frames_per_second)),
-      large_(limits.message_bytes, totals.large_bytes) {}
+      messages_(limits.message_bytes, totals, address_) {}
 
 FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
   if (abuse_ != FrameAbuse::kNone) return abuse_;
+  last_read_ = now;
   received_.Read(
       bytes,
       [&](const FrameHeader& frame) {
@@ -106,6 +111,7 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
         if (payload_ == Payload::kMessages) ReadData(payload, now);
         if (payload_ == Payload::kHeaders) abuse_ = ReadHeaders(payload, now);
       });
+  CountCalls();
   return abuse_;
 }
 
@@ -136,13 +142,13 @@ FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
 }
 
 FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
-  const auto found = streams_.find(frame.stream);
+  Stream* const stream = Find(frame.stream);
   // gRPC ends the stream of a padded frame, which its clients do not send.
-  if (found == streams_.end() || found->second.client_ended || (frame.flags & kPadded) != 0)
+  if (stream == nullptr || stream->client_ended || (frame.flags & kPadded) != 0)
     return Draw(1 + frame.length / kSkippedBytesOfWork, now);
   payload_ = Payload::kMessages;
   const bool ends = (frame.flags & kEndStream) != 0;
-  found->second.client_ended = ends;
+  stream->client_ended = ends;
   if (frame.length == 0 && !ends) return Draw(1, now);
   if (frame.length < kSmallData && !ends) return Draw(kSmallDataWork, now);
   control_frames_.Drain(kControlFramesOfData);
@@ -153,8 +159,10 @@ FrameAbuse FrameGuard::BeginHeaders(const FrameHeader& frame, TimePoint now) {
   if (const FrameAbuse abuse = BeginBlock(frame); abuse != FrameAbuse::kNone) return abuse;
   // Clients open streams of odd and growing numbers.
   if (frame.stream % 2 == 1 && frame.stream > last_stream_) return BeginCall(frame, now);
-  const auto found = streams_.find(frame.stream);
-  if (found != streams_.end() && (frame.flags & kEndStream) != 0) found->second.client_ended = true;
+  if (Stream* const stream = Find(frame.stream);
+      stream != nullptr && (frame.flags & kEndStream) != 0) {
+    stream->client_ended = true;
+  }
   return Draw(1 + frame.length / kBytesOfWork, now);
 }
 
@@ -165,19 +173,18 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   ++calls_;
   // gRPC holds the client to the limit only once that has acknowledged it.
   if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
-  if (streams_.size() >= kFewCalls &&
-      totals_->calls.load(std::memory_order_relaxed) >= limits_.all_calls)
-    return FrameAbuse::kStreams;
-  if (!left_) totals_->calls.fetch_add(1, std::memory_order_relaxed);
-  streams_[frame.stream].client_ended = (frame.flags & kEndStream) != 0;
+  if (streams_.empty()) last_answer_ = now;
+  found_stream_ = &streams_[frame.stream];
+  found_ = frame.stream;
+  found_stream_->client_ended = (frame.flags & kEndStream) != 0;
   control_frames_.Drain(kControlFramesOfCall);
   return Draw(frame.length / kBytesOfWork, now);
 }
 
 void FrameGuard::ReadData(std::span<char> bytes, TimePoint now) {
-  const auto found = streams_.find(received_.frame().stream);
-  if (found == streams_.end()) return;  // it has been ended meanwhile
-  const int begun = found->second.messages.Read(bytes, large_);
+  Stream* const stream = Find(received_.frame().stream);
+  if (stream == nullptr) return;  // it has been ended meanwhile
+  const int begun = stream->messages.Read(bytes, messages_);
   if (begun < 0) {
     abuse_ = FrameAbuse::kMessages;
   } else if (begun > 1) {
@@ -192,9 +199,9 @@ FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
   const uint64_t size = headers_.size();
   if (!headers_.Read(bytes.subspan(skipped))) return FrameAbuse::kHeaders;
   if (headers_.size() > kExpansion * limits_.header_bytes) return FrameAbuse::kHeaders;
-  if (const auto found = streams_.find(received_.frame().stream); found != streams_.end()) {
+  if (Stream* const stream = Find(received_.frame().stream); stream != nullptr) {
     const uint64_t more = headers_.size() - size;
-    found->second.header_bytes += static_cast<uint32_t>(more);
+    stream->header_bytes += static_cast<uint32_t>(more);
     header_bytes_ += more;
     if (header_bytes_ >
         std::max<uint64_t>(kHeaderBytesOfCall * limits_.streams, kExpansion * limits_.header_bytes))
@@ -207,7 +214,7 @@ FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {
   Age(now);
-  End(stream);
+  EndStream(stream);
   // A client may cancel at once all calls that have run for a while, because they are few.
   if (stream <= old_) return Draw(1, now);
   return resets_.Add(now) ? FrameAbuse::kNone : FrameAbuse::kResets;
@@ -221,19 +228,27 @@ void FrameGuard::ReadSent(std::span<const char> bytes) {
         return true;
       },
       [](const FrameHeader&, std::span<const char>) {});
+  CountCalls();
 }
 
 void FrameGuard::BeginSentFrame(const FrameHeader& frame) {
   switch (frame.type) {
     case kData:
       control_frames_.Drain(kControlFramesOfReply);
+      last_answer_ = last_read_;
+      if (Stream* const stream = Find(frame.stream); stream != nullptr)
+        stream->messages.OnRead(kQuestionOfAnswer * frame.length, messages_);
       [[fallthrough]];
     case kHeaders:
       // gRPC resets a stream that it ends before the client does.
-      if ((frame.flags & kEndStream) != 0) End(frame.stream);
+      if ((frame.flags & kEndStream) != 0) EndStream(frame.stream);
       break;
     case kRstStream:
-      End(frame.stream);
+      EndStream(frame.stream);
+      break;
+    case kWindowUpdate:
+      if (Stream* const stream = Find(frame.stream); stream != nullptr)
+        stream->messages.OnRead(std::numeric_limits<uint64_t>::max(), messages_);
       break;
     case kSettings:
     case kPing:
@@ -251,19 +266,52 @@ FrameAbuse FrameGuard::ReadEnd(TimePoint now) {
   return resets_.Add(now, static_cast<double>(young)) ? FrameAbuse::kNone : FrameAbuse::kResets;
 }
 
-void FrameGuard::Leave() {
-  if (std::exchange(left_, true)) return;
-  totals_->calls.fetch_sub(static_cast<int64_t>(streams_.size()), std::memory_order_relaxed);
-  large_.Leave();
+void FrameGuard::End(FrameAbuse abuse) {
+  abuse_ = abuse;
+  Leave();
 }
 
-void FrameGuard::End(uint32_t stream) {
+void FrameGuard::Leave() {
+  if (std::exchange(left_, true)) return;
+  totals_->calls.fetch_sub(counted_calls_, std::memory_order_relaxed);
+  address_->calls.fetch_sub(counted_calls_, std::memory_order_relaxed);
+  counted_calls_ = 0;
+  messages_.Leave();
+}
+
+bool FrameGuard::crowded() const {
+  return !left_ && counted_calls_ != 0 &&
+         !IsFairShare(address_->calls.load(std::memory_order_relaxed),
+                      totals_->calls.load(std::memory_order_relaxed), limits_.all_calls);
+}
+
+// The frames of a call come one after the other, mostly.
+FrameGuard::Stream* FrameGuard::Find(uint32_t stream) {
+  if (stream == found_) return found_stream_;
   const auto found = streams_.find(stream);
-  if (found == streams_.end()) return;
-  found->second.messages.End(large_);
-  header_bytes_ -= found->second.header_bytes;
-  streams_.erase(found);
-  if (!left_) totals_->calls.fetch_sub(1, std::memory_order_relaxed);
+  if (found == streams_.end()) return nullptr;
+  found_ = stream;
+  found_stream_ = &found->second;
+  return found_stream_;
+}
+
+void FrameGuard::EndStream(uint32_t stream) {
+  Stream* const ended = Find(stream);
+  if (ended == nullptr) return;
+  ended->messages.End(messages_);
+  header_bytes_ -= ended->header_bytes;
+  streams_.erase(stream);
+  found_ = 0;
+  found_stream_ = nullptr;
+}
+
+// Counts in the totals what has begun and ended since the last time.
+void FrameGuard::CountCalls() {
+  const int64_t open = static_cast<int64_t>(streams_.size());
+  if (left_ || open == counted_calls_) return;
+  totals_->calls.fetch_add(open - counted_calls_, std::memory_order_relaxed);
+  address_->calls.fetch_add(open - counted_calls_, std::memory_order_relaxed);
+  counted_calls_ = open;
 }
 
 void FrameGuard::Age(TimePoint now) {

@@ -1,16 +1,18 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
 #include "mps_runtime/base/clock.h"
 #include "server/http2/frame_reader.h"
+#include "server/http2/frame_totals.h"
 #include "server/http2/header_meter.h"
 #include "server/http2/leaky_bucket.h"
+#include "server/http2/message_bytes.h"
 #include "server/http2/message_guard.h"
 
 namespace millrace::server {
@@ -22,13 +24,7 @@ struct FrameLimits {
   int control_frames_per_second = 10'000;  // beyond those that calls and their data cause
   size_t streams = 1024;                   // that are open at once
   uint64_t message_bytes = 16 << 20;
-  int64_t all_calls = 16'384;  // open at once on all connections, beyond a few of each
-};
-
-// Counts of all connections of a process together. Any thread.
-struct FrameTotals {
-  std::atomic<int64_t> calls{0};         // that are open
-  std::atomic<uint64_t> large_bytes{0};  // see LargeMessages
+  int64_t all_calls = 32'768;  // open at once, of which each address has its fair share
 };
 
 // The kinds of abuse, which no well-behaved client needs.
@@ -37,9 +33,9 @@ enum class FrameAbuse : uint8_t {
   kHeaders,  // are too long, expand to too much, or are malformed
   kResets,
   kControlFrames,
-  kStreams,         // more are open than the server takes
+  kStreams,         // more are open than the server takes, of the connection or of its address
   kUnread,          // the server's answers to PING and SETTINGS frames are not read
-  kMessages,        // too much of large messages at once, in pieces that cannot be refused
+  kMessages,        // take too much memory, in pieces that cannot be refused
   kUnacknowledged,  // the server's SETTINGS
 };
 constexpr size_t kFrameAbuses = 8;
@@ -55,8 +51,8 @@ std::string_view ToString(FrameAbuse abuse);
 // nanoseconds a frame. One thread at a time.
 class FrameGuard {
  public:
-  // totals: must outlive this object.
-  FrameGuard(const FrameLimits& limits, FrameTotals& totals);
+  // totals: must outlive this object. address: those of the client's address.
+  FrameGuard(const FrameLimits& limits, FrameTotals& totals, std::shared_ptr<ClientTotals> address);
 
   // Reads the next bytes from the client, in pieces of any size, beginning with the preface.
   // Overwrites messages that gRPC must not see. `now` must not decrease. Once it has found abuse,
@@ -67,6 +63,8 @@ class FrameGuard {
   // Reads the end of the connection, which cancels the calls that are open. Returns kResets if they
   // are more than the client may cancel at once.
   FrameAbuse ReadEnd(TimePoint now);
+  // Ends the connection, which is what makes room for others.
+  void End(FrameAbuse abuse);
   // Gives back what the connection has of the totals, of which it takes nothing afterwards. Must be
   // called before the destructor; idempotent. The other limits still hold.
   void Leave();
@@ -78,6 +76,14 @@ class FrameGuard {
   size_t open_streams() const { return streams_.size(); }
   // Returns true if the client has acknowledged the server's SETTINGS.
   bool acknowledged() const { return acknowledged_; }
+  // Returns the number of open streams in the totals.
+  int64_t counted_calls() const { return counted_calls_; }
+  // Returns true if the client's address has more calls open than its fair share.
+  bool crowded() const;
+  const ClientTotals* address() const { return address_.get(); }
+  // Returns when the server last answered a call, or when the oldest call began if that was later;
+  // more exactly, when the client had last sent something then.
+  TimePoint last_answer() const { return last_answer_; }
 
  private:
   static constexpr size_t kPrefaceBytes = 24;
@@ -99,7 +105,9 @@ class FrameGuard {
   void ReadData(std::span<char> bytes, TimePoint now);
   FrameAbuse ReadHeaders(std::span<const char> bytes, TimePoint now);
   void BeginSentFrame(const FrameHeader& frame);
-  void End(uint32_t stream);
+  Stream* Find(uint32_t stream);
+  void EndStream(uint32_t stream);
+  void CountCalls();
   void Age(TimePoint now);
   FrameAbuse BeginBlock(const FrameHeader& frame);
   FrameAbuse AddToBlock(size_t length);
@@ -107,13 +115,17 @@ class FrameGuard {
 
   FrameLimits limits_;
   FrameTotals* totals_;
+  std::shared_ptr<ClientTotals> address_;
   LeakyBucket resets_;
   LeakyBucket control_frames_;
   FrameAbuse abuse_ = FrameAbuse::kNone;
   FrameReader received_{kPrefaceBytes};
   FrameReader sent_{0};
   std::unordered_map<uint32_t, Stream> streams_;
-  LargeMessages large_;
+  uint32_t found_ = 0;  // the stream that was found last; 0: none
+  Stream* found_stream_ = nullptr;
+  int64_t counted_calls_ = 0;  // in the totals
+  MessageBytes messages_;
   Payload payload_ = Payload::kOther;
   size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
   uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
@@ -123,6 +135,8 @@ class FrameGuard {
   bool acknowledged_ = false;
   uint32_t last_stream_ = 0;
   TimePoint last_call_;
+  TimePoint last_read_;
+  TimePoint last_answer_;
   uint32_t old_ = 0;     // streams up to this one are older than a second
   uint32_t marked_ = 0;  // streams up to this one existed at mark_
   TimePoint mark_;

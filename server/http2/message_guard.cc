@@ -5,35 +5,8 @@
 
 namespace millrace::server {
 
-uint64_t LargeMessages::Shared(uint64_t bytes) const {
-  const uint64_t own = std::max(kOwn, 2 * max_message_);
-  return bytes > own ? bytes - own : 0;
-}
-
-bool LargeMessages::Take(uint64_t bytes) {
-  const uint64_t more = Shared(bytes_ + bytes) - Shared(bytes_);
-  if (more != 0) {
-    if (shared_ == nullptr) return false;
-    if (shared_->fetch_add(more) + more > std::max(kShared, max_message_)) {
-      shared_->fetch_sub(more);
-      return false;
-    }
-  }
-  bytes_ += bytes;
-  return true;
-}
-
-void LargeMessages::GiveBack(uint64_t bytes) {
-  if (shared_ != nullptr) shared_->fetch_sub(Shared(bytes_) - Shared(bytes_ - bytes));
-  bytes_ -= bytes;
-}
-
-void LargeMessages::Leave() {
-  if (shared_ != nullptr) shared_->fetch_sub(Shared(bytes_));
-  shared_ = nullptr;
-}
-
-int MessageGuard::Read(std::span<char> bytes, LargeMessages& large) {
+int MessageGuard::Read(std::span<char> bytes, MessageBytes& kept) {
+  if (!Charge(kPieceBytes, kept)) return -1;
   int begun = 0;
   size_t at = 0;
   while (at < bytes.size()) {
@@ -49,22 +22,40 @@ int MessageGuard::Read(std::span<char> bytes, LargeMessages& large) {
       left_ -= static_cast<uint32_t>(taken);
       at += taken;
       if (left_ == 0) {
-        End(large);
+        current_ = 0;
         prefix_filled_ = 0;
       }
       continue;
     }
     if (prefix_filled_ == 0) ++begun;
-    if (!ReadPrefix(bytes, at, large)) return -1;
+    if (!ReadPrefix(bytes, at, kept)) return -1;
     ++at;
-    if (prefix_filled_ == kPrefixBytes && left_ == 0 && !refused_) prefix_filled_ = 0;
+    if (prefix_filled_ == kPrefixBytes && left_ == 0 && !refused_) {
+      current_ = 0;
+      prefix_filled_ = 0;
+    }
   }
   return begun;
 }
 
-void MessageGuard::End(LargeMessages& large) { large.GiveBack(std::exchange(held_, 0)); }
+void MessageGuard::OnRead(uint64_t bytes, MessageBytes& kept) {
+  bytes = std::min(bytes, held_ - current_);
+  held_ -= bytes;
+  kept.GiveBack(bytes);
+}
 
-bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& large) {
+void MessageGuard::End(MessageBytes& kept) {
+  current_ = 0;
+  kept.GiveBack(std::exchange(held_, 0));
+}
+
+bool MessageGuard::Charge(uint64_t bytes, MessageBytes& kept) {
+  held_ += bytes;
+  current_ += bytes;
+  return kept.Charge(bytes);
+}
+
+bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& kept) {
   const uint8_t position = prefix_filled_++;
   if (position == 0) {
     size_ = 0;
@@ -84,19 +75,20 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, LargeMessages& l
   };
   if (!refused_) {
     // The highest bytes come first, so gRPC never has a part of a size that is too large.
-    if (size_ > large.max_message()) {
+    if (size_ > kept.max_message()) {
       refuse(MessageRefusal::Reason::kTooLarge);
     } else if (is_last && compressed_ && size_ >= MessageRefusal::kBytes) {
       // gRPC would take the zeros in place of a large one for many empty messages.
-      if (at + 1 < kPrefixBytes || size_ >= LargeMessages::kLarge) return false;
+      if (at + 1 < kPrefixBytes || size_ >= kLarge) return false;
       refuse(MessageRefusal::Reason::kCompressed);
-    } else if (is_last && size_ >= LargeMessages::kLarge) {
-      if (large.Take(size_)) {
-        held_ = size_;
-      } else if (at + 1 < kPrefixBytes) {
-        return false;
-      } else {
+    } else if (is_last) {
+      if (kept.Take(size_)) {
+        held_ += size_;
+        current_ += size_;
+      } else if (size_ >= MessageRefusal::kBytes && at + 1 >= kPrefixBytes) {
         refuse(MessageRefusal::Reason::kTooManyAtOnce);
+      } else if (size_ >= kLarge || !Charge(size_, kept)) {
+        return false;
       }
     }
   }

@@ -14,7 +14,7 @@ namespace millrace::server {
 struct MessageRefusal {
   enum class Reason : uint8_t {
     kTooLarge,       // for the server
-    kTooManyAtOnce,  // large messages on the connection that have not arrived
+    kTooManyAtOnce,  // see MessageBytes
     kCompressed,     // gRPC would unpack all of it before it looks at its size
   };
   static constexpr size_t kBytes = 21;

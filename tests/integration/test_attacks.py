@@ -141,6 +141,7 @@ def test_a_message_over_the_limit_is_refused_when_its_size_is_known(daemon, piec
         assert headers["grpc-status"] == str(grpc.StatusCode.RESOURCE_EXHAUSTED.value[0])
         assert "--max-message-bytes" in headers["grpc-message"]
 
+
 def test_three_of_the_largest_messages_may_come_at_once(daemon):
     """On one connection, and a fourth one is told so."""
     with RawConnection(daemon.ports["grpc"]) as connection:
@@ -156,22 +157,29 @@ def test_three_of_the_largest_messages_may_come_at_once(daemon):
             assert stream == 7 or kind not in (HEADERS, RST_STREAM)
 
 
-def test_a_client_with_many_calls_locks_nobody_out(tmp_path, null_models):
-    """When all connections together have too many, the one that has most of them is closed."""
+def test_clients_that_hold_calls_lock_nobody_out(tmp_path, null_models):
+    """When an address has all calls that it may have, the connection that waits for longest makes room: not the one that is served."""
     watch = "grpc.health.v1.Health/Watch"
-    with daemons.start(tmp_path, "--max-incomplete-calls", "20", models=null_models) as daemon, \
-            RawConnection(daemon.ports["grpc"]) as many:
-        for stream in range(1, 161, 2):
-            many.call(watch, grpc_message(b""), end=True, stream=stream)
-            eventually("it is open", lambda of=stream: many.next_frame()[2] == of)
-        with RawConnection(daemon.ports["grpc"]) as few:
-            few.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True)
-            assert few.headers()["grpc-status"] == "0"
-            many.call(watch, grpc_message(b""), end=True, stream=161)
-            assert many.closed_by_server()
-            few.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True, stream=3)
-            assert few.headers(stream=3)["grpc-status"] == "0"
-        assert daemon.metrics().total("millrace_connections_closed_total", reason="streams") == 1
+    live = "inference.GRPCInferenceService/ServerLive"
+    with daemons.start(tmp_path, "--max-incomplete-calls", "10", models=null_models) as daemon, contextlib.ExitStack() as stack:
+        served = stack.enter_context(RawConnection(daemon.ports["grpc"]))
+        holders = []
+        for _ in range(6):
+            holders.append(stack.enter_context(RawConnection(daemon.ports["grpc"])))
+            for stream in range(1, 11, 2):
+                holders[-1].call(watch, grpc_message(b""), end=True, stream=stream)
+                eventually("it is open", lambda holder=holders[-1], of=stream: holder.next_frame()[2] == of)
+            served.call(live, grpc_message(b""), end=True, stream=20 * len(holders) + 1)
+            assert served.headers(stream=20 * len(holders) + 1)["grpc-status"] == "0"
+        # Of 80, an address has 40.
+        for stream in range(201, 241, 2):
+            served.call(watch, grpc_message(b""), end=True, stream=stream)
+            eventually("it is open", lambda of=stream: served.next_frame()[2] == of)
+        assert holders[0].closed_by_server()
+        assert holders[1].closed_by_server()
+        assert daemon.metrics().total("millrace_connections_closed_total", reason="streams") == 2
+        holders[2].socket.sendall(frame(PING, 0, 0, b"whatever"))
+        eventually("the others go on", lambda: holders[2].next_frame()[0] == PING)
 
 
 def serves(daemon):

@@ -146,6 +146,78 @@ def messages_without_their_end() -> Iterator[bytes]:
     time.sleep(60)   # keeps the connection open; the attacking process is killed at the end of the test
 
 
+def three_messages_in_turns() -> Iterator[bytes]:
+    """As many of the largest messages as one connection may have, a frame of each in turn, without their ends."""
+    size, streams = 16 << 20, (1, 3, 5)
+    yield ACKNOWLEDGED + b"".join(
+        frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(DATA, 0, stream, b"\0" + struct.pack(">I", size)) for stream in streams)
+    time.sleep(0.2)
+    turn = b"".join(frame(DATA, 0, stream, bytes(MAX_FRAME)) for stream in streams)
+    for _ in range(size // MAX_FRAME - 1):
+        time.sleep(0.001)
+        yield turn
+    time.sleep(60)
+
+
+def medium_messages_without_their_end() -> Iterator[bytes]:
+    """A message below the size from which each is bounded on every stream that a connection may have."""
+    piece = b"\0" + struct.pack(">I", 60_000) + bytes(MAX_FRAME - 5)
+    yield ACKNOWLEDGED
+    for stream in range(1, 2001, 2):
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(DATA, 0, stream, piece) + frame(DATA, 0, stream, bytes(MAX_FRAME)) * 2
+    time.sleep(60)
+
+
+def pieces_between_other_calls() -> Iterator[bytes]:
+    """A message a byte at a time, each after much else: gRPC would keep all that was read with it."""
+    yield ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)) + frame(DATA, 0, 1, b"\0" + struct.pack(">I", 60_000))
+    body = grpc_message(bytes(50_000))
+    for stream in range(3, 1 << 31, 2):
+        whole = [frame(DATA, 0, 1, b"x") + frame(DATA, 0, stream, body[start:start + MAX_FRAME]) for start in range(0, len(body), MAX_FRAME)]
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(LIVE)) + b"".join(whole) + frame(DATA, END_STREAM, stream, b"")
+
+
+def headers_between_other_calls() -> Iterator[bytes]:
+    """Calls that stay open, whose headers come with much else."""
+    watch = call_headers("grpc.health.v1.Health/Watch") + b"\0" + bytes([6]) + b"x-kept" + bytes([100]) + b"f" * 100
+    yield ACKNOWLEDGED
+    body = grpc_message(bytes(50_000))
+    stream = 1
+    while True:
+        if stream < 1800:
+            yield frame(HEADERS, END_HEADERS, stream, watch) + frame(DATA, END_STREAM, stream, grpc_message(b""))
+            stream += 2
+        whole = [frame(DATA, 0, stream, body[start:start + MAX_FRAME]) for start in range(0, len(body), MAX_FRAME)]
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(LIVE)) + b"".join(whole) + frame(DATA, END_STREAM, stream, b"")
+        stream += 2
+
+
+def short_frames_of_a_message() -> Iterator[bytes]:
+    """Each of which gRPC keeps apart."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 2001, 2):
+        start = frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(DATA, 0, stream, b"\0" + struct.pack(">I", 60_000))
+        yield start + frame(DATA, 0, stream, bytes(24)) * 2400
+    time.sleep(60)
+
+
+def further_messages() -> Iterator[bytes]:
+    """Of calls that take one message and cannot answer, because the client takes no data."""
+    yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)) + ACKNOWLEDGED
+    more = frame(DATA, 0, 0, grpc_message(bytes(MAX_FRAME - 5)))
+    for _ in range(3):
+        for stream in range(1, 2001, 2):
+            start = frame(HEADERS, END_HEADERS, stream, call_headers(LIVE)) + frame(DATA, 0, stream, grpc_message(b"")) if _ == 0 else b""
+            yield start + more[:5] + struct.pack(">I", stream) + more[9:]
+    time.sleep(60)
+
+
+def answers_without_a_window() -> Iterator[bytes]:
+    """Whole requests whose answers the client gives no room."""
+    yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)) + ACKNOWLEDGED
+    yield from calls(call_headers(LIVE), grpc_message(b""))
+
+
 def gzip_bomb() -> Iterator[bytes]:
     """Calls with messages of 4 MB that unpack to 4 GB of zeros."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -235,7 +307,9 @@ FLOODS = {
 ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     attack.__name__.replace("_", " "): attack for attack in (
         continuation_flood, rapid_reset, endless_string, call_flood, acknowledged_call_flood, request_flood, old_stream,
-        old_stream_with_long_headers, even_streams, endless_message, messages_without_their_end, gzip_bomb, prefix_byte_by_byte,
+        old_stream_with_long_headers, even_streams, endless_message, messages_without_their_end, three_messages_in_turns,
+        medium_messages_without_their_end, pieces_between_other_calls, headers_between_other_calls, short_frames_of_a_message,
+        further_messages, answers_without_a_window, gzip_bomb, prefix_byte_by_byte,
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
         trailers_again)} | FLOODS
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/server/http2/frames.h"
 
@@ -88,22 +89,78 @@ TEST_F(ConnectionGuardTest, WhatIsSentEndsStreams) {
   EXPECT_FALSE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 5, 100)));
 }
 
-TEST_F(ConnectionGuardTest, AConnectionThatHasEndedLeavesItsCallsToOthers) {
-  guard_.Configure({.all_calls = 20}, /*tls=*/false);
-  std::string calls = kPreface;
-  for (uint32_t call = 0; call < 20; ++call)
-    calls += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
-  WatchedConnection* const first = guard_.Watch(kFd, Peer("192.0.2.83"));
-  EXPECT_TRUE(Receive(kFd, calls));
-  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
-  EXPECT_FALSE(Receive(kFd + 1, calls));
-  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
-  guard_.OnEnded(*first, std::chrono::steady_clock::now());
-  EXPECT_TRUE(Receive(kFd + 1, calls));
+class CrowdedTest : public ConnectionGuardTest {
+ protected:
+  CrowdedTest() {
+    guard_.Configure({.all_calls = 40}, /*tls=*/false);
+    guard_.SetOnMustEnd([this] { ++ended_; });
+  }
+  ~CrowdedTest() override {
+    guard_.SetOnMustEnd(nullptr);
+    for (WatchedConnection* connection : watched_)
+      guard_.OnEnded(*connection, std::chrono::steady_clock::now());
+  }
+
+  WatchedConnection& Watch(int fd, const char* address) {
+    WatchedConnection& connection = *guard_.Watch(fd, Peer(address));
+    EXPECT_TRUE(Receive(fd, kPreface));
+    watched_.push_back(&connection);
+    return connection;
+  }
+  // Returns false if the connection has ended.
+  bool Call(int fd, uint32_t count) {
+    std::string calls;
+    for (uint32_t call = 0; call < count; ++call)
+      calls += Frame(kHeadersFrame, kEndHeadersFlag, next_stream_ += 2, 100);
+    return Receive(fd, calls);
+  }
+
+  std::vector<WatchedConnection*> watched_;
+  uint32_t next_stream_ = 1;
+  int ended_ = 0;
+};
+
+TEST_F(CrowdedTest, AConnectionThatHasEndedLeavesItsCallsToOthers) {
+  WatchedConnection& first = Watch(kFd, "192.0.2.83");
+  EXPECT_TRUE(Call(kFd, 20));
+  guard_.OnEnded(first, std::chrono::steady_clock::now());
+  Watch(kFd + 1, "192.0.2.83");
+  EXPECT_TRUE(Call(kFd + 1, 20));
   // A descriptor that is watched again has left too.
-  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
-  EXPECT_TRUE(Receive(kFd + 1, calls));
-  guard_.Watch(kFd + 1, Peer("192.0.2.83"));
+  Watch(kFd + 1, "192.0.2.83");
+  EXPECT_TRUE(Call(kFd + 1, 20));
+  EXPECT_EQ(ended_, 0);
+}
+
+TEST_F(CrowdedTest, OfAnAddressThatHasItsShareTheConnectionEndsThatWaitedForLongest) {
+  const WatchedConnection& watch = Watch(kFd, "192.0.2.84");
+  EXPECT_TRUE(Call(kFd, 1));
+  const WatchedConnection& holds = Watch(kFd + 1, "192.0.2.84");
+  EXPECT_TRUE(Call(kFd + 1, 5));
+  const WatchedConnection& holds_too = Watch(kFd + 2, "192.0.2.84");
+  EXPECT_TRUE(Call(kFd + 2, 5));
+  const WatchedConnection& other = Watch(kFd + 3, "192.0.2.85");
+  EXPECT_TRUE(Call(kFd + 3, 1));
+  const WatchedConnection& busy = Watch(kFd + 4, "192.0.2.84");
+  EXPECT_TRUE(Call(kFd + 4, 8));
+  EXPECT_EQ(ended_, 0);
+  EXPECT_TRUE(Call(kFd + 4, 1));
+  EXPECT_EQ(ended_, 1);
+  EXPECT_TRUE(holds.must_end());
+  EXPECT_FALSE(Receive(kFd + 1, "more"));
+  EXPECT_TRUE(Call(kFd + 4, 4));
+  EXPECT_EQ(ended_, 1);
+  EXPECT_TRUE(Call(kFd + 4, 1));
+  EXPECT_TRUE(holds_too.must_end());
+  for (const WatchedConnection* connection : {&watch, &other, &busy})
+    EXPECT_FALSE(connection->must_end());
+}
+
+TEST_F(CrowdedTest, AConnectionThatHoldsAllCallsOfAnAddressMakesRoom) {
+  const WatchedConnection& all = Watch(kFd, "192.0.2.86");
+  EXPECT_TRUE(Call(kFd, 20));
+  EXPECT_FALSE(Call(kFd, 1));
+  EXPECT_TRUE(all.must_end());
 }
 
 TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "tests/unit/server/http2/frames.h"
@@ -36,7 +37,8 @@ class FrameGuardTest : public ::testing::Test {
   }
 
   FrameTotals totals_;
-  FrameGuard guard_{kFrameLimits, totals_};
+  std::shared_ptr<ClientTotals> address_ = std::make_shared<ClientTotals>();
+  FrameGuard guard_{kFrameLimits, totals_, address_};
   TimePoint now_{std::chrono::hours(1)};
   uint32_t stream_ = 1;
 };
@@ -64,7 +66,7 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
   all += Frame(kHeadersFrame, 0, 101, 500) + Frame(kContinuationFrame, 0, 101, 500);
   const size_t abuse_at = all.size() - 500;  // the second header says too much
   for (size_t piece = 1; piece < 40; ++piece) {
-    FrameGuard guard(kFrameLimits, totals_);
+    FrameGuard guard(kFrameLimits, totals_, address_);
     std::string preface = kPreface;
     guard.Read(preface, now_);
     size_t read = 0;
@@ -116,7 +118,7 @@ TEST_F(FrameGuardTest, AnExpansionInManyFramesCountsTogether) {
 }
 
 TEST_F(FrameGuardTest, ManyFieldsAreWork) {
-  FrameGuard guard({.control_frames_per_second = 80}, totals_);
+  FrameGuard guard({.control_frames_per_second = 80}, totals_, address_);
   const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
   ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
   for (uint32_t call = 0; call < 100; ++call)
@@ -127,7 +129,7 @@ TEST_F(FrameGuardTest, ManyFieldsAreWork) {
 // Each block is within the limit, and so is the work.
 TEST_F(FrameGuardTest, TheHeadersOfOpenCallsAreBoundedTogether) {
   FrameGuard guard({.header_bytes = 16'000, .control_frames_per_second = 1'000'000, .streams = 10},
-                   totals_);
+                   totals_, address_);
   const auto read = [&](std::string bytes) { return guard.Read(bytes, now_); };
   ASSERT_EQ(read(kPreface), FrameAbuse::kNone);
   const std::string block(200, '\x82');  // 8,400 bytes
@@ -151,7 +153,7 @@ TEST_F(FrameGuardTest, HeadersThatCannotBeMeasuredAreAbuse) {
        {HeadersFrame(1, "\xbe"), HeadersFrame(1, "\xff\xff\xff\xff\xff\xff"),
         HeadersFrame(1, literal.substr(0, 30)) + HeadersFrame(3, literal),
         MakeFrameHeader(kHeadersFrame, kEndHeadersFlag | kPaddedFlag, 1, 9)}) {
-    FrameGuard guard(kFrameLimits, totals_);
+    FrameGuard guard(kFrameLimits, totals_, address_);
     std::string bytes = kPreface + frames;
     EXPECT_EQ(guard.Read(bytes, now_), FrameAbuse::kHeaders);
   }
@@ -286,7 +288,7 @@ TEST_F(FrameGuardTest, AResetOfEitherSideEndsAStream) {
 
 TEST_F(FrameGuardTest, HeadersOfStreamsThatAreNotNewAreBounded) {
   for (const uint32_t stream : {1U, 2U, 4000U, 0U}) {
-    FrameGuard guard(kFrameLimits, totals_);
+    FrameGuard guard(kFrameLimits, totals_, address_);
     std::string begin = kPreface + Frame(kHeadersFrame, kEndHeadersFlag, 3, 10);
     ASSERT_EQ(guard.Read(begin, now_), FrameAbuse::kNone);
     int frames = 0;
@@ -315,7 +317,7 @@ TEST_F(FrameGuardTest, BytesOfAFrameAreWork) {
 TEST_F(FrameGuardTest, LongHeadersOfCallsAreWork) {
   int calls = 0;
   FrameAbuse abuse = FrameAbuse::kNone;
-  FrameGuard guard({.control_frames_per_second = 80}, totals_);
+  FrameGuard guard({.control_frames_per_second = 80}, totals_, address_);
   std::string bytes = kPreface;
   for (uint32_t stream = 1; abuse == FrameAbuse::kNone; stream += 2) {
     bytes += Frame(kHeadersFrame, kEndHeadersFlag, stream, 4000);
@@ -363,7 +365,7 @@ TEST_F(FrameGuardTest, SmallMessagesThatAreAnsweredGoOnForEver) {
 }
 
 TEST_F(FrameGuardTest, AnswersThatAreNotReadAreBounded) {
-  FrameGuard guard({.control_frames_per_second = 1'000'000}, totals_);
+  FrameGuard guard({.control_frames_per_second = 1'000'000}, totals_, address_);
   std::string bytes = kPreface;
   int pings = 0;
   while (guard.Read(bytes, now_) == FrameAbuse::kNone) {
@@ -373,24 +375,44 @@ TEST_F(FrameGuardTest, AnswersThatAreNotReadAreBounded) {
   EXPECT_EQ(guard.abuse(), FrameAbuse::kUnread);
 }
 
-TEST_F(FrameGuardTest, WhenAllConnectionsHaveTooManyCallsThoseWithFewMayGoOn) {
-  FrameGuard many({.all_calls = 40}, totals_);
-  FrameGuard few({.all_calls = 40}, totals_);
-  const auto call = [&](FrameGuard& guard, uint32_t number) {
-    std::string bytes = Frame(kHeadersFrame, kEndHeadersFlag, 2 * number + 1, 100);
-    return guard.Read(bytes, now_);
+TEST_F(FrameGuardTest, AnAddressIsCrowdedWhenItLeavesLessToOthersThanItHas) {
+  const FrameLimits limits = {.all_calls = 40};
+  FrameGuard many(limits, totals_, address_);
+  FrameGuard same(limits, totals_, address_);
+  FrameGuard other(limits, totals_, std::make_shared<ClientTotals>());
+  const auto calls = [&](FrameGuard& guard, uint32_t count) {
+    std::string bytes = kPreface;
+    for (uint32_t i = 0; i < count; ++i)
+      bytes += Frame(kHeadersFrame, kEndHeadersFlag, 2 * i + 1, 100);
+    EXPECT_EQ(guard.Read(bytes, now_), FrameAbuse::kNone);
   };
-  for (FrameGuard* guard : {&many, &few}) {
-    std::string preface = kPreface;
-    guard->Read(preface, now_);
-  }
-  for (uint32_t i = 0; i < 40; ++i) ASSERT_EQ(call(many, i), FrameAbuse::kNone);
-  for (uint32_t i = 0; i < 16; ++i) ASSERT_EQ(call(few, i), FrameAbuse::kNone);
-  EXPECT_EQ(totals_.calls, 56);
-  EXPECT_EQ(call(many, 40), FrameAbuse::kStreams);
-  many.Leave();
-  EXPECT_EQ(totals_.calls, 16);
-  EXPECT_EQ(call(few, 16), FrameAbuse::kNone);
+  calls(many, 20);
+  EXPECT_FALSE(many.crowded());
+  calls(other, 10);
+  EXPECT_FALSE(other.crowded());
+  EXPECT_TRUE(many.crowded());
+  calls(same, 1);
+  EXPECT_TRUE(same.crowded());
+  many.End(FrameAbuse::kStreams);
+  EXPECT_EQ(many.abuse(), FrameAbuse::kStreams);
+  EXPECT_EQ(address_->calls, 1);
+  EXPECT_EQ(totals_.calls, 11);
+  EXPECT_FALSE(same.crowded());
+  EXPECT_FALSE(many.crowded());
+}
+
+TEST_F(FrameGuardTest, TellsWhenTheServerLastAnswered) {
+  const TimePoint start = now_;
+  Read(Call());
+  now_ += seconds(10);
+  Read(Call());
+  EXPECT_EQ(guard_.last_answer(), start);
+  Answer(stream_);
+  EXPECT_EQ(guard_.last_answer(), now_);
+  Answer(stream_ - 2);
+  now_ += seconds(10);
+  Read(Call());
+  EXPECT_EQ(guard_.last_answer(), now_);
 }
 
 TEST_F(FrameGuardTest, ACallIsCountedUntilItEnds) {
@@ -410,18 +432,39 @@ TEST_F(FrameGuardTest, ACallIsCountedUntilItEnds) {
   EXPECT_EQ(totals_.calls, 0);
 }
 
-TEST_F(FrameGuardTest, ALargeMessageIsGivenBackWhenTheConnectionEnds) {
-  const uint32_t size = 16 << 20;
-  const std::string prefix = {'\0', '\1', '\0', '\0', '\0'};
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
-    ASSERT_EQ(Read(MakeFrameHeader(kDataFrame, 0, stream_, 5) + prefix), FrameAbuse::kNone);
-  }
-  EXPECT_EQ(totals_.large_bytes, size);
-  guard_.Leave();
-  EXPECT_EQ(totals_.large_bytes, 0U);
+TEST_F(FrameGuardTest, MessagesAreGivenBackWithTheirCallsAndTheConnection) {
+  const std::string message = MakeFrameHeader(kDataFrame, 0, 3, 5) + std::string("\0\0\x40\0\0", 5);
+  ASSERT_EQ(Read(Call() + message), FrameAbuse::kNone);
+  EXPECT_GE(totals_.message_bytes, 4U << 20);
+  EXPECT_EQ(totals_.message_bytes, address_->message_bytes);
   guard_.ReadSent(Frame(kRstStreamFrame, 0, stream_, 4));
-  EXPECT_EQ(totals_.large_bytes, 0U);
+  EXPECT_LE(totals_.message_bytes, MessageBytes::kStep);
+  guard_.Leave();
+  EXPECT_EQ(totals_.message_bytes, 0U);
+  EXPECT_EQ(address_->message_bytes, 0U);
+}
+
+// In a call that goes on, as one does in which both sides send messages.
+TEST_F(FrameGuardTest, AMessageThatTheServerHasReadIsGivenBack) {
+  const std::string message = MakeFrameHeader(kDataFrame, 0, 3, 2005) +
+                              std::string("\0\0\0\x07\xd0", 5) + std::string(2000, 'm');
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  for (const std::string& sent :
+       {Frame(kWindowUpdateFrame, 0, 3, 4), Frame(kDataFrame, 0, 3, 300)}) {
+    for (int i = 0; i < 100'000; ++i) {
+      ASSERT_EQ(Read(message), FrameAbuse::kNone) << i;
+      guard_.ReadSent(sent);
+    }
+    EXPECT_LE(totals_.message_bytes, MessageBytes::kStep);
+  }
+}
+
+TEST_F(FrameGuardTest, MessagesThatTheServerDoesNotReadAreBounded) {
+  const std::string tiny = MakeFrameHeader(kDataFrame, 0, 3, 305) +
+                           std::string("\0\0\0\x01\x2c", 5) + std::string(300, 'm');
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  for (int i = 0; i < 1'000'000 && guard_.abuse() == FrameAbuse::kNone; ++i) Read(tiny);
+  EXPECT_EQ(guard_.abuse(), FrameAbuse::kMessages);
 }
 
 TEST_F(FrameGuardTest, AbuseStays) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,20 +37,30 @@ class MessageGuardTest : public ::testing::Test {
   std::string Read(std::string bytes, size_t piece) {
     for (size_t at = 0; at < bytes.size(); at += piece) {
       const std::span rest = std::span(bytes).subspan(at);
-      EXPECT_GE(guard_.Read(rest.first(std::min(piece, rest.size())), large_), 0);
+      EXPECT_GE(guard_.Read(rest.first(std::min(piece, rest.size())), kept_), 0);
     }
     return bytes;
   }
 
+  // Returns how many bytes it took.
+  uint64_t TakeAll() {
+    uint64_t taken = 0;
+    while (kept_.Take(1000)) taken += 1000;
+    return taken;
+  }
+
   MessageGuard guard_;
-  std::atomic<uint64_t> shared_{0};
-  LargeMessages large_{kMost, shared_};
+  FrameTotals totals_;
+  MessageBytes kept_{kMost, totals_, std::make_shared<ClientTotals>()};
 };
 
 TEST_F(MessageGuardTest, LeavesMessagesUpToTheLimitAlone) {
   const std::string all = Message(0) + Message(kMost) + Message(3) + Message(kMost);
-  for (const size_t piece : {size_t{1}, size_t{7}, all.size()}) EXPECT_EQ(Read(all, piece), all);
-  EXPECT_EQ(large_.bytes(), 0U);
+  for (const size_t piece : {size_t{100}, size_t{777}, all.size()}) {
+    EXPECT_EQ(Read(all, piece), all);
+    guard_.End(kept_);
+    EXPECT_EQ(kept_.bytes(), 0U);
+  }
 }
 
 TEST_F(MessageGuardTest, ACompressedMessageIsRefusedBeforeItIsUnpacked) {
@@ -70,7 +80,7 @@ TEST_F(MessageGuardTest, NoPartOfACompressedMessageIsUnpackedHoweverItComes) {
     all[0] = '\1';
     int begun = 0;
     for (size_t at = 0; at < all.size() && begun >= 0; ++at)
-      begun = guard.Read(std::span(all).subspan(at, 1), large_);
+      begun = guard.Read(std::span(all).subspan(at, 1), kept_);
     EXPECT_EQ(all[0], '\0');
     // Too short for a refusal, it is no message that a service can read; else the connection ends.
     EXPECT_EQ(begun < 0, size == 1000);
@@ -79,9 +89,9 @@ TEST_F(MessageGuardTest, NoPartOfACompressedMessageIsUnpackedHoweverItComes) {
 
 TEST_F(MessageGuardTest, CountsTheMessagesThatBegin) {
   std::string all = Message(0) + Message(3) + Prefix(5).substr(0, 1);
-  EXPECT_EQ(guard_.Read(all, large_), 3);
+  EXPECT_EQ(guard_.Read(all, kept_), 3);
   std::string rest = Prefix(5).substr(1) + "12345";
-  EXPECT_EQ(guard_.Read(rest, large_), 0);
+  EXPECT_EQ(guard_.Read(rest, kept_), 0);
 }
 
 TEST_F(MessageGuardTest, PutsARefusalInPlaceOfATooLargeMessage) {
@@ -112,59 +122,67 @@ TEST_F(MessageGuardTest, ASizeThatComesInPiecesIsStillBounded) {
   EXPECT_EQ(seen.substr(0, 5), Prefix(kMost + MessageRefusal::kBytes));
 }
 
-TEST_F(MessageGuardTest, BoundsTheLargeMessagesOfAllStreams) {
-  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared - kMost));
-  std::string first = Prefix(kMost) + "m";
-  EXPECT_EQ(guard_.Read(first, large_), 1);
-  EXPECT_EQ(first, Prefix(kMost) + "m");
-  MessageGuard second;
-  std::string bytes = Prefix(LargeMessages::kLarge) + std::string(100, 'm');
-  EXPECT_EQ(second.Read(bytes, large_), 1);
+TEST_F(MessageGuardTest, AMessageForWhichThereIsNoRoomIsRefused) {
+  const uint64_t all = TakeAll();
+  std::string bytes = Prefix(1000) + std::string(100, 'm');
+  EXPECT_EQ(guard_.Read(bytes, kept_), 1);
   ASSERT_TRUE(RefusalIn(bytes).has_value());
   EXPECT_EQ(RefusalIn(bytes)->reason, MessageRefusal::Reason::kTooManyAtOnce);
-  // Small ones need no place, and the end of a stream frees one.
+  // One that is shorter than a refusal takes no room.
   MessageGuard small;
-  bytes = Message(100);
-  small.Read(bytes, large_);
-  EXPECT_EQ(bytes, Message(100));
-  guard_.End(large_);
+  bytes = Message(20);
+  EXPECT_EQ(small.Read(bytes, kept_), 1);
+  EXPECT_EQ(bytes, Message(20));
+  kept_.GiveBack(all);
   MessageGuard third;
   bytes = Prefix(kMost);
-  third.Read(bytes, large_);
+  third.Read(bytes, kept_);
   EXPECT_EQ(bytes, Prefix(kMost));
 }
 
 TEST_F(MessageGuardTest, APrefixInPiecesCannotGetAroundThat) {
-  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared));
+  TakeAll();
   std::string start = Prefix(kMost).substr(0, 4);
-  EXPECT_EQ(guard_.Read(start, large_), 1);
+  EXPECT_EQ(guard_.Read(start, kept_), 1);
   std::string last = Prefix(kMost).substr(4);
-  EXPECT_EQ(guard_.Read(last, large_), -1);
+  EXPECT_EQ(guard_.Read(last, kept_), -1);
 }
 
-TEST_F(MessageGuardTest, AConnectionHasItsOwnBytesWhateverOthersTake) {
-  LargeMessages other(kMost, shared_);
-  ASSERT_TRUE(large_.Take(LargeMessages::kOwn + LargeMessages::kShared));
-  EXPECT_TRUE(other.Take(LargeMessages::kOwn));
-  EXPECT_FALSE(other.Take(1));
-  EXPECT_EQ(other.bytes(), LargeMessages::kOwn);
-  // The shared bytes are the first to come back.
-  large_.GiveBack(10);
-  EXPECT_TRUE(other.Take(10));
-  EXPECT_FALSE(other.Take(1));
-  other.GiveBack(LargeMessages::kOwn + 10);
-  large_.GiveBack(LargeMessages::kOwn);
-  EXPECT_EQ(shared_, 0U);
+// It is the client's misfortune that a read ended there.
+TEST_F(MessageGuardTest, ASmallMessageWhosePrefixCameInPiecesPasses) {
+  TakeAll();
+  std::string start = Message(1000).substr(0, 3);
+  EXPECT_EQ(guard_.Read(start, kept_), 1);
+  std::string rest = Message(1000).substr(3);
+  EXPECT_EQ(guard_.Read(rest, kept_), 0);
+  EXPECT_EQ(rest, Message(1000).substr(3));
 }
 
-TEST_F(MessageGuardTest, ThreeMessagesOfTheLargestSizeMayComeAtOnce) {
-  for (const uint64_t max_message : {uint64_t{16} << 20, uint64_t{1} << 30}) {
-    LargeMessages large(max_message, shared_);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(large.Take(max_message));
-    EXPECT_FALSE(large.Take(max_message));
-    large.Leave();
-    EXPECT_EQ(shared_, 0U);
-  }
+TEST_F(MessageGuardTest, PiecesOfAMessageTakeMemoryBesideIt) {
+  std::string start = Prefix(100'000);
+  ASSERT_EQ(guard_.Read(start, kept_), 1);
+  int pieces = 0;
+  TakeAll();
+  std::string piece(1, 'm');
+  while (guard_.Read(piece, kept_) >= 0) ASSERT_LT(++pieces, 100'000);
+  EXPECT_GT(pieces, 10'000);
+}
+
+// gRPC keeps what a client sends beyond what a method reads.
+TEST_F(MessageGuardTest, AMessageIsKeptUntilTheServerHasReadIt) {
+  const uint64_t each = 1000 + MessageGuard::kPieceBytes;
+  std::string bytes = Message(1000);
+  guard_.Read(bytes, kept_);
+  guard_.Read(bytes, kept_);
+  EXPECT_EQ(kept_.bytes(), 2 * each);
+  guard_.OnRead(500, kept_);
+  EXPECT_EQ(kept_.bytes(), 2 * each - 500);
+  std::string begun = Prefix(5000);
+  guard_.Read(begun, kept_);
+  guard_.OnRead(1 << 20, kept_);
+  EXPECT_EQ(kept_.bytes(), 5000 + MessageGuard::kPieceBytes);
+  guard_.End(kept_);
+  EXPECT_EQ(kept_.bytes(), 0U);
 }
 
 TEST(MessageRefusalTest, NoOtherMessageIsTakenForOne) {
