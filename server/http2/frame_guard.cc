@@ -31,6 +31,8 @@ constexpr double kBurstSeconds = 0.25;
 constexpr double kControlFramesOfCall = 4;
 constexpr double kControlFramesOfData = 1;
 constexpr double kControlFramesOfReply = 2;
+// Shorter frames of a reply come of windows of a few bytes, each of which is a WINDOW_UPDATE frame.
+constexpr uint32_t kShortReply = 32;
 
 // So many bytes cost as much as a frame: those that gRPC interprets, and the data of a stream that
 // has ended, of which a client may have sent a window before it learns of the end.
@@ -57,6 +59,9 @@ constexpr int kMostOwed = 1000;
 // An answer is seldom shorter than such a part of what it answers. Of longer questions, a
 // WINDOW_UPDATE frame tells that they were read.
 constexpr uint64_t kQuestionOfAnswer = 8;
+
+// Most of what gRPC and the server take for a call.
+constexpr uint64_t kCallBytes = 8 << 10;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
@@ -177,6 +182,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   found_stream_ = &streams_[frame.stream];
   found_ = frame.stream;
   found_stream_->client_ended = (frame.flags & kEndStream) != 0;
+  if (!messages_.Charge(kCallBytes)) return FrameAbuse::kMessages;
   control_frames_.Drain(kControlFramesOfCall);
   return Draw(frame.length / kBytesOfWork, now);
 }
@@ -234,7 +240,8 @@ void FrameGuard::ReadSent(std::span<const char> bytes) {
 void FrameGuard::BeginSentFrame(const FrameHeader& frame) {
   switch (frame.type) {
     case kData:
-      control_frames_.Drain(kControlFramesOfReply);
+      control_frames_.Drain(kControlFramesOfReply * std::min(frame.length, kShortReply) /
+                            kShortReply);
       last_answer_ = last_read_;
       if (Stream* const stream = Find(frame.stream); stream != nullptr)
         stream->messages.OnRead(kQuestionOfAnswer * frame.length, messages_);
@@ -299,6 +306,7 @@ void FrameGuard::EndStream(uint32_t stream) {
   Stream* const ended = Find(stream);
   if (ended == nullptr) return;
   ended->messages.End(messages_);
+  messages_.GiveBack(kCallBytes);
   header_bytes_ -= ended->header_bytes;
   streams_.erase(stream);
   found_ = 0;

@@ -7,14 +7,14 @@
 
 namespace millrace::server {
 
-// Bounds the bytes of messages that the open calls of a connection keep in memory. A connection has
+// Bounds the memory that the open calls of a connection take with their messages. A connection has
 // bytes of its own, takes more from those that all connections share, and its address has a fair
 // share of what all may have. One thread at a time.
 class MessageBytes {
  public:
   // A connection's own bytes take a message of the largest size, and the shared ones two.
   static constexpr uint64_t kLeastMessage = 16 << 20;
-  static constexpr uint64_t kBesideMessage = 2 << 20;
+  static constexpr uint64_t kBesideMessage = 1 << 20;
   static constexpr uint64_t kMessagesOfAll = 32;  // of the largest size
   // Charges may exceed the limits by so much, because they cannot be refused.
   static constexpr uint64_t kSlack = 4 << 20;

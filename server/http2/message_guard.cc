@@ -12,6 +12,9 @@ int MessageGuard::Read(std::span<char> bytes, MessageBytes& kept) {
   while (at < bytes.size()) {
     if (refused_ && prefix_filled_ == kPrefixBytes) {
       const MessageRefusal::Bytes refusal = refusal_.Encode();
+      // gRPC keeps also what follows, until the server has read the refusal; of a call's first
+      // message, it does so at once.
+      if (!is_first_ && !Charge(bytes.size() - at, kept)) return -1;
       for (; at < bytes.size() && refusal_written_ < refusal.size(); ++at)
         bytes[at] = static_cast<char>(refusal[refusal_written_++]);
       std::fill(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.end(), '\0');
@@ -21,21 +24,21 @@ int MessageGuard::Read(std::span<char> bytes, MessageBytes& kept) {
       const size_t taken = std::min<size_t>(left_, bytes.size() - at);
       left_ -= static_cast<uint32_t>(taken);
       at += taken;
-      if (left_ == 0) {
-        current_ = 0;
-        prefix_filled_ = 0;
-      }
+      if (left_ == 0) Finish();
       continue;
     }
     if (prefix_filled_ == 0) ++begun;
     if (!ReadPrefix(bytes, at, kept)) return -1;
     ++at;
-    if (prefix_filled_ == kPrefixBytes && left_ == 0 && !refused_) {
-      current_ = 0;
-      prefix_filled_ = 0;
-    }
+    if (prefix_filled_ == kPrefixBytes && left_ == 0 && !refused_) Finish();
   }
   return begun;
+}
+
+void MessageGuard::Finish() {
+  current_ = 0;
+  prefix_filled_ = 0;
+  is_first_ = false;
 }
 
 void MessageGuard::OnRead(uint64_t bytes, MessageBytes& kept) {

@@ -39,6 +39,7 @@ class MessageGuard {
   // Takes one byte of the prefix. Returns false if the message cannot be refused but must be.
   bool ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& kept);
   bool Charge(uint64_t bytes, MessageBytes& kept);
+  void Finish();  // the message
 
   uint32_t left_ = 0;     // bytes of the message to come
   uint32_t size_ = 0;     // as read so far
@@ -46,6 +47,7 @@ class MessageGuard {
   uint64_t current_ = 0;  // of these, by the message that has not come whole
   uint8_t prefix_filled_ = 0;
   uint8_t refusal_written_ = 0;
+  bool is_first_ = true;
   bool compressed_ = false;
   bool refused_ = false;
   MessageRefusal refusal_;

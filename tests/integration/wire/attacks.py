@@ -18,6 +18,7 @@ from .http2 import (
     DATA,
     END_HEADERS,
     END_STREAM,
+    GOAWAY,
     HEADERS,
     MAX_FRAME,
     PADDED,
@@ -204,11 +205,12 @@ def short_frames_of_a_message() -> Iterator[bytes]:
 def further_messages() -> Iterator[bytes]:
     """Of calls that take one message and cannot answer, because the client takes no data."""
     yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)) + ACKNOWLEDGED
-    more = frame(DATA, 0, 0, grpc_message(bytes(MAX_FRAME - 5)))
+    more = grpc_message(bytes(MAX_FRAME - 5))
+    for stream in range(1, 2001, 2):
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(LIVE)) + frame(DATA, 0, stream, grpc_message(b""))
     for _ in range(3):
         for stream in range(1, 2001, 2):
-            start = frame(HEADERS, END_HEADERS, stream, call_headers(LIVE)) + frame(DATA, 0, stream, grpc_message(b"")) if _ == 0 else b""
-            yield start + more[:5] + struct.pack(">I", stream) + more[9:]
+            yield frame(DATA, 0, stream, more)
     time.sleep(60)
 
 
@@ -285,6 +287,83 @@ def trailers_again() -> Iterator[bytes]:
     return flood(trailers, start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)))
 
 
+def expired_calls() -> Iterator[bytes]:
+    """Calls that are over when they come."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers(LIVE, "1n"), grpc_message(b""))
+
+
+def timeouts_that_are_none() -> Iterator[bytes]:
+    """gRPC logs each."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers(LIVE, "x" * 100), grpc_message(b""))
+
+
+def calls_without_a_message() -> Iterator[bytes]:
+    yield ACKNOWLEDGED
+    yield from calls(call_headers(METHOD), flags=END_HEADERS | END_STREAM)
+
+
+def malformed_binary_headers() -> Iterator[bytes]:
+    yield ACKNOWLEDGED
+    yield from calls(call_headers(LIVE) + b"\0" + bytes([5]) + b"x-bin" + bytes([100]) + b"*" * 100, grpc_message(b""))
+
+
+def table_sizes() -> Iterator[bytes]:
+    """Headers that resize the decoder's table again and again."""
+    yield ACKNOWLEDGED
+    yield from calls(b"\x20\x3f\xe1\x1f" * 2000 + call_headers("x/y"))
+
+
+def padded_headers() -> Iterator[bytes]:
+    yield ACKNOWLEDGED
+    yield from calls(b"\xff" + call_headers("x/y") + bytes(255), flags=END_HEADERS | PADDED)
+
+
+def interrupted_headers() -> Iterator[bytes]:
+    """Headers whose end another frame precedes."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        yield frame(HEADERS, 0, stream, call_headers("x/y")) + frame(PING, 0, 0, bytes(8)) + frame(CONTINUATION, END_HEADERS, stream, b"")
+
+
+def watches() -> Iterator[bytes]:
+    """Calls that never end, as many as the server takes."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers("grpc.health.v1.Health/Watch"), grpc_message(b""))
+
+
+def changing_windows() -> Iterator[bytes]:
+    """Settings that concern each of many open calls."""
+    yield from flood(*(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, window)) for window in (0, 65535)), start=ACKNOWLEDGED + b"".join(
+        frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) for stream in range(1, 2001, 2)))
+
+
+def answers_byte_by_byte() -> Iterator[bytes]:
+    """Calls whose answers get room for a byte at a time, and that send further messages meanwhile."""
+    yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0)) + ACKNOWLEDGED
+    streams = range(1, 2001, 2)
+    more = grpc_message(bytes(4000))
+    for stream in streams:
+        yield frame(HEADERS, END_HEADERS, stream, call_headers("inference.GRPCInferenceService/ServerMetadata")) + frame(
+            DATA, 0, stream, grpc_message(b""))
+    while True:
+        for stream in streams:
+            yield frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", 1)) + frame(DATA, 0, stream, more)
+
+
+def questions_without_answers_read() -> Iterator[bytes]:
+    """Long answers to short questions, on one stream."""
+    question = grpc_message(b"\x22\x1e" + b"inference.GRPCInferenceService"[:30])   # file_containing_symbol
+    return flood(frame(DATA, 0, 1, question), start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(
+        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo")))
+
+
+def hang_ups() -> Iterator[bytes]:
+    """Connections that end after a call."""
+    yield ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)) + frame(DATA, 0, 1, b"\0\0\0\x40\0" + bytes(1000))
+
+
 def on_an_open_call(*frames: bytes) -> Callable[[], Iterator[bytes]]:
     return lambda: flood(*frames, start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)))
 
@@ -300,6 +379,15 @@ FLOODS = {
     "data of no stream": on_an_open_call(frame(DATA, 0, 4001, bytes(MAX_FRAME))),
     "unknown frames": on_an_open_call(frame(0xfa, 0, 1, bytes(100))),
     "long unknown frames": on_an_open_call(frame(0xfa, 0xff, 0, bytes(MAX_FRAME))),
+    "goaways": on_an_open_call(frame(GOAWAY, 0, 0, bytes(8) + b"why" * 100)),
+    "acknowledged pings": on_an_open_call(frame(PING, ACK, 0, bytes(8))),
+    "window updates of the connection": on_an_open_call(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1))),
+    "windows of no size": on_an_open_call(frame(WINDOW_UPDATE, 0, 1, bytes(4))),
+    "resets of no stream": on_an_open_call(frame(RST_STREAM, 0, 4001, bytes(4))),
+    "continuations of nothing": on_an_open_call(frame(CONTINUATION, END_HEADERS, 1, b"\x82")),
+    "data after the end": on_an_open_call(frame(DATA, END_STREAM, 1, bytes(5)), frame(DATA, 0, 1, bytes(MAX_FRAME))),
+    "data of the connection": on_an_open_call(frame(DATA, 0, 0, bytes(100))),
+    "frames of 16 MiB": on_an_open_call(frame(0xfa, 0, 0, bytes((1 << 24) - 1))),
     "push promises": on_an_open_call(frame(PUSH_PROMISE, END_HEADERS, 1, bytes(5))),
 }
 
@@ -311,7 +399,8 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         medium_messages_without_their_end, pieces_between_other_calls, headers_between_other_calls, short_frames_of_a_message,
         further_messages, answers_without_a_window, gzip_bomb, prefix_byte_by_byte,
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
-        trailers_again)} | FLOODS
+        trailers_again, expired_calls, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
+        interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, hang_ups)} | FLOODS
 
 
 def connect(port: int, tls: bool) -> socket.socket:

@@ -438,7 +438,7 @@ TEST_F(FrameGuardTest, MessagesAreGivenBackWithTheirCallsAndTheConnection) {
   EXPECT_GE(totals_.message_bytes, 4U << 20);
   EXPECT_EQ(totals_.message_bytes, address_->message_bytes);
   guard_.ReadSent(Frame(kRstStreamFrame, 0, stream_, 4));
-  EXPECT_LE(totals_.message_bytes, MessageBytes::kStep);
+  EXPECT_LE(totals_.message_bytes, 2 * MessageBytes::kStep);
   guard_.Leave();
   EXPECT_EQ(totals_.message_bytes, 0U);
   EXPECT_EQ(address_->message_bytes, 0U);
@@ -455,8 +455,24 @@ TEST_F(FrameGuardTest, AMessageThatTheServerHasReadIsGivenBack) {
       ASSERT_EQ(Read(message), FrameAbuse::kNone) << i;
       guard_.ReadSent(sent);
     }
-    EXPECT_LE(totals_.message_bytes, MessageBytes::kStep);
+    EXPECT_LE(totals_.message_bytes, 3 * MessageBytes::kStep);
   }
+}
+
+// The server sends its answer a byte at a time.
+TEST_F(FrameGuardTest, WindowsOfAByteAreAFlood) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  int windows = 0;
+  while (Read(Frame(kWindowUpdateFrame, 0, stream_, 4)) == FrameAbuse::kNone) {
+    guard_.ReadSent(Frame(kDataFrame, 0, stream_, 1));
+    ASSERT_LT(++windows, 100);
+  }
+  EXPECT_EQ(guard_.abuse(), FrameAbuse::kControlFrames);
+}
+
+TEST_F(FrameGuardTest, OpenCallsTakeMemory) {
+  for (size_t i = 0; i < kFrameLimits.streams; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  EXPECT_GE(totals_.message_bytes, kFrameLimits.streams * 4096);
 }
 
 TEST_F(FrameGuardTest, MessagesThatTheServerDoesNotReadAreBounded) {

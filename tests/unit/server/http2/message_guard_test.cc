@@ -168,6 +168,15 @@ TEST_F(MessageGuardTest, PiecesOfAMessageTakeMemoryBesideIt) {
   EXPECT_GT(pieces, 10'000);
 }
 
+TEST_F(MessageGuardTest, WhatFollowsARefusalIsKeptToo) {
+  std::string bytes = Message(0);
+  ASSERT_EQ(guard_.Read(bytes, kept_), 1);
+  TakeAll();
+  bytes = Message(4000);
+  int messages = 0;
+  while (guard_.Read(bytes, kept_) >= 0) ASSERT_LT(++messages, 10'000);
+}
+
 // gRPC keeps what a client sends beyond what a method reads.
 TEST_F(MessageGuardTest, AMessageIsKeptUntilTheServerHasReadIt) {
   const uint64_t each = 1000 + MessageGuard::kPieceBytes;
