@@ -7,6 +7,9 @@
 #include <grpc/slice.h>
 #include <grpcpp/version_info.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "absl/status/status.h"
 
 // Later versions differ in what they keep.
@@ -23,10 +26,25 @@ using Parser = absl::Status (*)(void* parser, grpc_chttp2_transport* transport,
 
 Parser NextParser(const char* name) { return reinterpret_cast<Parser>(dlsym(RTLD_NEXT, name)); }
 
+// gRPC puts its count before the bytes of a copy, and 16 KiB, the payload of a long message's
+// frames, would then take 20 KiB of most allocators.
+constexpr size_t kApart = 4096;
+
+grpc_slice Copy(const grpc_slice& payload) {
+  const uint8_t* const bytes = GRPC_SLICE_START_PTR(payload);
+  const size_t size = GRPC_SLICE_LENGTH(payload);
+  if (size >= kApart) {
+    if (void* const copy = std::malloc(size); copy != nullptr) {
+      std::memcpy(copy, bytes, size);
+      return grpc_slice_new(copy, size, std::free);
+    }
+  }
+  return grpc_slice_from_copied_buffer(reinterpret_cast<const char*>(bytes), size);
+}
+
 absl::Status ParseCopy(Parser next, void* parser, grpc_chttp2_transport* transport,
                        grpc_chttp2_stream* stream, const grpc_slice& payload, int is_last) {
-  const grpc_slice copy = grpc_slice_from_copied_buffer(
-      reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(payload)), GRPC_SLICE_LENGTH(payload));
+  const grpc_slice copy = Copy(payload);
   absl::Status status = next(parser, transport, stream, copy, is_last);
   grpc_slice_unref(copy);
   return status;
