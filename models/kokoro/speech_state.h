@@ -21,7 +21,7 @@ struct SpeechState final : models::RequestState {
                      .first_clause_alone = true,
                      .pauses = pauses,
                      .sample_rate = sample_rate,
-                     .stretches = true}),
+                     .stretched_symbols = speech::kAllSymbols}),
         recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
 
   speech::SpeechPlan plan;

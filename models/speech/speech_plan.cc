@@ -128,7 +128,7 @@ double SpeechPlan::WorkLeft(double spoken_part) const {
   const double work = models::kSentenceWork * static_cast<double>(units_.size() - next_) +
                       static_cast<double>(end - unit.data());
   const double spoken = spoken_part * (models::kSentenceWork + static_cast<double>(unit.size()));
-  return (work - spoken) / (manner_.stretches ? 1 : input_.speed);
+  return (work - spoken) / (manner_.stretched_symbols == kAllSymbols ? 1 : input_.speed);
 }
 
 bool SpeechPlan::Halve() {
@@ -165,7 +165,7 @@ std::vector<int64_t> SpeechPlan::ScaledFrames(std::span<const int64_t> frames) c
   for (const PhonemeSymbol& symbol : read_.symbols) {
     sounds[symbol.first_id] = models::IsSound(models::DecodeAt(text_.phonemes, symbol.begin).value);
   }
-  return ScaleFrames(frames, sounds, speed());
+  return ScaleFrames(frames, sounds, network_speed());
 }
 
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
@@ -177,8 +177,7 @@ int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
 }
 
 int64_t SpeechPlan::NetworkSamples(float seconds, int sample_rate) const {
-  return manner_.stretches ? std::lround(static_cast<double>(seconds) * sample_rate)
-                           : Scaled(seconds, sample_rate);
+  return std::lround(static_cast<double>(seconds) * sample_rate / network_speed());
 }
 
 std::optional<int64_t> SpeechPlan::MarkedPause(size_t part, int sample_rate,
@@ -236,10 +235,10 @@ void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t origin, int64_t befo
   const std::vector<int64_t>& bounds = times.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
+  const bool stretches = Stretches();
   const auto heard = [&](int64_t sample) {
     sample -= origin;
-    return before +
-           (manner_.stretches ? std::llround(static_cast<double>(sample) / speed()) : sample);
+    return before + (stretches ? std::llround(static_cast<double>(sample) / speed()) : sample);
   };
   // Sound that was cut off at the beginning has no time of its own.
   const auto add = [&](std::string text, int64_t begin, int64_t end, size_t character,
@@ -330,7 +329,7 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   sound.insert(sound.end(), samples.begin() + begin,
                samples.begin() + std::clamp(end, begin, size));
   if (end > size) sound.insert(sound.end(), static_cast<size_t>(end - size), 0.0F);
-  if (manner_.stretches) sound = StretchTime(sound, speed(), sample_rate);
+  if (Stretches()) sound = StretchTime(sound, speed(), sample_rate);
   chunk.samples.assign(static_cast<size_t>(before), 0.0F);
   chunk.samples.insert(chunk.samples.end(), sound.begin(), sound.end());
   ApplyGain(manner_of_unit().gain_db, chunk.samples);

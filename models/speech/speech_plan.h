@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,9 @@
 #include "models/text/phoneme_text.h"
 
 namespace millrace::speech {
+
+// For SpeechPlan::Manner::stretched_symbols: every unit is stretched.
+inline constexpr size_t kAllSymbols = std::numeric_limits<size_t>::max();
 
 // Returns the slowest speed that the input asks for, in any part of its text.
 float SlowestSpeed(const models::SynthesizeInput& input);
@@ -40,9 +44,9 @@ class SpeechPlan {
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
     int sample_rate = 0;  // of a text that has only pauses
-    // The network speaks at normal speed, and its audio is stretched to the speed that is asked
-    // for. Only for units of one chunk.
-    bool stretches = false;
+    // The network speaks units of at most so many phoneme symbols at normal speed, and their audio
+    // is stretched to the speed that is asked for. Such a unit must be one chunk.
+    size_t stretched_symbols = 0;
   };
 
   SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
@@ -56,6 +60,10 @@ class SpeechPlan {
   // The voice of the current unit; empty: the model's default. Its speed.
   const std::string& voice() const;
   float speed() const { return input_.speed * manner_of_unit().speed; }
+  // Returns true if the network speaks the current unit at normal speed, to be stretched.
+  bool Stretches() const { return speed() != 1 && symbols() <= manner_.stretched_symbols; }
+  // The speed at which the network speaks the current unit.
+  float network_speed() const { return Stretches() ? 1 : speed(); }
   // Returns the number of units that were spoken before.
   size_t spoken() const { return spoken_; }
   // Returns the work of all units that are not spoken yet, in the unit of EstimateWork;
@@ -66,7 +74,7 @@ class SpeechPlan {
 
   // Replaces the current unit with its halves. Returns false when it is too short for that.
   bool Halve();
-  // Returns the frames at speed() of ids() that last so many frames at normal speed.
+  // Returns the frames at network_speed() of ids() that last so many frames at normal speed.
   std::vector<int64_t> ScaledFrames(std::span<const int64_t> frames) const;
   // Sets the number of frames that each of ids() lasts.
   void SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame);

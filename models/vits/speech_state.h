@@ -21,6 +21,9 @@ struct SpeechState final : models::RequestState {
   // seconds.
   static constexpr int64_t kFirstChunkFrames = 32;
   static constexpr int64_t kChunkFrames = 384;
+  // About two seconds. In shorter units the sounds at both ends, which last about as long at any
+  // speed, would make more than 3 % of the time.
+  static constexpr size_t kStretchedSymbols = 32;
 
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop,
               int sample_rate, const speech::SpeechCache::ForModel& cache)
@@ -28,13 +31,14 @@ struct SpeechState final : models::RequestState {
         plan(input, {.lead_samples = static_cast<size_t>(kFirstChunkFrames * hop),
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
                      .pauses = pauses,
-                     .sample_rate = sample_rate}),
+                     .sample_rate = sample_rate,
+                     .stretched_symbols = kStretchedSymbols}),
         recorder(input.use_cache ? cache : speech::SpeechCache::ForModel()) {}
 
   // Returns the number of frames of the unit that the next step speaks.
   int64_t NextChunk(bool streamed) const {
     const int64_t rest = frames - spoken;
-    if (!streamed) return rest;
+    if (!streamed || plan.Stretches()) return rest;
     // The next chunk is as long as the audio that the listener already has.
     const int64_t chunk = std::clamp(spoken, kFirstChunkFrames, kChunkFrames);
     return rest < chunk + tail_frames ? rest : chunk;

@@ -40,7 +40,7 @@ speech::UnitInput VitsSynthesizer::UnitOf(models::Request& request) const {
   speech::UnitInput unit{
       .ids = plan.ids(),
       .voices = {{.voice = static_cast<size_t>(FindSpeaker(speakers_, plan.voice())->id)}},
-      .speed = plan.speed(),
+      .speed = plan.network_speed(),
       .noise_scale = NoiseScale(input),
       .noise_w = NoiseW(input)};
   // Without noise a unit sounds the same wherever it stands.

@@ -97,6 +97,16 @@ def test_piper_speaks_as_fast_as_it_is_told(daemon, speed, near):
     assert speak(daemon, speed=speed).duration_seconds * speed == pytest.approx(normal, rel=near)
 
 
+@pytest.mark.parametrize("text", ["No.", "Hello.", "Thank you.", "Good morning, everyone.", "Please close the door now.",
+                                  "The train to Boston leaves at half past nine."])
+def test_piper_speaks_few_words_as_fast_as_it_is_told(daemon, text):
+    for seed in range(4):
+        normal = speak(daemon, text, seed=seed).duration_seconds
+        for speed in (0.5, 0.75, 1.5, 2):
+            duration = speak(daemon, text, seed=seed, speed=speed).duration_seconds * speed
+            assert duration == pytest.approx(normal, rel=0.03), (seed, speed)
+
+
 @pytest.mark.parametrize("text", ["No.", "Hello.", TEXT])
 @pytest.mark.parametrize("voice", ["jm_kumo", "jf_alpha"])
 def test_kokoro_speaks_exactly_as_fast_as_it_is_told(daemon, text, voice):

@@ -161,7 +161,7 @@ TEST_F(SpeechPlanTest, StretchedUnitsAndTheirTimesAreTrueToTheSpeed) {
     input.phoneme_times = true;
     input.speed = speed;
     models::Request request(input, TimePoint::max(), sink_);
-    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {.stretches = true});
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {.stretched_symbols = 3});
     EXPECT_TRUE(plan.Prepare(request, reader_));
     plan.SetFrames(std::vector<int64_t>{80, 40, 0, 40, 0, 80, 0, 0}, 100);
     return plan.TakeChunk(samples, 8000, true);

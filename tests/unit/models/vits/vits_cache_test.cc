@@ -89,7 +89,7 @@ TEST_F(VitsCacheTest, AStreamUsesWhatWasSpokenAsAWhole) {
 }
 
 TEST_F(VitsCacheTest, OtherSettingsAreOtherAudio) {
-  speech::OutputsOf(*cached_, speech::Say("Hello there."));
+  speech::OutputsOf(*cached_, speech::Say(kLongSentence));
   const std::vector<std::function<void(models::SynthesizeInput&)>> changes = {
       [](models::SynthesizeInput& input) { input.text = "Hello here."; },
       [](models::SynthesizeInput& input) { input.voice = "speaker1"; },
@@ -99,11 +99,20 @@ TEST_F(VitsCacheTest, OtherSettingsAreOtherAudio) {
       [](models::SynthesizeInput& input) { input.seed = 1; },
       [](models::SynthesizeInput& input) { input.first_sentence = 1; }};
   for (size_t i = 0; i < changes.size(); ++i) {
-    models::SynthesizeInput input = speech::Say("Hello there.");
+    models::SynthesizeInput input = speech::Say(kLongSentence);
     changes[i](input);
     speech::ExpectSame(speech::OutputsOf(*cached_, input), speech::OutputsOf(*plain_, input));
     EXPECT_EQ(hits(), 0U) << i;
   }
+}
+
+TEST_F(VitsCacheTest, OtherSpeedsOfAShortSentenceAreStretchedFromTheSameAudio) {
+  models::SynthesizeInput input = speech::SayWithTimes("Hello there.");
+  speech::OutputsOf(*cached_, input);
+  input.speed = 1.25F;
+  speech::ExpectSame(speech::OutputsWithoutABatch(*cached_, input),
+                     speech::OutputsOf(*plain_, input));
+  EXPECT_EQ(hits(), 1U);
 }
 
 TEST_F(VitsCacheTest, PausesAndLevelsAreSetBehindTheCache) {
