@@ -15,6 +15,10 @@ char32_t Folded(char32_t c) {
   switch (c) {
     case 0x3000:  // ideographic space
       return ' ';
+    case 0x2032:  // primes, for feet and inches
+      return '\'';
+    case 0x2033:
+      return '"';
     case 0x3BC:  // mu, for the micro sign
       return 0xB5;
     case 0x2126:  // the ohm sign

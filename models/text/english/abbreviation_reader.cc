@@ -57,6 +57,11 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
       return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next));
     }
+    case When::kStopAndMore: {
+      const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
+      return stop && (IsAsciiDigit(ByteAt(text, next)) ||
+                      (next == end + 2 && IsAsciiLower(ByteAt(text, next))));
+    }
     case When::kStopAndName:
       return stop && NextIsCapital(text, end + 1);
     case When::kStopAfterName:

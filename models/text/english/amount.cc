@@ -1,6 +1,7 @@
 #include "models/text/english/amount.h"
 
 #include "models/text/ascii.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 
@@ -17,6 +18,30 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
       amount.whole += text.substr(end + 1, 3);
       amount.grouped = true;
       end += 4;
+    }
+  }
+  // "1 000 000" and, with a space that does not break, "5 000".
+  if (!amount.grouped && !amount.whole.empty() && amount.whole.size() <= 3) {
+    size_t last = end;
+    size_t groups = 0;
+    bool unbroken = true;
+    std::string digits;
+    constexpr size_t kMostGroups = 6;
+    while (groups < kMostGroups) {
+      const CodePoint space = DecodeAt(text, last);
+      if (!IsSpace(space.value) || space.value < ' ') break;
+      const size_t begin = last + space.bytes;
+      if (DigitsEnd(text.substr(0, begin + 4), begin) != begin + 3) break;
+      digits += text.substr(begin, 3);
+      unbroken = unbroken && space.value != ' ';
+      last = begin + 3;
+      ++groups;
+    }
+    if (groups > 0 && (unbroken || groups > 1) && !IsAsciiAlnum(ByteAt(text, last)) &&
+        amount.whole[0] != '0') {
+      amount.whole += digits;
+      amount.grouped = true;
+      end = last;
     }
   }
   // Indian numbers have pairs of digits before the last three: "1,00,000".

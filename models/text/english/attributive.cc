@@ -39,7 +39,14 @@ bool NounFollows(std::string_view text, size_t at) {
     at = close + 1;
   }
   const std::string word = WordBehindSpace(text, at);
+  if (word.size() == 2 && IsAsciiUpper(word[0]) && IsAsciiUpper(word[1])) return true;  // "TV"
   return word.size() >= 3 && !std::ranges::binary_search(kNoNouns, std::string_view(word));
+}
+
+bool CashFollows(std::string_view text, size_t at) {
+  constexpr std::array<std::string_view, 6> kCash = {"bill",  "bills", "coin",
+                                                     "coins", "note",  "notes"};
+  return std::ranges::binary_search(kCash, std::string_view(WordBehindSpace(text, at)));
 }
 
 bool PluralFollows(std::string_view text, size_t at) {

@@ -11,6 +11,8 @@ namespace millrace::models {
 // Returns true if the text goes on at `at` with a noun, to which an amount before it belongs: "a $5
 // bill", "a 10m (32ft) passage".
 bool NounFollows(std::string_view text, size_t at);
+// Returns true if it goes on with a coin or a note of that value: "£10 notes".
+bool CashFollows(std::string_view text, size_t at);
 // Returns true if the text goes on with the plural of things that are counted: "2010 units".
 bool PluralFollows(std::string_view text, size_t at);
 // Returns true if a number of four digits after the word, in lower case, is rather a year.

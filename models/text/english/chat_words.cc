@@ -15,11 +15,12 @@ struct ChatWord {
 };
 
 // Sorted by bytes.
-constexpr std::array<ChatWord, 22> kChatWords = {{{"afaik", "as far as I know"},
+constexpr std::array<ChatWord, 23> kChatWords = {{{"afaik", "as far as I know"},
                                                   {"bc", "because"},
                                                   {"brb", "be right back"},
                                                   {"brr", "burr"},
                                                   {"btw", "by the way"},
+                                                  {"cmd", "command"},
                                                   {"grr", "gur"},
                                                   {"idc", "I don't care"},
                                                   {"idk", "I don't know"},

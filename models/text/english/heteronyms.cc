@@ -19,7 +19,7 @@ struct VerbAndNoun {
 };
 
 // Sorted by bytes.
-constexpr std::array<VerbAndNoun, 58> kVerbsAndNouns = {{
+constexpr std::array<VerbAndNoun, 62> kVerbsAndNouns = {{
     {"abuse", "abj'u:z", "abj'u:s"},
     {"advocate", "'adv@k,eIt", "'adv@k@t"},
     {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
@@ -27,6 +27,7 @@ constexpr std::array<VerbAndNoun, 58> kVerbsAndNouns = {{
     {"associate", "as'oUsI2;,eIt", "as'oUsI2;@t"},
     {"attribute", "atr'Ibju:t", "'atrIbj,u:t"},
     {"close", "kl'oUz", "kl'oUz"},
+    {"combine", "k@mb'aIn", "k'0mbaIn"},
     {"conduct", "k@nd'Vkt", "k'0ndVkt"},
     {"conflict", "k@nfl'Ikt", "k'0nflIkt"},
     {"content", "k@nt'Ent", "k'0ntEnt"},
@@ -47,14 +48,17 @@ constexpr std::array<VerbAndNoun, 58> kVerbsAndNouns = {{
     {"estimates", "'EstIm,eIts", "'EstIm@ts"},
     {"excuse", "Ekskj'u:z", "Ekskj'u:s"},
     {"export", "Eksp'o@t", "'Ekspo@t"},
+    {"exports", "Eksp'o@ts", "'Ekspo@ts"},
     {"extract", "Ekstr'akt", "'Ekstrakt"},
     {"graduate", "gr'adju:,eIt", "gr'adZu:@t"},
     {"house", "h'aUz", "h'aUs"},
     {"houses", "h'aUzI2z", "h'aUzI2z"},
     {"import", "Imp'o@t", "'Impo@t"},
+    {"imports", "Imp'o@ts", "'Impo@ts"},
     {"increase", "INkr'i:s", "'INkri:s"},
     {"increases", "INkr'i:sI2z", "'INkri:sI2z"},
     {"insult", "Ins'Vlt", "'InsVlt"},
+    {"invalid", "Inv'alId", "'Inv@lId"},
     {"live", "l'Iv", "l'aIv"},
     {"moderate", "m'0d3r,eIt", "m'0d3r@t"},
     {"object", "0bdZ'Ekt", "'0bdZEkt"},
@@ -131,9 +135,10 @@ bool IsMetal(const Neighbours& near) {
       !IsDeterminer(after))
     return true;
   if (near.Before().empty() && (after == "is" || after == "was")) return true;
-  return IsOneOf(after, {"pipe", "pipes", "paint", "poisoning", "acid", "bullet", "bullets",
-                         "pencil", "pencils", "weight", "weights", "ore", "content", "levels",
-                         "exposure", "shot", "crystal", "solder"}) &&
+  return IsOneOf(after, {"pipe",     "pipes",     "paint",   "mine",   "mines",   "sheet",
+                         "roof",     "poisoning", "acid",    "bullet", "bullets", "pencil",
+                         "pencils",  "weight",    "weights", "ore",    "content", "levels",
+                         "exposure", "shot",      "crystal", "solder"}) &&
          near.Before() != "to";
 }
 
@@ -152,9 +157,11 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return fish ? WordSound{"bˈæs", "b'as"} : WordSound{"bˈAs", "b'eIs"};
   }
   if (word == "bow") {
-    const bool bends = IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
+    const bool taken = IsOneOf(near.Before(2), {"take", "takes", "took", "taking", "taken"}) ||
+                       IsOneOf(near.Before(3), {"take", "takes", "took", "taking", "taken"});
+    const bool bends = taken || IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
                        IsOneOf(after, {"down", "before", "out"}) ||
-                       near.Near({"take", "took", "taking", "ship", "stern", "curtain", "applau"});
+                       near.Near({"ship", "stern", "curtain", "applau"});
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
   }
   if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
@@ -186,6 +193,11 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
                  "quantity", "scale",     "size",        "traces",   "variations"});
     return tiny ? WordSound{"mInˈut", "maIn'u:t"} : WordSound{"mˈɪnət", "m'InIt"};
   }
+  // An adjective, or the month in small letters.
+  if (word == "august") {
+    const bool noble = IsDeterminer(before) && !after.empty() && !IsOneOf(after, {"of", "the"});
+    return noble ? WordSound{"ɔɡˈʌst", "O:g'Vst"} : WordSound{"ˈɔɡəst", "'O:g@st"};
+  }
   if (word == "resent") return WordSound{"ɹəzˈɛnt", "rIz'Ent"};
   if (word == "contents" && !IsSubject(before)) return WordSound{"kˈɑntˌɛnts", "k'0ntEnts"};
   if (word == "refuse" &&
@@ -200,6 +212,13 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     const bool verb = before == "so" && (after == "it" || after == "the" || after == "them");
     const bool end = before == "the" && after == "of";
     if (verb || end) return WordSound{"klˈOz", "kl'oUz"};
+    // "He stood close by".
+    const bool near_by =
+        IsOneOf(before, {"came",  "come",  "comes",  "draw", "drew",   "gets",  "got",  "hold",
+                         "holds", "keep",  "keeps",  "kept", "lived",  "lives", "sat",  "sit",
+                         "sits",  "stand", "stands", "stay", "stayed", "stays", "stood"}) ||
+        IsOneOf(after, {"by", "enough", "together"});
+    if (near_by && !IsSubject(before) && before != "to") return WordSound{"klˈOs", "kl'oUs"};
   }
   if (word == "read" && IsSubject(before) &&
       IsOneOf(near.Before(2), {"have", "has", "had", "haven't", "hasn't", "hadn't"})) {
@@ -221,17 +240,17 @@ std::optional<WordSound> FindException(std::string_view word) {
     WordSound sound;
   };
   // Sorted by bytes.
-  static constexpr std::array<Entry, 10> kEntries = {{
-      {"covid", {"", "k'oUvId"}},
-      {"cuda", {"kˈudə", "k'u:d@"}},
-      {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
-      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
-      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},
-      {"nguyen", {"wˈɪn", "w'In"}},
-      {"quinoa", {"", "k'i:nwA:"}},
-      {"unesco", {"", "ju:n'EskoU"}},
-      {"versailles", {"", "v3s'aI"}},
-      {"zip", {"zˈɪp", "z'Ip"}},
+  static constexpr std::array<Entry, 20> kEntries = {{
+      {"covid", {"", "k'oUvId"}},        {"cuda", {"kˈudə", "k'u:d@"}},
+      {"gif", {"ɡˈɪf", "g'If"}},         {"gifs", {"ɡˈɪfs", "g'Ifs"}},
+      {"gnocchi", {"", "nj'0ki"}},       {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
+      {"ipv", {"", ",aIp,i:v'i:"}},      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
+      {"jpeg", {"ʤˈApˌɛɡ", "dZ'eIpEg"}}, {"jpegs", {"ʤˈApˌɛɡz", "dZ'eIpEgz"}},
+      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},  {"mig", {"", "m'Ig"}},
+      {"nguyen", {"wˈɪn", "w'In"}},      {"quinoa", {"", "k'i:nwA:"}},
+      {"unesco", {"", "ju:n'EskoU"}},    {"versailles", {"", "v3s'aI"}},
+      {"xi", {"ʃˈi", "S'i:"}},           {"xi'an", {"ʃˈiˈɑn", "S,i:'0n"}},
+      {"yaml", {"jˈæmᵊl", "j'am@l"}},    {"zip", {"zˈɪp", "z'Ip"}},
   }};
   static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
   const auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
@@ -243,7 +262,8 @@ std::optional<WordSound> FindException(std::string_view word) {
 
 std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t at) {
   const std::string word = AsciiLower(words[at].text);
-  if (auto exception = FindException(word)) return exception;
+  // The Greek letter is written small.
+  if (auto exception = FindException(word); exception && words[at].text != "xi") return exception;
   if (auto meaning = FindMeaning(word, Neighbours(words, at))) return meaning;
   const auto found =
       std::ranges::lower_bound(kVerbsAndNouns, std::string_view(word), {}, &VerbAndNoun::word);
@@ -254,6 +274,7 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
     case PartOfSpeech::kNoun:
       return WordSound{"", found->noun};
     case PartOfSpeech::kAdjective:
+      if (word == "invalid") return WordSound{"", found->verb};
       return WordSound{"", word == "close" ? "kl'oUs" : found->noun};
     case PartOfSpeech::kPredicate:
       if (word == "content") return WordSound{"", found->verb};

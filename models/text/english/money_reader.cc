@@ -20,14 +20,14 @@ struct Currency {
 // Longer signs come before those that they begin with.
 constexpr std::array<Currency, 34> kCurrencies = {{
     {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"BRL", "real", "reais", "", ""},
+    {"BRL", "real", "reais", "centavo", "centavos"},
     {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"CHF", "Swiss franc", "Swiss francs", "", ""},
+    {"CHF", "Swiss franc", "Swiss francs", "centime", "centimes"},
     {"CNY", "yuan", "yuan", "", ""},
     {"EUR", "euro", "euros", "cent", "cents"},
     {"GBP", "pound", "pounds", "penny", "pence"},
     {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
-    {"INR", "rupee", "rupees", "", ""},
+    {"INR", "rupee", "rupees", "paisa", "paise"},
     {"JPY", "yen", "yen", "", ""},
     {"MXN", "Mexican peso", "Mexican pesos", "", ""},
     {"NZD", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
@@ -35,9 +35,9 @@ constexpr std::array<Currency, 34> kCurrencies = {{
     {"SEK", "Swedish krona", "Swedish kronor", "", ""},
     {"SGD", "Singapore dollar", "Singapore dollars", "cent", "cents"},
     {"USD", "dollar", "dollars", "cent", "cents"},
-    {"Rs.", "rupee", "rupees", "", ""},
-    {"Rs", "rupee", "rupees", "", ""},
-    {"R$", "real", "reais", "", ""},
+    {"Rs.", "rupee", "rupees", "paisa", "paise"},
+    {"Rs", "rupee", "rupees", "paisa", "paise"},
+    {"R$", "real", "reais", "centavo", "centavos"},
     {"US$", "dollar", "dollars", "cent", "cents"},
     {"A$", "dollar", "dollars", "cent", "cents"},
     {"C$", "dollar", "dollars", "cent", "cents"},
@@ -45,7 +45,7 @@ constexpr std::array<Currency, 34> kCurrencies = {{
     {"£", "pound", "pounds", "penny", "pence"},
     {"€", "euro", "euros", "cent", "cents"},
     {"¥", "yen", "yen", "", ""},
-    {"₹", "rupee", "rupees", "", ""},
+    {"₹", "rupee", "rupees", "paisa", "paise"},
     {"₽", "rouble", "roubles", "", ""},
     {"₩", "won", "won", "", ""},
     {"₺", "lira", "lira", "", ""},
@@ -54,6 +54,11 @@ constexpr std::array<Currency, 34> kCurrencies = {{
     {"₿", "bitcoin", "bitcoins", "", ""},
     {"zł", "zloty", "zlotys", "", ""},
 }};
+
+// Returns true if a noun follows the sum, which belongs to it: "a $5 bill".
+bool IsAttributive(std::string_view text, size_t end, bool article) {
+  return (article && NounFollows(text, end)) || CashFollows(text, end);
+}
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
   for (const Currency& currency : kCurrencies) {
@@ -139,13 +144,13 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (const std::string_view scale = TakeScale(text, reading.end); !scale.empty()) {
     reading.Append(AmountWords(numbers, amount));
     reading.Append(scale);
-    reading.AppendEach(article && NounFollows(text, reading.end) ? currency->one : currency->many);
+    reading.AppendEach(IsAttributive(text, reading.end, article) ? currency->one : currency->many);
     return reading;
   }
   const bool hundredths = amount.fraction.size() == 2 && !currency->minor_one.empty();
   if (!hundredths) {
     reading.Append(AmountWords(numbers, amount));
-    const bool one = amount.IsOne() || (article && NounFollows(text, reading.end));
+    const bool one = amount.IsOne() || IsAttributive(text, reading.end, article);
     reading.AppendEach(one ? currency->one : currency->many);
     return reading;
   }
@@ -154,7 +159,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (has_whole || minor == 0) {
     reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
     const bool one =
-        amount.whole == "1" || (minor == 0 && article && NounFollows(text, reading.end));
+        amount.whole == "1" || (minor == 0 && IsAttributive(text, reading.end, article));
     reading.AppendEach(one ? currency->one : currency->many);
     if (minor == 0) return reading;
     reading.Append("and");

@@ -25,6 +25,20 @@ bool IsEquated(std::string_view text, size_t at) {
   return ByteAt(text, end) == '=' || text.substr(end, 2) == " =";
 }
 
+// Returns true if a number with a point ends there: "4.5".
+bool IsDecimal(std::string_view text, size_t end) {
+  size_t at = end;
+  while (at > 0 && end - at < kMaxOperandBytes && IsAsciiDigit(text[at - 1])) --at;
+  return at < end && at > 1 && text[at - 1] == '.' && IsAsciiDigit(text[at - 2]);
+}
+
+// Returns true for the best mark of a rating.
+bool IsScale(std::string_view text, size_t at) {
+  const size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  const std::string_view best = text.substr(at, end - at);
+  return best == "5" || best == "10" || best == "100";
+}
+
 }  // namespace
 
 std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
@@ -40,10 +54,16 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     case 'x':
     case 'X':
       // "3 x 4" and "3x4=12" are products, "3x4" is a size.
-      return Reading{second, {spaced || IsEquated(text, second) ? "times" : "by"}};
+      // A size may have units: "5 cm x 3 cm".
+      return Reading{
+          second,
+          {IsAsciiDigit(text[at - 1]) && (spaced || IsEquated(text, second)) ? "times" : "by"}};
+    case '*':
+      return Reading{second, {"times"}};
     case '/':
-      if (!spaced) return std::nullopt;
-      return Reading{second, {"divided", "by"}};
+      if (spaced) return Reading{second, {"divided", "by"}};
+      if (IsDecimal(text, at) && IsScale(text, second)) return Reading{second, {"out", "of"}};
+      return std::nullopt;
     case '-':
       if (spaced && IsEquated(text, second)) return Reading{second, {"minus"}};
       if (!spaced && EndsAsRange(text, at)) return Reading{second, {"to"}};

@@ -19,12 +19,79 @@
 namespace millrace::models {
 namespace {
 
+// Returns true for words after which "3/10" is one of ten.
+bool CountsPages(std::string_view word) {
+  constexpr std::array<std::string_view, 8> kWords = {"chapter", "item",  "page", "part",
+                                                      "round",   "slide", "step", "task"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true for words after which "4/5" is a rating.
+bool Rates(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kWords = {"rated", "rating", "score", "scored",
+                                                      "scores"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true for words after which "90s" is a time and no decade.
+bool PrecedesDuration(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "about", "after", "another", "every", "for",  "in",     "lasted",
+      "lasts", "only",  "takes",   "took",  "wait", "within", "under"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
+// Returns true if a length ends there: "6 ft 2 in tall", "6 ft 2 in.".
+bool IsSizeBehind(std::string_view text, size_t at) {
+  if (ByteAt(text, at) != ' ') return true;
+  constexpr std::array<std::string_view, 11> kWords = {
+      "and", "boy", "by", "deep", "girl", "high", "long", "man", "tall", "wide", "woman"};
+  const std::string_view word =
+      text.substr(at + 1, LettersEnd(text.substr(0, at + 8), at + 1) - at - 1);
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true if "=" follows.
+bool EqualsBehind(std::string_view text, size_t at) {
+  return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
+}
+
+// Returns true if a formula goes on: the "x" of "2x + 1" is a variable.
+bool IsOperatorBehind(std::string_view text, size_t at) {
+  const size_t sign = at + (ByteAt(text, at) == ' ' ? 1 : 0);
+  constexpr std::string_view kOperators = "+-*/=^<>";
+  return ByteAt(text, sign) != '\0' && kOperators.find(text[sign]) != std::string_view::npos &&
+         (sign == at || ByteAt(text, sign + 1) == ' ');
+}
+
+// Returns true if a single quotation mark before `at` is still open.
+bool IsQuoted(std::string_view text, size_t at) {
+  constexpr size_t kFarthest = 64;
+  const size_t begin = at > kFarthest ? at - kFarthest : 0;
+  const std::string_view before = text.substr(begin, at - begin);
+  return before.starts_with('\'') || before.find(" '") != std::string_view::npos;
+}
+
 size_t DashBytes(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '-') return 1;
   return text.substr(at, 3) == "–" ? 3 : 0;
 }
 
+// Returns true for words that a number with hyphens follows which is a name.
+bool NamesHyphenated(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kWords = {"account", "booking",   "case",   "claim",
+                                                       "invoice", "model",     "order",  "policy",
+                                                       "ref",     "reference", "serial", "ticket"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
 }  // namespace
+
+bool NamesCode(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kCodes = {
+      "code", "ext", "extension", "passcode", "password", "pin", "postcode", "zip", "otp"};
+  return std::ranges::find(kCodes, word) != kCodes.end();
+}
 
 std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
   struct Sign {
@@ -62,13 +129,13 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   }
   if (auto zip = ReadZip(numbers_, text, at)) return zip;
   if (auto code = ReadCode(text, at, context)) return code;
-  if (auto code = ReadHyphenatedCode(text, at)) return code;
+  if (auto code = ReadHyphenatedCode(text, at, context.previous)) return code;
   if (auto hex = ReadHexadecimal(text, at)) return hex;
   if (auto compound = ReadCompound(text, at)) return compound;
   if (auto minutes = ReadMinutes(text, at, context.previous)) return minutes;
   if (auto date = dates_.ReadNumeric(text, at)) return date;
   if (auto time = ReadTime(numbers_, text, at)) return time;
-  if (auto fraction = ReadFraction(text, at)) {
+  if (auto fraction = ReadFraction(text, at, context.previous)) {
     const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
     TakeMeasure(text, !ratio, context.article, *fraction);
     return fraction;
@@ -79,10 +146,13 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   return ReadPlain(text, *ParseAmount(text, at), context);
 }
 
-// Reads the digits of "#12345-67".
-std::optional<Reading> NumberReader::ReadHyphenatedCode(std::string_view text, size_t at) const {
+// Reads the digits of "#12345-67" and "order 114-3941689".
+std::optional<Reading> NumberReader::ReadHyphenatedCode(std::string_view text, size_t at,
+                                                        std::string_view previous) const {
   constexpr size_t kMaxDigits = 16;
-  if (at == 0 || text[at - 1] != '#') return std::nullopt;
+  constexpr size_t kMinDigits = 5;  // "order 3-5" is a range
+  const bool numbered = at > 0 && text[at - 1] == '#';
+  if (!numbered && !NamesHyphenated(previous)) return std::nullopt;
   std::string digits;
   size_t end = at;
   size_t groups = 0;
@@ -93,6 +163,7 @@ std::optional<Reading> NumberReader::ReadHyphenatedCode(std::string_view text, s
     ++groups;
   } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
   if (groups < 2 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  if (!numbered && digits.size() < kMinDigits) return std::nullopt;
   return Reading{end, numbers_.Digits(digits)};
 }
 
@@ -140,21 +211,29 @@ std::optional<Reading> NumberReader::ReadNamedVersion(std::string_view text, siz
   return reading;
 }
 
-std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t at) const {
+std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t at,
+                                                  std::string_view previous) const {
   const size_t slash = DigitsEnd(text.substr(0, at + 4), at);
   if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/') return std::nullopt;
-  const size_t end = DigitsEnd(text.substr(0, slash + 5), slash + 1);
-  if (end == slash + 1 || end - slash > 4) return std::nullopt;
+  const size_t end = DigitsEnd(text.substr(0, slash + 6), slash + 1);
+  if (end == slash + 1 || end - slash > 5) return std::nullopt;
   if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/') return std::nullopt;
   const uint64_t count = ParseDigits(text.substr(at, slash - at));
   const uint64_t part = ParseDigits(text.substr(slash + 1, end - slash - 1));
+  if (end - slash == 5 && part != 1000) return std::nullopt;  // a month and a year
   Reading reading{end, numbers_.Cardinal(count)};
+  if (CountsPages(previous) && count <= part) {
+    reading.Append("of");
+    reading.Append(numbers_.Cardinal(part));
+    return reading;
+  }
   const bool spoken_as_part =
       part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 || part == 32 ||
                     part == 64 || part == 100 || part == 1000);
   // "24/7", "9/11" and the like are two numbers.
   const bool is_part = spoken_as_part && count > 0 && count < part;
-  if (is_part && (part == 5 || part == 10 || part == 100) && RatesBehind(text, end)) {
+  if (is_part && (part == 5 || part == 10 || part == 100) &&
+      (RatesBehind(text, end) || Rates(previous))) {
     reading.AppendEach("out of");
     reading.Append(numbers_.Cardinal(part));
     return reading;
@@ -187,8 +266,6 @@ std::optional<Reading> NumberReader::ReadVersion(std::string_view text, size_t a
 
 std::optional<Reading> NumberReader::ReadCode(std::string_view text, size_t at,
                                               const NumberContext& context) const {
-  constexpr std::array<std::string_view, 6> kCodes = {"code", "ext",      "extension",
-                                                      "pin",  "postcode", "zip"};
   constexpr size_t kMaxDigits = 8;
   const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
   const std::string_view digits = text.substr(at, end - at);
@@ -201,8 +278,14 @@ std::optional<Reading> NumberReader::ReadCode(std::string_view text, size_t at,
   }
   const bool service = digits.size() == 3 && (digits.ends_with("11") || digits == "999" ||
                                               digits == "112" || digits == "000");
-  const bool called = service && context.telephone;
-  if (!called && std::ranges::find(kCodes, context.previous) == kCodes.end()) return std::nullopt;
+  // "Dial 911, or 112 in Europe", "text 88022".
+  const bool abroad = (context.previous.empty() || context.previous == "or") &&
+                      text.substr(end, 4) == " in " && IsAsciiUpper(ByteAt(text, end + 4));
+  const bool short_code = digits.size() >= 4 && context.telephone &&
+                          (context.previous == "text" || context.previous == "dial" ||
+                           (context.previous == "to" && digits.size() >= 5));
+  const bool called = (service && (context.telephone || abroad)) || short_code;
+  if (!called && !context.code && !NamesCode(context.previous)) return std::nullopt;
   return Reading{end, numbers_.Digits(digits)};
 }
 
@@ -238,8 +321,12 @@ std::optional<Reading> NumberReader::ReadCompound(std::string_view text, size_t 
     size_t rank = 0;
     for (size_t next = at;; next = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0)) {
       const size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
-      const size_t unit_end = LettersEnd(text.substr(0, end + 4), end);
-      const std::string_view unit = text.substr(end, unit_end - end);
+      // "6 ft 2 in", where "in" may be another word.
+      const bool spaced = ByteAt(text, end) == ' ' && family[0] == "ft";
+      const size_t unit_begin = end + (spaced ? 1 : 0);
+      const size_t unit_end = LettersEnd(text.substr(0, unit_begin + 4), unit_begin);
+      const std::string_view unit = text.substr(unit_begin, unit_end - unit_begin);
+      if (spaced && unit == "in" && !IsSizeBehind(text, unit_end)) break;
       const auto found =
           std::find(family.begin() + static_cast<ptrdiff_t>(rank), family.end(), unit);
       if (end == next || unit.empty() || found == family.end()) break;
@@ -294,8 +381,8 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
     TakeMeasure(text, false, context.article, reading);
     return reading;
   }
-  if (TakeEnding(text, amount, reading)) return reading;
-  if (TakeFeet(text, amount, reading)) return reading;
+  if (TakeEnding(text, amount, context, reading)) return reading;
+  if (TakeFeet(text, amount, context, reading)) return reading;
   // A measured number is no year: "1500 km".
   Reading measured{amount.end, {}};
   if (TakeMeasure(text, amount.IsOne(), context.article, measured)) {
@@ -311,12 +398,13 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   const bool mixed =
       amount.fraction.empty() && amount.whole.size() <= 3 && TakeMixedFraction(text, reading);
   if (context.label) return reading;
-  const Amount last = TakeRange(text, amount, reading);
+  const Amount last = TakeRange(text, amount, context.article, reading);
   TakeMeasure(text, last.IsOne() && !mixed, context.article, reading);
   return reading;
 }
 
-bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const {
+bool NumberReader::TakeEnding(std::string_view text, const Amount& amount,
+                              const NumberContext& context, Reading& reading) const {
   if (!amount.fraction.empty() || amount.whole.size() > kMaxCardinalDigits) return false;
   const uint64_t value = ParseDigits(amount.whole);
   const size_t apostrophe = ByteAt(text, amount.end) == '\''    ? 1
@@ -335,10 +423,13 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Readi
   }
   // "1990s", "80s", "747s".
   if (ending != "s" || amount.grouped) return false;
-  // "15s" is a time; "80s" are years.
-  if (apostrophe == 0 && text[letters] == 's' && value < 60 && value > 9 && value % 10 != 0) {
+  // "15s" is a time; "80s" are years, but not in "wait 80s"; "B-52s" are airplanes.
+  const bool decade = value % 10 == 0 && (amount.whole.size() != 2 || NounFollows(text, end) ||
+                                          !PrecedesDuration(context.previous));
+  if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 && value > 9 &&
+      !decade && (value < 60 || value % 10 == 0)) {
     reading.Append(numbers_.Cardinal(value));
-    reading.Append("seconds");
+    reading.Append(context.article && NounFollows(text, end) ? "second" : "seconds");
     reading.end = end;
     return true;
   }
@@ -362,11 +453,20 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Readi
   return true;
 }
 
-bool NumberReader::TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const {
+bool NumberReader::TakeFeet(std::string_view text, const Amount& amount,
+                            const NumberContext& context, Reading& reading) const {
   if (ByteAt(text, amount.end) != '\'' || amount.whole.size() > 2) return false;
   const size_t inches = amount.end + (ByteAt(text, amount.end + 1) == ' ' ? 2 : 1);
   const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
-  if (end == inches || ByteAt(text, end) != '"') return false;
+  if (end == inches || ByteAt(text, end) != '"') {
+    // "A 9' wall".
+    const bool area = text.substr(amount.end + 1, 3) == " x " || context.previous == "by";
+    if ((!area && !NounFollows(text, amount.end + 1)) || IsQuoted(text, amount.end)) return false;
+    reading.Append(AmountWords(numbers_, amount));
+    reading.Append(area || context.article || amount.IsOne() ? "foot" : "feet");
+    reading.end = amount.end + 1;
+    return true;
+  }
   reading.Append(AmountWords(numbers_, amount));
   reading.Append("foot");
   reading.Append(numbers_.Whole(text.substr(inches, end - inches)));
@@ -384,7 +484,7 @@ bool NumberReader::TakeMixedFraction(std::string_view text, Reading& reading) co
   }
   if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
     return false;
-  auto fraction = ReadFraction(text, reading.end + 1);
+  auto fraction = ReadFraction(text, reading.end + 1, {});
   if (!fraction || fraction->words.size() != 2) return false;
   // Only a fraction below one makes a mixed number: "5 24/7" is none.
   const std::string& part = fraction->words[1];
@@ -399,7 +499,7 @@ bool NumberReader::TakeMixedFraction(std::string_view text, Reading& reading) co
   return true;
 }
 
-Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
+Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool article,
                                Reading& reading) const {
   const size_t dash = DashBytes(text, reading.end);
   if (dash == 0 || !IsAsciiDigit(ByteAt(text, reading.end + dash))) return amount;
@@ -410,9 +510,20 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
     return amount;
   }
   // "24-7" and "50-50" are no ranges.
-  const bool both = (amount.whole == "24" && second->whole == "7") ||
+  const size_t begin = amount.end - std::min(amount.end, amount.whole.size());
+  const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
+  const bool both = (amount.whole == "24" && second->whole == "7") || third ||
+                    (amount.whole == "9" && second->whole == "11" && article) ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
-  if (!both || !amount.fraction.empty()) reading.Append("to");
+  // "70-30" shares a whole.
+  const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&
+                      second->fraction.empty() && ParseDigits(amount.whole) >= 50 &&
+                      ParseDigits(amount.whole) + ParseDigits(second->whole) == 100;
+  if (EqualsBehind(text, second->end)) {
+    reading.Append("minus");
+  } else if ((!both && !shares) || !amount.fraction.empty()) {
+    reading.Append("to");
+  }
   reading.Append(PlainWords(*second));
   reading.end = second->end;
   return *std::move(second);
@@ -436,8 +547,9 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
   while (end - at <= 2 * kMaxUnitBytes) {
     const CodePoint c = DecodeAt(text, end);
     const bool part =
-        c.bytes > 0 && ((c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) ||
-                        c.value == 0xB5 || c.value == 0xB2 || c.value == 0xB3 || c.value == 0x3A9);
+        c.bytes > 0 &&
+        ((c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) || c.value == 0xB5 ||
+         c.value == 0xB2 || c.value == 0xB3 || c.value == 0xC5 || c.value == 0x3A9);
     const bool divides = c.value == '/' && end > at && slash == std::string_view::npos &&
                          IsAsciiLetter(ByteAt(text, end + 1));
     if (divides) slash = end;
@@ -448,7 +560,9 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
   const auto named = [&](const Unit& unit) {
     return std::string(one || (article && NounFollows(text, end)) ? unit.singular : unit.plural);
   };
-  if (const auto unit = FindUnit(text.substr(at, end - at), spaced, dialect_)) {
+  // "1 in. wide".
+  const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));
+  if (const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch, dialect_)) {
     at = end;
     return named(*unit);
   }
@@ -481,11 +595,23 @@ bool NumberReader::TakeMeasure(std::string_view text, bool one, bool article,
   if (text.substr(at, 2) == "°") {
     size_t end = at + 2;
     const char next = ByteAt(text, end + 1);
-    if (ByteAt(text, end) == ' ' && (next == 'C' || next == 'F')) ++end;
-    const char scale = IsAsciiAlnum(ByteAt(text, end + 1)) ? '\0' : ByteAt(text, end);
-    reading.Append(one ? "degree" : "degrees");
-    if (scale == 'C' || scale == 'F') reading.Append(scale == 'C' ? "celsius" : "fahrenheit");
-    reading.end = scale == 'C' || scale == 'F' ? end + 1 : at + 2;
+    struct Scale {
+      char letter;
+      std::string_view word;
+    };
+    constexpr std::array<Scale, 6> kScales = {{{'C', "celsius"},
+                                               {'F', "fahrenheit"},
+                                               {'N', "north"},
+                                               {'S', "south"},
+                                               {'E', "east"},
+                                               {'W', "west"}}};
+    if (ByteAt(text, end) == ' ' && IsAsciiUpper(next) && !IsAsciiAlnum(ByteAt(text, end + 2)))
+      ++end;
+    const auto* scale = std::ranges::find(kScales, ByteAt(text, end), &Scale::letter);
+    const bool scaled = scale != kScales.end() && !IsAsciiAlnum(ByteAt(text, end + 1));
+    reading.end = scaled ? end + 1 : at + 2;
+    reading.Append(one || (article && NounFollows(text, reading.end)) ? "degree" : "degrees");
+    if (scaled) reading.Append(scale->word);
     return true;
   }
   if (const size_t sign = CurrencySignBytes(text, at); sign > 0 &&
@@ -497,7 +623,7 @@ bool NumberReader::TakeMeasure(std::string_view text, bool one, bool article,
     return true;
   }
   if (!spaced && (ByteAt(text, at) == 'x' || ByteAt(text, at) == 'X') &&
-      !IsAsciiAlnum(ByteAt(text, at + 1))) {
+      !IsAsciiAlnum(ByteAt(text, at + 1)) && !IsOperatorBehind(text, at + 1)) {
     reading.Append("times");
     reading.end = at + 1;
     return true;
@@ -505,6 +631,9 @@ bool NumberReader::TakeMeasure(std::string_view text, bool one, bool article,
   const auto unit = TakeUnit(text, at, spaced, one, article);
   if (!unit) return false;
   reading.AppendEach(*unit);
+  // The stop of "5 lb. of flour" ends no sentence.
+  const char next = ByteAt(text, at + 2);
+  if (text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ++at;
   reading.end = at;
   return true;
 }

@@ -18,7 +18,11 @@ struct NumberContext {
   bool label = false;      // letters and hyphens right behind the number belong to it: "seat 12A"
   bool article = false;    // a noun is to come: "a 5 km run"
   bool telephone = false;  // the sentence speaks of calling somebody
+  bool code = false;       // the number is a name: "the PIN is 4821"
 };
+
+// Returns true for words that a number follows which is a name, in lower case: "PIN".
+bool NamesCode(std::string_view word);
 
 // Reads what begins with a digit, a point before a digit, a bracket or "+" of a telephone number,
 // or a currency sign: dates, times, sums, fractions, ranges, measures, ordinals, years, versions.
@@ -34,8 +38,10 @@ class NumberReader {
   const NumberWords& numbers() const { return numbers_; }
 
  private:
-  std::optional<Reading> ReadFraction(std::string_view text, size_t at) const;
-  std::optional<Reading> ReadHyphenatedCode(std::string_view text, size_t at) const;
+  std::optional<Reading> ReadFraction(std::string_view text, size_t at,
+                                      std::string_view previous) const;
+  std::optional<Reading> ReadHyphenatedCode(std::string_view text, size_t at,
+                                            std::string_view previous) const;
   std::optional<Reading> ReadHexadecimal(std::string_view text, size_t at) const;
   std::optional<Reading> ReadNamedVersion(std::string_view text, size_t at,
                                           std::string_view previous) const;
@@ -51,13 +57,16 @@ class NumberReader {
   Reading ReadPlain(std::string_view text, const Amount& amount,
                     const NumberContext& context) const;
   // Reads ordinal and plural endings; returns false when there is none.
-  bool TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const;
+  bool TakeEnding(std::string_view text, const Amount& amount, const NumberContext& context,
+                  Reading& reading) const;
   // Reads "e-3" and "⁻³"; returns false when there is neither.
   bool TakePower(std::string_view text, const Amount& amount, Reading& reading) const;
-  // Reads "5'10\"".
-  bool TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const;
+  // Reads "5'10\"" and "9' wall".
+  bool TakeFeet(std::string_view text, const Amount& amount, const NumberContext& context,
+                Reading& reading) const;
   // Reads "-20" of "10-20", "%", "°C", "km". amount: the last number before it.
-  Amount TakeRange(std::string_view text, const Amount& amount, Reading& reading) const;
+  Amount TakeRange(std::string_view text, const Amount& amount, bool article,
+                   Reading& reading) const;
   bool TakeMixedFraction(std::string_view text, Reading& reading) const;
   // one: the number before is one, or any number that a noun follows.
   bool TakeMeasure(std::string_view text, bool one, bool article, Reading& reading) const;

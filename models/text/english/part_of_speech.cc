@@ -138,9 +138,18 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
       (word == "live" || word == "lives" || (before.ends_with('s') && !word.ends_with('s')))) {
     return PartOfSpeech::kVerb;
   }
-  // "made me content".
   const bool object = before == "me" || before == "him" || before == "them" || before == "us";
-  if (before.empty() || object) return PartOfSpeech::kUnknown;
+  if (object) {
+    // "Let me object", "made me content": an infinitive, or an adjective that sounds like one.
+    constexpr std::array<std::string_view, 9> kCauses = {"help", "helped", "helps", "let",  "lets",
+                                                         "made", "make",   "makes", "watch"};
+    const std::string cause = at > 1 ? AsciiLower(words[at - 2].text) : "";
+    return std::ranges::binary_search(kCauses, std::string_view(cause)) ? PartOfSpeech::kVerb
+                                                                        : PartOfSpeech::kUnknown;
+  }
+  // "Imports of oil".
+  if (before.empty() && after == "of") return PartOfSpeech::kNoun;
+  if (before.empty()) return PartOfSpeech::kUnknown;
   return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
                                                       : PartOfSpeech::kUnknown;
 }

@@ -76,8 +76,11 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
     // "300-1500" is a range.
     if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
   }
-  return groups.count >= 2 && groups.digits.front() == '0' && groups.sizes[0] >= 3 && digits >= 9 &&
-         digits <= 12;
+  // "0800 1111" is free of charge.
+  const bool free = groups.sizes[0] == 4 &&
+                    (groups.digits.starts_with("0800") || groups.digits.starts_with("0808"));
+  return groups.count >= 2 && groups.digits.front() == '0' && groups.sizes[0] >= 3 &&
+         digits >= (free ? 8U : 9U) && digits <= 12;
 }
 
 // Reads the digits of "1-800-FLOWERS".

@@ -95,9 +95,17 @@ std::string SpellForEspeak(std::string_view letters, bool plural) {
 
 // Returns true for abbreviations that espeak-ng takes for words.
 bool IsSpelled(std::string_view word) {
-  constexpr std::array<std::string_view, 26> kWords = {
-      "AKA", "ASR", "ATM", "BIO", "CAD", "CO",  "DIY", "EOD", "ETA", "ETF", "EVA", "IPO", "ISO",
-      "LOL", "NGO", "OCR", "OED", "OKR", "POC", "POI", "ROI", "SEO", "UAE", "UFO", "UPS", "USA"};
+  constexpr std::array<std::string_view, 27> kWords = {
+      "AKA", "ASR", "ATM", "BIO", "CAD", "CO",  "DIY", "EOD", "ETA",
+      "ETF", "EVA", "FAQ", "IPO", "ISO", "LOL", "NGO", "OCR", "OED",
+      "OKR", "POC", "POI", "ROI", "SEO", "UAE", "UFO", "UPS", "USA"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true for abbreviations that are read as words, which espeak-ng spells.
+bool IsAcronym(std::string_view word) {
+  constexpr std::array<std::string_view, 10> kWords = {"GUI", "LAN",  "MIDI", "PIN",  "RAM",
+                                                       "ROM", "SCSI", "SIM",  "SWAT", "WAN"};
   return std::ranges::binary_search(kWords, word);
 }
 
@@ -133,10 +141,10 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
     const auto capitals = static_cast<size_t>(std::ranges::count_if(stem, IsAsciiUpper));
     const bool plural = stem.size() < word.text.size() && stem.size() > 1 && capitals >= 2 &&
                         IsAsciiUpper(stem.back()) && stem.size() <= 4;
+    if (IsAcronym(plural ? stem : word.text)) return AsciiLower(word.text);
     if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
     if (IsSpelled(word.text) && !shouted) return SpellForEspeak(word.text, false);
-    if (word.text == "WHO" && !shouted && at > 0 && AsciiLower(words[at - 1].text) == "the")
-      return SpellForEspeak(word.text, false);
+    if (word.text == "WHO" && !shouted) return SpellForEspeak(word.text, false);
     if (shouted && word.text.size() > 1 && IsCapitals(word.text) && !StaysCapital(word.text))
       return AsciiLower(word.text);
   }

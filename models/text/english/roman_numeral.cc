@@ -68,11 +68,18 @@ unsigned LowerRomanValue(std::string_view word) {
   return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
 }
 
+bool CountsInRoman(std::string_view word) {
+  return std::ranges::binary_search(kParts, word) || word == "page" || word == "pages" ||
+         word == "scene" || word == "canto" || word == "footnote";
+}
+
+bool IsRuler(std::string_view name) { return std::ranges::binary_search(kRulers, name); }
+
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view word,
                                           std::string_view previous, char follows) {
   const unsigned value = ValueOf(word);
   if (value == 0 || previous.empty() || IsAsciiAlnum(follows) || follows == '\'') return {};
-  if (std::ranges::binary_search(kParts, std::string_view(AsciiLower(previous)))) {
+  if (CountsInRoman(AsciiLower(previous))) {
     return numbers.Cardinal(value);
   }
   if (!IsAsciiUpper(previous[0]) || previous.size() < 3 || value > kMaxWithoutPart) return {};
@@ -81,12 +88,18 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
     // "Elizabeth I" may be a name and "I", so it is only a numeral where the sentence does not
     // continue.
     if (word == "I" && follows == ' ') return {};
+    if (previous == "Malcolm" && value > 4) return {};  // Malcolm X
     std::vector<std::string> words = numbers.Ordinal(value);
     words.insert(words.begin(), "the");
     return words;
   }
   if (word.size() < 2 || all_capitals) return {};
   return numbers.Cardinal(value);
+}
+
+std::vector<std::string> ReadRomanOrdinal(const NumberWords& numbers, std::string_view word) {
+  const unsigned value = ValueOf(word);
+  return value == 0 ? std::vector<std::string>() : numbers.Ordinal(value);
 }
 
 }  // namespace millrace::models

@@ -15,10 +15,11 @@ struct AbbreviationEntry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<AbbreviationEntry, 102> kEntries = {{
+constexpr std::array<AbbreviationEntry, 104> kEntries = {{
     {"approx", "approximately", When::kStop},
     {"apr", "april", When::kStopAndCapital},
     {"apt", "apartment", When::kStopAndDigit},
+    {"art", "article", When::kStopAndDigit},
     {"assn", "association", When::kStop},
     {"asst", "assistant", When::kStop},
     {"aug", "august", When::kStop},
@@ -49,6 +50,7 @@ constexpr std::array<AbbreviationEntry, 102> kEntries = {{
     {"feb", "february", When::kStop},
     {"fig", "figure", When::kStopAndDigit},
     {"figs", "figures", When::kStopAndDigit},
+    {"fl", "flourished", When::kStopAndDigit},
     {"fri", "friday", When::kStop},
     {"ft", "fort", When::kStopAndName},
     {"ft", "feet", When::kStop},
@@ -71,9 +73,9 @@ constexpr std::array<AbbreviationEntry, 102> kEntries = {{
     {"lt", "lieutenant", When::kStop},
     {"ltd", "limited", When::kAlways},
     {"mar", "march", When::kStopAndCapital},
-    {"max", "maximum", When::kStopAndDigit},
+    {"max", "maximum", When::kStopAndMore},
     {"messrs", "messieurs", When::kStop},
-    {"min", "minimum", When::kStopAndDigit},
+    {"min", "minimum", When::kStopAndMore},
     {"misc", "miscellaneous", When::kStop},
     {"mon", "monday", When::kStop},
     {"mr", "mister", When::kAlways},
@@ -97,7 +99,7 @@ constexpr std::array<AbbreviationEntry, 102> kEntries = {{
     {"rep", "representative", When::kStop},
     {"rev", "reverend", When::kStop},
     {"rm", "room", When::kStopAndDigit},
-    {"sat", "saturday", When::kStopAndDigit},
+    {"sat", "saturday", When::kStopAndCapital},
     {"sec", "section", When::kStopAndDigit},
     {"sen", "senator", When::kStop},
     {"sep", "september", When::kStopAndCapital},
@@ -108,7 +110,7 @@ constexpr std::array<AbbreviationEntry, 102> kEntries = {{
     {"st", "saint", When::kStopAndName},
     {"st", "street", When::kStopAfterName},
     {"ste", "suite", When::kStopAndDigit},
-    {"sun", "sunday", When::kStopAndDigit},
+    {"sun", "sunday", When::kStopAndMore},
     {"tel", "telephone", When::kStop},
     {"thu", "thursday", When::kStop},
     {"thurs", "thursday", When::kStop},
@@ -116,7 +118,7 @@ constexpr std::array<AbbreviationEntry, 102> kEntries = {{
     {"tues", "tuesday", When::kStop},
     {"vol", "volume", When::kStopAndDigit},
     {"vs", "versus", When::kAlways},
-    {"wed", "wednesday", When::kStopAndDigit},
+    {"wed", "wednesday", When::kStopAndCapital},
     {"yrs", "years", When::kStop},
 }};
 static_assert(std::ranges::is_sorted(kEntries, {}, &AbbreviationEntry::word));

@@ -13,6 +13,7 @@ struct SpokenAbbreviation {
     kStop,            // only with a stop: "Prof."
     kStopAndCapital,  // with a stop, where it begins with a capital: "Mar."
     kStopAndDigit,    // with a stop, before a number: "No. 5", "p. 42"
+    kStopAndMore,     // with a stop, where the sentence goes on: "max. 5", "the min. is"
     kStopAndName,     // with a stop, before a capital: "St. Paul", "Mt. Everest"
     kStopAfterName    // with a stop, after a capitalised word and not before one: "Main St."
   };

@@ -112,13 +112,55 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
     case 0x2116:
       return "number";
     case 0x2211:
-      return "the sum of";
+      return "the sum";
     case 0x221A:
       return "the square root of";
     case 0x221E:
       return "infinity";
     case 0x222B:
-      return "the integral of";
+      return "the integral";
+    case 0xB6:
+      return "paragraph";
+    case 0x2103:
+      return "degrees celsius";
+    case 0x2109:
+      return "degrees fahrenheit";
+    case 0x2200:
+      return "for all";
+    case 0x2202:
+      return "partial";
+    case 0x2203:
+      return "there is";
+    case 0x2205:
+      return "the empty set";
+    case 0x2208:
+      return "is in";
+    case 0x2209:
+      return "is not in";
+    case 0x2229:
+      return "intersection";
+    case 0x222A:
+      return "union";
+    case 0x2227:
+      return "and";
+    case 0x2228:
+      return "or";
+    case 0xAC:
+      return "not";
+    case 0x2282:
+      return "is a subset of";
+    case 0x2261:
+      return "is identical to";
+    case 0x221D:
+      return "is proportional to";
+    case 0x2220:
+      return "angle";
+    case 0x22A5:
+      return "is perpendicular to";
+    case 0x2225:
+      return "is parallel to";
+    case 0x2234:
+      return "therefore";
     case 0x2248:
       return "is about";
     case 0x2260:

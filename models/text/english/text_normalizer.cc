@@ -9,6 +9,10 @@
 #include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/chat_words.h"
+#include "models/text/english/emoticon.h"
+#include "models/text/english/formula.h"
+#include "models/text/english/html_text.h"
+#include "models/text/english/letter_a.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_joint.h"
 #include "models/text/english/powers.h"
@@ -30,6 +34,18 @@ constexpr size_t kMaxJoinedParts = 6;
 
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
+// Returns the letters of an abbreviation with stops, as which they are spelled.
+std::string Dotted(std::string_view word) {
+  std::string letters;
+  for (const char c : word) {
+    letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
+    letters += '.';
+  }
+  return letters;
+}
+
+bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
+
 // Returns true for short forms that begin with an apostrophe.
 bool IsClipped(std::string_view word) {
   constexpr std::array<std::string_view, 10> kClipped = {"bout", "cause", "em",  "n",    "round",
@@ -39,14 +55,22 @@ bool IsClipped(std::string_view word) {
 
 // Returns true for words after which a number with a letter is a name: "seat 12A".
 bool NamesPlaces(std::string_view word) {
-  constexpr std::array<std::string_view, 41> kWords = {
-      "aisle",   "apartment", "appendix", "apt",      "bay",   "bed",    "berth",
-      "block",   "booth",     "building", "bus",      "class", "desk",   "door",
-      "exhibit", "exit",      "figure",   "flat",     "floor", "form",   "gate",
-      "grade",   "hall",      "house",    "level",    "line",  "locker", "lot",
-      "number",  "pier",      "platform", "question", "room",  "route",  "row",
-      "seat",    "section",   "suite",    "table",    "unit",  "year"};
+  constexpr std::array<std::string_view, 60> kWords = {
+      "aisle",    "apartment", "appendix", "apt",      "bay",      "bed",      "berth",    "bin",
+      "block",    "booth",     "bus",      "building", "cabin",    "carriage", "cell",     "class",
+      "coach",    "counter",   "desk",     "door",     "exhibit",  "exit",     "figure",   "flat",
+      "floor",    "form",      "gate",     "grade",    "hall",     "house",    "lane",     "level",
+      "line",     "locker",    "lot",      "number",   "pier",     "platform", "plot",     "pump",
+      "question", "room",      "route",    "row",      "schedule", "seat",     "section",  "slot",
+      "space",    "spot",      "stall",    "stand",    "suite",    "table",    "terminal", "track",
+      "unit",     "ward",      "year",     "zone"};
   return std::ranges::find(kWords, word) != kWords.end();
+}
+
+bool IsTimeZone(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kWords = {"bst", "cest", "cet", "cst", "edt", "est",
+                                                       "gmt", "ist",  "mst", "pdt", "pst", "utc"};
+  return std::ranges::binary_search(kWords, word);
 }
 
 // Returns true for words that speak of a telephone.
@@ -75,6 +99,7 @@ class Walk {
       std::string& after = words_.back().after;
       while (after.ends_with(' ')) after.pop_back();
     }
+    MarkLetterA(text_, offset_, words_);
     return std::move(words_);
   }
 
@@ -148,8 +173,8 @@ class Walk {
 
   NumberContext ContextOf(const std::string& previous) const {
     NumberContext context{.previous = previous};
-    context.label =
-        (at_ > 0 && at_ != number_end_ && IsAsciiLetter(text_[at_ - 1])) || NamesPlaces(previous);
+    context.label = (at_ > 0 && at_ != number_end_ && IsAsciiLetter(text_[at_ - 1])) ||
+                    NamesPlaces(previous) || InCode() || NamesLetter();
     constexpr size_t kFarthest = 3;
     size_t steps = 0;
     for (size_t i = words_.size(); i-- > 0 && steps < kFarthest; ++steps) {
@@ -158,14 +183,52 @@ class Walk {
       if (IsArticle(words_[i].text, steps == 0)) context.article = true;
     }
     context.telephone = calling_;
+    context.code = words_.size() > 1 && (previous == "is" || previous == "was") &&
+                   NamesCode(AsciiLower(words_[words_.size() - 2].text));
     return context;
+  }
+
+  // Returns true if a hyphen joins the number to letters: "B-52s", "Q7-19X".
+  bool InCode() const {
+    if (at_ < 2 || text_[at_ - 1] != '-') return false;
+    size_t begin = at_ - 1;
+    constexpr size_t kMaxCode = 12;
+    bool letters = false;
+    while (begin > 0 && at_ - begin < kMaxCode && IsAsciiAlnum(text_[begin - 1])) {
+      letters = letters || IsAsciiUpper(text_[begin - 1]);
+      --begin;
+    }
+    return letters;
+  }
+
+  // Returns true if the number is followed by one capital that is no unit there: "45A Elm Road",
+  // "the 38C", an isotope as "14C".
+  bool NamesLetter() const {
+    constexpr size_t kMaxDigits = 4;
+    const size_t letter = DigitsEnd(text_.substr(0, at_ + kMaxDigits), at_);
+    if (letter == at_ || !IsAsciiUpper(ByteAt(text_, letter)) ||
+        IsAsciiAlnum(ByteAt(text_, letter + 1))) {
+      return false;
+    }
+    const bool address = ByteAt(text_, letter + 1) == ' ' &&
+                         IsAsciiUpper(ByteAt(text_, letter + 2)) &&
+                         IsAsciiLower(ByteAt(text_, letter + 3));
+    if (address) return true;
+    constexpr std::array<std::string_view, 5> kLines = {"bus", "flight", "line", "train", "tram"};
+    const size_t noun = std::min(letter + 2, text_.size());
+    const std::string_view word =
+        text_.substr(noun, LettersEnd(text_.substr(0, noun + 8), noun) - noun);
+    const bool line = std::ranges::find(kLines, word) != kLines.end();
+    if (Previous() == "the" && (line || !NounFollows(text_, letter + 1))) return true;
+    return text_[letter] == 'C' && isotopes_;
   }
 
   static bool IsArticle(std::string_view written, bool adjacent) {
     const std::string word = AsciiLower(written);
     if (word == "a" || word == "an" || word == "another" || word == "every") return true;
-    constexpr std::array<std::string_view, 10> kDeterminers = {
-        "each", "her", "his", "its", "my", "our", "that", "the", "their", "this"};
+    constexpr std::array<std::string_view, 15> kDeterminers = {
+        "each", "five", "four", "her",   "his",  "its",   "my", "our",
+        "six",  "that", "the",  "their", "this", "three", "two"};
     return adjacent &&
            std::ranges::find(kDeterminers, std::string_view(word)) != kDeterminers.end();
   }
@@ -219,6 +282,18 @@ class Walk {
     TakeReading(std::move(reading));
   }
 
+  // Reads a unit without a number: "measured in km/h".
+  std::optional<Reading> ReadUnitAlone() const {
+    size_t end = LettersEnd(text_.substr(0, at_ + 3), at_);
+    if (end == at_ || ByteAt(text_, end) != '/') return std::nullopt;
+    end = LettersEnd(text_.substr(0, end + 3), end + 1);
+    const auto unit = FindUnit(text_.substr(at_, end - at_), false, EnglishDialect::kUs);
+    if (!unit || IsAsciiAlnum(ByteAt(text_, end))) return std::nullopt;
+    Reading reading{end, {}};
+    reading.AppendEach(unit->plural);
+    return reading;
+  }
+
   // Takes letters with apostrophes, and hyphens between them, from at_ on.
   void TakeWord() {
     const size_t begin = at_;
@@ -232,6 +307,7 @@ class Walk {
       return;
     }
     if (TakeReading(ReadDotted(text_, at_))) return;
+    if (AtStart() && TakeReading(ReadUnitAlone())) return;
     size_t end = at_;
     size_t parts = 1;
     bool plain = true;
@@ -239,6 +315,8 @@ class Walk {
       const CodePoint c = DecodeAt(text_, end);
       if (c.bytes == 0 || end + c.bytes - begin > kMaxSpokenWordBytes) break;
       if (IsLetter(c.value)) {
+        // "ΔT" are two letters.
+        if (end > begin && c.value < 0x80 && IsGreek(DecodeBefore(text_, end).value)) break;
         end += c.bytes;
         continue;
       }
@@ -253,6 +331,7 @@ class Walk {
     }
     std::string word = Written(begin, end);
     if (plain && TakeAbbreviation(end)) return;
+    if (plain && IsFormula(text_, begin, end) && TakeReading(Reading{end, {Dotted(word)}})) return;
     if (plain && TakeLetters(begin, end, word)) return;
     if (plain && TakeReading(ReadChatWord(word, end))) return;
     // "AD 500" and "500 AD" are no advertisements.
@@ -266,12 +345,24 @@ class Walk {
         words_.back().after == " ") {
       const bool possessive = word.ends_with("'s");
       const std::string numeral = word.substr(0, word.size() - (possessive ? 2 : 0));
-      Reading reading{end, ReadRomanNumeral(numbers_.numbers(), numeral, previous, follows)};
+      // "Elizabeth I was queen" has no "I".
+      const bool reigns = numeral == "I" && IsRuler(previous) && RulerSpeaks(end);
+      Reading reading{
+          end, ReadRomanNumeral(numbers_.numbers(), numeral, previous, reigns ? '.' : follows)};
+      if (reading.words.empty() && word.size() > 1 && CenturyFollows(end))
+        reading.words = ReadRomanOrdinal(numbers_.numbers(), word);
       if (!reading.words.empty()) {
         if (possessive) reading.words.back() += "'s";
         TakeReading(std::move(reading));
         return;
       }
+    }
+    // "page xii", "Scene iv".
+    if (const unsigned value = LowerRomanValue(word);
+        value > 0 && plain && !words_.empty() && words_.back().after == " " &&
+        CountsInRoman(Previous()) && !IsAsciiAlnum(follows)) {
+      TakeReading(Reading{end, numbers_.numbers().Cardinal(value)});
+      return;
     }
     // An initial: "J. Smith".
     if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && follows == '.' &&
@@ -282,6 +373,29 @@ class Walk {
     }
     AddWord(std::move(word), begin, end);
     at_ = end;
+  }
+
+  // Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
+  bool RulerSpeaks(size_t at) const {
+    constexpr std::array<std::string_view, 10> kTitles = {"emperor", "empress", "kaiser", "king",
+                                                          "pope",    "prince",  "queen",  "saint",
+                                                          "sultan",  "tsar"};
+    const bool titled = words_.size() > 1 &&
+                        std::ranges::binary_search(
+                            kTitles, std::string_view(AsciiLower(words_[words_.size() - 2].text)));
+    if (words_.size() != 1 && !titled) return false;
+    constexpr std::array<std::string_view, 9> kVerbs = {"became",  "came",    "died",  "had", "is",
+                                                        "married", "reigned", "ruled", "was"};
+    if (ByteAt(text_, at) != ' ') return false;
+    const std::string_view word =
+        text_.substr(at + 1, LettersEnd(text_.substr(0, at + 10), at + 1) - at - 1);
+    return std::ranges::binary_search(kVerbs, word);
+  }
+
+  bool CenturyFollows(size_t at) const {
+    const std::string_view rest = text_.substr(at);
+    return rest.starts_with(" century") || rest.starts_with(" Century") ||
+           rest.starts_with(" dynasty") || rest.starts_with(" Dynasty");
   }
 
   // Reads words that are letters where they stand: "AT&T", "mc²", "(iii)", "heading NW".
@@ -300,18 +414,14 @@ class Walk {
     }
     if (word.size() > kMaxLetters) return false;
     const bool joins = ByteAt(text_, end) == '&' && IsAsciiUpper(ByteAt(text_, end + 1));
+    if (word == "A" && (joins || joined)) return TakeReading(Reading{end, {Dotted(word)}});
     const auto power = ReadSuperscript(numbers_.numbers(), text_, end);
     const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&
                         power->words.back() != "minus" &&
                         !FindUnit(word, true, EnglishDialect::kUs) && is(IsAsciiLetter)(word) &&
                         word != "sin" && word != "cos" && word != "tan";
     if ((word.size() > 1 && capitals(word) && (joins || joined)) || powers) {
-      std::string letters;
-      for (const char c : word) {
-        letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
-        letters += '.';
-      }
-      return TakeReading(Reading{end, {letters}});
+      return TakeReading(Reading{end, {Dotted(word)}});
     }
     if (before == '(' && ByteAt(text_, end) == ')') {
       const unsigned value = LowerRomanValue(word);
@@ -403,10 +513,34 @@ class Walk {
     }
     const bool opens = AtOpening();
     const char follows = ByteAt(text_, run);
-    if (TakeMarkdown(c, run, count) || TakeEmoticon()) return;
+    if (TakeMarkdown(c, run, count)) return;
+    if (const size_t end = std::max(EmoticonEnd(text_, at_), HtmlTagEnd(text_, at_)); end > at_) {
+      at_ = end;
+      return;
+    }
+    if (TakeReading(ReadHtmlEntity(text_, at_))) return;
     if (TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_))) return;
     if (TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) return;
     if (c.value == '(' && TakePluralBrackets()) return;
+    // "C#" and "F#" are a half-tone higher.
+    if (c.value == '#' && count == 1 && at_ > 0 && text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'G' &&
+        (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(follows)) {
+      AddWord("sharp", at_, run);
+      at_ = run;
+      return;
+    }
+    // ".NET", ".env".
+    if (c.value == '.' && count == 1 && IsAsciiLetter(follows) &&
+        (at_ == 0 || IsSpace(DecodeBefore(text_, at_).value))) {
+      const bool net = text_.substr(run, 3) == "NET" && !IsAsciiAlnum(ByteAt(text_, run + 3));
+      AddWord("dot", at_, run);
+      at_ = run;
+      if (net) {
+        AddWord("net", run, run + 3);
+        at_ = run + 3;
+      }
+      return;
+    }
     if (c.value == '"') {
       // "A 12\" pizza", unless it closes a quotation.
       if (at_ > 0 && at_ == number_end_ && !quoting_) {
@@ -418,7 +552,7 @@ class Walk {
       quoting_ = !quoting_;
     }
     if ((c.value == '-' || c.value == 0x2212) && count == 1 && IsAsciiDigit(follows) &&
-        (Previous() == "utc" || Previous() == "gmt")) {
+        IsTimeZone(Previous())) {
       AddWord("minus", at_, run);
       at_ = run;
       return;
@@ -449,6 +583,11 @@ class Walk {
       const std::string_view words = SymbolName(c.value, IsAsciiDigit(follows));
       Reading reading{run, {}};
       for (size_t i = 0; i < count; ++i) reading.AppendEach(words);
+      // "∑ of all terms" has its "of" already.
+      if ((c.value == 0x2211 || c.value == 0x222B) && last_ > run &&
+          !text_.substr(run).starts_with(" of ")) {
+        reading.Append("of");
+      }
       if (!reading.words.empty()) {
         TakeReading(std::move(reading));
         return;
@@ -460,6 +599,7 @@ class Walk {
   // Reads what a price is for: "/page", "/kg", "/mo.".
   Reading ReadPer(size_t word) const {
     size_t end = LettersEnd(text_.substr(0, word + 6), word);
+    if (text_.substr(end, 2) == "²" || text_.substr(end, 2) == "³") end += 2;
     const std::string_view symbol = text_.substr(word, end - word);
     const bool stop = ByteAt(text_, end) == '.';
     if (symbol == "ea") return {end + (stop ? 1 : 0), {"each"}};
@@ -476,7 +616,7 @@ class Walk {
     const char follows = ByteAt(text_, run);
     const bool begins_line = at_ == 0 || IsLineBreak(DecodeBefore(text_, at_).value);
     if (begins_line && (c.value == '#' || c.value == '>') && count <= 6 &&
-        (follows == ' ' || c.value == '>')) {
+        (follows == ' ' || (c.value == '>' && !IsAsciiDigit(follows)))) {
       at_ = run;
       return true;
     }
@@ -507,6 +647,16 @@ class Walk {
       at_ = run;
       return true;
     }
+    // An image: "![image](a.png)".
+    if (c.value == '!' && count == 1 && follows == '[') {
+      at_ = run;
+      return true;
+    }
+    // The arrow of "<->" has another head.
+    if (c.value == '<' && count == 1 && follows == '-' && ByteAt(text_, run + 1) == '>') {
+      at_ = run;
+      return true;
+    }
     const bool arrow = (c.value == '-' || c.value == '=') && count <= 2 && follows == '>';
     if (arrow || c.value == 0x2192 || c.value == 0x21D2) {
       const size_t end = run + (arrow ? 1 : 0);
@@ -524,21 +674,6 @@ class Walk {
       return true;
     }
     return false;
-  }
-
-  // Skips ":D", ";-)" and the like, which say nothing.
-  bool TakeEmoticon() {
-    if (at_ > 0 && !IsSpace(DecodeBefore(text_, at_).value)) return false;
-    if (std::string_view(":;=").find(text_[at_]) == std::string_view::npos) return false;
-    const size_t mouth = at_ + (ByteAt(text_, at_ + 1) == '-' ? 2 : 1);
-    const char c = ByteAt(text_, mouth);
-    if (c == '\0' || std::string_view(")(DPpOo/|*3").find(c) == std::string_view::npos)
-      return false;
-    const CodePoint behind = DecodeAt(text_, mouth + 1);
-    if (behind.bytes > 0 && !IsSpace(behind.value) && PauseMark(behind.value, false).empty())
-      return false;
-    at_ = mouth + 1;
-    return true;
   }
 
   // Reads "friend(s)" as "friends".
@@ -580,7 +715,10 @@ class Walk {
     if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
       words_.back().after = " ";
     }
-    calling_ = calling_ || SpeaksOfCalling(AsciiLower(text));
+    const std::string lower = AsciiLower(text);
+    calling_ = calling_ || SpeaksOfCalling(lower);
+    isotopes_ = isotopes_ || lower == "carbon" || lower == "radiocarbon" ||
+                lower.starts_with("isotop") || lower == "dating";
     words_.push_back({std::move(text), begin + offset_, end + offset_, ""});
   }
 
@@ -602,6 +740,7 @@ class Walk {
   size_t number_end_ = std::string_view::npos;  // of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
   bool calling_ = false;                        // a word before speaks of a telephone
+  bool isotopes_ = false;                       // a word before speaks of isotopes
   bool quoting_ = false;                        // within straight quotation marks
   std::vector<SpokenWord> words_;
 };

@@ -14,10 +14,10 @@ namespace {
 constexpr size_t kMaxCompoundParts = 8;
 
 // Words of the lexicon that are more likely emphasised than abbreviations when in capitals.
-constexpr std::array<std::string_view, 34> kEmphasised = {
-    "AH",  "AM", "AN", "AS", "AT", "BE",  "BY",  "DO",  "GO",  "HE", "HI", "HM",
-    "HMM", "IF", "IN", "IS", "ME", "MY",  "NO",  "OF",  "OH",  "OK", "ON", "OR",
-    "SO",  "TO", "UP", "WE", "YE", "ACT", "ADD", "AID", "LED", "SAT"};
+constexpr std::array<std::string_view, 32> kEmphasised = {
+    "AH", "AM",  "AN", "AS", "AT", "BE", "BY", "DO",  "GO",  "HE", "HI",
+    "HM", "HMM", "IF", "IN", "IS", "ME", "MY", "NO",  "OF",  "OH", "OK",
+    "ON", "OR",  "SO", "TO", "UP", "WE", "YE", "ACT", "ADD", "AID"};
 
 bool AllAscii(std::string_view word, bool (*is)(char)) { return std::ranges::all_of(word, is); }
 

@@ -1,0 +1,41 @@
+#include "models/text/english/emoticon.h"
+
+#include "models/text/ascii.h"
+#include "models/text/english/spoken_symbols.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns one past a name between colons; 0 if there is none.
+size_t NameEnd(std::string_view text, size_t at) {
+  constexpr size_t kMaxNameBytes = 32;
+  size_t end = at + 1;
+  while (end - at <= kMaxNameBytes) {
+    const char c = ByteAt(text, end);
+    if (!IsAsciiLower(c) && !IsAsciiDigit(c) && c != '_' && c != '+' && c != '-') break;
+    ++end;
+  }
+  const bool closed = end > at + 2 && ByteAt(text, end) == ':';
+  return closed && !IsAsciiAlnum(ByteAt(text, end + 1)) ? end + 1 : 0;
+}
+
+}  // namespace
+
+size_t EmoticonEnd(std::string_view text, size_t at) {
+  if (at > 0 && !IsSpace(DecodeBefore(text, at).value)) return 0;
+  const char eyes = ByteAt(text, at);
+  if (eyes == '\0' || std::string_view(":;=").find(eyes) == std::string_view::npos) return 0;
+  if (eyes == ':') {
+    if (const size_t end = NameEnd(text, at); end > 0) return end;
+  }
+  const size_t mouth = at + (ByteAt(text, at + 1) == '-' ? 2 : 1);
+  const char c = ByteAt(text, mouth);
+  if (c == '\0' || std::string_view(")(DPpOo/|*3").find(c) == std::string_view::npos) return 0;
+  const CodePoint behind = DecodeAt(text, mouth + 1);
+  const bool free =
+      behind.bytes == 0 || IsSpace(behind.value) || !PauseMark(behind.value, false).empty();
+  return free ? mouth + 1 : 0;
+}
+
+}  // namespace millrace::models

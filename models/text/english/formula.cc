@@ -1,0 +1,52 @@
+#include "models/text/english/formula.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns true if a charge such as "⁺" or "²⁻" is there.
+bool IsCharge(std::string_view text, size_t at) {
+  for (size_t digits = 0; digits < 2; ++digits) {
+    const CodePoint c = DecodeAt(text, at);
+    if (c.value == 0x207A || c.value == 0x207B) return true;
+    const bool digit =
+        c.value == 0xB2 || c.value == 0xB3 || (c.value >= 0x2074 && c.value <= 0x2079);
+    if (!digit) return false;
+    at += c.bytes;
+  }
+  return false;
+}
+
+bool IsElement(std::string_view symbol) {
+  constexpr std::array<std::string_view, 44> kElements = {
+      "Ag", "Al", "Ar", "As", "Au", "B",  "Ba", "Be", "Br", "C",  "Ca", "Cd", "Cl", "Co", "Cr",
+      "Cu", "F",  "Fe", "H",  "He", "Hg", "I",  "K",  "Li", "Mg", "Mn", "N",  "Na", "Ne", "Ni",
+      "O",  "P",  "Pb", "Pt", "Rb", "S",  "Se", "Si", "Sn", "Sr", "Ti", "U",  "W",  "Zn"};
+  static_assert(std::ranges::is_sorted(kElements));
+  return std::ranges::binary_search(kElements, symbol);
+}
+
+}  // namespace
+
+bool IsFormula(std::string_view text, size_t begin, size_t end) {
+  constexpr size_t kMaxBytes = 12;
+  if (end - begin < 2 || end - begin > kMaxBytes) return false;
+  const bool charged = IsCharge(text, end);
+  // The "OH" of "C2H5OH" goes on with the formula.
+  const bool goes_on = begin > 1 && IsAsciiDigit(text[begin - 1]) && IsAsciiUpper(text[begin - 2]);
+  if (!charged && !goes_on && !IsAsciiDigit(ByteAt(text, end))) return false;
+  size_t symbols = 0;
+  for (size_t at = begin; at < end; ++symbols) {
+    const size_t size = at + 1 < end && IsAsciiLower(text[at + 1]) ? 2 : 1;
+    if (!IsElement(text.substr(at, size))) return false;
+    at += size;
+  }
+  return symbols > 1 || charged;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,43 @@
+#include "models/text/english/letter_a.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns true for the first word of an operator's name.
+bool BeginsOperator(std::string_view word) {
+  constexpr std::array<std::string_view, 16> kWords = {
+      "and",  "cubed", "divided", "dot",  "equals",  "greater", "intersection", "is",
+      "less", "minus", "or",      "plus", "squared", "times",   "to",           "union"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true for words before which there is no article.
+bool FollowsNoArticle(std::string_view word) {
+  constexpr std::array<std::string_view, 7> kWords = {"and", "is",  "or",    "plus",
+                                                      "to",  "was", "versus"};
+  return std::ranges::binary_search(kWords, word);
+}
+
+}  // namespace
+
+void MarkLetterA(std::string_view text, size_t offset, std::vector<SpokenWord>& words) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    SpokenWord& word = words[i];
+    if ((word.text != "A" && word.text != "a") || word.after != " ") continue;
+    const SpokenWord& next = words[i + 1];
+    const size_t at = next.begin - offset;
+    const char32_t first = at < text.size() ? DecodeAt(text, at).value : U'a';
+    // "a/b", "a.txt"
+    const bool divided =
+        word.end - offset < text.size() && text[word.end - offset] == '/' && next.text.size() == 1;
+    const bool sign = !IsLetter(first) && !IsDigit(first) && BeginsOperator(next.text);
+    if (sign || divided || (word.text == "A" && FollowsNoArticle(next.text))) word.text = "A.";
+  }
+}
+
+}  // namespace millrace::models

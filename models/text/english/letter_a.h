@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "models/text/english/text_normalizer.h"
+
+namespace millrace::models {
+
+// Marks each "A" that is the letter and not the article as "A.", which every voice spells: "A or
+// B", "A is for apple", "a + b". text: what the words were read from; `offset` bytes come before
+// it. Thread-safe.
+void MarkLetterA(std::string_view text, size_t offset, std::vector<SpokenWord>& words);
+
+}  // namespace millrace::models
