@@ -156,6 +156,15 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     if (word == "basses") return std::nullopt;
     return fish ? WordSound{"bˈæs", "b'as"} : WordSound{"bˈAs", "b'eIs"};
   }
+  if (word == "lives") {
+    const bool noun =
+        before.empty() || IsDeterminer(before) || before.ends_with("'s") ||
+        IsOneOf(before, {"all",    "both",   "change", "changed", "changes", "cost",  "costs",
+                         "four",   "human",  "lost",   "many",    "nine",    "of",    "private",
+                         "risked", "save",   "saved",  "saves",   "saving",  "seven", "several",
+                         "take",   "taking", "three",  "took",    "two"});
+    return noun ? WordSound{"lˈIvz", "l'aIvz"} : WordSound{"lˈɪvz", "l'Ivz"};
+  }
   if (word == "bow") {
     const bool taken = IsOneOf(near.Before(2), {"take", "takes", "took", "taking", "taken"}) ||
                        IsOneOf(near.Before(3), {"take", "takes", "took", "taking", "taken"});

@@ -11,7 +11,7 @@
 #include "models/text/english/chat_words.h"
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
-#include "models/text/english/html_text.h"
+#include "models/text/english/html_entity.h"
 #include "models/text/english/letter_a.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_joint.h"
@@ -514,7 +514,7 @@ class Walk {
     const bool opens = AtOpening();
     const char follows = ByteAt(text_, run);
     if (TakeMarkdown(c, run, count)) return;
-    if (const size_t end = std::max(EmoticonEnd(text_, at_), HtmlTagEnd(text_, at_)); end > at_) {
+    if (const size_t end = EmoticonEnd(text_, at_); end > at_) {
       at_ = end;
       return;
     }
@@ -547,6 +547,7 @@ class Walk {
         const bool one = Previous() == "one" || (ContextOf("").article && NounFollows(text_, run));
         AddWord(one ? "inch" : "inches", at_, run);
         at_ = run;
+        number_end_ = run;
         return;
       }
       quoting_ = !quoting_;
