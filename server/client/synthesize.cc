@@ -62,6 +62,18 @@ bool WriteFile(const std::string& name, const std::string& bytes) {
   return file.good();
 }
 
+// Returns the text of the server's warning, as `not read: Cyrillic text`; empty if there is none.
+std::string WarningOf(const grpc::ClientContext& context) {
+  const auto& trailers = context.GetServerTrailingMetadata();
+  const auto found = trailers.find("warning");
+  if (found == trailers.end()) return {};
+  const std::string_view value(found->second.data(), found->second.size());
+  const size_t begin = value.find('"');
+  const size_t end = value.rfind('"');
+  if (begin == std::string_view::npos || end == begin) return {};
+  return std::string(value.substr(begin + 1, end - begin - 1));
+}
+
 }  // namespace
 
 int RunSynthesize(const SynthesizeCommand& command) {
@@ -141,6 +153,8 @@ int RunSynthesize(const SynthesizeCommand& command) {
     return signal != 0 ? 128 + signal : kExitFailed;
   }
   if (output.seconds() == 0) return Fail("the server sent no audio");
+  if (const std::string warning = WarningOf(context); !warning.empty())
+    std::fprintf(stderr, "millrace: %s\n", warning.c_str());
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",
                command.output.c_str(), output.seconds(), first_audio * 1000, since_start() * 1000);
   return kExitOk;

@@ -174,6 +174,17 @@ def test_a_part_that_the_voice_cannot_read_is_named_in_a_warning_and_heard(daemo
         assert partly > len(answer.read()) + 24000   # half a second more
 
 
+def test_a_call_over_grpc_warns_of_what_is_not_read(daemon):
+    def warnings(text):
+        _, call = daemon.synthesis.Synthesize.with_call(speak_request(text), timeout=PATIENCE)
+        stream = daemon.synthesis.StreamSynthesize(speak_request(text), timeout=PATIENCE)
+        assert list(stream)
+        return [dict(trailers).get("warning") for trailers in (call.trailing_metadata(), stream.trailing_metadata())]
+
+    assert warnings("The word is 東京.") == ['299 millrace "not read: Chinese characters"'] * 2
+    assert warnings("The word is new.") == [None, None]
+
+
 def test_pauses_are_members_over_http(daemon):
     longer = len(http(daemon, sentence_pause_seconds=1.4, paragraph_pause_seconds=2.8)) - len(http(daemon))
     assert longer / 2 / 24000 == pytest.approx(3, abs=0.01)

@@ -21,8 +21,8 @@
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_reply.h"
-#include "server/frontends/http/unread_scripts.h"
 #include "server/http/http_routes.h"
+#include "server/requests/unread_scripts.h"
 
 namespace millrace::server {
 namespace {

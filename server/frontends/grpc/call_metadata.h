@@ -52,4 +52,13 @@ Requester RequesterOf(const ByteCall& call, const Services& services);
 // and the id to look for in the log. Must be called before the call's Finish, on the same thread.
 void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call);
 
+// Adds the trailing metadata "warning" if the call's task has a warning, as speech has. Must be
+// called before the call's Finish, on the same thread.
+template <typename Task>
+void AddWarning(const Task& task, ByteCall& call) {
+  if constexpr (requires { task.warning(); }) {
+    if (!task.warning().empty()) call.AddTrailingMetadata("warning", task.warning());
+  }
+}
+
 }  // namespace millrace::server

@@ -47,7 +47,9 @@ class StreamCall final : public Reply,
 
   void Emit(models::Output output) override { task_.Emit(std::move(output), run_, stream_); }
   void Finish(const absl::Status& status) override {
-    stream_.End(OrInternal([&] { return task_.End(status, stream_); }));
+    const absl::Status end = OrInternal([&] { return task_.End(status, stream_); });
+    AddWarning(task_, call_);
+    stream_.End(end);
   }
   bool Congested() const override { return stream_.Congested(); }
   void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }

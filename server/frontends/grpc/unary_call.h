@@ -45,6 +45,7 @@ class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned
   void Finish(const absl::Status& status) override {
     ByteBuffer reply;
     const absl::Status end = OrInternal([&] { return task_.End(status, run_, reply); });
+    AddWarning(task_, call_);
     AddTrailers(end, run_, call_);
     run_.Record(end, [this] { return RequesterOf(call_, run_.services()); });
     end.ok() ? call_.Finish(std::move(reply)) : call_.Finish(end);

@@ -14,6 +14,7 @@
 #include "server/frontends/millrace/text_stream_task.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/unread_scripts.h"
 #include "server/requests/whole_speech.h"
 
 namespace millrace::server {
@@ -39,6 +40,7 @@ class SynthesizeTask {
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
     voice_ = std::move(decoded->voice);
+    warning_ = UnreadScriptsWarning(*decoded);
     return std::move(decoded->work);
   }
 
@@ -66,8 +68,11 @@ class SynthesizeTask {
     return SerializeMessage(response, reply);
   }
 
+  const std::string& warning() const { return warning_; }
+
  private:
   std::string voice_;
+  std::string warning_;
   WholeSpeech audio_;
   SpokenSpans words_;
   SpokenSpans phonemes_;
@@ -82,6 +87,7 @@ class StreamSynthesizeTask {
         DecodeSynthesize(message, services, models::AudioContainer::kStream, kMaxStreamCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
+    warning_ = UnreadScriptsWarning(*decoded);
     return std::move(decoded->work);
   }
 
@@ -100,6 +106,8 @@ class StreamSynthesizeTask {
     return status;
   }
 
+  const std::string& warning() const { return warning_; }
+
  private:
   void SendAudio(std::string_view bytes, SpeechPiece piece, ReplyStream& stream) {
     ForEachMessage(
@@ -107,6 +115,7 @@ class StreamSynthesizeTask {
         [&stream](const v1::StreamSynthesizeResponse& message) { stream.Send(message); });
   }
 
+  std::string warning_;
   SpeechAudio audio_;
   uint32_t sentence_ = 0;
 };

@@ -18,13 +18,13 @@
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_framer.h"
 #include "server/frontends/http/speech_reply.h"
-#include "server/frontends/http/unread_scripts.h"
 #include "server/frontends/openai/openai_error.h"
 #include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
 #include "server/json/json_text.h"
 #include "server/requests/speech_names.h"
+#include "server/requests/unread_scripts.h"
 
 namespace millrace::server {
 namespace {

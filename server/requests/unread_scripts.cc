@@ -1,4 +1,4 @@
-#include "server/frontends/http/unread_scripts.h"
+#include "server/requests/unread_scripts.h"
 
 #include <variant>
 
