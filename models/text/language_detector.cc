@@ -42,6 +42,9 @@ constexpr size_t kTellingBytes = 64;
 // The weight of the library's score, in the units of the logarithm of a probability, and by how
 // much such a sum decides between two languages.
 constexpr float kLibraryWeight = 1;
+// For a single word the score is hardly more than the library's liking for the language that it was
+// told, and for English.
+constexpr float kLibraryWeightOfWord = 0.4F;
 constexpr float kDecisive = 8;
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
@@ -125,10 +128,11 @@ class ShortText {
     if (!evidence_.has_known_script()) return;
     std::array<float, kLetterProfiles.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
+    const float weight = is_word() ? kLibraryWeightOfWord : kLibraryWeight;
     for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
       const std::string_view language = kLetterProfiles.at(i).language;
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
-        evidence_.scores[i] += kLibraryWeight * ScoreFor(words, is_html, language);
+        evidence_.scores[i] += weight * ScoreFor(words, is_html, language);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "tests/fakes/needed.h"
 
 namespace millrace::models {
@@ -257,6 +258,26 @@ TEST_F(LanguageDetectorTest, ShortTextsAreToldAmongTheLanguagesThatCanBeMeant) {
                                               "Livro"}))
     wrong.push_back(std::move(text));
   EXPECT_LE(wrong.size(), 3u) << ::testing::PrintToString(wrong);
+}
+
+TEST_F(LanguageDetectorTest, NamesOfThingsAloneAreToldAmongTheLanguagesThatCanBeMeant) {
+  const auto words = [](const std::string& text) -> std::vector<std::string> {
+    return absl::StrSplit(text, ' ');
+  };
+  std::vector<std::string> wrong = NotTakenFor(
+      "en", words("pencil spoon blanket umbrella bottle plate curtain roof wheel lawyer queen king "
+                  "nephew cousin rabbit spider butterfly basket canvas cave crab crane kettle "
+                  "lizard microscope quilt calendar compass giraffe parrot cradle mittens napkins "
+                  "shoes trees knives gloves windows carrots onions hammers nails ships clouds"));
+  for (std::string& word : NotTakenFor(
+           "pt", words("colher garfo cobertor tigela cortina flor roda tio tia primo borboleta "
+                       "agricultor mochila lona diamante capacete joia pilar cachecol abacate "
+                       "jabuticaba berinjela rabanete salsicha oficina tapete sapatos \u00E1rvores "
+                       "facas luvas janelas cenouras cebolas martelos pregos navios nuvens meias "
+                       "irm\u00E3o len\u00E7ol fog\u00E3o c\u00E3o p\u00E9 m\u00E3o"))) {
+    wrong.push_back(std::move(word));
+  }
+  EXPECT_LE(wrong.size(), 1u) << ::testing::PrintToString(wrong);
 }
 
 TEST_F(LanguageDetectorTest, ShortTextsOfManyLanguagesAreTold) {
