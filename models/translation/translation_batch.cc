@@ -169,6 +169,9 @@ void TranslationBatch::BeginUnit(const Participant& participant, TranslationUnit
         unit.unread.push_back(Escaped(part, unit.sentence.marked.is_html));
     }
   }
+  const std::string& text = unit.sentence.marked.text;
+  unit.in_pieces = InputOf(*participant.request).partial && unit.level == 0 &&
+                   unit.sentence.is_plain && !IsShort(text) && !IsEasilyLost(text, unit.tokens);
   unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
@@ -265,15 +268,9 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
 bool TranslationBatch::SomebodyWaitsForFirstToken(size_t decided) const {
   return std::ranges::any_of(participants_, [decided](const Participant& participant) {
     const TranslationUnit& first = participant.plan->units().front();
-    return MayBeSentInPieces(participant, first) && first.emitted == 0 && !first.done() &&
-           first.job.state != nullptr && first.job.target.size() >= decided;
+    return first.in_pieces && first.emitted == 0 && !first.done() && first.job.state != nullptr &&
+           first.job.target.size() >= decided;
   });
-}
-
-bool TranslationBatch::MayBeSentInPieces(const Participant& participant,
-                                         const TranslationUnit& unit) {
-  return InputOf(*participant.request).partial && unit.sentence.is_plain &&
-         !IsShort(unit.sentence.marked.text);
 }
 
 std::string TranslationBatch::TextOf(const TranslationUnit& unit,
@@ -306,7 +303,7 @@ std::string TranslationBatch::StableText(const TranslationSettings& settings,
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
-  if (!MayBeSentInPieces(participant, unit)) return;
+  if (!unit.in_pieces) return;
   std::string text = StableText(participant.plan->settings(), unit);
   if (text.size() <= unit.emitted) return;
   models::TranslateOutput output;
@@ -374,8 +371,8 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
        .formats = plan.formats()});
   // A translation that may be sent in pieces stays even if none was sent yet: that depends on the
   // other requests and on the cache. One as long as the request wants it stays, too.
-  const bool final = MayBeSentInPieces(participant, unit) || !unit.begun.empty() ||
-                     limited_by_request || settings.min_target != 0;
+  const bool final =
+      unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index)) return true;
   for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);

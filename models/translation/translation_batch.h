@@ -86,8 +86,6 @@ class TranslationBatch final : public models::Batch {
   // Returns true if a streaming client has received nothing of its first sentence and at least
   // `decided` tokens of it are final.
   bool SomebodyWaitsForFirstToken(size_t decided) const;
-  // Returns true if a stream may send the beginning of the translation before its end is known.
-  static bool MayBeSentInPieces(const Participant& participant, const TranslationUnit& unit);
   // Returns the part of the translation that later tokens cannot change.
   std::string StableText(const TranslationSettings& settings, const TranslationUnit& unit) const;
   // Restores the translation of the unit at `index`, which is done, and looks for lost content. If

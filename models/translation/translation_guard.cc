@@ -109,9 +109,10 @@ size_t CountRepeated(std::span<const std::string_view> parts) {
   return static_cast<size_t>(sorted.end() - again);
 }
 
+constexpr size_t kFewestParts = 4;  // of a list
+
 // Returns true if an enumeration lacks items, or another sentence many of its commas.
 bool LacksParts(const GuardedTranslation& translation) {
-  constexpr size_t kFewestParts = 4;
   constexpr size_t kManyParts = 6;
   const std::vector<std::string_view> wanted = PartsOf(translation.source);
   if (wanted.size() < kFewestParts) return false;
@@ -197,6 +198,20 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   }
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
+}
+
+bool IsEasilyLost(std::string_view source, size_t tokens) {
+  constexpr size_t kManyTokens = 56;
+  constexpr size_t kFewNumbers = 2;
+  if (tokens > kManyTokens || (tokens >= kLongSentence && !HasEndMark(source)) ||
+      PartsOf(source).size() >= kFewestParts) {
+    return true;
+  }
+  const std::vector<WrittenNumber> numbers = FindNumbers(source, /*joins_spaces=*/false);
+  return numbers.size() >= kFewNumbers ||
+         std::ranges::any_of(numbers, [source](const WrittenNumber& number) {
+           return IsCertainNumber(source, source.substr(number.begin, number.end - number.begin));
+         });
 }
 
 }  // namespace millrace::translation

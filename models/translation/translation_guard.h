@@ -43,4 +43,9 @@ inline constexpr size_t kAlignedSentence = 40;
 // with. Takes microseconds; linear time.
 GuardVerdict InspectTranslation(const GuardedTranslation& translation);
 
+// Returns true if a sentence has what models lose: a list, several numbers or one of three digits
+// or more, more tokens than they manage well, or many and no end mark. Its translation should not
+// be sent before it was inspected. `source` as in GuardedTranslation.
+bool IsEasilyLost(std::string_view source, size_t tokens);
+
 }  // namespace millrace::translation

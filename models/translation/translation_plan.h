@@ -33,6 +33,7 @@ struct TranslationUnit {
   size_t tokens = 0;           // without those of the frame
   bool text_finished = false;  // it is the last of its text
   bool copied = false;         // it has nothing to translate, and is sent as it is
+  bool in_pieces = false;      // a stream may send its translation before that is done
   bool in_capitals = false;    // it is read in lower case, and its translation is sent in capitals
   SentenceJob job;             // unused if the sentence is copied
   bool is_part = false;   // part of a sentence that is too long for one pass, but not the last part

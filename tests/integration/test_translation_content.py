@@ -36,6 +36,16 @@ def test_no_clause_of_a_long_sentence_vanishes_in_silence(daemon, model, languag
 
 
 @DIRECTIONS
+def test_a_stream_loses_no_more_than_a_whole_translation(daemon, model, language):
+    texts = [s.text for s in battery.long_sentences(language, 24)]
+    streamed = [""] * len(texts)
+    for piece in daemon.translation.StreamTranslate(translate_request(*texts, model=model, partial=True), timeout=PATIENCE):
+        streamed[piece.text_index] += piece.text
+        assert not piece.lost, (texts[piece.text_index], piece.lost)
+    assert streamed == [got for got, _ in translate(daemon, texts, model)]
+
+
+@DIRECTIONS
 def test_a_number_comes_wholly_in_one_format_and_alone(daemon, model, language):
     values, wrong = battery.numbers(), []
     for carrier in battery.NUMBER_CARRIERS[language]:

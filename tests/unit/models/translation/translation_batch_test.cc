@@ -442,6 +442,20 @@ TEST_F(TranslationBatchTest, WhatWasSentStaysAndItsLossIsNamed) {
   EXPECT_THAT(sink.parts.back().lost, ElementsAre(kLong));
 }
 
+TEST_F(TranslationBatchTest, AStreamSendsWhatIsEasilyLostOnceItWasInspected) {
+  engine_.longest = 12;
+  const std::string text = std::string(kLong) + " and " + kLong;
+  Sink whole;
+  Sink stream;
+  for (Sink* sink : {&whole, &stream}) {
+    const auto request = MakeRequest({.texts = {text}, .partial = sink == &stream}, *sink);
+    while (!request->outcome()) Step({request.get()});
+    for (const models::TranslateOutput& part : sink->parts) EXPECT_TRUE(part.lost.empty());
+  }
+  EXPECT_EQ(stream.Text(), text);
+  EXPECT_EQ(stream.Text(), whole.Text());
+}
+
 TEST_F(TranslationBatchTest, ARequestsOwnLengthLimitIsNoLoss) {
   max_target_ = 4;
   Sink sink;

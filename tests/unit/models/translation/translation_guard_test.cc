@@ -107,5 +107,16 @@ TEST(TranslationGuardTest, EachStretchOfTheSourceHasItsWords) {
   EXPECT_TRUE(Inspect(words, words, all).lost_content);
 }
 
+TEST(TranslationGuardTest, WhatModelsLoseIsKnownBeforeItIsTranslated) {
+  EXPECT_FALSE(IsEasilyLost("The cat sat on the mat, and the dog ran.", 12));
+  EXPECT_FALSE(IsEasilyLost("A headline", 3));
+  EXPECT_FALSE(IsEasilyLost("It took 3 days.", 5));
+  EXPECT_TRUE(IsEasilyLost("It took 3 days and 4 nights.", 9));
+  EXPECT_TRUE(IsEasilyLost("It cost 1,250 euros.", 8));
+  EXPECT_TRUE(IsEasilyLost("A book, a lamp, a chair and a table, all of them old.", 16));
+  EXPECT_TRUE(IsEasilyLost("so then we went to the beach and we saw that it was nice", 24));
+  EXPECT_TRUE(IsEasilyLost("The cat sat on the mat.", 57));
+}
+
 }  // namespace
 }  // namespace millrace::translation
