@@ -68,7 +68,7 @@ def install(source: Source, args: argparse.Namespace) -> None:
     else:
         name = args.name or name_for(source.name)
         converter.run(argparse.Namespace(**common, model=source.place, name=name, called=source.name, source=args.source,
-                                         target=args.target, precision=args.precision, check="run"))
+                                         target=args.target, precision=args.precision, max_source_tokens=None, check="run"))
     if args.load:
         load(args.load, name)
         print(f"{name}: loaded by {args.load}", flush=True)

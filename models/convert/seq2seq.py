@@ -31,8 +31,13 @@ seq2seq {{
   beam_size: {beams}
   length_penalty: {length_penalty}
   early_stopping: {early_stopping}
+  max_source_tokens: {source_tokens}
 {precision}}}
 """
+
+# Source tokens of a sentence that a model manages without losing content: of Bergamot's size, measured; of base size and larger, cautious.
+SMALL_SOURCE_TOKENS, SOURCE_TOKENS = 80, 128
+SMALL_DIMENSION, FEW_LAYERS = 512, 4     # a network with less of either is small
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +58,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help="language into which they are translated")
     parser.set_defaults(called=None, precision=None)   # the name that tells the languages; the precision of the server
     parser.add_argument("--license", default="", help="SPDX expression of the weights' licence")
+    parser.add_argument("--max-source-tokens", type=int, metavar="N",
+                        help=f"tokens of a sentence that the model manages without losing content, 16..1024; a longer one is cut at a clause "
+                        f"(default: {SOURCE_TOKENS}, of small networks {SMALL_SOURCE_TOKENS})")
     parser.add_argument("--check", choices=("none", "run", "quick"), default="quick",
                         help="before writing, run the network alone, or compare it with transformers or Marian's equations (default: %(default)s)")
 
@@ -75,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
     pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
                          beams=min(int(search.get("num_beams") or 1), 16), length_penalty=1.0 if penalty is None else float(penalty),
                          early_stopping="true" if search.get("early_stopping") is True else "false",
+                         source_tokens=source_tokens(network, args.max_source_tokens),
                          precision=f"  precision: PRECISION_{args.precision.upper()}\n" if args.precision else "")
     own = {} if vocabulary.shared else {"source_end": vocabulary.source.end, "target_unknown": vocabulary.target.unknown}
     package = {**network.config, "unknown": vocabulary.source.unknown, **own, "language_tokens": vocabulary.language_tokens,
@@ -90,6 +99,16 @@ def run(args: argparse.Namespace) -> None:
             shutil.copyfile(vocabulary.target_pieces_file, staging / "target.spm")
         (staging / "model.pbtxt").write_text(args.origin + pbtxt)
     report_written(args.models, name)
+
+
+def source_tokens(network: Network, wanted: int | None) -> int:
+    """The longest sentence that the model is given at once."""
+    places, dimension = network.tensors["positions"].shape
+    if wanted is not None and not 16 <= wanted <= min(places, 1024):
+        raise ConvertError(f"--max-source-tokens: {wanted} is out of range, allowed 16..{min(places, 1024)}")
+    layers = min(network.config["encoder_layers"], network.config["decoder_layers"])
+    small = dimension < SMALL_DIMENSION or layers < FEW_LAYERS
+    return wanted or min(SMALL_SOURCE_TOKENS if small else SOURCE_TOKENS, places)
 
 
 def read_hub(folder: pathlib.Path) -> Model:

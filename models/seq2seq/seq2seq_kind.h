@@ -24,7 +24,7 @@ class Seq2SeqModelConfig final : public models::KindConfig {
   std::string source_language;
   std::string target_language;
   float max_length_factor = 2.5F;
-  int64_t max_source_tokens = 256;  // 16..1024
+  int64_t max_source_tokens = 128;  // 16..1024
   int beam_size = 4;                // 1..16
   float length_penalty = 1.0F;      // -10..10
   bool early_stopping = false;

@@ -29,7 +29,7 @@ struct Seq2SeqOptions {
   std::filesystem::path target_words_file;   // for translations; empty: words_file
   std::filesystem::path target_pieces_file;  // for translations; empty: pieces_file
   float max_length_factor = 2.5F;            // target tokens per source token, plus 5
-  size_t max_source_tokens = 256;            // a longer sentence is cut where a clause begins
+  size_t max_source_tokens = 128;            // a longer sentence is cut where a clause begins
   translation::SearchOptions search;         // `hypotheses` is 1
   // CUDA: float16 in place of float32; others on the CPU only. None: bfloat16 on a CPU that
   // multiplies it, else float32.

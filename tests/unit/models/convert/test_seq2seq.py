@@ -15,6 +15,7 @@ from models.convert import seq2seq_layout
 from models.convert.__main__ import main
 from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors, write_safetensors
+from models.convert.seq2seq import source_tokens
 from models.convert.seq2seq_check import Oracle
 from models.convert.seq2seq_languages import code_of, tags
 from models.convert.seq2seq_vocabulary import read_vocabulary
@@ -45,6 +46,19 @@ class Layout(unittest.TestCase):
         np.testing.assert_array_equal(network.tensors["source_embeddings"], arrays["model.encoder.embed_tokens.weight"])
         np.testing.assert_array_equal(network.tensors["output"], arrays["lm_head.weight"])
         self.assertFalse(network.config["norm_first"])
+
+    def test_small_networks_are_given_shorter_sentences(self):
+        def tokens(dimension, layers, places, wanted=None):
+            network = seq2seq_layout.Network({"encoder_layers": 6, "decoder_layers": layers}, {"positions": np.zeros((places, dimension))})
+            return source_tokens(network, wanted)
+        self.assertEqual(tokens(256, 6, 512), 80)
+        self.assertEqual(tokens(512, 2, 512), 80)
+        self.assertEqual(tokens(512, 6, 512), 128)
+        self.assertEqual(tokens(512, 6, 100), 100)
+        self.assertEqual(tokens(512, 6, 512, wanted=200), 200)
+        for wanted in (15, 513):
+            with self.assertRaisesRegex(ConvertError, f"--max-source-tokens: {wanted} is out of range, allowed 16..512"):
+                tokens(512, 6, 512, wanted)
 
     def test_what_is_not_supported_is_named(self):
         given = config("marian", 90)
@@ -140,6 +154,7 @@ class Folder(unittest.TestCase):
             self.assertEqual(main([*command, "--target", "pt"]), 0)
         written = models / "tiny" / "1"
         self.assertIn('target_language: "pt"', (written / "model.pbtxt").read_text())
+        self.assertIn("max_source_tokens: 32", (written / "model.pbtxt").read_text())   # as many as it has places
         self.assertEqual(json.loads((written / "config.json").read_text())["languages"][1],
                          {"tag": "pt", "code": "por_Latn", "word": PIECES + 2})
         self.assertEqual(read_safetensors(written / "weights.safetensors")["positions"].shape, (32, 32))
