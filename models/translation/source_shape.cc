@@ -112,6 +112,36 @@ bool EndsWithInitials(std::string_view text) {
   return word.substr(0, MarksBegin(word)).find('.') != std::string_view::npos;
 }
 
+// Removes spaces beside signs that have none in the source: "Yes / No" for "Sim/Não".
+void CutSpacesAtSigns(std::string_view source, std::string& text) {
+  constexpr std::string_view kSigns = "/+()[]\"'";
+  const auto spaced = [](std::string_view in, size_t at, bool behind) {
+    return behind ? at + 1 < in.size() && in[at + 1] == ' ' : at > 0 && in[at - 1] == ' ';
+  };
+  const auto places = [](std::string_view in, char sign) {
+    std::vector<size_t> found;
+    for (size_t at = in.find(sign); at != std::string_view::npos; at = in.find(sign, at + 1))
+      found.push_back(at);
+    return found;
+  };
+  for (const char sign : kSigns) {
+    const std::vector<size_t> wanted = places(source, sign);
+    const std::vector<size_t> got = places(text, sign);
+    if (wanted.size() != got.size()) continue;
+    for (size_t i = got.size(); i-- > 0;) {
+      if (spaced(text, got[i], true) && !spaced(source, wanted[i], true)) text.erase(got[i] + 1, 1);
+      if (spaced(text, got[i], false) && !spaced(source, wanted[i], false))
+        text.erase(got[i] - 1, 1);
+    }
+  }
+}
+
+// Removes an article at the end that begins nothing.
+void CutLoneArticle(std::string_view source, std::string& text) {
+  if (text.size() > 2 && text.ends_with(" A") && !source.ends_with('A'))
+    CutAt(text.size() - 2, text);
+}
+
 void ShapeShort(std::string_view source, std::string& text) {
   constexpr std::string_view kBrackets = "()[]{}";
   if (source.find_first_of(kBrackets) == std::string_view::npos) {
@@ -126,6 +156,7 @@ void ShapeShort(std::string_view source, std::string& text) {
     CutAt(static_cast<size_t>(word.data() - text.data()), text);
     break;
   }
+  CutLoneArticle(source, text);
   const std::vector<std::string_view> words = WordsOf(source);
   if (source.find(',') == std::string_view::npos) CutSecondNaming(text);
   if (!HasDoubledWord(words)) CutDoubled(text);
@@ -191,10 +222,31 @@ bool KeepsCapital(std::string_view word, std::string_view language) {
   return kEnglishCapitals.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
+bool HasUpper(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (models::IsUpper(c.value)) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
 void Replace(size_t at, char32_t letter, std::string& text) {
   const std::string written = models::EncodeUtf8(letter);
   const size_t bytes = models::DecodeAt(text, at).bytes;
   if (written.size() == bytes) text.replace(at, bytes, written);
+}
+
+// Writes the words of a short text without capitals in small letters: "dark Mode" for "modo
+// escuro".
+void LowerWords(const SourceShape& source, std::string& text) {
+  if (source.any_first_letter || HasUpper(source.text)) return;
+  for (const std::string_view word : WordsOf(text)) {
+    const models::CodePoint first = models::DecodeAt(word, 0);
+    if (!models::IsUpper(first.value) || IsSpecial(word)) continue;
+    if (KeepsCapital(LettersFrom(word, 0), source.target_language)) continue;
+    Replace(static_cast<size_t>(word.data() - text.data()), models::ToLower(first.value), text);
+  }
 }
 
 }  // namespace
@@ -222,7 +274,9 @@ std::string BegunLike(const SourceShape& source, std::string beginning) {
 std::string ShapedLike(const SourceShape& source, std::string translation) {
   translation = BegunLike(source, std::move(translation));
   if (IsShort(source.text)) {
+    if (!source.has_marks) CutSpacesAtSigns(source.text, translation);
     ShapeShort(source.text, translation);
+    LowerWords(source, translation);
   } else {
     ShapeEnd(source.text, translation);
   }

@@ -11,6 +11,8 @@ struct SourceShape {
   // The first letter of the source, or of its translation, is not that of a word of the text: it
   // begins with a stand-in, or was read in small letters.
   bool any_first_letter = false;
+  bool has_marks =
+      false;  // places in the translation are known, so that it changes at its end only
 };
 
 // Returns true if a source is so short that a model may add to it; its translation must not be sent

@@ -61,7 +61,8 @@ SourceShape ShapeOf(const TranslationSettings& settings, const TranslationUnit& 
   const bool begins_kept = !marked.kept.empty() && marked.kept.front().begin == 0;
   return {.text = marked.text,
           .target_language = settings.target_language,
-          .any_first_letter = begins_kept || unit.in_capitals || !unit.begun.empty()};
+          .any_first_letter = begins_kept || unit.in_capitals || !unit.begun.empty(),
+          .has_marks = !unit.sentence.is_plain};
 }
 
 }  // namespace

@@ -176,9 +176,12 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   const size_t tokens = translation.source_tokens.size();
   if (translation.source.find_first_of("0123456789") != std::string_view::npos) {
     verdict.lost_numbers = LostNumbers(translation.source, translation.target, translation.formats);
-    // Words may stand for short numbers.
-    const auto is_short = [&translation](std::string_view number) {
-      return !IsCertainNumber(translation.source, number);
+    // Words may stand for short numbers, but other numbers may not.
+    const bool adds_number =
+        !verdict.lost_numbers.empty() &&
+        AddsNumber(translation.source, translation.target, translation.formats);
+    const auto is_short = [&](std::string_view number) {
+      return !adds_number && !IsCertainNumber(translation.source, number);
     };
     const size_t shorter = std::erase_if(verdict.lost_numbers, is_short);
     verdict.suspicious = !verdict.lost_numbers.empty() ||

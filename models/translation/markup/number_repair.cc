@@ -59,12 +59,57 @@ bool DiffersByScale(std::string_view a_text, const WrittenNumber& a, std::string
   return behind < text.size() && models::IsLetter(models::DecodeAt(text, behind).value);
 }
 
+// Returns the numbers of a code, sorted.
+std::vector<std::string_view> PartsOfCode(std::string_view code) {
+  std::vector<std::string_view> parts;
+  for (const WrittenNumber& number : FindNumbers(code)) parts.push_back(In(code, number));
+  std::ranges::sort(parts);
+  return parts;
+}
+
+// The codes of a source and of its translation that are not the same, but for the order of their
+// parts, and where the others are.
+struct MatchedCodes {
+  std::vector<WrittenNumber> lost;     // of the source
+  std::vector<WrittenNumber> strange;  // of the translation
+  std::vector<WrittenNumber> source_same;
+  std::vector<WrittenNumber> target_same;
+};
+
+MatchedCodes MatchCodes(std::string_view source, std::string_view target) {
+  MatchedCodes matched;
+  matched.lost = FindCodes(source);
+  if (matched.lost.empty()) return matched;
+  for (const WrittenNumber& code : FindCodes(target)) {
+    const auto same = std::ranges::find_if(matched.lost, [&](const WrittenNumber& original) {
+      return PartsOfCode(In(source, original)) == PartsOfCode(In(target, code));
+    });
+    if (same == matched.lost.end()) {
+      matched.strange.push_back(code);
+      continue;
+    }
+    matched.source_same.push_back(*same);
+    matched.target_same.push_back(code);
+    matched.lost.erase(same);
+  }
+  return matched;
+}
+
+bool IsWithin(std::span<const WrittenNumber> codes, const WrittenNumber& number) {
+  return std::ranges::any_of(codes, [&number](const WrittenNumber& code) {
+    return code.begin <= number.begin && number.end <= code.end;
+  });
+}
+
 MatchedNumbers Match(std::string_view source, std::string_view target,
                      const NumberFormats& formats) {
-  const std::vector<WrittenNumber> wanted =
+  std::vector<WrittenNumber> wanted =
       FindNumbers(source, formats.source == NumberFormat::kSpaceGroups);
-  const std::vector<WrittenNumber> got =
+  std::vector<WrittenNumber> got =
       FindNumbers(target, formats.target == NumberFormat::kSpaceGroups);
+  const MatchedCodes codes = MatchCodes(source, target);
+  std::erase_if(wanted, [&](const auto& number) { return IsWithin(codes.source_same, number); });
+  std::erase_if(got, [&](const auto& number) { return IsWithin(codes.target_same, number); });
   // Maps digits to the numbers of the source that have them, the first of which is last.
   std::map<std::string, std::vector<WrittenNumber>> open;
   for (auto it = wanted.rbegin(); it != wanted.rend(); ++it)
@@ -113,6 +158,16 @@ std::optional<std::string> Corrected(std::string_view wanted, std::string_view g
   constexpr size_t kMayHaveGroups = 5;  // digits; fewer may be a year
   if (wanted.size() >= kMayHaveGroups && IsGroupedForm(wanted, got, formats)) return std::nullopt;
   return std::string(wanted);
+}
+
+// Returns corrections of the codes of a translation that are none of the source's.
+std::vector<NumberRepair> RepairCodes(std::string_view source, std::string_view target) {
+  const MatchedCodes codes = MatchCodes(source, target);
+  std::vector<NumberRepair> repairs;
+  if (codes.lost.size() != codes.strange.size()) return repairs;
+  for (size_t i = 0; i < codes.strange.size(); ++i)
+    repairs.push_back({codes.strange[i], std::string(In(source, codes.lost[i]))});
+  return repairs;
 }
 
 bool IsSpaceBetween(std::string_view text, size_t begin, size_t end) {
@@ -248,6 +303,30 @@ std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces)
   return numbers;
 }
 
+std::vector<WrittenNumber> FindCodes(std::string_view text) {
+  constexpr std::string_view kJoints = "/:-";
+  constexpr size_t kFewestParts = 3;
+  constexpr size_t kManyGroups = 2;  // separators of a number, of which a short one follows
+  const auto separators = [text](const WrittenNumber& number) {
+    return std::ranges::count_if(In(text, number), [](char c) { return c == '.' || c == ','; });
+  };
+  const std::vector<WrittenNumber> numbers = FindNumbers(text);
+  std::vector<WrittenNumber> codes;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1].begin == numbers[last].end + 1 &&
+           kJoints.find(text[numbers[last].end]) != std::string_view::npos) {
+      ++last;
+    }
+    const bool is_pair = last == i + 1 && separators(numbers[last]) == 0 &&
+                         static_cast<size_t>(separators(numbers[i])) >= kManyGroups;
+    if (last + 1 - i >= kFewestParts || is_pair)
+      codes.push_back({numbers[i].begin, numbers[last].end});
+    i = last + 1;
+  }
+  return codes;
+}
+
 std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target) {
   if (source.find('$') == std::string_view::npos) return {};
   const std::vector<Amount> wanted = FindAmounts(source);
@@ -277,14 +356,15 @@ std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
                                         const NumberFormats& formats) {
   MatchedNumbers matched = Match(source, target, formats);
-  std::vector<NumberRepair> repairs;
+  std::vector<NumberRepair> repairs = RepairCodes(source, target);
   const auto is_added = [&repairs](const WrittenNumber& number) {
     return std::ranges::any_of(repairs, [&number](const NumberRepair& repair) {
       return repair.target.begin <= number.begin && number.end <= repair.target.end;
     });
   };
-  for (const WrittenNumber& added : FindAdded(source, target, matched, formats))
-    repairs.push_back({added, {}});
+  for (const WrittenNumber& added : FindAdded(source, target, matched, formats)) {
+    if (!is_added(added)) repairs.push_back({added, {}});
+  }
   std::erase_if(matched.strange, is_added);
   for (const MatchedNumbers::Pair& pair : matched.pairs) {
     auto corrected = Corrected(In(source, pair.source), In(target, pair.target),
@@ -310,6 +390,22 @@ std::vector<std::string_view> LostNumbers(std::string_view source, std::string_v
   for (const WrittenNumber& number : Match(source, target, formats).lost)
     lost.push_back(In(source, number));
   return lost;
+}
+
+bool AddsNumber(std::string_view source, std::string_view target, const NumberFormats& formats) {
+  const MatchedNumbers matched = Match(source, target, formats);
+  constexpr size_t kYear = 4;
+  const auto is_year_of = [&](const std::string& digits) {
+    // The year of '80s may come with its century.
+    return digits.size() == kYear &&
+           std::ranges::any_of(matched.lost, [&](const WrittenNumber& lost) {
+             return digits.substr(kYear / 2) == DigitsOf(In(source, lost));
+           });
+  };
+  return std::ranges::any_of(matched.strange, [&](const WrittenNumber& strange) {
+    const std::string digits = DigitsOf(In(target, strange));
+    return digits.size() >= kFewestDigits && !is_year_of(digits);
+  });
 }
 
 }  // namespace millrace::translation

@@ -23,6 +23,11 @@ struct WrittenNumber {
 // French writes 1 234. Linear time.
 std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces = false);
 
+// Returns the codes of a text in order: dates, times with seconds, numbers of telephones, books and
+// identity cards, whose parts '/', ':' or '-' join: 05/03/2024, 123.456.789-09. A range or a score,
+// such as 3-1, is none.
+std::vector<WrittenNumber> FindCodes(std::string_view text);
+
 // Bytes of a translation, such as a number or a currency sign, and the text that should replace
 // them.
 struct NumberRepair {
@@ -36,6 +41,7 @@ struct NumberRepair {
 // - A number of three digits or more that the model changed is put back, if the translation lacks
 // as
 //   many of the source's numbers as it has of its own. "5 mil" is no change of 5,000.
+// - A code that the model changed is put back; a date may come in another order.
 // - What the model added behind a number goes: another number, a currency in brackets, the mark of
 //   an ordinal.
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
@@ -44,6 +50,11 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
 // Returns the numbers of a source that its translation lacks, in order.
 std::vector<std::string_view> LostNumbers(std::string_view source, std::string_view target,
                                           const NumberFormats& formats = {});
+
+// Returns true if a translation has a number of three digits or more that stands for none of the
+// source.
+bool AddsNumber(std::string_view source, std::string_view target,
+                const NumberFormats& formats = {});
 
 // Returns corrections of dollars, reais and pesos that a model confused: signs ($, US$, R$, ...)
 // before a number of the translation that has another sign in the source. $ and US$ count as the

@@ -69,9 +69,14 @@ void ConvertNumbers(MarkedText& marked, const NumberFormats& formats) {
   const bool may_grow = marked.events.empty() && marked.kept.empty() && marked.spellings.empty();
   std::string out;
   size_t put = 0;
+  const std::vector<WrittenNumber> codes = FindCodes(text);
   for (const WrittenNumber& number :
        FindNumbers(text, formats.source == NumberFormat::kSpaceGroups)) {
     const size_t size = number.end - number.begin;
+    const bool is_in_code = std::ranges::any_of(codes, [&number](const WrittenNumber& code) {
+      return code.begin <= number.begin && number.end <= code.end;
+    });
+    if (is_in_code) continue;
     const auto converted =
         ConvertNumber(std::string_view(text).substr(number.begin, size), formats);
     if (!converted || (!converted->must_convert && !IsSum(text, number))) continue;

@@ -80,20 +80,44 @@ bool HasWords(const MarkedText& marked) {
 // Returns true if a number is long enough that RepairNumbers might correct it, as are times, or has
 // a sign of money.
 bool MayNeedRepair(std::string_view text) {
+  constexpr std::string_view kJoints = ".,:/-";
   size_t digits = 0;
   for (const char c : text) {
     if (c == '$') return true;
     if (models::IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
-    } else if (c != '.' && c != ',' && c != ':') {
+    } else if (kJoints.find(c) == std::string_view::npos) {
       digits = 0;
     }
   }
   return false;
 }
 
+// Moves the ellipsis at the end of a few words to what stands behind them: in "Open...", models
+// take the words for the beginning of a sentence and continue it.
+void SetEllipsisAside(MarkedText& marked, std::string& behind) {
+  constexpr size_t kMostSpaces = 2;
+  for (const std::string_view ellipsis : {"...", "\xE2\x80\xA6"}) {
+    if (!marked.text.ends_with(ellipsis)) continue;
+    const size_t end = marked.text.size() - ellipsis.size();
+    const std::string_view words = std::string_view(marked.text).substr(0, end);
+    const bool few = static_cast<size_t>(std::ranges::count(words, ' ')) <= kMostSpaces &&
+                     !words.empty() &&
+                     models::IsWordCharacter(models::DecodeBefore(words, words.size()).value);
+    const bool in_marks =
+        std::ranges::any_of(marked.events, [end](const auto& event) { return event.at > end; }) ||
+        std::ranges::any_of(marked.kept, [end](const auto& kept) { return kept.end > end; }) ||
+        std::ranges::any_of(marked.spellings, [end](const auto& spelt) { return spelt.end > end; });
+    if (!few || in_marks) return;
+    marked.text.resize(end);
+    behind.insert(0, ellipsis);
+    return;
+  }
+}
+
 SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   SourceSentence sentence;
+  SetEllipsisAside(marked, behind);
   sentence.has_words = HasWords(marked);
   if (!marked.kept.empty()) PutStandIns(marked);
   MarkWideSpaces(marked);

@@ -48,6 +48,21 @@ TEST(SourceShapeTest, TheFirstLetterIsAsInTheSource) {
   EXPECT_EQ(Shaped("a NASA", "NASA"), "NASA");
 }
 
+TEST(SourceShapeTest, SignsOfAShortTextHaveTheSpacesOfItsSource) {
+  EXPECT_EQ(Shaped("Sim/Não", "Yes / No"), "Yes/No");
+  EXPECT_EQ(Shaped("Ctrl+C", "Ctrl + C", "pt"), "Ctrl+C");
+  EXPECT_EQ(Shaped("\"Citado\"", "\"Cited \""), "\"Cited\"");
+  EXPECT_EQ(Shaped("[Obrigatório]", "[ Required]"), "[Required]");
+  EXPECT_EQ(Shaped("Log in / out", "Entrar / Sair", "pt"), "Entrar / Sair");
+}
+
+TEST(SourceShapeTest, AShortTextInSmallLettersStaysSo) {
+  EXPECT_EQ(Shaped("modo escuro", "dark Mode"), "dark mode");
+  EXPECT_EQ(Shaped("na segunda", "on Monday"), "on Monday");
+  EXPECT_EQ(Shaped("usar wi-fi", "use Wi-Fi"), "use Wi-Fi");
+  EXPECT_EQ(Shaped("o", "the A"), "the");
+}
+
 TEST(SourceShapeTest, AJointReadsOn) {
   EXPECT_EQ(Shaped("In this agreement the tenant pays the rent,", "Neste acordo, o locatário paga.",
                    "pt"),

@@ -129,6 +129,30 @@ TEST(NumberRepairTest, BracketsAndOrdinalsOfTheSourceStay) {
   EXPECT_EQ(Repaired("the 335th time", "a 335a vez", kEnPt), "a 335a vez");
 }
 
+TEST(NumberRepairTest, ACodeComesBackAsItIsWritten) {
+  EXPECT_EQ(Repaired("It is on 05/03/2024.", "É em 03/03/2024.", kEnPt), "É em 05/03/2024.");
+  EXPECT_EQ(Repaired("It is on 12/25/2023.", "É em 25/12/2023.", kEnPt), "É em 25/12/2023.");
+  EXPECT_EQ(Repaired("It is on 2024-03-05.", "É em 5 de março de 2024.", kEnPt),
+            "É em 5 de março de 2024.");
+  EXPECT_EQ(Repaired("O CPF é 123.456.789-09.", "The CPF is 123,456,789-09.", kPtEn),
+            "The CPF is 123.456.789-09.");
+  EXPECT_EQ(Repaired("O CNPJ é 12.345.678/0001-95.", "The CNPJ is 12,345,678/0001-95.", kPtEn),
+            "The CNPJ is 12.345.678/0001-95.");
+  EXPECT_EQ(
+      Repaired("Ligue 212-555-0198 ou 212-555-0199", "Call 212-555-0198 or 212-55-0199", kPtEn),
+      "Call 212-555-0198 or 212-555-0199");
+  EXPECT_EQ(Repaired("São 1.000-2.000 pessoas", "It is 1,000-2,000 people", kPtEn),
+            "It is 1,000-2,000 people");
+  EXPECT_EQ(ConvertedText("123.456.789-09", kPtEn), "123.456.789-09");
+  EXPECT_EQ(ConvertedText("12.345.678", kPtEn), "12,345,678");
+}
+
+TEST(NumberRepairTest, ANumberThatStandsForNoneIsNoticed) {
+  EXPECT_TRUE(AddsNumber("Article 5(2) applies.", "É aplicável o artigo 582.", kEnPt));
+  EXPECT_FALSE(AddsNumber("In the '80s we danced.", "Em 1980 dançamos.", kEnPt));
+  EXPECT_FALSE(AddsNumber("It has 5,000", "Tem 5.000", kEnPt));
+}
+
 TEST(NumericTextTest, NumbersSumsAndTimesAreNoWords) {
   for (const char* text : {"1,000.50", "12:30", "$3.50", "R$ 1.234,56", "US$ 5", "EUR 20", "9 am",
                            "2024-05-01T12:30:00Z", "12/05/2024", "50 %", "+351 21 000 00 00", "1."})
