@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kAcceptPauseMs = 100;
 
-// Besides the connections, the thread waits to stop, to accept, and to end a connection.
+// Besides the sockets and the connections, the thread waits to stop and to end a connection.
 constexpr size_t kOwnWaits = 2;
 
 // A gRPC connection has two descriptors, gRPC's and ours; the rest is left for everything else that

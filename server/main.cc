@@ -38,6 +38,7 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand& command) const { return RunModels(command); }
+  int operator()(const PackageCommand& command) const { return RunPackage(command); }
   int operator()(const LoadCommand& command) const { return RunLoad(command); }
   int operator()(const UnloadCommand& command) const { return RunUnload(command); }
   int operator()(const UsageCommand& command) const { return RunUsage(command); }

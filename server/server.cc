@@ -29,6 +29,7 @@
 #include "server/control/model_safety.h"
 #include "server/control/periodic.h"
 #include "server/control/port_file.h"
+#include "server/control/pull_models.h"
 #include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
 #include "server/control/server_status.h"
@@ -201,6 +202,13 @@ class Server {
     }
 
     const auto stopping = [this] { return shutdown_.requested(); };
+    if (!config_.pull.empty()) {
+      const auto folder = models::FolderForNewModels(config_.models);
+      if (!folder.ok())
+        return absl::InvalidArgumentError(StrCat("--models: ", folder.status().message()));
+      absl::Status status = PullModels(config_.pull, *folder, stopping);
+      if (!status.ok() || stopping()) return status;
+    }
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();

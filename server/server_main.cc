@@ -48,6 +48,7 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand&) const { return InMillrace("models"); }
+  int operator()(const PackageCommand&) const { return InMillrace("pull"); }
   int operator()(const LoadCommand&) const { return InMillrace("load"); }
   int operator()(const UnloadCommand&) const { return InMillrace("unload"); }
   int operator()(const UsageCommand&) const { return InMillrace("usage"); }

@@ -1,1 +1,1 @@
-"""Turns published weights into packages of a Millrace model repository: python -m models.convert <kind> --help."""
+"""Fetches published models and turns their weights into packages of a Millrace model repository."""

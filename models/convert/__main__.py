@@ -1,11 +1,16 @@
-"""The command: python -m models.convert <kind> [options]. Each kind is a module with configure(parser) and run(args)."""
+"""The command: millrace-models or, in a checkout, python -m models.convert. Each kind is a module with configure(parser) and run(args)."""
 
 import argparse
 import importlib
+import json
+import os
 import pathlib
 import sys
 
-from .package import ConvertError
+# Before NumPy is imported: the checks' small products cost more in threads that wait for each other than they gain.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from .package import ConvertError, without_load_hint
 
 # Imported only when asked for: each needs other, partly heavy, libraries.
 KINDS = {
@@ -20,32 +25,69 @@ KINDS = {
     "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200, as the hub has them or from Marian itself",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
+# What `millrace` runs under its own name; messages begin with it.
+COMMANDS = {"add": "millrace add", "available": "millrace models --available", "pull": "millrace pull", "remove": "millrace remove"}
+# Packages that are not of Python's library, by what they are imported as, with Debian's name.
+LIBRARIES = {"numpy": ("numpy", "python3-numpy"), "sentencepiece": ("sentencepiece", "python3-sentencepiece"), "yaml": ("PyYAML", "python3-yaml")}
 
 
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
-    parser = argparse.ArgumentParser(prog="python -m models.convert", description=__doc__.split("\n")[0])
+    kind = argv[0] if argv[:1] and argv[0] in KINDS else ""
+    name = COMMANDS.get(kind, f"models.convert {kind}")
+    try:
+        return _run(argv, kind, name)
+    except ModuleNotFoundError as error:
+        # A missing module of this package is a fault of its own.
+        if (error.name or "").partition(".")[0] not in LIBRARIES and error.name not in ("onnx", "onnxruntime", "torch", "transformers"):
+            raise
+        ours, debian = LIBRARIES.get(error.name.partition(".")[0], (error.name, None))
+        return _fail(argv, name, ConvertError(f"the Python package {ours} is missing; install it with: pip install {ours}"
+                                              + (f", or apt-get install {debian}" if debian else "")))
+    except KeyboardInterrupt:
+        return _fail(argv, name, _Interrupted("interrupted; nothing was installed, and the same command goes on where it was" if kind == "pull"
+                                              else "interrupted; nothing was written"))
+
+
+def console() -> None:
+    sys.exit(main())
+
+
+class _Interrupted(ConvertError):
+    status = 130
+
+
+def _run(argv: list[str], kind: str, name: str) -> int:
+    parser = argparse.ArgumentParser(prog="millrace-models", description=__doc__.split("\n")[0])
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="kind")
-    for kind, summary in KINDS.items():
-        child = kinds.add_parser(kind, help=summary, description=summary)
+    for each, summary in KINDS.items():
+        child = kinds.add_parser(each, help=summary, description=summary)
         child.add_argument("--models", type=pathlib.Path, default=pathlib.Path("var/models"),
                            help="root of the model repository to write to (default: %(default)s)")
         child.add_argument("--force", action="store_true", help="write in the place of a model of the same name")
-        child.set_defaults(origin="")   # comments for the head of model.pbtxt
-        if argv[:1] == [kind]:
-            module = importlib.import_module(f".{kind.replace('-', '_')}", __package__)
+        # A descriptor for the name of each model that was installed or removed, for `millrace`, which tells the server.
+        child.add_argument("--names-to", type=int, help=argparse.SUPPRESS)
+        child.set_defaults(origin="")   # the field of model.pbtxt
+        if each == kind:
+            module = importlib.import_module(f".{each.replace('-', '_')}", __package__)
             module.configure(child)
     args = parser.parse_args(argv)
     try:
-        module.run(args)
+        with without_load_hint(args.names_to is not None):
+            module.run(args)
     except ConvertError as error:
-        print(f"models.convert {args.kind}: {error}", file=sys.stderr)
-        return error.status
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
-        return 130
+        return _fail(argv, name, error)
+    except BrokenPipeError:
+        return 1   # nobody reads on, as with `| head`
     return 0
 
 
+def _fail(argv: list[str], name: str, error: ConvertError) -> int:
+    if "--json" in argv:
+        print(json.dumps({"event": "error", "status": error.status, "message": str(error)}), flush=True)
+    print(f"{name}: {error}", file=sys.stderr)
+    return error.status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

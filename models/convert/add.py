@@ -3,11 +3,12 @@
 import argparse
 import contextlib
 import importlib
+import json
 import pathlib
+import sys
 import tempfile
 
-from .load import load
-from .package import ConvertError, name_for
+from .package import ConvertError, name_for, tell_name
 from .sources import Source, recognise
 
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
@@ -27,12 +28,16 @@ def configure_package(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help="of a translator: the language into which those are translated")
     parser.add_argument("--load", metavar="URL", help="HTTP address of a server that serves the repository and loads the model at once, such as "
                         "http://localhost:8000")
+    parser.add_argument("--json", action="store_true", help="write what happens as a JSON object a line")
     parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100 and NLLB-200 (default: the server's)")
 
 
 def run(args: argparse.Namespace) -> None:
-    with unpacked_beside(args.models) as scratch:
-        install(recognise(args.path, scratch), args)
+    # A converter speaks to a person.
+    with unpacked_beside(args.models) as scratch, contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
+        name = install(recognise(args.path, scratch), args)
+    if args.json:
+        print(json.dumps({"event": "installed", "name": name, "path": str(args.models / name)}), flush=True)
 
 
 @contextlib.contextmanager
@@ -51,8 +56,8 @@ def unpacked_beside(models: pathlib.Path):
                 folder.rmdir()   # only where nothing was installed
 
 
-def install(source: Source, args: argparse.Namespace) -> None:
-    """Converts with a check that needs no reference. args: the options of configure_package, models, force, license and origin."""
+def install(source: Source, args: argparse.Namespace) -> str:
+    """Converts with a check that needs no reference. Returns the name of the model. args: the options of configure_package, models, force, license and origin."""
     common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license}
     converter = importlib.import_module(f".{source.kind}", __package__)
     if args.precision and source.kind != "seq2seq":
@@ -70,5 +75,8 @@ def install(source: Source, args: argparse.Namespace) -> None:
         converter.run(argparse.Namespace(**common, model=source.place, name=name, called=source.name, source=args.source,
                                          target=args.target, precision=args.precision, max_source_tokens=None, check="run"))
     if args.load:
+        from .load import load   # imports an HTTP client
         load(args.load, name)
         print(f"{name}: loaded by {args.load}", flush=True)
+    tell_name(args, name)
+    return name

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
                 if args.filter.lower() in entry.name.lower() or args.filter.lower() in entry.languages.lower().split():
                     print(_line(entry, args.json))
         except PullError as error:
-            print(f"models.convert available: {error}", file=sys.stderr)
+            print(f"millrace models --available: {error}", file=sys.stderr)
             failed = error
     if failed is not None:
         raise type(failed)("the list is not complete: not every hub answered")

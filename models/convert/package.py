@@ -1,5 +1,6 @@
 """Writes one version of a model into a repository so that a reader sees either all of it or nothing."""
 
+import argparse
 import contextlib
 import os
 import pathlib
@@ -35,9 +36,29 @@ def name_for(text: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-.")[:128] or "model"
 
 
+_hints = [True]
+
+
+@contextlib.contextmanager
+def without_load_hint(without: bool = True) -> Iterator[None]:
+    """For what loads the models itself that are written meanwhile."""
+    _hints.append(not without)
+    try:
+        yield
+    finally:
+        _hints.pop()
+
+
 def report_written(models: pathlib.Path, name: str, note: str = "") -> None:
-    print(f"{models / name / '1'}: written{note}\n"
-          f"A daemon that serves {models} loads it with: curl localhost:8000/v2/repository/models/{name}/load -d ''", flush=True)
+    print(f"{models / name / '1'}: written{note}", flush=True)
+    if _hints[-1]:
+        print(f"A daemon that serves {models} loads it with: millrace load {name}", flush=True)
+
+
+def tell_name(args: argparse.Namespace, name: str) -> None:
+    """Tells the program that has started this one that a model has come or gone."""
+    if args.names_to is not None:
+        os.write(args.names_to, f"{name}\n".encode())
 
 
 @contextlib.contextmanager

@@ -20,11 +20,11 @@ from .archive import gunzip
 from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile, hash_of
 from .load import load
-from .package import check_place
+from .package import check_place, is_name, tell_name
 from .pull_error import Busy, LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
 
-_REPORT_SECONDS = 0.5
+_REPORT_SECONDS, _PLAIN_REPORT_SECONDS = 0.5, 5
 _SPARE = 64 << 20   # on the disk, beside twice the files
 
 
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="NAME", help="such as piper/en_US-lessac-medium, firefox/en-de, firefox/de (both directions), "
                         "kokoro-82m, opus-mt-en-de, nllb-200-distilled-600m, hf:<owner>/<repository>[@<revision>]")
     parser.add_argument("--license-ok", action="store_true", help="accept a licence that allows no commercial use")
-    parser.add_argument("--json", action="store_true", help="write what happens as a JSON object a line")
+    parser.add_argument("--only-missing", action="store_true", help="ask no hub for models of these names that are there, in any revision")
     configure_package(parser)
 
 
@@ -44,24 +44,25 @@ class Reporter:
 
     def say(self, event: str, text: str, **fields) -> None:
         if self._json:
-            print(json.dumps({"event": event, **fields}), flush=True)
+            print(json.dumps({"event": event, **fields, "message": text}), flush=True)
         else:
             self._end_line()
             print(text, flush=True)
 
     def transfer(self, file: RemoteFile, done: int, started: float) -> None:
         now = time.monotonic()
-        if now < self._next or not (self._json or sys.stdout.isatty()):
+        if now < self._next:
             return
-        self._next = now + _REPORT_SECONDS
+        on_terminal = sys.stdout.isatty()
+        self._next = now + (_REPORT_SECONDS if self._json or on_terminal else _PLAIN_REPORT_SECONDS)
         if self._json:
             print(json.dumps({"event": "progress", "file": file.name, "bytes": done, "size": file.size}), flush=True)
             return
         speed = done / max(now - started, 1e-3)
         left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
-        print(f"\r\033[K{file.name}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}",
-              end="", flush=True)
-        self._line = True
+        line = f"{file.name}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}"
+        print(f"\r\033[K{line}" if on_terminal else line, end="" if on_terminal else "\n", flush=True)
+        self._line = on_terminal
 
     def _end_line(self) -> None:
         if self._line:
@@ -72,8 +73,16 @@ class Reporter:
 def run(args: argparse.Namespace) -> None:
     reporter = Reporter(args.json)
     client = Client(hubs.hugging_face(), lambda text: reporter.say("retry", text, reason=text))
-    found = [published for asked in args.names for published in resolve(asked, client)]
-    if args.name and len(found) != 1:
+    here = _pulled(args.models) if args.only_missing else {}
+    missing = []
+    for asked in args.names:
+        if names := _all_of(asked, here):
+            for name in names:
+                reporter.say("present", f"{name}: is there already", name=name)
+        else:
+            missing.append(asked)
+    found = [published for asked in missing for published in resolve(asked, client)]
+    if args.name and len(found) > 1:
         raise PullError("--as: names one model, but several were asked for")
     for published in found:
         _pull(published, args, client, reporter)
@@ -83,6 +92,7 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
     name = args.name or published.name
     if not args.force and _installed(args.models / name, published):
         reporter.say("present", f"{name}: is there already, revision {published.revision}", name=name, revision=published.revision)
+        tell_name(args, name)   # the server may not have loaded it
         if args.load:
             load(args.load, name)
         return
@@ -164,23 +174,47 @@ def _make_room(folder: pathlib.Path, published: Published) -> None:
         raise PullError(f"{folder.parent}: {needed} bytes are needed, {free} are free; make room, or name another folder with --models")
 
 
-def _line(text: str) -> str:
-    """One line of a comment, whatever a hub says."""
-    return re.sub(r"[^\x20-\x7e]", "?", text)
+_ORIGIN = re.compile(r'^origin \{\n  name: ("(?:[^"\\\n]|\\.)*")\n  revision: ("(?:[^"\\\n]|\\.)*")\n', re.MULTILINE)
+
+
+def _quoted(text: str) -> str:
+    """A string of Protobuf's text format, whatever a hub says."""
+    return json.dumps(re.sub(r"[^\x20-\x7e]", "?", text)[:256])
 
 
 def _heading(published: Published) -> str:
-    return f"# Pulled: {_line(published.asked)}\n# Revision: {_line(published.revision)}\n"
+    return f"origin {{\n  name: {_quoted(published.asked)}\n  revision: {_quoted(published.revision)}\n"
 
 
 def _origin(published: Published, folder: pathlib.Path) -> str:
-    hashes = "".join(f"# SHA-256 of {_line(str(path.relative_to(folder)))}: {hash_of(path, hashlib.sha256())}\n"
-                     for path in sorted(folder.rglob("*")) if path.is_file())
-    return f"{_heading(published)}# Date: {datetime.datetime.now(datetime.UTC).date()}\n{hashes}"
+    files = "".join(f"  files {{ name: {_quoted(str(path.relative_to(folder)))} sha256: \"{hash_of(path, hashlib.sha256())}\" }}\n"
+                    for path in sorted(folder.rglob("*")) if path.is_file())
+    return f"{_heading(published)}  date: \"{datetime.datetime.now(datetime.UTC).date()}\"\n{files}}}\n"
+
+
+def _config(model: pathlib.Path) -> str:
+    try:
+        return (model / "1" / "model.pbtxt").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _installed(model: pathlib.Path, published: Published) -> bool:
-    try:
-        return (model / "1" / "model.pbtxt").read_text(encoding="utf-8").startswith(_heading(published))
-    except (OSError, UnicodeDecodeError):
-        return False
+    return _heading(published) in _config(model)
+
+
+def _pulled(models: pathlib.Path) -> dict[str, str]:
+    """The models that are there by the names that they were pulled by."""
+    found = {}
+    for model in sorted(models.iterdir()) if models.is_dir() else []:
+        if is_name(model.name) and (origin := _ORIGIN.search(_config(model))):
+            found[json.loads(origin[1])] = model.name
+    return found
+
+
+def _all_of(asked: str, here: dict[str, str]) -> list[str]:
+    """The models that a name stands for, where all of them are there."""
+    kind, _, language = asked.partition("/")
+    both = kind == "firefox" and language and "-" not in language
+    names = [f"firefox/{language}-en", f"firefox/en-{language}"] if both else [asked]
+    return [here[name] for name in names] if all(name in here for name in names) else []

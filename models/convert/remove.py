@@ -1,16 +1,18 @@
 """Removes a model from the repository. A server that has it loaded keeps it until it is unloaded."""
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
 import tempfile
 
-from .package import ConvertError, is_name
+from .package import ConvertError, is_name, tell_name
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="NAME", help="of a model in the repository")
+    parser.add_argument("--json", action="store_true", help="write a JSON object a line")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -18,8 +20,11 @@ def run(args: argparse.Namespace) -> None:
         _check(args.models, name)
     for name in args.names:
         _remove(args.models, name)
-        print(f"{name}: removed from {args.models}\nA daemon that serves it unloads it with: "
-              f"curl localhost:8000/v2/repository/models/{name}/unload -d ''", flush=True)
+        if args.json:
+            print(json.dumps({"event": "removed", "name": name}), flush=True)
+        else:
+            print(f"{name}: removed from {args.models}", flush=True)
+        tell_name(args, name)
 
 
 def _check(models: pathlib.Path, name: str) -> None:

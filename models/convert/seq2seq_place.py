@@ -23,7 +23,7 @@ def locate(given: str) -> Place:
     if path.is_dir():
         return _in_folder(path, path.resolve().name)
     if _HUB_NAME.fullmatch(given):
-        raise ConvertError(f"{given}: no such file or folder; a model of the hub is fetched by: python -m models.convert pull hf:{given}")
+        raise ConvertError(f"{given}: no such file or folder; a model of the hub is fetched by: millrace pull hf:{given}")
     raise ConvertError(f"{given}: no such file or folder")
 
 

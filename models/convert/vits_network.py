@@ -14,6 +14,7 @@ Weights = dict[str, Array]
 
 _TAIL_BOUND = 5.0       # of the duration predictor's splines
 _SMALLEST_BIN = 1e-3
+_BLOCK = 4096           # columns of a convolution at once
 
 
 @dataclasses.dataclass
@@ -38,9 +39,22 @@ def convolve(x: Array, weight: Array, bias: Array | None, dilation: int = 1) -> 
     kernel = weight.shape[2]
     span = (kernel - 1) * dilation
     length = x.shape[1]
-    padded = np.pad(x, [(0, 0), (span // 2, span - span // 2)])
-    y = sum(weight[:, :, k] @ padded[:, k * dilation : k * dilation + length] for k in range(kernel))
-    return y if bias is None else y + bias[:, None]
+    columns = [np.ascontiguousarray(weight[:, :, k]) for k in range(kernel)]
+    y = np.empty((weight.shape[0], length), np.float32)
+    # In blocks, so that what is between them takes little memory and stays in the processor's cache.
+    for begin in range(0, length, _BLOCK):
+        block = y[:, begin : begin + _BLOCK]
+        width = block.shape[1]
+        first, last = begin - span // 2, begin + width + span - span // 2
+        part = x[:, max(first, 0) : last]
+        if first < 0 or last > length:
+            part = np.pad(part, [(0, 0), (max(-first, 0), max(last - length, 0))])
+        np.matmul(columns[0], part[:, :width], out=block)
+        for k in range(1, kernel):
+            block += columns[k] @ part[:, k * dilation : k * dilation + width]
+        if bias is not None:
+            block += bias[:, None]
+    return y
 
 
 def convolve_depthwise(x: Array, weight: Array, bias: Array, dilation: int) -> Array:
@@ -60,11 +74,13 @@ def upsample(x: Array, weight: Array, bias: Array, stride: int) -> Array:
     for k in range(kernel):
         full[:, k : k + (length - 1) * stride + 1 : stride] += weight[:, :, k].T @ x
     crop = (kernel - stride) // 2
-    return full[:, crop : crop + length * stride] + bias[:, None]
+    full += bias[:, None]
+    return full[:, crop : crop + length * stride]
 
 
 def leaky_relu(x: Array, slope: float) -> Array:
-    return np.where(x > 0, x, x * np.float32(slope))
+    scaled = x * np.float32(slope)
+    return np.maximum(x, scaled, out=scaled)
 
 
 def sigmoid(x: Array) -> Array:
@@ -229,7 +245,11 @@ class Network:
             name = f"dec.ups.{stage}"
             x = upsample(leaky_relu(x, 0.1), self.weights[f"{name}.weight"], self.weights[f"{name}.bias"], stride)
             blocks = range(stage * per_stage, (stage + 1) * per_stage)
-            x = sum(self._residual_block(block, x) for block in blocks) / np.float32(per_stage)
+            total = self._residual_block(blocks[0], x)
+            for block in blocks[1:]:
+                total += self._residual_block(block, x)
+            total /= np.float32(per_stage)
+            x = total
         return np.tanh(self._convolve("dec.conv_post", leaky_relu(x, 0.01)))[0]
 
     def _residual_block(self, block: int, x: Array) -> Array:
@@ -241,5 +261,6 @@ class Network:
                 y = self._convolve(f"{name}.convs2.{layer}", leaky_relu(y, 0.1))
             else:
                 y = self._convolve(f"{name}.convs.{layer}", leaky_relu(x, 0.1), dilation)
-            x = x + y
+            y += x
+            x = y
         return x

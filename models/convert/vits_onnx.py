@@ -8,9 +8,8 @@ import pathlib
 import re
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
 
+from . import onnx_file
 from .package import ConvertError
 from .vits_network import NetworkShape, Weights
 
@@ -20,18 +19,8 @@ class Graph:
 
     def __init__(self, path: pathlib.Path):
         self.path = path
-        try:
-            model = onnx.load(str(path))
-            self.constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
-        except OSError as error:
-            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-        except Exception as error:   # protobuf's error classes differ between its implementations
-            raise ConvertError(f"{path} is not an ONNX file, or it is damaged: {error}") from error
-        for node in model.graph.node:
-            if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-        self.nodes = list(model.graph.node)
-        self.inputs = {i.name for i in model.graph.input if i.name not in self.constants}
+        graph = onnx_file.read_graph(path)
+        self.constants, self.nodes, self.inputs = graph.constants, graph.nodes, set(graph.inputs)
         self.convolutions = {_module_path(n): n for n in self.nodes if n.op_type in ("Conv", "ConvTranspose")}
 
     def embedding(self, graph_input: str) -> np.ndarray:
@@ -42,10 +31,7 @@ class Graph:
         raise ConvertError(f"{self.path} is not a Piper VITS graph: nothing looks up the input '{graph_input}'")
 
     def attribute(self, module: str, name: str) -> int:
-        for attribute in self.convolutions[module].attribute:
-            if attribute.name == name:
-                return int(attribute.ints[0])
-        return 1
+        return self.convolutions[module].ints.get(name, [1])[0]
 
     def numbers(self, pattern: str) -> list[int]:
         """The distinct numbers that the pattern's group matches in the paths of the convolutions, ascending."""
@@ -53,10 +39,10 @@ class Graph:
         return sorted({int(m[1]) for m in matches if m})
 
 
-def _module_path(node: onnx.NodeProto) -> str:
+def _module_path(node: onnx_file.Node) -> str:
     if len(node.input) > 2 and node.input[2].endswith(".bias"):
         return node.input[2].removesuffix(".bias")
-    if node.input[1].endswith(".weight"):
+    if len(node.input) > 1 and node.input[1].endswith(".weight"):
         return node.input[1].removesuffix(".weight")
     return ".".join(node.name.strip("/").split("/")[:-1])
 

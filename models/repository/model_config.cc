@@ -31,6 +31,18 @@ BatchPolicy Convert(const v1::Batching& message, const ConfigSection& section) {
           .queue_size = message.queue_size()};
 }
 
+ModelOrigin Convert(const v1::Origin& message, const ConfigSection& section) {
+  constexpr size_t kMostCharacters = 256;
+  const auto check = [](const ConfigSection& of, const char* field, const std::string& text) {
+    if (text.size() > kMostCharacters)
+      of.Error(field, absl::StrCat("has ", text.size(), " characters, allowed 0..256"));
+  };
+  check(section, "name", message.name());
+  check(section, "revision", message.revision());
+  check(section, "date", message.date());
+  return {.name = message.name(), .revision = message.revision(), .date = message.date()};
+}
+
 void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelConfig& config) {
   const pb::Descriptor& type = *message.GetDescriptor();
   const pb::Reflection& fields = *message.GetReflection();
@@ -43,6 +55,11 @@ void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelC
   if (fields.HasField(message, batching)) {
     const auto& policy = static_cast<const v1::Batching&>(fields.GetMessage(message, batching));
     config.batching = Convert(policy, top.Child(policy, "batching"));
+  }
+  const pb::FieldDescriptor* const origin = type.FindFieldByName("origin");
+  if (fields.HasField(message, origin)) {
+    const auto& given = static_cast<const v1::Origin&>(fields.GetMessage(message, origin));
+    config.origin = Convert(given, top.Child(given, "origin"));
   }
 }
 

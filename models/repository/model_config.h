@@ -16,9 +16,17 @@ namespace millrace::models {
 inline constexpr char kModelConfigFile[] = "model.pbtxt";
 inline constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
+// What was published and when it was fetched. All are empty for a package that was not pulled.
+struct ModelOrigin {
+  std::string name;      // that it was pulled by, such as "firefox/en-de"
+  std::string revision;  // such as a commit or a version
+  std::string date;      // such as "2026-11-24"
+};
+
 // The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto).
 struct ModelConfig {
   std::string license;
+  ModelOrigin origin;
   BatchPolicy batching = {.max_batch = 0};  // 0: the model's default
   const ModelKind* kind = nullptr;
   std::shared_ptr<const KindConfig> settings;  // the settings of the kind

@@ -44,4 +44,14 @@ absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text
   return sources;
 }
 
+absl::StatusOr<std::filesystem::path> FolderForNewModels(std::string_view text) {
+  const absl::StatusOr<std::vector<ModelSource>> sources = ParseModelSources(text);
+  if (!sources.ok()) return sources.status();
+  const auto index = std::find_if(sources->begin(), sources->end(),
+                                  [](const ModelSource& source) { return source.name.empty(); });
+  if (index != sources->end()) return index->folder;
+  return absl::InvalidArgumentError(
+      StrCat("'", text, "': names folders of one model each, and none that may take another"));
+}
+
 }  // namespace millrace::models

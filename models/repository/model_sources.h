@@ -25,4 +25,7 @@ absl::Status CheckModelName(std::string_view name);
 // its first '/' begins with "./". Touches no file.
 absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text);
 
+// Returns the first of such folders that holds a folder for each model, where new models belong.
+absl::StatusOr<std::filesystem::path> FolderForNewModels(std::string_view text);
+
 }  // namespace millrace::models

@@ -7,6 +7,7 @@ namespace millrace {
 // The client commands of the binary. Each returns the exit status and prints an error as one line
 // on standard error.
 int RunModels(const ModelsCommand& command);
+int RunPackage(const PackageCommand& command);
 int RunLoad(const LoadCommand& command);
 int RunUnload(const UnloadCommand& command);
 int RunUsage(const UsageCommand& command);

@@ -44,6 +44,13 @@ std::string StateName(v1::ModelState state) {
                                       : absl::StrCat("STATE_", static_cast<int>(state));
 }
 
+// Returns where a model is from, as the end of its line.
+std::string OriginText(const std::string& name, const std::string& revision,
+                       const std::string& date) {
+  if (name.empty()) return "";
+  return absl::StrCat("; ", name, " ", revision.substr(0, 12), " of ", date);
+}
+
 // Prints a line for each voice that speaks.
 void ListVoices(const v1::ListModelsResponse& response) {
   constexpr const char* kVoiceRow = "%-24s %-10s %s\n";
@@ -74,6 +81,11 @@ int ListFolder(const ModelsCommand& command) {
     model["state"] = package.ok() ? "AVAILABLE" : "FAILED";
     model["platform"] = package.ok() ? std::string(package->config.kind->name) : "-";
     model["license"] = package.ok() ? package->config.license : "";
+    if (package.ok() && !package->config.origin.name.empty()) {
+      const models::ModelOrigin& origin = package->config.origin;
+      model["origin"] = {
+          {"name", origin.name}, {"revision", origin.revision}, {"date", origin.date}};
+    }
     model["error"] = std::string(package.status().message());
   }
   if (command.json) {
@@ -83,9 +95,13 @@ int ListFolder(const ModelsCommand& command) {
   std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
   for (const Json& model : listed) {
     const auto text = [&](const char* member) { return model[member].get<std::string>(); };
+    std::string details = text(text("error").empty() ? "license" : "error");
+    if (const auto found = model.find("origin"); found != model.end()) {
+      const auto field = [&](const char* member) { return (*found)[member].get<std::string>(); };
+      details += OriginText(field("name"), field("revision"), field("date"));
+    }
     std::printf(kRow, text("name").c_str(), text("version").c_str(), text("state").c_str(),
-                text("platform").c_str(),
-                text(text("error").empty() ? "license" : "error").c_str());
+                text("platform").c_str(), details.c_str());
   }
   return failed == 0 ? kExitOk : kExitFailed;
 }
@@ -110,7 +126,10 @@ int RunModels(const ModelsCommand& command) {
   std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
   for (const v1::ModelStatus& model : response.models()) {
     std::printf(kRow, model.name().c_str(), model.version().c_str(),
-                StateName(model.state()).c_str(), model.platform().c_str(), Details(model).c_str());
+                StateName(model.state()).c_str(), model.platform().c_str(),
+                (Details(model) + OriginText(model.origin().name(), model.origin().revision(),
+                                             model.origin().date()))
+                    .c_str());
   }
   return kExitOk;
 }

@@ -5,10 +5,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/repository/model_sources.h"
 #include "mps_runtime/provenance.h"
 #include "server/config/values.h"
 
 namespace millrace {
+
+// The options of pull, add and remove, and of `models --available`, as they are parsed.
+struct PackageValues {
+  std::vector<std::string> names;  // of models, or the path that is added
+  std::string folder = "var/models";
+  std::string as, precision, source, target, license, filter;
+  bool license_ok = false, force = false, json = false;
+};
+
 namespace {
 
 using Device = std::optional<runtime::DeviceType>;  // none: the best that is available
@@ -72,6 +82,48 @@ void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file) 
   option->trigger_on_parse()->excludes(&text);
 }
 
+// Adds what a package is made with, wherever its files come from.
+void AddPackageOptions(CLI::App& command, PackageValues& values) {
+  Named(command.add_option("--as", values.as, "Name of the model in the repository"), "NAME");
+  Named(command.add_option("--precision", values.precision,
+                           "Of Marian, M2M-100 and NLLB-200: float32, bfloat16, int8 or auto"),
+        "NAME")
+      ->check(OneOf({"float32", "bfloat16", "int8", "auto"}));
+  Named(command.add_option("--source", values.source,
+                           "Of a translator: the language of requests that name none"),
+        "LANG");
+  Named(command.add_option("--target", values.target,
+                           "Of a translator: the language into which those are translated"),
+        "LANG");
+  command.add_flag("--force", values.force, "Replace a model of the same name");
+}
+
+void AddFolderAndJson(CLI::App& command, PackageValues& values) {
+  Named(command.add_option("--models", values.folder, "Model repository (default: var/models)"),
+        "DIR");
+  command.add_flag("--json", values.json, "Print a JSON object a line");
+}
+
+// Returns the command line of the program millrace-models.
+std::vector<std::string> ProgramArguments(const char* command, const PackageValues& values,
+                                          const std::filesystem::path& folder) {
+  std::vector<std::string> arguments = {command, absl::StrCat("--models=", folder.string())};
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) arguments.push_back(absl::StrCat(flag, "=", value));
+  };
+  add("--as", values.as);
+  add("--precision", values.precision);
+  add("--source", values.source);
+  add("--target", values.target);
+  add("--license", values.license);
+  if (values.license_ok) arguments.emplace_back("--license-ok");
+  if (values.force) arguments.emplace_back("--force");
+  if (values.json) arguments.emplace_back("--json");
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), values.names.begin(), values.names.end());
+  return arguments;
+}
+
 }  // namespace
 
 // Option values as they are parsed; durations are text until they are checked.
@@ -79,6 +131,7 @@ struct ClientCommands::Values {
   ClientOptions client;
   std::string timeout;
   ModelsCommand models;
+  PackageValues packages;
   LoadCommand load;
   UnloadCommand unload;
   UsageCommand usage;
@@ -172,7 +225,47 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
         "DIR");
   models.add_flag("--voices", v.models.voices, "List the voices, with their languages and models");
   models.add_flag("--json", v.models.json, "Print JSON");
+  Named(models.add_option("--available", v.packages.filter,
+                          "List the models that `millrace pull` can fetch instead, or those with "
+                          "this in their name or languages"),
+        "FILTER")
+      ->expected(0, 1);
   v.AddClientOptions(models);
+
+  CLI::App& pull = *app.add_subcommand(
+      "pull", "Fetch published models by name into a repository; a running server serves them");
+  Named(pull.add_option("name", v.packages.names,
+                        "Such as piper/en_US-lessac-medium, firefox/en-de, firefox/de (both "
+                        "directions), kokoro-82m, opus-mt-en-de, hf:OWNER/REPOSITORY[@REVISION]; "
+                        "`millrace models --available` lists them"),
+        "NAME")
+      ->required();
+  pull.add_flag("--license-ok", v.packages.license_ok,
+                "Accept a licence that allows no commercial use");
+  AddPackageOptions(pull, v.packages);
+  AddFolderAndJson(pull, v.packages);
+  v.AddClientOptions(pull, Values::Deadline::kNone);
+
+  CLI::App& add = *app.add_subcommand(
+      "add", "Add a model whose files are there to a repository; a running server serves it");
+  Named(add.add_option("path", v.packages.names,
+                       "Folder, zip or tar file, or the .onnx file of a voice"),
+        "PATH")
+      ->required()
+      ->expected(1);
+  Named(add.add_option("--license", v.packages.license,
+                       "SPDX expression of the weights' licence (default: NOASSERTION)"),
+        "SPDX");
+  AddPackageOptions(add, v.packages);
+  AddFolderAndJson(add, v.packages);
+  v.AddClientOptions(add, Values::Deadline::kNone);
+
+  CLI::App& remove = *app.add_subcommand(
+      "remove", "Remove models from a repository, and from the server that serves it");
+  Named(remove.add_option("name", v.packages.names, "Name of the model's folder"), "MODEL")
+      ->required();
+  AddFolderAndJson(remove, v.packages);
+  v.AddClientOptions(remove, Values::Deadline::kNone);
 
   CLI::App& load = *app.add_subcommand(
       "load", "Load a model of a running server's repository, or its new latest version");
@@ -419,8 +512,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
 
   ClientOptions client = values_->client;
   client.timeout = ParseDuration(values_->timeout);
-  const bool may_be_long =
-      name == "translate" || name == "synthesize" || name == "load" || name == "unload";
+  const bool may_be_long = name == "translate" || name == "synthesize" || name == "load" ||
+                           name == "unload" || name == "pull" || name == "add" || name == "remove";
   if (!client.timeout && !may_be_long) client.timeout = std::chrono::minutes(1);
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
@@ -435,6 +528,38 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     command.client = client;
     return command;
   };
+  const bool available = name == "models" && subcommand.count("--available") > 0;
+  if (available || name == "pull" || name == "add" || name == "remove") {
+    PackageValues values = values_->packages;
+    if (available) {
+      if (subcommand.count("--models") > 0) values.folder = values_->models.models.string();
+      values.json = values_->models.json;
+      if (!values.filter.empty()) values.names = {values.filter};
+    }
+    const char* origin = "--models";
+    if (const auto variable = environment.find("MILLRACE_MODELS");
+        subcommand.count("--models") == 0 && variable != environment.end() &&
+        !variable->second.empty()) {
+      values.folder = variable->second;
+      origin = "MILLRACE_MODELS";
+    }
+    const auto folder = models::FolderForNewModels(values.folder);
+    if (!folder.ok())
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", folder.status().message()));
+    using Kind = PackageCommand::Kind;
+    const Kind kind = available        ? Kind::kAvailable
+                      : name == "pull" ? Kind::kPull
+                      : name == "add"  ? Kind::kAdd
+                                       : Kind::kRemove;
+    return PackageCommand{
+        .kind = kind,
+        .client = client,
+        .names_server =
+            subcommand.count("--address") > 0 || environment.contains("MILLRACE_ADDRESS"),
+        .models = *folder,
+        .arguments = ProgramArguments(available ? "available" : name.c_str(), values, *folder),
+        .json = values.json};
+  }
   if (name == "models") return with_client(values_->models);
   if (name == "load") return with_client(values_->load);
   if (name == "unload") return with_client(values_->unload);

@@ -57,6 +57,19 @@ struct ModelsCommand {
   bool json = false;
 };
 
+// `millrace pull`, `add` and `remove`, which change a repository by the program millrace-models and
+// tell the server that serves it; and `millrace models --available`, which only lists.
+struct PackageCommand {
+  enum class Kind : uint8_t { kPull, kAdd, kRemove, kAvailable };
+
+  Kind kind = Kind::kPull;
+  ClientOptions client;
+  bool names_server = false;  // a server was named, so one must be there
+  std::filesystem::path models;
+  std::vector<std::string> arguments;  // of the program
+  bool json = false;
+};
+
 // `millrace load`, which has a server load a model of its repository.
 struct LoadCommand {
   ClientOptions client;
@@ -146,9 +159,9 @@ struct CompletionCommand {
 
 struct VersionCommand {};
 
-using Command =
-    std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, LoadCommand,
-                 UnloadCommand, UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
-                 TraceCommand, HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
+                             PackageCommand, LoadCommand, UnloadCommand, UsageCommand,
+                             TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
+                             HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
 
 }  // namespace millrace

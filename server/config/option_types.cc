@@ -90,6 +90,27 @@ Option Models(Option row, std::string ServerConfig::*field) {
   return row;
 }
 
+Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field) {
+  row.allowed = "names with commas between them, such as piper/en_US-lessac-medium,firefox/en-de";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    std::vector<std::string> names;
+    for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+      const absl::string_view name = absl::StripAsciiWhitespace(part);
+      // What begins with a dash would be an option of the program that fetches it.
+      if (name.size() > 256 || name[0] == '-' ||
+          !std::all_of(name.begin(), name.end(),
+                       [](unsigned char c) { return absl::ascii_isgraph(c); })) {
+        return false;
+      }
+      names.emplace_back(name);
+    }
+    config.*field = std::move(names);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return absl::StrJoin(config.*field, ","); };
+  return row;
+}
+
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
   row.allowed = absl::StrCat(
       "host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",

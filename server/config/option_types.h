@@ -74,6 +74,9 @@ Option Path(Option row, std::filesystem::path ServerConfig::*field);
 // Folders of models: see models::ParseModelSources.
 Option Models(Option row, std::string ServerConfig::*field);
 
+// Names that `millrace pull` takes, with commas between them. The field is empty if there are none.
+Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field);
+
 enum class AddressKind { kRequired, kOptional };
 
 // host:port or unix:path. The field of an optional address is empty if it is off.

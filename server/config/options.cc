@@ -33,6 +33,7 @@ std::vector<Option> MakeOptions() {
   using option_types::Number;
   using option_types::OriginList;
   using option_types::Path;
+  using option_types::PublishedModels;
   using option_types::Ratio;
   using option_types::Row;
   using option_types::ServiceName;
@@ -65,6 +66,11 @@ std::vector<Option> MakeOptions() {
           "Model repository: folders of models, <model>/<version>/model.pbtxt, or of one model, "
           "<version>/model.pbtxt or model.pbtxt, which NAME=DIR names"),
       &C::models));
+  o.push_back(PublishedModels(
+      Row("pull", models, "NAME,...",
+          "Fetch these models before the start, as `millrace pull` does, if they are not in the "
+          "first folder of --models, such as piper/en_US-lessac-medium,firefox/en-de"),
+      &C::pull));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
       {{"auto", std::nullopt},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"
@@ -21,16 +22,28 @@ namespace {
 
 constexpr char kPrefix[] = "MILLRACE_";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
-// These variables are read elsewhere: the file's name and the clients' options.
-constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
-                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA"};
+// These variables are read elsewhere: the file's name, the clients' options, and the mirrors that
+// models are fetched from.
+constexpr const char* kOtherVariables[] = {
+    "MILLRACE_CONFIG", "MILLRACE_ADDRESS",          "MILLRACE_API_KEY",
+    "MILLRACE_TLS_CA", "MILLRACE_FIREFOX_REGISTRY", "MILLRACE_FIREFOX_SETTINGS"};
 
-// Returns a TOML value as the text that its option reads; nullopt for types that no option has.
+// Returns a TOML value as the text that its option reads, where a list has commas between its
+// elements; nullopt for types that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return absl::StrCat(number->get());
   if (const auto* boolean = node.as_boolean())
     return std::string(boolean->get() ? "true" : "false");
+  if (const auto* list = node.as_array()) {
+    std::vector<std::string> texts;
+    for (const toml::node& element : *list) {
+      const auto* text = element.as_string();
+      if (text == nullptr || text->get().find(',') != std::string::npos) return std::nullopt;
+      texts.push_back(text->get());
+    }
+    return absl::StrJoin(texts, ",");
+  }
   return std::nullopt;
 }
 
@@ -106,7 +119,8 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
     const std::optional<std::string> value = ToText(node);
     if (!value) {
       return absl::InvalidArgumentError(absl::StrCat(
-          line, ": ", name, ": not a string, whole number or boolean, allowed: ", option->allowed));
+          line, ": ", name,
+          ": not a string, whole number, boolean or list of strings, allowed: ", option->allowed));
     }
     values[option->name] = {*value, absl::StrCat(line, ": ", name), absl::StrCat("file ", line)};
   }

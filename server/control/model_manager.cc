@@ -38,7 +38,17 @@ absl::Status ModelManager::LoadAndWarmUp(std::string_view name, const FindPackag
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
   const LoadCost cost{.bytes = models::SizeOf(*package),
                       .time = std::chrono::steady_clock::now() - start};
-  return PutInService(*std::move(model), cost, idle);
+  if (absl::Status status = PutInService(*std::move(model), cost, idle); !status.ok())
+    return status;
+  MutexLock lock(mu_);
+  origins_.insert_or_assign(std::string(name), package->config.origin);
+  return absl::OkStatus();
+}
+
+models::ModelOrigin ModelManager::OriginOf(std::string_view name) const {
+  MutexLock lock(mu_);
+  const auto found = origins_.find(name);
+  return found == origins_.end() ? models::ModelOrigin() : found->second;
 }
 
 absl::Status ModelManager::PutInService(std::unique_ptr<const models::Model> model, LoadCost cost,

@@ -57,6 +57,8 @@ class ModelManager {
   // wait for an idle model to be loaded end with NOT_FOUND.
   absl::Status Unload(std::string_view name);
 
+  const models::ModelRepository& repository() const { return repository_; }
+
   // Returns the names of models whose last load failed; an older version of one may serve.
   std::vector<std::string> Failed() const MILLRACE_EXCLUDES(mu_);
   // Returns the number of loads that failed since the start.
@@ -66,6 +68,9 @@ class ModelManager {
   // runs on the thread that loads or unloads, and must not call this object. Null removes it.
   using Listener = std::function<void(std::string_view model, std::optional<bool> ready)>;
   void SetListener(Listener listener) MILLRACE_EXCLUDES(listener_mu_, mu_);
+
+  // Returns where the package of a model that was loaded is from; all is empty if it does not say.
+  models::ModelOrigin OriginOf(std::string_view name) const MILLRACE_EXCLUDES(mu_);
 
   // Returns all models sorted by name: those that serve, and those that are only on disk.
   std::vector<ModelStatusView> Models() const MILLRACE_EXCLUDES(mu_);
@@ -104,6 +109,8 @@ class ModelManager {
   mutable Mutex mu_;
   std::map<std::string, Attempt, std::less<>> attempts_
       MILLRACE_GUARDED_BY(mu_);  // loading now, or failed last time
+  std::map<std::string, models::ModelOrigin, std::less<>> origins_
+      MILLRACE_GUARDED_BY(mu_);  // of the models that were loaded last
 
   // Held while the listener is called, so that its last call describes the present state.
   Mutex listener_mu_;

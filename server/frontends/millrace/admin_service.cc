@@ -1,6 +1,7 @@
 #include "server/frontends/millrace/admin_service.h"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -112,6 +113,11 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_task(std::string(models::ToString(info.task())));
   status.set_license(info.license);
   std::visit([&status](const auto& details) { FillDetails(details, status); }, info.details);
+  if (const models::ModelOrigin origin = models_.OriginOf(info.name); !origin.name.empty()) {
+    status.mutable_origin()->set_name(origin.name);
+    status.mutable_origin()->set_revision(origin.revision);
+    status.mutable_origin()->set_date(origin.date);
+  }
   const auto [depth, size] = status_.Queue(info.name);
   status.set_queue_depth(static_cast<uint32_t>(depth));
   status.set_queue_size(static_cast<uint32_t>(size));
@@ -214,6 +220,13 @@ absl::Status AdminService::GetServerInfo(const ByteCall& call,
   response.set_mode(std::string(runtime::ToString(runtime.mode())));
   response.set_uptime_seconds(status_.uptime().count());
   response.set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
+  const auto sources = models::ParseModelSources(models_.repository().sources());
+  if (!sources.ok()) return absl::OkStatus();
+  for (const models::ModelSource& source : *sources) {
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(source.folder, error);
+    response.add_repository_folders(error ? source.folder.string() : folder.string());
+  }
   return absl::OkStatus();
 }
 

@@ -73,7 +73,7 @@ class Names(Pulling):
     def test_a_repository(self):
         self.publish_tiny()
         text = self.assert_pulled(TINY, name="opus-mt-en-de")
-        for line in ("# Pulled: hf:tiny/opus-mt-en-de\n", f"# Revision: {REVISION}\n", "# SHA-256 of pytorch_model.bin: ", 'license: "Apache-2.0"',
+        for line in ('name: "hf:tiny/opus-mt-en-de"\n', f'revision: "{REVISION}"\n', 'files { name: "pytorch_model.bin" sha256: "', 'license: "Apache-2.0"',
                      'source_language: "en"'):
             self.assertIn(line, text)
         self.hub.requests.clear()
@@ -121,7 +121,7 @@ class Names(Pulling):
         published.bergamot(self.root / "deen", "deen")
         self.hub.publish_pair("en-de", self.root / "ende")
         text = self.assert_pulled("firefox/en-de", name="firefox-en-de")
-        for line in ("# Revision: 3.0\n", 'license: "MPL-2.0"', 'source_language: "en"'):
+        for line in ('revision: "3.0"\n', 'license: "MPL-2.0"', 'source_language: "en"'):
             self.assertIn(line, text)
         self.hub.publish_pair("de-en", self.root / "deen")
         code, out, errors = self.pull("firefox/de")
@@ -136,7 +136,7 @@ class Names(Pulling):
             self.hub.publish_pair("en-de", self.root / version, version=version, status=status_, folder_of_files=version)
             releases += json.loads(self.hub.paths["/db/models.json"])["models"]["en-de"]
         self.hub.put("/db/models.json", {"models": {"en-de": releases}})
-        self.assertIn("# Revision: 3.0\n", self.assert_pulled("firefox/en-de", name="firefox-en-de"))
+        self.assertIn('revision: "3.0"\n', self.assert_pulled("firefox/en-de", name="firefox-en-de"))
 
     def test_files_of_a_pair_that_firefox_does_not_have_are_named(self):
         published.bergamot(self.root / "ende")
@@ -395,7 +395,7 @@ class Hostile(Pulling):
             self.assertEqual(errors.count("\n"), 1, errors)
             self.assertFalse(self.models.exists())
 
-    def test_what_a_hub_says_stays_in_comments(self):
+    def test_what_a_hub_says_stays_in_its_field(self):
         self.hub.publish_voice("a\nvits { }", b"x", b"x")
         self.assert_fails(7, "would lie outside", "piper/b")
         self.answer["cardData"] = {"license": 'x"\nvits {}'}

@@ -1,0 +1,152 @@
+#include "server/control/pull_models.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "mps_runtime/base/file.h"
+#include "mps_runtime/base/spawn.h"
+#include "nlohmann/json.hpp"
+#include "server/config/models_program.h"
+#include "server/logging/logging.h"
+
+namespace millrace::server {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::chrono::milliseconds kLookInterval{100};
+constexpr std::chrono::seconds kStopGrace{3};
+constexpr std::chrono::seconds kProgressInterval{5};
+constexpr size_t kLongestLine = size_t{1} << 20;
+
+// The program that fetches models, in a process group of its own. It ends with this object.
+class Puller {
+ public:
+  ~Puller() {
+    if (child_ <= 0) return;
+    kill(-child_, SIGKILL);
+    Wait();
+  }
+
+  absl::Status Start(const std::string& program, const std::vector<std::string>& arguments) {
+    std::array<int, 2> ends = {-1, -1};
+    if (pipe(ends.data()) != 0) return absl::ErrnoToStatus(errno, "pull: cannot make a pipe");
+    output_ = FileDescriptor(ends[0]);
+    const FileDescriptor childs(fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    close(ends[1]);
+    fcntl(output_.get(), F_SETFD, FD_CLOEXEC);
+    const int error = SpawnProgram(program, arguments, {.output = childs.get()}, child_);
+    return error == 0 ? absl::OkStatus()
+                      : absl::ErrnoToStatus(error, StrCat("pull: cannot start ", program));
+  }
+
+  // As Ctrl-C does: the program leaves nothing half installed.
+  void Interrupt() const { kill(-child_, SIGINT); }
+
+  // Waits a moment for output and passes each whole line on. Returns false at its end.
+  template <typename Take>
+  bool ReadLines(const Take& take) {
+    pollfd poller = {output_.get(), POLLIN, 0};
+    if (poll(&poller, 1, static_cast<int>(kLookInterval.count())) <= 0) return true;
+    std::array<char, 16384> piece;
+    const ssize_t got = read(output_.get(), piece.data(), piece.size());
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    if (got == 0) return false;
+    text_.append(piece.data(), static_cast<size_t>(got));
+    size_t begin = 0;
+    for (size_t end = text_.find('\n'); end != text_.npos; end = text_.find('\n', begin)) {
+      take(text_.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    text_.erase(0, begin);
+    return text_.size() <= kLongestLine;
+  }
+
+  // Returns its exit status, or 128 plus the signal that has ended it.
+  int Wait() {
+    int status = 0;
+    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t child_ = -1;
+  FileDescriptor output_;
+  std::string text_;
+};
+
+std::string Text(const Json& event, const char* member) {
+  const auto found = event.find(member);
+  if (found == event.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>()
+                            : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void PullLog::Take(const std::string& line) {
+  const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!event.is_object()) return;
+  const std::string kind = Text(event, "event");
+  if (kind == "error") {
+    failure_ = Text(event, "message");
+  } else if (kind == "progress") {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_progress_) return;
+    next_progress_ = now + kProgressInterval;
+    logging::Info("fetching", {{"file", Text(event, "file")},
+                               {"bytes", Text(event, "bytes")},
+                               {"of", Text(event, "size")}});
+  } else if (kind == "pull") {
+    logging::Info("pulling model", {{"model", Text(event, "name")},
+                                    {"bytes", Text(event, "size")},
+                                    {"license", Text(event, "license")},
+                                    {"revision", Text(event, "revision")}});
+  } else if (kind == "present" || kind == "installed") {
+    logging::Info(kind == "present" ? "model is there" : "model was pulled",
+                  {{"model", Text(event, "name")}});
+  } else if (kind == "unverified" || kind == "weak" || kind == "retry") {
+    logging::Warning("pulling", {{"notice", Text(event, "message")}});
+  }
+}
+
+absl::Status PullModels(const std::vector<std::string>& names, const std::filesystem::path& folder,
+                        const std::function<bool()>& stop) {
+  const absl::StatusOr<std::string> program = FindModelsProgram();
+  if (!program.ok())
+    return absl::FailedPreconditionError(StrCat("--pull: ", program.status().message()));
+  std::vector<std::string> arguments = {"pull", "--json", "--only-missing",
+                                        StrCat("--models=", folder.string()), "--"};
+  arguments.insert(arguments.end(), names.begin(), names.end());
+  Puller puller;
+  if (absl::Status status = puller.Start(*program, arguments); !status.ok()) return status;
+  PullLog log;
+  std::chrono::steady_clock::time_point give_up = std::chrono::steady_clock::time_point::max();
+  const auto take = [&log](const std::string& line) { log.Take(line); };
+  while (puller.ReadLines(take)) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= give_up) return absl::OkStatus();
+    if (!stop() || give_up != std::chrono::steady_clock::time_point::max()) continue;
+    puller.Interrupt();
+    give_up = now + kStopGrace;
+  }
+  const int status = puller.Wait();
+  if (status == 0 || stop()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat("--pull: ", log.failure().empty() ? StrCat(*program, " ended with status ", status)
+                                               : log.failure()));
+}
+
+}  // namespace millrace::server
