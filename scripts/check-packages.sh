@@ -32,8 +32,9 @@ case "$parts" in *" debian "*) check "the Debian package in a bare Debian" check
 
 case "$parts" in *" wheel "*)
   scripts/package-wheel.sh "$folder"
-  WHEEL="$(echo "$folder"/*.whl)"
-  export WHEEL
+  WHEEL="$(echo "$folder"/millrace_server-*.whl)"
+  MODELS_WHEEL="$(echo "$folder"/millrace_models-*.whl)"
+  export WHEEL MODELS_WHEEL
   check "the wheel in a fresh environment" check_wheel.py
   ;;
 esac

@@ -39,4 +39,8 @@ for program in millrace-server millrace; do
   patchelf --set-rpath '$ORIGIN/../lib/torch/lib' "$prefix/bin/$program.new"
   mv "$prefix/bin/$program.new" "$prefix/bin/$program"
 done
+# `millrace pull` runs it.
+stage="$(mktemp -d)"
+trap 'rm -rf "$stage"' EXIT
+scripts/stage-models.sh "$stage/models" "$prefix/bin/millrace-models"
 say "installed: $prefix/bin/millrace ($(du -sh "$prefix/lib" | cut -f1) of libtorch beside it)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the wheel millrace-server from what is in build/. Usage: package-wheel.sh [FOLDER]    (default: dist)
+# Makes the wheel millrace-server from what is in build/, and the wheel millrace-models. Usage: package-wheel.sh [FOLDER]    (default: dist)
 # auditwheel puts the distribution's libraries, such as gRPC, into it; libtorch comes from the package torch.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -40,6 +40,12 @@ done
   cat "$work/log" >&2
   die "auditwheel could not repair the wheel; its message is above"
 }
+cp -r deploy/wheel-models "$work/models"
+cp LICENSE THIRD_PARTY.md "$work/models/"
+scripts/stage-models.sh "$work/models"
+"$VENV/bin/python" -m pip wheel --disable-pip-version-check -q --no-deps --no-build-isolation -w "$output" "$work/models" ||
+  die "pip could not make the wheel of millrace-models; its message is above"
+say "wheel: $output/millrace_models-$PACKAGE_VERSION-py3-none-any.whl"
 wheel="$(cd "$work/repaired" && echo ./*.whl)"
 mv "$work/repaired/$wheel" "$output/"
 say "wheel: $output/${wheel#./} ($(du -h "$output/$wheel" | cut -f1), for torch $TORCH_VERSION)"

@@ -32,9 +32,11 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE "$ENV{PACKAGE_COMPRESSION}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${home}/lib/torch/lib" ${cuda_folders})
 # The unit's user is made by systemd-sysusers.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
-# Piper's voices do not load without it, and Kokoro's speak fewer words and languages; translation needs none.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS espeak-ng)
+# Python runs millrace-models, of one file.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3 (>= 3.11), systemd | systemd-standalone-sysusers | systemd-sysusers")
+# Piper's voices do not load without espeak-ng, and Kokoro's speak fewer words and languages; translation needs none. millrace-models
+# needs the others.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "espeak-ng, python3-numpy, python3-sentencepiece, python3-yaml")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   "${stage}/control/conffiles" "${stage}/control/preinst" "${stage}/control/postinst" "${stage}/control/prerm"

@@ -8,6 +8,7 @@ A part of speech without a pronunciation is spelled out in letters.
 """
 
 import argparse
+import importlib.resources
 import importlib.util
 import json
 import pathlib
@@ -73,8 +74,13 @@ def write_lexicon(path: pathlib.Path, dialect: str) -> int:
     if dialect not in DIALECTS:
         raise ConvertError(f"dialect is '{dialect}'; allowed are {', '.join(DIALECTS)}")
     prefix = DIALECTS[dialect][0]
-    folder = _data_folder()
-    packed = pack(dialect, folder / f"{prefix}_gold.json", folder / f"{prefix}_silver.json")
+    # Packages of millrace_models have them packed already.
+    ready = importlib.resources.files(__package__) / "lexicons" / f"{dialect}.lexicon"
+    if ready.is_file():
+        packed = ready.read_bytes()
+    else:
+        folder = _data_folder()
+        packed = pack(dialect, folder / f"{prefix}_gold.json", folder / f"{prefix}_silver.json")
     try:
         path.write_bytes(packed)
     except OSError as error:

@@ -40,7 +40,10 @@ class Reporter:
     """Tells the person, or a program, how far a transfer is."""
 
     def __init__(self, as_json: bool):
-        self._json, self._next, self._line = as_json, 0.0, False
+        self._json, self._line = as_json, False
+        self._terminal = not as_json and sys.stdout.isatty()
+        self._interval = _REPORT_SECONDS if as_json or self._terminal else _PLAIN_REPORT_SECONDS
+        self._next = time.monotonic() + self._interval   # what is done sooner needs no line
 
     def say(self, event: str, text: str, **fields) -> None:
         if self._json:
@@ -53,16 +56,15 @@ class Reporter:
         now = time.monotonic()
         if now < self._next:
             return
-        on_terminal = sys.stdout.isatty()
-        self._next = now + (_REPORT_SECONDS if self._json or on_terminal else _PLAIN_REPORT_SECONDS)
+        self._next = now + self._interval
         if self._json:
             print(json.dumps({"event": "progress", "file": file.name, "bytes": done, "size": file.size}), flush=True)
             return
         speed = done / max(now - started, 1e-3)
         left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
         line = f"{file.name}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}"
-        print(f"\r\033[K{line}" if on_terminal else line, end="" if on_terminal else "\n", flush=True)
-        self._line = on_terminal
+        print(f"\r\033[K{line}" if self._terminal else line, end="" if self._terminal else "\n", flush=True)
+        self._line = self._terminal
 
     def _end_line(self) -> None:
         if self._line:

@@ -53,7 +53,7 @@ def phoneme_ids(sentence: str, voice: dict) -> list[int]:
     """What the voice reads: start, each phoneme followed by a pad, end. Enough for a check; serving has its own front end."""
     program = shutil.which("espeak-ng")
     if program is None:
-        raise ConvertError("the check needs the program espeak-ng; install the package espeak-ng, or pass --check 0")
+        raise ConvertError("a Piper voice needs the program espeak-ng, to speak and to be checked: apt-get install espeak-ng, or brew install espeak-ng")
     language = voice.get("espeak", {}).get("voice", "en-us")
     spoken = subprocess.run([program, "--ipa", "-q", "--stdin", "-v", language], input=sentence.encode(),
                             capture_output=True, check=False)

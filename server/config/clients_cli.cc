@@ -555,7 +555,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
         .kind = kind,
         .client = client,
         .names_server =
-            subcommand.count("--address") > 0 || environment.contains("MILLRACE_ADDRESS"),
+            subcommand.count("--address") > 0 || (environment.contains("MILLRACE_ADDRESS") &&
+                                                  !environment.at("MILLRACE_ADDRESS").empty()),
         .models = *folder,
         .arguments = ProgramArguments(available ? "available" : name.c_str(), values, *folder),
         .json = values.json};

@@ -51,9 +51,9 @@ def test_package_asks_for_the_libraries_of_the_distribution_and_not_for_its_own(
     fields = dict(re.findall(r"^([\w-]+): (.*)$", (control / "control").read_text(), re.MULTILINE))
     assert fields["Package"] == "millrace" and re.fullmatch(r"\d+\.\d+\.\d+-1", fields["Version"])
     depends = {name.split(" ")[0] for name in fields["Depends"].split(", ")}
-    assert {"libc6", "libgrpc++1.51", "libprotobuf32", "libsndfile1", "libjemalloc2", "systemd"} <= depends
+    assert {"libc6", "libgrpc++1.51", "libprotobuf32", "libsndfile1", "libjemalloc2", "python3", "systemd"} <= depends
     assert not [name for name in depends if re.search(r"torch|cuda|cupti|nvidia", name)]
-    assert fields["Recommends"] == "espeak-ng"
+    assert fields["Recommends"] == "espeak-ng, python3-numpy, python3-sentencepiece, python3-yaml"
     assert 200_000 < int(fields["Installed-Size"]) < 600_000
 
 

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import sys
+import sysconfig
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -35,5 +36,7 @@ def main() -> None:
     if libraries != FOLDER.parent / "torch" / "lib":
         variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
         os.environ[variable] = os.pathsep.join(filter(None, [str(libraries), os.environ.get(variable)]))
+    # The programs of this environment, such as millrace-models, are found though it is not activated.
+    os.environ["PATH"] = os.pathsep.join(filter(None, [os.environ.get("PATH"), sysconfig.get_path("scripts")]))
     program = FOLDER / "bin" / "millrace"
     os.execv(program, ["millrace", *sys.argv[1:]])

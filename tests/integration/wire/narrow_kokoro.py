@@ -20,7 +20,7 @@ _KEPT = {"conv_post.weight": [0], "conv_post.bias": [0], "m_source.l_linear.weig
          "noise_convs.0.weight": [1], "noise_convs.1.weight": [1], "ups.0.weight": [0]}
 
 
-def _narrow(name: str, array: np.ndarray) -> np.ndarray:
+def narrow(name: str, array: np.ndarray) -> np.ndarray:
     if ".fc." in name:   # scales, then shifts, from the style
         return np.concatenate([half[: len(half) // NARROWER] for half in np.split(array, 2)])
     kept = _KEPT.get(name, [])
@@ -32,7 +32,7 @@ def add(root: pathlib.Path, name: str) -> None:
     path = MODELS / KOKORO / "1" / "model.safetensors"
     with safetensors.safe_open(path, "numpy") as file:
         metadata = file.metadata()
-    tensors = {key: _narrow(key.removeprefix(_GENERATOR), array) if key.startswith(_GENERATOR) else array
+    tensors = {key: narrow(key.removeprefix(_GENERATOR), array) if key.startswith(_GENERATOR) else array
                for key, array in read_safetensors(path).items()}
     folder = repository.copy(root, KOKORO, name)
     write_safetensors(folder / "model.safetensors", tensors, metadata)

@@ -358,5 +358,19 @@ TEST(ModelConfigTest, MissingFileIsNamed) {
             "no/such/model.pbtxt: cannot be read: No such file or directory");
 }
 
+TEST(ModelConfigTest, SaysWhereThePackageIsFrom) {
+  const std::string origin =
+      R"(origin { name: "firefox/en-de" revision: "3.0" date: "2026-11-24" files { name: "m.bin" }} )";
+  const auto config = ParseModelConfig(origin + kNull, "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->origin.name, "firefox/en-de");
+  EXPECT_EQ(config->origin.revision, "3.0");
+  EXPECT_EQ(config->origin.date, "2026-11-24");
+  EXPECT_EQ(ParseModelConfig(kNull, "model.pbtxt")->origin.name, "");
+  EXPECT_NE(Error("origin { name: \"" + std::string(257, 'x') + "\" } " + kNull)
+                .find("origin.name: has 257 characters, allowed 0..256"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace millrace::models

@@ -30,5 +30,11 @@ TEST(ModelSourcesTest, RefuseWhatIsNoFolderOrNoName) {
             "'a b=/a': 'a b' is no name of a model");
 }
 
+TEST(ModelSourcesTest, NewModelsBelongIntoTheFirstFolderOfMany) {
+  EXPECT_EQ(FolderForNewModels("voice=/mnt/voice,/srv/models,/other").value(), "/srv/models");
+  EXPECT_EQ(FolderForNewModels("voice=/mnt/voice").status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace millrace::models

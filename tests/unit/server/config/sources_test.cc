@@ -47,6 +47,7 @@ TEST_F(TomlFileTest, SyntaxErrorHasLineAndColumn) {
 }
 
 TEST_F(TomlFileTest, ValueOfAnotherKindIsRefused) {
+  EXPECT_NE(Error("pull = [\"a,b\"]\n").find(":1: pull: not a string"), std::string::npos);
   EXPECT_NE(Error("queue_size = [1, 2]\n").find(":1: queue_size: not a string"), std::string::npos);
   EXPECT_NE(Error("queue_size = 1.5\n").find("1..65536"), std::string::npos);
 }

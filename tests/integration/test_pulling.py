@@ -1,0 +1,203 @@
+"""Models that are pulled by name from a mirror, added and removed by the commands of the program, are served."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from wire import daemon as daemons
+from wire import mirror
+from wire.daemon import err, out, run
+from wire.paths import BINARY, ENVIRONMENT, ROOT
+from wire.polling import eventually
+from wire.requests import PATIENCE
+from wire.stubs import admin, synthesis, translation
+
+PROGRAM = BINARY.with_name("millrace-models")
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    with mirror.start() as hub:
+        mirror.publish_voice(hub, "en_US-lessac-medium")
+        for pair in ("en-de", "en-fr", "fr-en"):
+            mirror.publish_pair(hub, folder, pair)
+        for repository, license_text in (("Helsinki-NLP/opus-mt-en-de", "cc-by-4.0"), ("Helsinki-NLP/opus-mt-en-fr", "apache-2.0"),
+                                         ("facebook/m2m100_418M", "mit"), ("facebook/m2m100_1.2B", "mit"),
+                                         ("facebook/nllb-200-distilled-600M", "cc-by-nc-4.0"),
+                                         ("facebook/nllb-200-distilled-1.3B", "cc-by-nc-4.0")):
+            mirror.publish_translator(hub, folder, repository, license_text)
+        yield hub
+
+
+def installed(models):
+    return sorted(path.name for path in models.iterdir())
+
+
+def table():
+    """The names of the table in the document."""
+    text = (ROOT / "docs" / "models.md").read_text().partition("| Name |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def test_each_name_of_the_document_is_pulled_served_and_answers(hub, tmp_path):
+    mirror.publish_kokoro(hub, tmp_path)
+    names, models = table(), tmp_path / "models"
+    assert len(names) == 10 and "piper/en_US-lessac-medium" in names
+    for name in names:
+        option = ["--license-ok"] if "nllb" in name else []
+        pulled = run("pull", name, *option, "--models", models, "--json", "--address", "127.0.0.1:1", **hub.environment)
+        # The server that was named is not there, which is told apart from a failure to install.
+        assert pulled.returncode == 1 and '"event": "installed"' in out(pulled), (name, err(pulled))
+    assert len(installed(models)) == len(names) + 1   # both directions of one
+    with daemons.start(tmp_path, models=models) as daemon:
+        for model in daemon.admin.ListModels(admin.ListModelsRequest()).models:
+            assert model.state == admin.MODEL_STATE_READY and model.origin.name and model.origin.revision, model
+            if model.task == "synthesis":
+                request = synthesis.SynthesizeRequest(model=model.name, text="Good morning.")
+                assert len(daemon.synthesis.Synthesize(request, timeout=PATIENCE).audio) > 10_000, model.name
+            else:
+                request = translation.TranslateRequest(model=model.name, texts=["the cat sat on the mat."])
+                assert len(daemon.translation.Translate(request, timeout=PATIENCE).translations) == 1, model.name
+
+
+@pytest.fixture(scope="module")
+def served(hub, tmp_path_factory):
+    """A daemon that has fetched its models itself."""
+    folder = tmp_path_factory.mktemp("served")
+    with daemons.start(folder, "--pull", "piper/en_US-lessac-medium,firefox/en-de", models=folder / "new" / "models", **hub.environment) as daemon:
+        yield daemon
+
+
+def models_of(daemon):
+    return daemon.log.parent / "new" / "models"
+
+
+def client(daemon, hub, *arguments, **environment):
+    return run(*arguments, "--models", models_of(daemon), "--address", daemon.address, **hub.environment, **environment)
+
+
+def test_serve_fetches_what_it_is_to_serve(served):
+    assert installed(models_of(served)) == ["en_us-lessac-medium", "firefox-en-de"]
+    spoken = served.synthesis.Synthesize(synthesis.SynthesizeRequest(text="Good morning."), timeout=PATIENCE)
+    assert len(spoken.audio) > 10_000
+    for line in ("pulling model", "model was pulled", "en_us-lessac-medium"):
+        assert line in served.log_text()
+
+
+def test_a_second_start_needs_no_network(served, tmp_path):
+    with daemons.start(tmp_path, "--pull", "piper/en_US-lessac-medium,firefox/en-de", models=models_of(served), HF_HUB_OFFLINE="1") as daemon:
+        assert "model is there" in daemon.log_text() and "pulling model" not in daemon.log_text()
+
+
+def test_the_configuration_has_a_list(hub, tmp_path):
+    (tmp_path / "millrace.toml").write_text('pull = ["firefox/en-de", "firefox/fr"]\n')
+    with daemons.start(tmp_path, "--config", tmp_path / "millrace.toml", models=tmp_path / "models", **hub.environment):
+        assert installed(tmp_path / "models") == ["firefox-en-de", "firefox-en-fr", "firefox-fr-en"]
+
+
+def test_serve_says_why_it_cannot_fetch(hub, tmp_path):
+    for names, message in (("firefox/en-dd", "nearest are firefox/en-de"), ("nllb-200-distilled-600m", "--license-ok accepts it")):
+        code, errors = daemons.refused_start("--pull", names, models=tmp_path / "models", **hub.environment)
+        assert code == 1 and message in errors.splitlines()[-1] and errors.splitlines()[-1].startswith("millrace: --pull: "), errors
+    code, errors = daemons.refused_start("--pull", "--force", models=tmp_path / "models")
+    assert code == 2 and "--pull: '--force' is not allowed" in errors
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_running_server_serves_what_is_pulled_and_drops_what_is_removed(served, hub):
+    pulled = client(served, hub, "pull", "opus-mt-en-de")
+    assert (pulled.returncode, err(pulled)) == (0, "")
+    assert out(pulled).splitlines()[-1] == f"opus-mt-en-de: served by {served.address}"
+    request = translation.TranslateRequest(model="opus-mt-en-de", texts=["the cat."])
+    assert served.translation.Translate(request, timeout=PATIENCE).translations
+    again = client(served, hub, "pull", "opus-mt-en-de")
+    assert again.returncode == 0 and "is there already" in out(again)
+    listed = run("models", "--address", served.address)
+    assert re.search(r"^opus-mt-en-de .*; opus-mt-en-de 0123456789ab of \d{4}-\d\d-\d\d$", out(listed), re.MULTILINE), out(listed)
+    listed = json.loads(out(run("models", "--models", models_of(served), "--json")))
+    assert {model["name"]: model["origin"]["name"] for model in listed["models"]}["firefox-en-de"] == "firefox/en-de"
+    removed = client(served, hub, "remove", "opus-mt-en-de", "--json")
+    assert [json.loads(line)["event"] for line in out(removed).splitlines()] == ["removed", "unloaded"]
+    assert "opus-mt-en-de" not in out(run("models", "--address", served.address))
+
+
+def test_a_server_of_another_repository_is_left_alone(served, hub, tmp_path):
+    """Which was not named, but found at the usual address."""
+    config = {"MILLRACE_ADDRESS": ""} | hub.environment
+    environment = ENVIRONMENT | config
+    command = [BINARY, "pull", "firefox/en-de", "--models", tmp_path / "models"]
+    pulled = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert pulled.returncode == 0 and "millrace serve --models" in pulled.stdout.splitlines()[-1]
+
+
+def test_models_that_are_available(hub):
+    listed = run("models", "--available", "fr", **hub.environment)
+    assert [line.split()[0] for line in out(listed).splitlines()] == ["firefox/en-fr", "firefox/fr-en"]
+    assert len(out(run("models", "--available", **hub.environment)).splitlines()) > 5
+    assert run("models", "--available", HF_ENDPOINT="http://127.0.0.1:1", MILLRACE_FIREFOX_REGISTRY="http://127.0.0.1:1").returncode == 3
+
+
+def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
+    for status, message, arguments in ((4, "nearest are kokoro-82m", ["pull", "kokoro-82"]), (6, "CC-BY-NC-4.0", ["pull", "nllb-200-distilled-600m"]),
+                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (1, "has no model", ["remove", "none"]),
+                                       (2, "name is required", ["pull"]), (2, "--precision", ["pull", "x", "--precision", "int4"])):
+        ended = run(*arguments, "--models", tmp_path / "models", **hub.environment)
+        assert ended.returncode == status and message in err(ended), err(ended)
+        assert status == 2 or err(ended).startswith(f"millrace {arguments[0]}: ") and err(ended).count("\n") == 1, err(ended)
+    assert not (tmp_path / "models").exists()
+
+
+def test_ctrl_c_leaves_nothing_half_installed(hub, tmp_path):
+    waits = []
+
+    def slow(handler):
+        waits.append(handler)
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000000000")
+        handler.end_headers()
+        handler.wfile.write(bytes(1000))
+        handler.wfile.flush()
+        time.sleep(20)
+        return True
+
+    hub.faults["/models/en-de/files/model.ende.intgemm.alphas.bin.gz"] = [slow]
+    process = subprocess.Popen([BINARY, "pull", "firefox/en-de", "--models", tmp_path / "models"], env=ENVIRONMENT | hub.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    eventually("the transfer has begun", lambda: bool(waits), 30)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130 and errors.startswith("millrace pull: interrupted; nothing was installed") and errors.count("\n") == 1
+    assert not (tmp_path / "models" / "firefox-en-de").exists()
+
+
+def test_a_signal_ends_a_start_that_fetches(hub, tmp_path):
+    waits = []
+
+    def slow(handler):
+        waits.append(handler)
+        time.sleep(20)
+        return True
+
+    hub.faults["/db/models.json"] = [slow]
+    process = subprocess.Popen([BINARY, *daemons.SERVE, "--models", tmp_path / "models", "--pull", "firefox/en-de"], env=ENVIRONMENT | hub.environment,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    eventually("the transfer has begun", lambda: bool(waits), 30)
+    process.terminate()
+    process.communicate(timeout=15)
+    assert process.returncode == 0
+
+
+def test_without_the_program_the_message_says_how_to_install_it(tmp_path):
+    os.link(BINARY, tmp_path / "millrace")
+    ended = run("pull", "firefox/en-de", binary=tmp_path / "millrace", PATH="/nowhere")
+    assert ended.returncode == 1 and "pip install millrace-models" in err(ended) and err(ended).count("\n") == 1
+    # One in PATH will do.
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / PROGRAM.name).symlink_to(PROGRAM)
+    ended = run("pull", "kokoro-8", binary=tmp_path / "millrace", PATH=f"/nowhere:{tmp_path / 'bin'}:/usr/bin:/bin", HF_HUB_OFFLINE="1")
+    assert ended.returncode == 4 and "kokoro-82m" in err(ended)
