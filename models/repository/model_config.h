@@ -16,7 +16,7 @@ namespace millrace::models {
 inline constexpr char kModelConfigFile[] = "model.pbtxt";
 inline constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
-// What was published and when it was fetched. All are empty for a package that was not pulled.
+// The published model that a package is from. All are empty for a package that was not pulled.
 struct ModelOrigin {
   std::string name;      // that it was pulled by, such as "firefox/en-de"
   std::string revision;  // such as a commit or a version

@@ -34,7 +34,7 @@ namespace millrace {
 namespace {
 
 constexpr size_t kMostNames = size_t{1} << 20;  // bytes
-// Whether a server runs on this machine is known at once.
+// The time in which a server of this machine answers if there is one.
 constexpr std::chrono::seconds kProbeTime{5};
 
 std::vector<char*> ArgumentsOf(const std::string& program, const std::vector<std::string>& rest) {
@@ -200,7 +200,7 @@ int RunPackage(const PackageCommand& command) {
   }
   const absl::StatusOr<Ended> ended = RunProgram(*program, command.arguments);
   if (!ended.ok()) return Fail(std::string(ended.status().message()));
-  // What was done before a failure counts.
+  // The models that were done before a failure are told of too.
   const int announced = ended->names.empty() ? kExitOk : Announcer(command).Announce(ended->names);
   return ended->status != kExitOk ? ended->status : announced;
 }

@@ -96,7 +96,7 @@ Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field
     std::vector<std::string> names;
     for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
       const absl::string_view name = absl::StripAsciiWhitespace(part);
-      // What begins with a dash would be an option of the program that fetches it.
+      // A name with a dash at its beginning would be an option of the program that fetches it.
       if (name.size() > 256 || name[0] == '-' ||
           !std::all_of(name.begin(), name.end(),
                        [](unsigned char c) { return absl::ascii_isgraph(c); })) {
