@@ -30,6 +30,7 @@
 #include "server/control/periodic.h"
 #include "server/control/port_file.h"
 #include "server/control/pull_models.h"
+#include "server/control/pull_queue.h"
 #include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
 #include "server/control/server_status.h"
@@ -206,8 +207,10 @@ class Server {
       const auto folder = models::FolderForNewModels(config_.models);
       if (!folder.ok())
         return absl::InvalidArgumentError(StrCat("--models: ", folder.status().message()));
-      absl::Status status = PullModels(config_.pull, *folder, stopping);
-      if (!status.ok() || stopping()) return status;
+      const absl::Status status =
+          PullModels({.names = config_.pull, .folder = *folder, .only_missing = true}, stopping);
+      if (stopping()) return absl::OkStatus();
+      if (!status.ok()) return absl::Status(status.code(), StrCat("--pull: ", Message(status)));
     }
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
@@ -276,6 +279,7 @@ class Server {
     http_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
     unfinished_ = admission_.in_flight();
+    pulls_.Stop();
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
@@ -352,12 +356,29 @@ class Server {
         },
         .unload = [this](std::string_view model) { return models_.Unload(model); },
         .on_too_many = [this] { CountTooMany(); },
+        .pull = MakePullAction(),
         .started = [this] { return started_.load(); },
         .models = [this] { return models_.Models(); }};
   }
 
   // Counts what is refused for want of room and is no request to a model.
   void CountTooMany() { no_model_metrics_->CountRefusal(Refusal::kTooMany); }
+
+  // Null unless callers may have models fetched.
+  PullAction MakePullAction() {
+    const auto folder = models::FolderForNewModels(config_.models);
+    if (!config_.allow_pull || !folder.ok()) return nullptr;
+    return [this, folder = *folder](std::string model, PullOrder order,
+                                    PullQueue::Done done) -> absl::StatusOr<std::function<void()>> {
+      const auto ticket = pulls_.Add({.names = {std::move(order.published)},
+                                      .folder = folder,
+                                      .as = std::move(model),
+                                      .license_ok = order.license_ok},
+                                     std::move(done));
+      if (!ticket.ok()) return ticket.status();
+      return [this, ticket = *ticket] { pulls_.Cancel(ticket); };
+    };
+  }
 
   // Waits for the admitted requests in short intervals, so that a second signal is noticed.
   void WaitUntilEmpty(std::chrono::milliseconds time) {
@@ -426,6 +447,11 @@ class Server {
   IdleModels idle_models_;
   LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); },
                    [this] { CountTooMany(); }};
+  PullQueue pulls_{PullModels, [this](std::string model, PullQueue::Done done) {
+                     // The load queue does not call it if it takes no more.
+                     const auto ticket = loads_.Add(std::move(model), done);
+                     if (!ticket.ok()) done(ticket.status());
+                   }};
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;

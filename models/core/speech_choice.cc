@@ -77,6 +77,29 @@ std::string DefaultVoice(const SpeechInfo& info, std::string_view language) {
   return best;
 }
 
+std::vector<ModelVoice> VoicesOfAll(std::span<const ModelInfo* const> models,
+                                    std::string_view language) {
+  std::vector<const ModelInfo*> ordered;
+  std::ranges::copy_if(models, std::back_inserter(ordered),
+                       [](const ModelInfo* info) { return info->task() == Task::kSynthesis; });
+  std::ranges::sort(ordered, {}, [](const ModelInfo* info) {
+    return std::tuple(info->speech().speech_cost, std::string_view(info->name));
+  });
+  std::vector<ModelVoice> found;
+  int most = 1;
+  for (const ModelInfo* info : ordered) {
+    for (std::string& voice : VoicesFor(info->speech(), language)) {
+      const size_t place = FindVoice(info->speech().voices, voice);
+      const int common = CommonSubtags(NearnessOfVoice(info->speech(), place, language));
+      if (common < most) continue;
+      if (common > most) found.clear();
+      most = common;
+      found.push_back({info, std::move(voice)});
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view language) {
   if (info.voices.empty()) return {};
   const std::string_view wanted = language.empty() ? info.language : language;

@@ -41,6 +41,18 @@ bool IsMadeFor(const SpeechInfo& info, std::string_view language);
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice);
 
+// A voice and the model that has it.
+struct ModelVoice {
+  const ModelInfo* model;
+  std::string voice;
+};
+
+// Returns the voices of several models that were made for a language, of its region only if there
+// are such. Models come in the order of the cost of their speech, then of their names, and of each
+// the voice first that speaks if none is named.
+std::vector<ModelVoice> VoicesOfAll(std::span<const ModelInfo* const> models,
+                                    std::string_view language);
+
 // Returns true if the model reads pronunciations that are written into a text in this language, as
 // in "[word](/phonemes/)".
 bool ReadsPronunciations(const SpeechInfo& info, std::string_view language);

@@ -71,6 +71,10 @@ std::vector<Option> MakeOptions() {
           "Fetch these models before the start, as `millrace pull` does, if they are not in the "
           "first folder of --models, such as piper/en_US-lessac-medium,firefox/en-de"),
       &C::pull));
+  o.push_back(Bool(Row("allow-pull", models, "BOOL",
+                       "Let those who may load models have published ones fetched too, by a "
+                       "load's parameter `pull`"),
+                   &C::allow_pull));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
       {{"auto", std::nullopt},

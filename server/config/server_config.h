@@ -29,6 +29,7 @@ struct ServerConfig {
   // Models and device.
   std::string models = "var/models";          // folders: see models::ParseModelSources
   std::vector<std::string> pull;              // published models that must be in the first folder
+  bool allow_pull = false;                    // callers may have others fetched
   std::optional<runtime::DeviceType> device;  // empty: the best that is available
   int workers = 0;                            // 0..31; 0: as many as suit the device
   std::optional<runtime::ForwardMode> mode;   // none: the device's default

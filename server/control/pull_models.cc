@@ -5,18 +5,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "mps_runtime/base/spawn.h"
 #include "nlohmann/json.hpp"
 #include "server/config/models_program.h"
+#include "server/control/pull_action.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -94,14 +98,49 @@ std::string Text(const Json& event, const char* member) {
                             : found->dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Returns the code for an exit status of the program, which docs/models.md lists.
+absl::StatusCode CodeOf(int status) {
+  switch (status) {
+    case 3:
+      return absl::StatusCode::kUnavailable;
+    case 4:
+      return absl::StatusCode::kNotFound;
+    case 5:
+      return absl::StatusCode::kPermissionDenied;
+    case 8:
+      return absl::StatusCode::kAborted;
+    default:
+      return absl::StatusCode::kFailedPrecondition;
+  }
+}
+
 }  // namespace
+
+absl::Status NoPull() {
+  return absl::FailedPreconditionError(
+      "pull: this server fetches no models for its callers; --allow-pull lets it");
+}
+
+absl::Status CheckPublishedName(std::string_view name) {
+  // A name with a dash at its beginning would be an option of the program that fetches it.
+  const bool allowed =
+      !name.empty() && name.size() <= 256 && name[0] != '-' &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return absl::ascii_isgraph(c); });
+  if (allowed) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "pull: not the name of a published model, such as firefox/en-de: allowed are 1..256 "
+      "printable characters of ASCII without spaces, not starting with '-'");
+}
 
 void PullLog::Take(const std::string& line) {
   const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object()) return;
   const std::string kind = Text(event, "event");
   if (kind == "error") {
-    failure_ = Text(event, "message");
+    const auto status = event.find("status");
+    failure_ = absl::Status(
+        CodeOf(status != event.end() && status->is_number_integer() ? status->get<int>() : 1),
+        Text(event, "message"));
   } else if (kind == "progress") {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_progress_) return;
@@ -122,31 +161,33 @@ void PullLog::Take(const std::string& line) {
   }
 }
 
-absl::Status PullModels(const std::vector<std::string>& names, const std::filesystem::path& folder,
-                        const std::function<bool()>& stop) {
+absl::Status PullModels(const PullRequest& request, const std::function<bool()>& stop) {
   const absl::StatusOr<std::string> program = FindModelsProgram();
-  if (!program.ok())
-    return absl::FailedPreconditionError(StrCat("--pull: ", program.status().message()));
-  std::vector<std::string> arguments = {"pull", "--json", "--only-missing",
-                                        StrCat("--models=", folder.string()), "--"};
-  arguments.insert(arguments.end(), names.begin(), names.end());
+  if (!program.ok()) return absl::FailedPreconditionError(program.status().message());
+  std::vector<std::string> arguments = {"pull", "--json",
+                                        StrCat("--models=", request.folder.string())};
+  if (!request.as.empty()) arguments.push_back(StrCat("--as=", request.as));
+  if (request.license_ok) arguments.emplace_back("--license-ok");
+  if (request.only_missing) arguments.emplace_back("--only-missing");
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), request.names.begin(), request.names.end());
   Puller puller;
   if (absl::Status status = puller.Start(*program, arguments); !status.ok()) return status;
   PullLog log;
-  std::chrono::steady_clock::time_point give_up = std::chrono::steady_clock::time_point::max();
   const auto take = [&log](const std::string& line) { log.Take(line); };
+  std::optional<std::chrono::steady_clock::time_point> give_up;
   while (puller.ReadLines(take)) {
     const auto now = std::chrono::steady_clock::now();
-    if (now >= give_up) return absl::OkStatus();
-    if (!stop() || give_up != std::chrono::steady_clock::time_point::max()) continue;
+    if (give_up && now >= *give_up) return absl::CancelledError("the transfer was interrupted");
+    if (give_up || !stop()) continue;
     puller.Interrupt();
     give_up = now + kStopGrace;
   }
   const int status = puller.Wait();
-  if (status == 0 || stop()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      StrCat("--pull: ", log.failure().empty() ? StrCat(*program, " ended with status ", status)
-                                               : log.failure()));
+  if (status == 0) return absl::OkStatus();
+  if (give_up || stop()) return absl::CancelledError("the transfer was interrupted");
+  if (!log.failure().ok()) return log.failure();
+  return absl::FailedPreconditionError(StrCat(*program, " ended with status ", status));
 }
 
 }  // namespace millrace::server

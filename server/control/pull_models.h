@@ -10,13 +10,20 @@
 
 namespace millrace::server {
 
+struct PullRequest {
+  std::vector<std::string> names;  // such as "firefox/en-de"
+  std::filesystem::path folder;    // of the repository
+  std::string as = {};             // name of the only model there; empty: by its own
+  bool license_ok = false;         // a licence may allow no commercial use
+  bool only_missing =
+      false;  // models that are there suffice, in any revision, so without a network
+};
+
 // Fetches published models by name into a folder of the repository, by the program
-// millrace-models, and logs how far it is. Models that are there are not fetched again, and without
-// a network they suffice. Waits for the end, but only briefly once `stop` returns true, which is
-// called several times a second; what was fetched by then is kept for the next time, and the result
-// is OK.
-absl::Status PullModels(const std::vector<std::string>& names, const std::filesystem::path& folder,
-                        const std::function<bool()>& stop);
+// millrace-models, and logs how far it is. Waits for the end, but only briefly once `stop` returns
+// true, which is called several times a second: the result is then CANCELLED, and what was fetched
+// is kept for the next time.
+absl::Status PullModels(const PullRequest& request, const std::function<bool()>& stop);
 
 // Logs what a line of that program reports, or keeps the reason of its failure.
 class PullLog {
@@ -24,10 +31,10 @@ class PullLog {
   // A line is a JSON object; others are ignored.
   void Take(const std::string& line);
 
-  const std::string& failure() const { return failure_; }  // empty: none was reported
+  const absl::Status& failure() const { return failure_; }  // OK: none was reported
 
  private:
-  std::string failure_;
+  absl::Status failure_;
   std::chrono::steady_clock::time_point next_progress_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -178,13 +179,25 @@ void SpeechNames::ChooseModel(SpeechRequest& speech, const Models& models) const
   std::vector<const models::ModelInfo*> infos;
   for (const auto& model : models) infos.push_back(&model->info());
   std::string voice = speech.voice;
+  std::optional<size_t> place;  // among OpenAI's voices, where the name is no voice that is here
   if (IsVoiceAlias(voices_, voice) && !HasVoiceOfAny(models, voice)) {
+    place = PlaceOfOpenAiVoice(voice);
     voice = ConfiguredVoice(voices_, voice);
     if (!HasVoiceOfAny(models, voice)) voice.clear();
   }
   if (speech.language.empty() && voice.empty())
     speech.language = OtherSpokenLanguage(speech.text, speech.text_format, infos);
   const std::string_view language = speech.language.empty() ? kUsualLanguage : speech.language;
+  if (voice.empty() && place) {
+    // OpenAI's names are spread over the voices of all models.
+    const std::vector<models::ModelVoice> voices = models::VoicesOfAll(infos, language);
+    if (!voices.empty()) {
+      const models::ModelVoice& chosen = voices[*place % voices.size()];
+      speech.model = chosen.model->name;
+      speech.voice = chosen.voice;
+      return;
+    }
+  }
   const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, voice);
   if (chosen != nullptr) speech.model = chosen->name;
 }

@@ -32,6 +32,12 @@ const std::string_view* FindOpenAiVoice(std::string_view name) {
 
 }  // namespace
 
+std::optional<size_t> PlaceOfOpenAiVoice(std::string_view name) {
+  const std::string_view* const voice = FindOpenAiVoice(name);
+  if (voice == std::end(kOpenAiVoices)) return std::nullopt;
+  return static_cast<size_t>(voice - std::begin(kOpenAiVoices));
+}
+
 bool IsVoiceAlias(const VoiceAliases& aliases, const std::string& name) {
   return aliases && (FindConfigured(aliases, name) != nullptr ||
                      FindOpenAiVoice(name) != std::end(kOpenAiVoices));
@@ -49,10 +55,10 @@ std::string VoiceNamed(const VoiceAliases& aliases, const models::SpeechInfo& in
   if (std::string voice = ConfiguredVoice(aliases, name);
       !voice.empty() && models::HasVoice(info, voice))
     return voice;
-  const std::string_view* const place = FindOpenAiVoice(name);
+  const std::optional<size_t> place = PlaceOfOpenAiVoice(name);
   std::vector<std::string> voices = models::VoicesFor(info, language);
-  if (place == std::end(kOpenAiVoices) || voices.empty()) return name;
-  return std::move(voices[static_cast<size_t>(place - std::begin(kOpenAiVoices)) % voices.size()]);
+  if (!place || voices.empty()) return name;
+  return std::move(voices[*place % voices.size()]);
 }
 
 }  // namespace millrace::server

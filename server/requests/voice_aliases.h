@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ inline constexpr std::string_view kOpenAiVoices[] = {"alloy", "ash",   "ballad",
 // Returns true for the operator's aliases and OpenAI's voices, unless aliases are off. The case of
 // letters does not matter, here and below.
 bool IsVoiceAlias(const VoiceAliases& aliases, const std::string& name);
+
+// Returns the place of a name among OpenAI's voices; nullopt for others.
+std::optional<size_t> PlaceOfOpenAiVoice(std::string_view name);
 
 // Returns the voice that the operator names for an alias; empty if none.
 std::string ConfiguredVoice(const VoiceAliases& aliases, const std::string& name);

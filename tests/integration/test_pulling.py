@@ -6,7 +6,10 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
+import grpc
 import pytest
 from wire import daemon as daemons
 from wire import mirror
@@ -139,7 +142,7 @@ def test_models_that_are_available(hub):
     listed = run("models", "--available", "fr", **hub.environment)
     assert [line.split()[0] for line in out(listed).splitlines()] == ["firefox/en-fr", "firefox/fr-en"]
     assert len(out(run("models", "--available", **hub.environment)).splitlines()) > 5
-    assert run("models", "--available", HF_ENDPOINT="http://127.0.0.1:1", MILLRACE_FIREFOX_REGISTRY="http://127.0.0.1:1").returncode == 3
+    assert run("models", "--available", HF_HUB_OFFLINE="1", **hub.environment).returncode == 3
 
 
 def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
@@ -201,3 +204,66 @@ def test_without_the_program_the_message_says_how_to_install_it(tmp_path):
     (tmp_path / "bin" / PROGRAM.name).symlink_to(PROGRAM)
     ended = run("pull", "kokoro-8", binary=tmp_path / "millrace", PATH=f"/nowhere:{tmp_path / 'bin'}:/usr/bin:/bin", HF_HUB_OFFLINE="1")
     assert ended.returncode == 4 and "kokoro-82m" in err(ended)
+
+
+def test_admins_may_have_models_fetched_where_that_is_allowed(hub, tmp_path):
+    lines = [run("hash-key", name, "--role", name, "--stdin", stdin=name.encode()).stdout.decode() for name in ("user", "admin")]
+    (tmp_path / "keys").write_text("".join(lines))
+    (tmp_path / "keys").chmod(0o600)
+    models = tmp_path / "models"
+    assert run("pull", "firefox/en-de", "--models", models, **hub.environment).returncode == 0
+    with daemons.start(tmp_path, "--allow-pull", "--api-keys", tmp_path / "keys", models=models, **hub.environment) as daemon:
+        def load(model, key, pull, **more):
+            body = json.dumps({"parameters": {"pull": pull, **more}}).encode()
+            request = urllib.request.Request(f"http://127.0.0.1:{daemon.ports['http']}/v2/repository/models/{model}/load", body,
+                                             {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return answer.status, json.load(answer)
+            except urllib.error.HTTPError as error:
+                return error.code, json.load(error)["error"]
+        assert load("mine", "user", "opus-mt-en-de")[0] == 403
+        assert load("mine", "admin", "opus-mt-en-de") == (200, {})
+        status, message = load("big", "admin", "nllb-200-distilled-600m")
+        assert status == 400 and "--license-ok accepts it" in message
+        assert load("big", "admin", "nllb-200-distilled-600m", license_ok=True) == (200, {})
+        status, message = load("none", "admin", "opus-mt-xx-yy")
+        assert status == 404 and "no such model" in message
+        metadata = [("authorization", "Bearer admin")]
+        request = admin.LoadModelRequest(model="other", pull="hf:Helsinki-NLP/opus-mt-en-fr")
+        loaded = daemon.admin.LoadModel(request, metadata=metadata, timeout=60).model
+        assert loaded.state == admin.MODEL_STATE_READY and loaded.origin.name == "hf:Helsinki-NLP/opus-mt-en-fr"
+        assert installed(models) == ["big", "firefox-en-de", "mine", "other"]
+
+
+def test_callers_have_nothing_fetched_unless_that_is_allowed(served):
+    with pytest.raises(grpc.RpcError) as refused:
+        served.admin.LoadModel(admin.LoadModelRequest(model="x", pull="firefox/en-fr"), timeout=30)
+    assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION and "--allow-pull" in refused.value.details()
+
+
+def test_a_package_that_the_server_does_not_know_is_named(served, hub, tmp_path):
+    """As of a converter that is newer than the server."""
+    os.link(BINARY, tmp_path / "millrace")
+    (tmp_path / PROGRAM.name).write_text(f'#!/bin/sh\n"{PROGRAM}" "$@"\necho "newer_field: 1" >>"{models_of(served)}/newer/1/model.pbtxt"\n')
+    (tmp_path / PROGRAM.name).chmod(0o755)
+    pulled = client(served, hub, "pull", "opus-mt-en-de", "--as", "newer", binary=tmp_path / "millrace")
+    assert pulled.returncode == 1 and err(pulled).count("\n") == 1
+    assert f"newer: {served.address} does not load it: " in err(pulled) and "newer_field" in err(pulled)
+    assert client(served, hub, "remove", "newer").returncode == 0
+
+
+def test_a_text_is_spoken_and_translated_by_what_was_pulled_for_its_language(hub, tmp_path):
+    for key, language in (("en_US-lessac-medium", None), ("de_DE-thorsten-medium", "de"), ("en_US-amy-medium", None)):
+        mirror.publish_voice(hub, key, language)
+        pulled = run("pull", f"piper/{key}", "--models", tmp_path / "models", **hub.environment)
+        assert pulled.returncode == 0, err(pulled)
+    assert run("pull", "firefox/en-de", "firefox/fr", "--models", tmp_path / "models", **hub.environment).returncode == 0
+    with daemons.start(tmp_path, models=tmp_path / "models") as daemon:
+        def model_for(text, voice=""):
+            return daemon.synthesis.Synthesize(synthesis.SynthesizeRequest(text=text, voice=voice), timeout=PATIENCE).model
+        assert model_for("Guten Morgen, wie geht es Ihnen heute?") == "de_de-thorsten-medium"
+        assert model_for("Good morning, how are you today?").startswith("en_us-")
+        assert {model_for("Good morning.", voice) for voice in ("alloy", "ash")} == {"en_us-lessac-medium", "en_us-amy-medium"}
+        listed = out(run("translate", "--list-languages", "--address", daemon.address)).splitlines()
+        assert [line.split()[:3] for line in listed[1:]] == [["en", "de", "-"], ["en", "fr", "-"], ["fr", "de", "en"], ["fr", "en", "-"]]

@@ -3,10 +3,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/control/pull_action.h"
 #include "server/requests/server_view.h"
 
 namespace millrace::server {
@@ -21,6 +23,8 @@ struct RepositoryActions {
   std::function<absl::Status(std::string_view model)> unload;
   // Called for each load that is refused before `load`, because too many wait.
   std::function<void()> on_too_many = [] {};
+  // Fetches a published model into the repository, then loads it as `load` does. Null: it may not.
+  PullAction pull = nullptr;
   // Returns true once the models of the start are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
   // Returns the models of the repository, sorted by name. It reads a folder.
@@ -35,9 +39,20 @@ constexpr std::string_view IndexState(ModelState state) {
   return state == ModelState::kLoading ? "LOADING" : "UNAVAILABLE";
 }
 
-// Returns OK for a parameter of a load that may be ignored. Clients of Triton always send
-// unload_dependents, which has nothing to act on here: no model depends on another one. A model's
-// configuration and files are those of the repository.
-absl::Status CheckLoadParameter(std::string_view name);
+// The value of a parameter of a load or an unload.
+using LoadValue = std::variant<std::monostate, bool, std::string>;  // monostate: of another type
+
+// Returns OK for a parameter of an unload that may be ignored. Clients of Triton always send
+// unload_dependents, which has nothing to act on here: no model depends on another one.
+absl::Status CheckUnloadParameter(std::string_view name);
+
+// Takes a parameter of a load into the order, or ignores it as CheckUnloadParameter does: `pull`
+// and `license_ok`. A model's configuration and files are those of the repository.
+absl::Status TakeLoadParameter(std::string_view name, const LoadValue& value, PullOrder& order);
+
+// Begins the load, after fetching if there is an order. Returns what cancels it.
+absl::StatusOr<RepositoryActions::Cancel> BeginLoad(const RepositoryActions& actions,
+                                                    std::string model, PullOrder order,
+                                                    RepositoryActions::Done done);
 
 }  // namespace millrace::server

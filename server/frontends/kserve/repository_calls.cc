@@ -33,12 +33,10 @@ absl::Status CheckRepositoryRequest(const Request& request) {
   return absl::OkStatus();
 }
 
-template <typename Request>
-absl::Status CheckLoadParameters(const Request& request) {
-  for (const auto& [name, value] : request.parameters()) {
-    if (absl::Status status = CheckLoadParameter(name); !status.ok()) return status;
-  }
-  return CheckRepositoryRequest(request);
+LoadValue ValueOf(const inference::ModelRepositoryParameter& value) {
+  if (value.has_string_param()) return value.string_param();
+  if (value.has_bool_param()) return value.bool_param();
+  return {};
 }
 
 }  // namespace
@@ -68,13 +66,18 @@ RpcService::Function LoadingModels(RepositoryActions actions, const ApiKeyStore*
     inference::RepositoryModelLoadRequest request;
     absl::Status status = ParseMessage(call.request(), request);
     status.Update(Authenticate(keys, call, Role::kAdmin));
-    if (status.ok()) status = CheckLoadParameters(request);
+    PullOrder order;
+    for (const auto& [name, value] : request.parameters()) {
+      if (status.ok()) status = TakeLoadParameter(name, ValueOf(value), order);
+    }
+    if (status.ok()) status = CheckRepositoryRequest(request);
     if (!status.ok()) return Answer(call, status, ByteBuffer());
     RepositoryLoadCall& handler = RepositoryLoadCall::Make();
     call.SetHandler(handler);
-    auto cancel = actions.load(request.model_name(), [&call](const absl::Status& end) {
-      Answer(call, end, inference::RepositoryModelLoadResponse());
-    });
+    auto cancel = BeginLoad(actions, request.model_name(), std::move(order),
+                            [&call](const absl::Status& end) {
+                              Answer(call, end, inference::RepositoryModelLoadResponse());
+                            });
     if (!cancel.ok()) return Answer(call, cancel.status(), ByteBuffer());
     handler.SetCancel(*std::move(cancel));
   };
@@ -85,7 +88,10 @@ RpcService::Function UnloadingModels(RepositoryActions actions, const ApiKeyStor
                    inference::RepositoryModelUnloadResponse>(
       [actions = std::move(actions), keys](const ByteCall& call, const auto& request, auto&) {
         absl::Status status = Authenticate(keys, call, Role::kAdmin);
-        if (status.ok()) status = CheckLoadParameters(request);
+        for (const auto& [name, value] : request.parameters()) {
+          if (status.ok()) status = CheckUnloadParameter(name);
+        }
+        if (status.ok()) status = CheckRepositoryRequest(request);
         return status.ok() ? actions.unload(request.model_name()) : status;
       });
 }

@@ -47,7 +47,15 @@ class Outcome {
   std::optional<absl::Status> status_ MILLRACE_GUARDED_BY(mu_);
 };
 
-absl::Status CheckParameters(const std::string& body) {
+LoadValue ValueOf(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>();
+  return {};
+}
+
+// Calls `take` with each parameter of a body, which may be empty.
+template <typename Take>
+absl::Status ReadParameters(const std::string& body, const Take& take) {
   if (body.empty()) return absl::OkStatus();
   const auto members = ParseJsonObject(body);
   if (!members.ok()) return members.status();
@@ -55,7 +63,7 @@ absl::Status CheckParameters(const std::string& body) {
   if (parameters == members->end() || parameters->is_null()) return absl::OkStatus();
   if (!parameters->is_object()) return absl::InvalidArgumentError("parameters: must be an object");
   for (const auto& [name, value] : parameters->items()) {
-    if (absl::Status status = CheckLoadParameter(name); !status.ok()) return status;
+    if (absl::Status status = take(name, value); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -67,6 +75,12 @@ class RepositoryRoutes {
 
   void Load(const httplib::Request& request, httplib::Response& response) {
     absl::Status status = Check(request);
+    PullOrder order;
+    if (status.ok()) {
+      status = ReadParameters(request.body, [&order](const std::string& name, const auto& value) {
+        return TakeLoadParameter(name, ValueOf(value), order);
+      });
+    }
     if (!status.ok()) return Answer(response, status);
     const absl::StatusOr<Ticket> place = connections_.TryEnter();
     if (!place.ok()) {
@@ -76,8 +90,8 @@ class RepositoryRoutes {
                             std::chrono::seconds(1)));
     }
     const auto outcome = std::make_shared<Outcome>();
-    const auto cancel = actions_.load(request.matches[1].str(),
-                                      [outcome](const absl::Status& end) { outcome->Set(end); });
+    const auto cancel = BeginLoad(actions_, request.matches[1].str(), std::move(order),
+                                  [outcome](const absl::Status& end) { outcome->Set(end); });
     if (!cancel.ok()) return Answer(response, cancel.status());
     std::optional<absl::Status> end;
     while (!(end = outcome->Wait(kClientCheckInterval))) {
@@ -90,6 +104,11 @@ class RepositoryRoutes {
 
   void Unload(const httplib::Request& request, httplib::Response& response) {
     absl::Status status = Check(request);
+    if (status.ok()) {
+      status = ReadParameters(request.body, [](const std::string& name, const auto&) {
+        return CheckUnloadParameter(name);
+      });
+    }
     if (status.ok()) status = actions_.unload(request.matches[1].str());
     Answer(response, status);
   }
@@ -99,7 +118,6 @@ class RepositoryRoutes {
     absl::Status status = AuthorizeHttpAdmin(request, keys_);
     if (status.ok() && !actions_.started())
       status = absl::UnavailableError("the server is starting; try again soon");
-    if (status.ok()) status = CheckParameters(request.body);
     return status;
   }
 

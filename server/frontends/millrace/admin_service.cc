@@ -47,6 +47,18 @@ class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
   LoadQueue::Ticket ticket_ = 0;
 };
 
+// A call that waits for a model to be fetched and loaded.
+class PullCall final : public ByteCall::Handler, public SelfOwned<PullCall> {
+ public:
+  // Must be called before the method's function returns, hence before OnCancel.
+  void SetCancel(std::function<void()> cancel) { cancel_ = std::move(cancel); }
+  void OnCancel() override { cancel_(); }
+  void OnDone() override { DeleteThis(); }
+
+ private:
+  std::function<void()> cancel_ = [] {};
+};
+
 // These fill in what is known of a loaded model by its task.
 void FillDetails(const models::InferInfo&, v1::ModelStatus&) {}
 
@@ -124,13 +136,14 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 }
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-                           LoadQueue& loads, StepTimeline& steps)
+                           LoadQueue& loads, StepTimeline& steps, const PullAction& pull)
     : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
       status_(status),
       loads_(loads),
-      steps_(steps) {
+      steps_(steps),
+      pull_(pull) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const ByteCall& call, const auto&, auto& response) {
@@ -171,16 +184,28 @@ void AdminService::LoadModel(ByteCall& call) {
   status.Update(Authenticate(services_.keys, call, Role::kAdmin));
   status.Update(models::CheckModelName(request.model()));
   if (!status.ok()) return Answer(call, status, ByteBuffer());
+  auto done = [this, &call, model = request.model()](const absl::Status& end) {
+    v1::LoadModelResponse response;
+    if (end.ok()) {
+      if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
+    }
+    Answer(call, end, response);
+  };
+  if (!request.pull().empty()) {
+    if (pull_ == nullptr) return Answer(call, NoPull(), ByteBuffer());
+    if (status = CheckPublishedName(request.pull()); !status.ok())
+      return Answer(call, status, ByteBuffer());
+    PullCall& handler = PullCall::Make();
+    call.SetHandler(handler);
+    auto cancel =
+        pull_(request.model(), {.published = request.pull(), .license_ok = request.license_ok()},
+              std::move(done));
+    if (!cancel.ok()) return Answer(call, cancel.status(), ByteBuffer());
+    return handler.SetCancel(*std::move(cancel));
+  }
   LoadCall& handler = LoadCall::Make(loads_);
   call.SetHandler(handler);
-  const auto ticket =
-      loads_.Add(request.model(), [this, &call, model = request.model()](const absl::Status& end) {
-        v1::LoadModelResponse response;
-        if (end.ok()) {
-          if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
-        }
-        Answer(call, end, response);
-      });
+  const auto ticket = loads_.Add(request.model(), std::move(done));
   if (!ticket.ok()) return Answer(call, ticket.status(), ByteBuffer());
   handler.SetTicket(*ticket);
 }

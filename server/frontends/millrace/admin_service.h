@@ -4,6 +4,7 @@
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
+#include "server/control/pull_action.h"
 #include "server/control/server_status.h"
 #include "server/requests/services.h"
 #include "server/rpc/rpc_service.h"
@@ -16,7 +17,7 @@ namespace millrace::server {
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-               LoadQueue& loads, StepTimeline& steps);
+               LoadQueue& loads, StepTimeline& steps, const PullAction& pull = nullptr);
 
  private:
   absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
@@ -35,6 +36,7 @@ class AdminService final : public RpcService {
   const ServerStatus& status_;
   LoadQueue& loads_;
   StepTimeline& steps_;
+  const PullAction pull_;
 };
 
 }  // namespace millrace::server

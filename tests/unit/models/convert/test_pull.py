@@ -10,6 +10,8 @@ import io
 import json
 import os
 import pathlib
+import socket
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -152,6 +154,41 @@ class Names(Pulling):
         self.assertEqual(code, 0)
         self.assertEqual([event["event"] for event in events if event["event"] != "progress"], ["pull", "installed"])
 
+    def test_programs_are_told_why_it_failed(self):
+        self.publish_tiny()
+        code, out, errors = self.pull(f"{TINY}@other", "--json")
+        self.assertEqual((code, json.loads(out.splitlines()[-1])["status"]), (4, 4))
+        self.assertIn(json.loads(out.splitlines()[-1])["message"], errors)
+
+    def test_only_what_is_missing_is_asked_for(self):
+        published.bergamot(self.root / "ende", "ende")
+        published.bergamot(self.root / "deen", "deen")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        self.hub.publish_pair("de-en", self.root / "deen")
+        self.assertEqual(self.pull("--only-missing", "firefox/de")[0], 0)
+        self.hub.requests.clear()
+        for names in (["firefox/de"], ["firefox/en-de", "firefox/de-en"]):
+            code, out, _ = self.pull("--only-missing", "--json", *names)
+            self.assertEqual(code, 0)
+            self.assertEqual({json.loads(line)["name"] for line in out.splitlines()}, {"firefox-de-en", "firefox-en-de"})
+        self.assertEqual(self.hub.requests, [])
+        self.assertEqual(self.pull("--only-missing", "firefox/en-fr")[0], 4)
+
+    def test_the_names_are_written_for_the_program_that_asked(self):
+        self.publish_tiny()
+        with tempfile.TemporaryFile() as file:
+            for _ in range(2):   # what is there is to be loaded too
+                code, out, _ = self.pull(TINY, f"--names-to={file.fileno()}")
+                self.assertEqual(code, 0)
+                self.assertNotIn("loads it with", out)
+            file.seek(0)
+            self.assertEqual(file.read(), b"opus-mt-en-de\nopus-mt-en-de\n")
+
+    def test_a_package_of_python_that_is_missing_is_named(self):
+        with unittest.mock.patch.dict(sys.modules, {"models.convert.pull": None}), \
+                unittest.mock.patch("models.convert.__main__.importlib.import_module", side_effect=ModuleNotFoundError(name="numpy")):
+            self.assert_fails(1, "the Python package numpy is missing; install it with: pip install numpy, or apt-get install python3-numpy", TINY)
+
     def test_unknown_names_tell_the_nearest(self):
         self.publish_tiny()
         self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
@@ -288,6 +325,17 @@ class Transfers(Pulling):
             self.assert_fails(1, "10 are free", TINY)
         with unittest.mock.patch("models.convert.http_client.open", create=True, side_effect=OSError(28, "No space left on device", "x")):
             self.assert_fails(1, "No space left on device", TINY)
+
+    def test_a_repository_that_is_no_folder(self):
+        self.publish_tiny()
+        (self.root / "file").write_bytes(b"")
+        self.models = self.root / "file" / "models"
+        self.assert_fails(1, f"cannot write to {self.root / 'file'}", TINY)
+
+    def test_a_host_that_is_not_known(self):
+        unknown = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        with unittest.mock.patch("socket.getaddrinfo", side_effect=unknown), unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "http://hub.invalid"}):
+            self.assert_fails(3, "Name or service not known; is there a network", TINY)
 
     def test_offline(self):
         with unittest.mock.patch.dict(os.environ, {"HF_HUB_OFFLINE": "1"}):

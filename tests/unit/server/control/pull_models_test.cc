@@ -29,7 +29,9 @@ class PullModelsTest : public ::testing::Test {
   }
 
   absl::Status Pull(const std::function<bool()>& stop = [] { return false; }) const {
-    return PullModels({"a", "b"}, folder_.path() / "models", stop);
+    return PullModels(
+        {.names = {"a", "b"}, .folder = folder_.path() / "models", .as = "", .only_missing = true},
+        stop);
   }
 
   testing::TemporaryFolder folder_;
@@ -44,13 +46,13 @@ TEST_F(PullModelsTest, GivesTheProgramItsFolderAndNames) {
   std::ifstream file(folder_.path() / "words");
   std::string words;
   std::getline(file, words);
-  EXPECT_EQ(words, "pull --json --only-missing --models=" + (folder_.path() / "models").string() +
-                       " -- a b");
+  EXPECT_EQ(words, "pull --json --models=" + (folder_.path() / "models").string() +
+                       " --only-missing -- a b");
 }
 
 TEST_F(PullModelsTest, FailsWithTheReasonThatTheProgramGives) {
-  Write("echo '{\"event\": \"error\", \"message\": \"no such name\"}'\nexit 4\n");
-  EXPECT_EQ(Pull().message(), "--pull: no such name");
+  Write("echo '{\"event\": \"error\", \"status\": 4, \"message\": \"no such name\"}'\nexit 4\n");
+  EXPECT_EQ(Pull(), absl::NotFoundError("no such name"));
 }
 
 TEST_F(PullModelsTest, FailsWithTheStatusOfAProgramThatGivesNone) {
@@ -64,7 +66,7 @@ TEST_F(PullModelsTest, InterruptsTheProgramWhenTheServerStops) {
       "trap 'touch $(dirname $0)/interrupted; exit 130' INT\necho started\n"
       "while :; do sleep 0.05; done\n");
   int looks = 0;
-  EXPECT_TRUE(Pull([&] { return ++looks > 3; }).ok());
+  EXPECT_EQ(Pull([&] { return ++looks > 3; }).code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "interrupted"));
 }
 

@@ -70,6 +70,28 @@ TEST_F(SpeechNamesTest, AModelWithOneVoiceTakesAllOfOpenAis) {
   EXPECT_EQ(Resolved(kAuto, "piper", "nobody"), "piper nobody");  // its model refuses it
 }
 
+TEST_F(SpeechNamesTest, OpenAisVoicesAreSpreadOverTheVoicesOfAllModels) {
+  AddPiper();
+  AddKokoro();  // none of its voices is English
+  for (const auto& [name, language] :
+       {std::pair("amy", "en-US"), std::pair("alba", "en-GB"), std::pair("thorsten", "de-DE")}) {
+    models::ModelInfo voice = VoiceInfo(std::string("piper-") + name);
+    voice.speech().language = language;
+    voice.speech().languages = voice.speech().voice_languages = {language};
+    voice.speech().voices = {name};
+    backend_.Add(voice, {});
+  }
+  EXPECT_EQ(Resolved(kAuto, "", "alloy"), "piper joe");
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "ash"), "piper-alba alba");
+  EXPECT_EQ(Resolved(kAuto, "", "ballad"), "piper-amy amy");
+  EXPECT_EQ(Resolved(kAuto, "", "coral"), "piper joe");
+  EXPECT_EQ(Resolved(kAuto, "", "ash", "en-US"), "piper-amy amy");
+  EXPECT_EQ(Resolved(kAuto, "", "ash", "en-GB"), "piper-alba alba");
+  EXPECT_EQ(Resolved(kAuto, "", "ash", "de"), "piper-thorsten thorsten");
+  EXPECT_EQ(Resolved(kAuto, "piper-amy", "ash"), "piper-amy amy");  // a model that is named
+  EXPECT_EQ(Resolved(Configured({{"ash", "amy"}}), "", "ash"), "piper-amy amy");
+}
+
 TEST_F(SpeechNamesTest, WithoutALanguageItIsThatOfTheText) {
   MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
   AddPiper();

@@ -51,6 +51,14 @@ class RepositoryRoutesTest : public ::testing::Test {
                unloaded_.emplace_back(model);
                return outcome_;
              },
+         .pull = pulls_ ? PullAction([this](std::string model, PullOrder order,
+                                            RepositoryActions::Done done)
+                                         -> absl::StatusOr<RepositoryActions::Cancel> {
+           pulled_.push_back(order.published + " as " + model + (order.license_ok ? ", ok" : ""));
+           done(outcome_);
+           return [] {};
+         })
+                        : nullptr,
          .started = [this] { return started_; }},
         keys);
     ASSERT_TRUE(server_->Start().ok());
@@ -66,6 +74,8 @@ class RepositoryRoutesTest : public ::testing::Test {
 
   absl::Status outcome_;
   bool started_ = true;
+  bool pulls_ = false;
+  std::vector<std::string> pulled_;
   bool waits_ = false;  // loads end when done_ is called
   std::atomic<bool> begun_{false};
   std::atomic<bool> cancelled_{false};
@@ -192,6 +202,39 @@ TEST(RepositoryLoadsTest, AreBoundedOverHttpAndCounted) {
   EXPECT_EQ(too_many.load(), 1);
   MutexLock lock(mu);
   for (const auto& done : waiting) done(absl::OkStatus());
+}
+
+TEST_F(RepositoryRoutesTest, ALoadMayFetchThePublishedModelBefore) {
+  pulls_ = true;
+  Serve();
+  const std::string body =
+      R"({"parameters": {"pull": "firefox/en-de", "license_ok": true, "unload_dependents": false}})";
+  EXPECT_EQ(Post("mine/load", body), std::pair(200, json::object()));
+  EXPECT_THAT(pulled_, ElementsAre("firefox/en-de as mine, ok"));
+  EXPECT_TRUE(loaded_.empty());
+  outcome_ = absl::PermissionDeniedError("needs a token");
+  EXPECT_EQ(Post("mine/load", body).first, 403);
+  pulled_.clear();
+  for (const auto& [bad, message] : {std::pair(R"({"pull": 3})", "pull: must be a string"),
+                                     std::pair(R"({"pull": "--force"})", "not the name of"),
+                                     std::pair(R"({"pull": "a b"})", "not the name of"),
+                                     std::pair(R"({"license_ok": 1})", "must be true or false"),
+                                     std::pair(R"({"config": "x"})", "is not supported")}) {
+    const auto [status, answer] = Post("mine/load", std::string(R"({"parameters": )") + bad + "}");
+    EXPECT_EQ(status, 400) << bad;
+    EXPECT_THAT(answer["error"].get<std::string>(), HasSubstr(message)) << bad;
+  }
+  EXPECT_EQ(Post(".x/load", body).first, 400);
+  EXPECT_EQ(Post("mine/unload", body).first, 400);
+  EXPECT_TRUE(pulled_.empty());
+}
+
+TEST_F(RepositoryRoutesTest, NothingIsFetchedUnlessTheServerAllowsIt) {
+  Serve();
+  const auto [status, answer] = Post("mine/load", R"({"parameters": {"pull": "firefox/en-de"}})");
+  EXPECT_EQ(status, 400);
+  EXPECT_THAT(answer["error"].get<std::string>(), HasSubstr("--allow-pull"));
+  EXPECT_TRUE(loaded_.empty());
 }
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include "server/control/pull_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+#include <vector>
+
+namespace millrace::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+PullRequest RequestFor(const std::string& model) {
+  PullRequest request;
+  request.names = {"firefox/" + model};
+  request.as = model;
+  return request;
+}
+
+class PullQueueTest : public ::testing::Test {
+ protected:
+  // Adds a request whose outcome the future has.
+  std::future<absl::Status> Add(const std::string& model, PullQueue::Ticket* ticket = nullptr) {
+    auto outcome = std::make_shared<std::promise<absl::Status>>();
+    const auto added = queue_.Add(RequestFor(model),
+                                  [outcome](const absl::Status& end) { outcome->set_value(end); });
+    EXPECT_TRUE(added.ok()) << added.status();
+    if (ticket != nullptr) *ticket = added.value_or(0);
+    return outcome->get_future();
+  }
+
+  absl::Status result_;       // of fetching
+  std::promise<void> begun_;  // "slow" is fetched
+  std::vector<std::string> loaded_;
+  PullQueue queue_{[this](const PullRequest& request, const std::function<bool()>& stop) {
+                     if (request.as != "slow") return result_;
+                     begun_.set_value();
+                     while (!stop()) std::this_thread::yield();
+                     return absl::CancelledError("the transfer was interrupted");
+                   },
+                   [this](std::string model, PullQueue::Done done) {
+                     loaded_.push_back(std::move(model));
+                     done(absl::OkStatus());
+                   }};
+};
+
+TEST_F(PullQueueTest, LoadsWhatWasFetchedInTurn) {
+  auto first = Add("a");
+  auto second = Add("b");
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_TRUE(second.get().ok());
+  EXPECT_THAT(loaded_, ElementsAre("a", "b"));
+}
+
+TEST_F(PullQueueTest, LoadsNothingThatCouldNotBeFetched) {
+  result_ = absl::NotFoundError("no such name");
+  EXPECT_EQ(Add("a").get(), result_);
+  EXPECT_TRUE(loaded_.empty());
+}
+
+TEST_F(PullQueueTest, InterruptsTheTransferOfACallerWhoLeft) {
+  PullQueue::Ticket running = 0, waiting = 0;
+  auto slow = Add("slow", &running);
+  begun_.get_future().get();
+  auto other = Add("other", &waiting);
+  auto last = Add("last");
+  queue_.Cancel(waiting);
+  EXPECT_TRUE(absl::IsCancelled(other.get()));
+  queue_.Cancel(running);
+  EXPECT_TRUE(absl::IsCancelled(slow.get()));
+  EXPECT_TRUE(last.get().ok());
+  EXPECT_THAT(loaded_, ElementsAre("last"));
+}
+
+TEST_F(PullQueueTest, RefusesMoreCallersThanMayWait) {
+  auto slow = Add("slow");
+  begun_.get_future().get();
+  std::vector<std::future<absl::Status>> waiting;
+  for (size_t i = 0; i < PullQueue::kMaxWaiting; ++i) waiting.push_back(Add("a"));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      queue_.Add(RequestFor("a"), [](const absl::Status&) { FAIL(); }).status()));
+  queue_.Stop();
+  EXPECT_TRUE(absl::IsCancelled(slow.get()));
+  for (auto& each : waiting) EXPECT_TRUE(absl::IsUnavailable(each.get()));
+  EXPECT_TRUE(absl::IsUnavailable(
+      queue_.Add(RequestFor("a"), [](const absl::Status&) { FAIL(); }).status()));
+}
+
+}  // namespace
+}  // namespace millrace::server
