@@ -4,8 +4,6 @@ import pathlib
 import re
 from typing import Any
 
-import yaml
-
 from .package import ConvertError
 
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b", "N": "\x85",
@@ -15,9 +13,10 @@ _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 
 def read_settings(text: str, where: str) -> dict[str, Any]:
     """The settings of model.yml and decoder.yml: every value stays text, alone or in lists and maps. `where` names the text in messages."""
+    import yaml   # voices and Kokoro do without it
     try:
         settings = yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ConvertError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     if settings in (None, ""):
         return {}

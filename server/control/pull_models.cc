@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -14,13 +13,11 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "mps_runtime/base/spawn.h"
 #include "nlohmann/json.hpp"
 #include "server/config/models_program.h"
-#include "server/control/pull_action.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -115,22 +112,6 @@ absl::StatusCode CodeOf(int status) {
 }
 
 }  // namespace
-
-absl::Status NoPull() {
-  return absl::FailedPreconditionError(
-      "pull: this server fetches no models for its callers; --allow-pull lets it");
-}
-
-absl::Status CheckPublishedName(std::string_view name) {
-  // A name with a dash at its beginning would be an option of the program that fetches it.
-  const bool allowed =
-      !name.empty() && name.size() <= 256 && name[0] != '-' &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return absl::ascii_isgraph(c); });
-  if (allowed) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "pull: not the name of a published model, such as firefox/en-de: allowed are 1..256 "
-      "printable characters of ASCII without spaces, not starting with '-'");
-}
 
 void PullLog::Take(const std::string& line) {
   const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);

@@ -51,7 +51,7 @@ class PullQueue {
   };
 
   void Run() MILLRACE_EXCLUDES(mu_);
-  // Whether the entry that is fetched now is to be left.
+  // Returns true if the entry that is fetched now is to be left.
   bool IsLeft() MILLRACE_EXCLUDES(mu_);
 
   const Pull pull_;

@@ -18,6 +18,11 @@ is the server, which
 .BR millrace\-serve (1)
 describes together with
 .BR "millrace check" .
+.BR "millrace pull" ,
+.B add
+and
+.B remove
+change a repository of models, and the server that serves it follows.
 The other commands ask a running server, or measure and test this machine.
 )";
 
@@ -34,6 +39,11 @@ Failure, which a message on standard error explains.
 .TP
 .B 2
 The arguments, the environment or the configuration file are wrong.
+.TP
+.BR 3 " to " 8
+.BR "millrace pull" :
+no network or a hub that fails (3), no such name (4), a token is needed (5), a licence is not accepted (6), what came is not what was
+announced (7), another process fetches the same model (8).
 .TP
 .B 128 plus the number of a signal
 A second signal ended the server before it had stopped.
@@ -57,16 +67,33 @@ and
 .B \-\-output
 of
 .BR "millrace calibrate" ,
-and the first one for
+the first one for
 .B \-\-device
 of
-.BR "millrace selftest" .
+.BR "millrace selftest" ,
+and the second one for
+.B \-\-models
+of
+.BR "millrace pull" ,
+.BR add ,
+.B remove
+and
+.BR "models \-\-available" .
+.TP
+.BR HF_ENDPOINT ", " HF_TOKEN ", " HF_HUB_OFFLINE ", " HTTPS_PROXY ", " NO_PROXY ", " SSL_CERT_FILE
+Where and how
+.B millrace pull
+fetches models of the Hugging Face hub.
+.TP
+.BR MILLRACE_FIREFOX_REGISTRY ", " MILLRACE_FIREFOX_SETTINGS
+Mirrors of Mozilla's models and of their records.
 )";
 
 constexpr char kMillraceExamples[] = R"(.SH EXAMPLES
 .EX
 millrace translate "Good morning." \-\-source en \-\-target pt
 millrace synthesize "Hello." \-\-model piper\-en\-us\-joe \-o hello.wav
+millrace pull piper/de_DE\-thorsten\-medium firefox/de
 millrace models \-\-address translate.example.org:8001 \-\-tls\-ca ca.pem
 .EE
 )";

@@ -6,10 +6,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import bare_root
 import pytest
-from daemon import MODELS
+from daemon import MODELS, ROOT
+
+sys.path.append(str(ROOT / "tests" / "integration"))
+from wire import mirror  # noqa: E402
 
 PACKAGE = pathlib.Path(os.environ["DEBIAN_PACKAGE"])
 HOME = "/usr/lib/millrace"
@@ -140,6 +144,19 @@ def test_service_serves_from_the_package_without_a_network(root):
                                    network=False)
     out = root.ok(SERVE, network=False)
     assert out.splitlines() == ["Bom dia.", "RIFF", "stopped: 0"]
+
+
+def test_models_are_fetched_by_name_and_served(root, tmp_path):
+    with mirror.start() as hub:
+        mirror.publish_pair(hub, tmp_path, "en-de")
+        mirror.publish_voice(hub, "en_US-lessac-medium")
+        environment = " ".join(f"{name}={value}" for name, value in hub.environment.items())
+        out = root.ok(f"env {environment} millrace pull --models /var/lib/millrace/models firefox/en-de piper/en_US-lessac-medium")
+    assert "firefox-en-de: installed" in out
+    served = root.ok(SERVE.replace("millrace translate", 'millrace translate "the cat." --model firefox-en-de >/dev/null && millrace synthesize "Hello." '
+                                   "--model en_us-lessac-medium -o lessac.wav && head -c 4 lessac.wav && echo && millrace translate"), network=False)
+    assert served.splitlines() == ["RIFF", "Bom dia.", "RIFF", "stopped: 0"]
+    root.ok("millrace remove --models /var/lib/millrace/models firefox-en-de en_us-lessac-medium")
 
 
 def test_man_page_and_completion_are_found(root):

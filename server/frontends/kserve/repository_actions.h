@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/control/pull_action.h"
+#include "server/requests/pull_action.h"
 #include "server/requests/server_view.h"
 
 namespace millrace::server {

@@ -1,6 +1,7 @@
 """A mirror of the public hubs on loopback, with models that are small but whole: each can be served."""
 
 import contextlib
+import json
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -47,12 +48,13 @@ def publish_translator(hub: Hub, folder: pathlib.Path, repository: str, license_
     """Marian's or the kind of M2M-100, by the repository's name."""
     place = folder / repository.partition("/")[2]
     (published.marian if "opus-mt" in repository else published.m2m)(place)
+    config = json.loads((place / "config.json").read_text())
+    (place / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 256}))   # as many as the server gives a sentence
     hub.publish_folder(repository, place, {"license": license_text})
 
 
 def publish_kokoro(hub: Hub, folder: pathlib.Path) -> None:
     """Kokoro of few channels, in the files of hexgrad/Kokoro-82M."""
-    import json
     place = folder / "Kokoro-82M"
     (place / "voices").mkdir(parents=True)
     tensors = read_safetensors(MODELS / KOKORO / "1" / "model.safetensors")

@@ -11,7 +11,7 @@ from tiny_checkpoint import PIECES, config, state
 from tiny_marian import write_bin
 from torch_file import Stored, save
 
-DATA = pathlib.Path("tests/data/translation")
+DATA = pathlib.Path(__file__).parents[3] / "data" / "translation"
 BERGAMOT_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn", "transformer-heads": "8",
                      "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-ffn-activation": "relu",
                      "tied-embeddings-all": "true"}

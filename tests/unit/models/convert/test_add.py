@@ -22,7 +22,9 @@ from models.convert.__main__ import main
 from models.convert.bergamot_marian import read_binary, read_shortlist
 from models.convert.bergamot_oracle import Oracle
 from models.convert.bergamot_pair import find_pair
+from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors
+from models.convert.seq2seq_yaml import read_settings
 from torch_file import Evil, save
 
 
@@ -221,6 +223,14 @@ class Archives(Adding):
         for data in (b"", b"no archive", whole[: len(whole) // 2], whole[:40] + b"\xff\xff\xff" + whole[43:]):
             (self.root / "x.zip").write_bytes(data)
             self.assert_refused(self.root / "x.zip", "x.zip")
+
+
+
+class Settings(unittest.TestCase):
+    def test_settings_that_are_deep_or_none_are_refused(self):
+        for text in ("[" * 100_000, "{" * 100_000, "a: b: c", "\x00", "- 1"):
+            with self.assertRaisesRegex(ConvertError, "model.yml: "):
+                read_settings(text, "model.yml")
 
 
 if __name__ == "__main__":
