@@ -58,7 +58,7 @@ def test_a_model_that_is_there_is_not_written_over(tmp_path):
     forced = convert("null", tmp_path, "--force")
     assert forced.returncode == 0 and config.read_text() != "mine"
     # It says how a running daemon gets it.
-    assert f"/v2/repository/models/{NULL}/load" in forced.stdout
+    assert f"millrace load {NULL}" in forced.stdout
 
 
 @pytest.mark.parametrize("name", ["My Voice", ".hidden", "a/b", "", "x" * 129, "stimme-ä"])
