@@ -11,6 +11,7 @@
 #include "server/frontends/grpc/text_stream_call.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/riva/field_names.h"
+#include "server/frontends/riva/opus_packets.h"
 #include "server/frontends/riva/riva_text_stream_task.h"
 #include "server/frontends/riva/riva_voices.h"
 #include "server/frontends/riva/speech_fields.h"
@@ -53,7 +54,8 @@ class SynthesizeTask {
   absl::Status End(const absl::Status& status, const RequestRun&, ByteBuffer& reply) {
     absl::StatusOr<std::string> bytes = audio_.Take(status, "text", "SynthesizeOnline");
     if (!bytes.ok()) return WithRivaFieldName(bytes.status());
-    response_.set_audio(*std::move(bytes));
+    const bool opus = audio_.encoding().format == models::AudioFormat::kOggOpus;
+    response_.set_audio(opus ? OpusPackets().Push(*bytes) : *std::move(bytes));
     return SerializeMessage(response_, reply);
   }
 

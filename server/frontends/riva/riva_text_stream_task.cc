@@ -50,6 +50,7 @@ absl::Status RivaSynthesizeOnlineTask::Configure(const std::string& first_text,
   auto speech = ToRivaSpeech(std::move(with_text), services);
   if (!speech.ok()) return speech.status();
   dictionary_ = std::move(speech->dictionary);
+  if (speech->request.format == models::AudioFormat::kOggOpus) opus_.emplace();
   speech->request.text.clear();
   return text.Configure(std::move(speech->request));
 }
@@ -80,8 +81,13 @@ absl::Status RivaSynthesizeOnlineTask::End(const absl::Status& status) const {
 }
 
 void RivaSynthesizeOnlineTask::Send(std::string_view bytes, SynthesizeSpeechResponse message,
-                                    ReplyStream& stream) const {
+                                    ReplyStream& stream) {
   if (id_) *message.mutable_id() = *id_;
+  if (opus_) {
+    // A message has whole packets, which are a few KiB for a sentence.
+    message.set_audio(opus_->Push(bytes));
+    return stream.Send(message);
+  }
   ForEachChunk(bytes, [&](std::string_view chunk, bool) {
     message.set_audio(std::string(chunk));
     stream.Send(message);

@@ -8,6 +8,7 @@
 #include "riva/tts.pb.h"
 #include "server/frontends/grpc/reply_stream.h"
 #include "server/frontends/riva/custom_dictionary.h"
+#include "server/frontends/riva/opus_packets.h"
 #include "server/requests/services.h"
 #include "server/requests/text_stream.h"
 #include "server/rpc/byte_buffer.h"
@@ -30,11 +31,12 @@ class RivaSynthesizeOnlineTask {
  private:
   absl::Status Configure(const std::string& first_text, const Services& services, TextStream& text);
   void Send(std::string_view bytes, nvidia::riva::tts::SynthesizeSpeechResponse message,
-            ReplyStream& stream) const;
+            ReplyStream& stream);
 
   nvidia::riva::tts::SynthesizeSpeechRequest settings_;  // of the first message, without text
   std::optional<nvidia::riva::RequestId> id_;            // of the first message
   CustomDictionary dictionary_;
+  std::optional<OpusPackets> opus_;  // of a call with that encoding
   bool has_text_ = false;
   bool needs_space_ = false;  // before the text of the next message
 };

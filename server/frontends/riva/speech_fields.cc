@@ -26,11 +26,14 @@ absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encodin
       return models::AudioFormat::kMuLaw;
     case nvidia::riva::ALAW:
       return models::AudioFormat::kALaw;
+    case nvidia::riva::OGGOPUS:
+      return models::AudioFormat::kOggOpus;
     default:
       return absl::InvalidArgumentError(
           StrCat("encoding: ", nvidia::riva::AudioEncoding_Name(encoding), " (",
                  static_cast<int>(encoding),
-                 ") is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3) and ALAW (20) are"));
+                 ") is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
+                 "(20) are"));
   }
 }
 

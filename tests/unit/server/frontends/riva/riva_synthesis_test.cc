@@ -70,6 +70,23 @@ TEST_F(RivaSynthesisTest, FlacIsAWholeFile) {
   EXPECT_EQ(response_.audio().substr(0, 4), "fLaC");
 }
 
+TEST_F(RivaSynthesisTest, OpusIsPacketsAfterTheirLengths) {
+  Request request = Say(std::string(FakeVoice::kRate / 2, 'a'));
+  request.set_encoding(nvidia::riva::OGGOPUS);
+  ASSERT_TRUE(Synthesize(request).ok());
+  const std::string& audio = response_.audio();
+  size_t packets = 0;
+  size_t at = 0;
+  while (at + 4 <= audio.size()) {
+    ASSERT_EQ(audio.substr(at + 2, 2), std::string(2, '\0')) << at;  // all are short
+    at += 4 + static_cast<unsigned char>(audio[at]) +
+          256U * static_cast<unsigned char>(audio[at + 1]);
+    ++packets;
+  }
+  EXPECT_EQ(at, audio.size());
+  EXPECT_NEAR(static_cast<double>(packets), 26, 2);  // of 20 ms
+}
+
 TEST_F(RivaSynthesisTest, WordsHaveTheirTimesInMilliseconds) {
   Request request = Say("Hello.");
   request.set_enable_word_time_offsets(true);
@@ -141,10 +158,14 @@ TEST_F(RivaSynthesisTest, WrongFieldsAreNamedAsRivaNamesThem) {
       {[](Request& r) { r.clear_text(); }, "text: is empty"},
       {[](Request& r) { r.set_text(std::string("a\0b", 3)); }, "text: has a NUL"},
       {[](Request& r) { r.set_text(std::string(5001, 'a')); }, "text: has 5001 characters"},
-      {[](Request& r) { r.set_encoding(nvidia::riva::OGGOPUS); },
-       "encoding: OGGOPUS (4) is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3)"},
       {[](Request& r) { r.set_encoding(static_cast<nvidia::riva::AudioEncoding>(7)); },
-       "encoding:  (7) is not supported"},
+       "encoding:  (7) is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4)"},
+      {[](Request& r) {
+         r.set_encoding(nvidia::riva::OGGOPUS);
+         r.set_sample_rate_hz(44100);
+       },
+       "sample_rate_hz: 44100 is not allowed; OGG_OPUS has 0 (the next to the voice's own) or "
+       "8000, 12000, 16000, 24000, 48000 hertz"},
       {[](Request& r) { r.set_sample_rate_hz(-1); }, "sample_rate_hz: -1 is not allowed"},
       {[](Request& r) { r.set_sample_rate_hz(96000); }, "sample_rate_hz: 96000 is not allowed"},
       {[](Request& r) { r.set_voice_name("aria"); }, "voice_name: 'aria' is not available"},

@@ -197,6 +197,7 @@ TEST_F(RivaTextStreamTest, LongAudioComesInSeveralMessages) {
 TEST_F(RivaTextStreamTest, WrongMessagesEndTheCall) {
   Request opus = Say("Hello.");
   opus.set_encoding(nvidia::riva::OGGOPUS);
+  opus.set_sample_rate_hz(22050);
   Request aria = Say("Hello.");
   aria.set_voice_name("aria");
   Request rate = Say("Hello.");
@@ -207,7 +208,7 @@ TEST_F(RivaTextStreamTest, WrongMessagesEndTheCall) {
       {{Say("...")}, "text: there is nothing to speak"},
       {{Say(std::string(100'000, 'a'))}, "text: the message has 100"},
       {{Say(std::string("a\0b", 3))}, "text: has a NUL"},
-      {{opus}, "encoding: OGGOPUS"},
+      {{opus}, "sample_rate_hz: 22050 is not allowed; OGG_OPUS has 0"},
       {{aria}, "voice_name: 'aria' is not available"},
       {{rate}, "sample_rate_hz: 7 is not allowed"}};
   for (const auto& [requests, words] : bad) {
