@@ -11,6 +11,7 @@ from wire import daemon as daemons
 from wire import repository
 from wire.daemon import run
 from wire.paths import EN_PT, PT_EN
+from wire.polling import eventually
 from wire.requests import PATIENCE, translate_request
 
 TEXT = "Where is the nearest station?"
@@ -42,7 +43,7 @@ def ask(daemon, method, path, body=b"", content_type="application/json", **heade
             body = json.dumps(body).encode()
         connection.request(method, path, body, headers={"Content-Type": content_type} | headers)
         answer = connection.getresponse()
-        return answer.status, answer.headers, json.loads(answer.read())
+        return answer.status, answer.headers, json.loads(answer.read() or b"null")
 
 
 def over_grpc(daemon, text, model=EN_PT):
@@ -274,6 +275,20 @@ def test_a_document_is_fetched_with_its_key_only(daemon, client):
             client.translate_document_get_status(wrong)
         with pytest.raises(deepl.DeepLException, match="Not found"):  # the client reads no message of a download
             client.translate_document_download(wrong)
+
+
+def test_a_document_is_stopped_and_forgotten_at_a_request(daemon, client):
+    """A long one: it is being translated when it is removed, and gives its place back."""
+    text = "The weather is lovely today, and the trains run on time. " * 1500
+    document = client.translate_document_upload(text, filename="a.txt", source_lang="EN", target_lang="PT-BR")
+    address = f"/v2/document/{document.document_id}"
+    for query, status, words in [("", 400, "document_key: is missing"), ("?document_key=x", 404, "no such document")]:
+        answer = ask(daemon, "DELETE", address + query)
+        assert answer[0] == status and words in answer[2]["message"]
+    assert ask(daemon, "DELETE", f"{address}?document_key={document.document_key}")[0] == 204
+    with pytest.raises(deepl.DeepLException, match="no such document"):
+        client.translate_document_get_status(document)
+    eventually("the translation is cancelled", lambda: daemon.metrics().total("millrace_requests_total", code="CANCELLED") >= 1)
 
 
 def test_bad_documents_are_refused_at_the_upload(client):

@@ -1,6 +1,5 @@
 #include "server/frontends/deepl/deepl_routes.h"
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -19,9 +18,9 @@
 #include "server/frontends/deepl/deepl_error.h"
 #include "server/frontends/deepl/deepl_languages.h"
 #include "server/frontends/deepl/deepl_message.h"
-#include "server/frontends/deepl/document_store.h"
 #include "server/frontends/deepl/glossary_entries.h"
 #include "server/frontends/deepl/glossary_store.h"
+#include "server/frontends/http/document_store.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
 #include "server/frontends/http/ignored_members.h"
@@ -38,6 +37,8 @@ namespace {
 
 constexpr const char* kPrefixes[] = {"/v2/translate", "/v2/languages", "/v2/usage", "/v2/glossar",
                                      "/v2/document"};
+
+constexpr char kDocumentKey[] = "document_key";
 
 // Returns the key that DeepL's clients send, or an empty string.
 std::string DeepLKey(const httplib::Request& request) {
@@ -59,12 +60,12 @@ struct DocumentWork {
   std::string file_name;
   std::string target;
 
-  DocumentStore::Result Finish(const std::atomic<bool>& stop) {
-    constexpr std::chrono::milliseconds kStopCheckInterval{100};
+  DocumentStore::Result Finish(const DocumentStore::GoOn& go_on) {
+    constexpr std::chrono::milliseconds kCheckInterval{100};
     if (begun == nullptr) end = HttpTranslator::Result();
     while (!end) {
-      if (stop) return absl::CancelledError("the server stops");
-      end = begun->Wait(kStopCheckInterval);
+      if (absl::Status status = go_on(); !status.ok()) return status;
+      end = begun->Wait(kCheckInterval);
     }
     if (!end->ok()) return end->status();
     TranslatedDocument translated;
@@ -203,7 +204,7 @@ class DeepLRoutes {
     if (!wanted->ignored.empty())
       response.set_header("Warning", IgnoredMembersWarning(wanted->ignored));
     const DocumentStore::Handle handle =
-        documents_.Add([work](const std::atomic<bool>& stop) { return work->Finish(stop); });
+        documents_.Add([work](const DocumentStore::GoOn& go_on) { return work->Finish(go_on); });
     SendJson(response, JsonText(nlohmann::ordered_json{{"document_id", handle.id},
                                                        {"document_key", handle.key}}));
   }
@@ -238,6 +239,16 @@ class DeepLRoutes {
     response.set_header("Content-Disposition", AttachmentNamed(document.file_name));
     response.set_header("X-Content-Type-Options", "nosniff");
     response.set_content(document.bytes, document.media_type);
+  }
+
+  void RemoveDocument(const httplib::Request& request, httplib::Response& response) {
+    nlohmann::json members = nlohmann::json::object();
+    if (request.has_param(kDocumentKey))
+      members[kDocumentKey] = request.get_param_value(kDocumentKey);
+    const auto handle = DocumentNamed(request, response, members);
+    if (!handle) return;
+    if (!documents_.Remove(*handle)) return SendNoDocument(response);
+    response.status = 204;
   }
 
   void Usage(const httplib::Request& request, httplib::Response& response, const Members& members) {
@@ -357,27 +368,38 @@ class DeepLRoutes {
     return ParseDeepLRequest(*members);
   }
 
-  // Returns what is known of the document that the path and the body name; null: the error is sent.
+  // Returns the document that the path and the members name; null: the error is sent.
+  std::optional<DocumentStore::Handle> DocumentNamed(const httplib::Request& request,
+                                                     httplib::Response& response,
+                                                     const Members& members) const {
+    absl::Status status = Check(request, members);
+    DocumentStore::Handle handle{request.matches[1].str(), ""};
+    if (status.ok()) {
+      const auto member = members->find(kDocumentKey);
+      status = member == members->end() ? absl::InvalidArgumentError("document_key: is missing")
+                                        : TakeString(*member, kDocumentKey, handle.key);
+    }
+    if (status.ok()) return handle;
+    SendDeepLError(response, status);
+    return std::nullopt;
+  }
+
+  static void SendNoDocument(httplib::Response& response) {
+    response.status = 404;
+    SendJson(response, DeepLErrorBody("there is no such document with this key; a translation is "
+                                      "kept for 10 minutes, or until newer ones need its place"));
+  }
+
+  // Returns what is known of such a document; null: the error is sent.
   std::optional<DocumentStore::Found> FindTranslated(const httplib::Request& request,
                                                      httplib::Response& response,
                                                      const Members& members,
                                                      std::chrono::milliseconds patience) {
-    absl::Status status = Check(request, members);
-    std::string key;
-    if (status.ok()) {
-      const auto member = members->find("document_key");
-      status = member == members->end() ? absl::InvalidArgumentError("document_key: is missing")
-                                        : TakeString(*member, "document_key", key);
-    }
-    if (!status.ok()) {
-      SendDeepLError(response, status);
-      return std::nullopt;
-    }
-    DocumentStore::Found found = documents_.Find({request.matches[1].str(), key}, patience);
+    const auto handle = DocumentNamed(request, response, members);
+    if (!handle) return std::nullopt;
+    DocumentStore::Found found = documents_.Find(*handle, patience);
     if (found.known) return found;
-    response.status = 404;
-    SendJson(response, DeepLErrorBody("there is no such document with this key; a translation is "
-                                      "kept for 10 minutes, or until newer ones need its place"));
+    SendNoDocument(response);
     return std::nullopt;
   }
 
@@ -429,8 +451,10 @@ void AddDeepLRoutes(HttpServer& server, Services& services,
         routes->UploadDocument(request, response, reader);
       }),
       DocumentLimits().file_bytes + kMaxFormBytes);
-  post("/v2/document/([^/]+)", &DeepLRoutes::TellDocumentStatus);
-  post("/v2/document/([^/]+)/result", &DeepLRoutes::SendDocument);
+  constexpr char kDocument[] = "/v2/document/([^/]+)";
+  post(kDocument, &DeepLRoutes::TellDocumentStatus);
+  server.routes().Delete(kDocument, to(&DeepLRoutes::RemoveDocument));
+  post(StrCat(kDocument, "/result").c_str(), &DeepLRoutes::SendDocument);
   post("/v2/languages", &DeepLRoutes::Languages);
   post("/v2/usage", &DeepLRoutes::Usage);
   get("/v2/languages", &DeepLRoutes::Languages);

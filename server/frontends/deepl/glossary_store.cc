@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/core/strings.h"
-#include "server/frontends/deepl/random_id.h"
+#include "server/frontends/http/random_id.h"
 
 namespace millrace::server {
 namespace {

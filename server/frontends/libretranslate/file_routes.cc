@@ -1,5 +1,6 @@
 #include "server/frontends/libretranslate/file_routes.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,11 +11,11 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/documents/document.h"
+#include "server/frontends/http/document_store.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/answers.h"
-#include "server/frontends/libretranslate/download_store.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
 
@@ -57,24 +58,27 @@ class FileRoutes {
     absl::StatusOr<std::string> bytes = document->Render(std::move(texts));
     if (!bytes.ok()) return SendStatus(response, bytes.status());
     const DocumentType& type = *FindDocumentType(form->file_name);
-    const std::string name = downloads_.Add(
-        {TranslatedName(form->file_name, target), std::string(type.media_type), *std::move(bytes)},
-        type.extension);
+    const std::string name = documents_.Keep({.file_name = TranslatedName(form->file_name, target),
+                                              .media_type = std::string(type.media_type),
+                                              .bytes = *std::move(bytes)},
+                                             type.extension);
     const nlohmann::json answer = {
         {"translatedFileUrl", AddressOf(request, StrCat("/download_file/", name))}};
     SendJson(response, answer.dump());
   }
 
   void Send(const httplib::Request& request, httplib::Response& response) {
-    const std::shared_ptr<const Download> file = downloads_.Find(request.matches[1].str());
-    if (file == nullptr) {
+    const DocumentStore::Found found =
+        documents_.Find({request.matches[1].str(), ""}, std::chrono::milliseconds(0));
+    if (!found.known) {
       return SendError(response, 404,
                        "there is no such file; a translation is kept for 10 minutes, or until "
                        "newer ones need its place");
     }
-    response.set_header("Content-Disposition", AttachmentNamed(file->file_name));
+    const TranslatedDocument& file = **found.end;
+    response.set_header("Content-Disposition", AttachmentNamed(file.file_name));
     response.set_header("X-Content-Type-Options", "nosniff");
-    response.set_content(file->bytes, file->media_type);
+    response.set_content(file.bytes, file.media_type);
   }
 
  private:
@@ -104,7 +108,7 @@ class FileRoutes {
 
   Services& services_;
   const std::shared_ptr<HttpTranslator> translator_;
-  DownloadStore downloads_{Clock::Real(), {}};
+  DocumentStore documents_{Clock::Real(), {}};
 };
 
 }  // namespace

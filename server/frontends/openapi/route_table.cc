@@ -77,6 +77,8 @@ constexpr RouteDescription kRoutes[] = {
      R"({"file": "a.docx", "target_lang": "PT-BR"})"},
     {"POST", "/v2/document/{document_id}", kDeepL, "Says whether a document is translated.",
      R"({"document_key": "a"})"},
+    {"DELETE", "/v2/document/{document_id}", kDeepL,
+     "Stops the translation of a document, and forgets it."},
     {"POST", "/v2/document/{document_id}/result", kDeepL, "Returns a translated document.",
      R"({"document_key": "a"})", "application/octet-stream"},
     {"GET", "/v2/languages", kDeepL, "Lists languages: type=source or target."},

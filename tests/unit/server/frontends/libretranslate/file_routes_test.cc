@@ -95,7 +95,7 @@ TEST_F(FileRoutesTest, ATranslationIsFetchedByItsAddress) {
   const Answer answer = Post(Form("Olá.srt", "1\n0 --> 1\nHello.\n"));
   ASSERT_EQ(answer.status, 200) << answer.body;
   const std::string path = answer.path(http_->port());
-  EXPECT_THAT(path, ::testing::MatchesRegex("/download_file/[0-9a-f]{32}\\.srt"));
+  EXPECT_THAT(path, ::testing::MatchesRegex("/download_file/[0-9a-f-]{36}\\.srt"));
   for (int i = 0; i < 2; ++i) {
     const httplib::Result file = client_->Get(path);
     ASSERT_EQ(file->status, 200);

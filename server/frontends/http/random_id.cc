@@ -1,4 +1,4 @@
-#include "server/frontends/deepl/random_id.h"
+#include "server/frontends/http/random_id.h"
 
 #include <openssl/rand.h>
 

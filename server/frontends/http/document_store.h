@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -8,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/joining_thread.h"
@@ -24,8 +25,9 @@ struct TranslatedDocument {
   size_t characters = 0;  // The client is billed for the characters of the source texts.
 };
 
-// Translates documents on threads of its own, and keeps the translations in memory for some time
-// after their end. The oldest ones give way to new ones. How many are translated at once is the
+// Keeps translated documents in memory for some time, for clients that know their names, and
+// translates documents on threads of its own. The oldest translations give way to new ones, and a
+// document that nobody asks after is no longer translated. How many are translated at once is the
 // caller's to bound. Thread-safe.
 class DocumentStore {
  public:
@@ -33,15 +35,19 @@ class DocumentStore {
     size_t documents = 256;           // whose translations have ended
     size_t bytes = size_t{64} << 20;  // of all of them; a single one is kept whatever its size
     Duration time = std::chrono::minutes(10);
+    // DeepL's client asks at least once a minute.
+    Duration unasked = std::chrono::minutes(5);
   };
   // A client needs both to fetch a document. Neither can be guessed.
   struct Handle {
     std::string id;
-    std::string key;
+    std::string key;  // empty where the id alone is the secret
   };
   using Result = absl::StatusOr<TranslatedDocument>;
-  // Returns the translation; once `stop` is set, it should return soon with an error.
-  using Translate = std::function<Result(const std::atomic<bool>& stop)>;
+  // Returns OK while a translation is to go on, else why it stops.
+  using GoOn = std::function<absl::Status()>;
+  // Returns the translation, or soon the error of `go_on`, which it asks many times a second.
+  using Translate = std::function<Result(const GoOn& go_on)>;
 
   // The clock must outlive it.
   DocumentStore(const Clock& clock, Limits limits) : clock_(clock), limits_(limits) {}
@@ -50,6 +56,8 @@ class DocumentStore {
 
   // Begins a translation.
   Handle Add(Translate translate) MILLRACE_EXCLUDES(mu_);
+  // Keeps a document that is translated already, and returns its id, which ends in the extension.
+  std::string Keep(TranslatedDocument document, std::string_view extension) MILLRACE_EXCLUDES(mu_);
   // The state of a document.
   struct Found {
     bool known = false;                      // false: there is no such document, or not any longer
@@ -57,27 +65,33 @@ class DocumentStore {
   };
   // Waits for the end of a translation at most that long.
   Found Find(const Handle& handle, std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
+  // Stops a translation, if it has not ended, and forgets it. False: there is no such document.
+  bool Remove(const Handle& handle) MILLRACE_EXCLUDES(mu_);
 
  private:
   struct Entry {
     Handle handle;
     std::shared_ptr<const Result> end = {};
     TimePoint ended_at = {};
+    TimePoint asked_at = {};
+    bool removed = false;
     // It ends soon after `end` is set.
     std::optional<JoiningThread> thread = {};
   };
+  using Entries = std::list<Entry>;
 
   void Run(Entry& entry, const Translate& translate) MILLRACE_EXCLUDES(mu_);
-  const Entry* FindEntry(const Handle& handle) const MILLRACE_REQUIRES(mu_);
+  absl::Status GoesOn(const Entry& entry) MILLRACE_EXCLUDES(mu_);
+  Entries::iterator FindEntry(const Handle& handle) MILLRACE_REQUIRES(mu_);
   // Moves the entries that must go out of the list.
-  std::list<Entry> TakeOld() MILLRACE_REQUIRES(mu_);
+  Entries TakeOld() MILLRACE_REQUIRES(mu_);
 
   const Clock& clock_;
   const Limits limits_;
-  std::atomic<bool> stop_{false};
   Mutex mu_;
   CondVar ended_;
-  std::list<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // oldest first
+  bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
+  Entries entries_ MILLRACE_GUARDED_BY(mu_);  // oldest first
 };
 
 }  // namespace millrace::server
