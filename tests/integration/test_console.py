@@ -438,6 +438,15 @@ def test_a_text_in_the_target_language_is_translated_into_another(daemon, open_p
     expect(page.locator("#swap")).to_be_disabled()   # from English to English and back
 
 
+def test_a_text_that_no_model_translates_is_told(daemon, open_page):
+    page = open_page(daemon, "translate")
+    page.locator("#source-text").fill("Bonjour, où est la gare, s’il vous plaît ?")
+    expect(page.locator("#detected")).to_contain_text("French, 9")
+    expect(page.locator("#detected")).to_contain_text("no model that is loaded translates it into Portuguese")
+    page.locator("#source-text").fill("Where is the nearest station?")
+    expect(page.locator("#detected")).to_have_text(re.compile("Detected: English, [0-9]+ % sure$"))
+
+
 def test_a_text_and_its_languages_stay(daemon, open_page):
     page = open_page(daemon, "translate")
     page.locator("#source").select_option("pt")
@@ -462,6 +471,12 @@ def test_files_are_translated(daemon, open_page):
     assert download.value.suggested_filename == "notes_pt.md"
     text = download.value.path().read_text()
     assert text.startswith("# ") and "estação mais próxima?" in text
+    # Several come one after the other, and one that is refused does not stop the others.
+    names = ("a.txt", "notes.pdf", "b.txt")
+    page.locator("#file").set_input_files([{"name": name, "mimeType": "text/plain", "buffer": b"Good morning."} for name in names])
+    expect(page.locator("#file-state a")).to_have_count(2)
+    expect(page.locator("#file-state")).to_contain_text(re.compile("a.txt: done.*b.txt: done"))
+    expect(page.locator("#file-error")).to_contain_text("notes.pdf: file: the name")
     page.locator("#file").set_input_files({"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"})
     expect(page.locator("#file-error")).to_contain_text("notes.pdf: file: the name 'notes.pdf' ends with no extension that is supported")
     expect(page.locator("#file-stop")).to_be_hidden()

@@ -160,14 +160,15 @@ function put(text) {
   $("target-text").lang = $("target").value;
 }
 
-function showDetected(found) {
+function showDetected({ detectedLanguage: found, untranslated }) {
   detected = found?.confidence > 0 ? found.language : null;
   offerSwap();
   if (!found) $("detected").textContent = "";
   else if (!detected) $("detected").textContent = "The language could not be told; taken for English";
   else {
     const name = languageName(detected);
-    const note = detected === $("target").value ? `; the text is ${name} already`
+    const note = untranslated ? `; no model that is loaded translates it into ${languageName($("target").value)}`
+      : detected === $("target").value ? `; the text is ${name} already`
       : detected === passedOver ? `, so it is translated into ${languageName($("target").value)}` : "";
     $("detected").textContent = `Detected: ${name}, ${found.confidence} % sure${note}`;
   }
@@ -201,7 +202,7 @@ async function translate() {
     if (controller !== mine) return;
     if (!answer) throw new TypeError("cut off");
     put(answer.translatedText);
-    showDetected(answer.detectedLanguage);
+    showDetected(answer);
     if (followDetected()) return edited(0);
     showAlternatives(answer.alternatives);
     $("copy-target").disabled = false;
@@ -233,33 +234,45 @@ async function offerFiles() {
   $("file-state").textContent = settings.supportedFilesFormat.map((extension) => extension.slice(1)).join(", ");
 }
 
-async function translateFile(file) {
-  $("file").value = "";   // so that the same file can be chosen again
-  if (!file) return;
+// Translates files one after the other, as the languages and the glossary stand now. What is wrong with one does not stop the others.
+async function translateFiles(files) {
+  const all = [...files];
+  $("file").value = "";   // so that the same files can be chosen again
+  if (!all.length) return;
   fileController?.abort();
   const mine = fileController = new AbortController();
-  const form = new FormData();
-  form.append("file", file);
-  form.append("source", $("source").value);
-  form.append("target", $("target").value);
+  const languagesNow = { source: $("source").value, target: $("target").value };
   const { terms, kept } = glossary();
-  if (terms.length) form.append("glossary", JSON.stringify(terms));
-  if (kept.length) form.append("do_not_translate", JSON.stringify(kept));
+  const done = [];
+  const errors = [];
   show($("file-error"), "");
-  $("file-state").textContent = `Translating ${file.name} into ${languageName($("target").value)}`;
   $("file-stop").hidden = false;
-  const start = performance.now();
-  try {
-    const { translatedFileUrl } = await (await request("/translate_file", { body: form, signal: mine.signal })).json();
-    if (fileController !== mine) return;
-    // The server knows its address as the browser named it; behind a proxy the path alone is sure.
-    const link = el("a", { href: new URL(translatedFileUrl, location.href).pathname, download: "" }, "Download the translation");
-    $("file-state").replaceChildren(`${file.name}: done in ${milliseconds((performance.now() - start) / 1000)}. `, link, ", kept for 10 minutes");
-  } catch (error) {
-    if (fileController !== mine) return;
-    $("file-state").textContent = error.name === "AbortError" ? "Stopped" : "";
-    if (error.name !== "AbortError") show($("file-error"), `${file.name}: ${explain(error)}`);
+  for (const file of all) {
+    const place = all.length > 1 ? ` (${done.length + errors.length + 1} of ${all.length})` : "";
+    $("file-state").replaceChildren(...done, `Translating ${file.name} into ${languageName(languagesNow.target)}${place}`);
+    const form = new FormData();
+    form.append("file", file);
+    for (const [name, value] of Object.entries(languagesNow)) form.append(name, value);
+    if (terms.length) form.append("glossary", JSON.stringify(terms));
+    if (kept.length) form.append("do_not_translate", JSON.stringify(kept));
+    const start = performance.now();
+    try {
+      const { translatedFileUrl } = await (await request("/translate_file", { body: form, signal: mine.signal })).json();
+      if (fileController !== mine) return;
+      // The server knows its address as the browser named it; behind a proxy the path alone is sure.
+      const link = el("a", { href: new URL(translatedFileUrl, location.href).pathname, download: "" }, "Download the translation");
+      done.push(el("span", { className: "file" }, `${file.name}: done in ${milliseconds((performance.now() - start) / 1000)}. `, link, ", kept for 10 minutes"));
+    } catch (error) {
+      if (fileController !== mine) return;
+      if (error.name === "AbortError") {
+        done.push("Stopped");
+        break;
+      }
+      errors.push(`${file.name}: ${explain(error)}`);
+    }
   }
+  $("file-state").replaceChildren(...done);
+  show($("file-error"), errors.join("\n"));
   fileController = null;
   $("file-stop").hidden = true;
 }
@@ -303,7 +316,7 @@ export function start() {
   $("copy-target").addEventListener("click", () => copy(translated, $("copy-target")));
   $("glossary-add").addEventListener("click", addTerm);
   $("file-choose").addEventListener("click", () => $("file").click());
-  $("file").addEventListener("change", () => translateFile($("file").files[0]));
+  $("file").addEventListener("change", () => translateFiles($("file").files));
   $("file-stop").addEventListener("click", () => fileController?.abort());
   $("source-text").addEventListener("dragover", (event) => {
     if (event.dataTransfer.types.includes("Files")) event.preventDefault();
@@ -311,7 +324,7 @@ export function start() {
   $("source-text").addEventListener("drop", (event) => {
     if (!event.dataTransfer.files.length) return;
     event.preventDefault();
-    translateFile(event.dataTransfer.files[0]);
+    translateFiles(event.dataTransfer.files);
   });
   onKey(() => refresh(build()));
   if (wanted.text) $("source-text").value = wanted.text;
