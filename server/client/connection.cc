@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -10,10 +11,12 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
 #include "server/config/values.h"
@@ -21,15 +24,6 @@
 
 namespace millrace {
 namespace {
-
-absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
-  if (path.empty()) return std::string();
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
-  return text.str();
-}
 
 // Returns the address as gRPC takes it: the path of a socket is a part of a URI there.
 std::string TargetOf(const std::string& address) {
@@ -54,6 +48,11 @@ constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
     {"source_language", "--source"},
     {"target_language", "--target"},
     {"language", "--language"},
+    {"sample_rate", "--sample-rate"},
+    {"word_times", "--timestamps"},
+    {"phoneme_times", "--timestamps"},
+    {"glossary", "--glossary"},
+    {"file", "--file"},
     {"model", "--model"},
     {"voice", "--voice"},
     {"speed", "--speed"},
@@ -63,15 +62,6 @@ constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
     {"texts[0]", "text"},
     {"texts", "text"},
 };
-
-// Returns the server's message, which may begin with the name of a field, for users of flags.
-std::string InTermsOfFlags(const std::string& message) {
-  for (const auto& [field, flag] : kFlags) {
-    if (message.starts_with(field) && message.compare(field.size(), 2, ": ") == 0)
-      return absl::StrCat(std::string(flag), message.substr(field.size()));
-  }
-  return message;
-}
 
 }  // namespace
 
@@ -102,6 +92,21 @@ void Prepare(const ClientOptions& options, grpc::ClientContext& context) {
   if (!options.api_key.empty()) context.AddMetadata("authorization", "Bearer " + options.api_key);
 }
 
+std::string InTermsOfFlags(const std::string& message) {
+  const size_t end = message.find(": ");
+  if (end == message.npos) return message;
+  std::vector<std::string> flags;
+  for (std::string_view rest(message.data(), end); !rest.empty();) {
+    const std::string_view field = rest.substr(0, rest.find(", "));
+    const auto known =
+        std::ranges::find_if(kFlags, [field](const auto& entry) { return entry.first == field; });
+    if (known == std::end(kFlags)) return message;
+    flags.emplace_back(known->second);
+    rest.remove_prefix(std::min(rest.size(), field.size() + 2));
+  }
+  return absl::StrJoin(flags, ", ") + message.substr(end);
+}
+
 std::string Explain(const grpc::Status& status, const ClientOptions& options) {
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     return absl::StrCat(
@@ -115,6 +120,15 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options) {
   if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED && options.api_key.empty())
     return "an API key is needed: --api-key KEY, or MILLRACE_API_KEY";
   return InTermsOfFlags(status.error_message());
+}
+
+absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
+  return text.str();
 }
 
 int Fail(const std::string& message) {

@@ -20,6 +20,9 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
 // Sets the deadline, if there is one, and the API key of a call.
 void Prepare(const ClientOptions& options, grpc::ClientContext& context);
 
+// Returns a message, which may begin with the names of fields of a request, for users of flags.
+std::string InTermsOfFlags(const std::string& message);
+
 // Returns one line for a person: the server's message, or that there is no server and how to start
 // it.
 std::string Explain(const grpc::Status& status, const ClientOptions& options);
@@ -27,6 +30,8 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options);
 // Prints "millrace: <message>" and returns the exit status of a failure.
 int Fail(const std::string& message);
 
+// Returns what is in a file, and an empty string where none is named. An error names the file.
+absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path);
 // Returns all of standard input.
 std::string ReadInput();
 // Returns what is in the file if one is named, else the text itself, or all of standard input for

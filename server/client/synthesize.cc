@@ -86,7 +86,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
     return kExitUsage;
   }
   if (const auto rate = models::ResolveSampleRate(*format, command.sample_rate, 0); !rate.ok())
-    return Fail(std::string(rate.status().message()));
+    return Fail(InTermsOfFlags(std::string(rate.status().message())));
   const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
   Interruption interruption;

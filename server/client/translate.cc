@@ -1,6 +1,9 @@
 #include <cstdio>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -14,21 +17,41 @@
 #include "server/client/progress.h"
 #include "server/client/text_parts.h"
 #include "server/config/command_line.h"
+#include "server/documents/document.h"
 
 namespace millrace {
 namespace {
 
 using Stub = v1::TranslationService::Stub;
 
-v1::TextFormat WireFormatOf(const std::string& name) {
-  if (name == "html") return v1::TEXT_FORMAT_HTML;
-  if (name == "markdown") return v1::TEXT_FORMAT_MARKDOWN;
+// Returns true for a file that is a document rather than a text, as a format makes any file.
+bool IsDocument(const TranslateCommand& command) {
+  const server::DocumentType* type = server::FindDocumentType(command.file.string());
+  return command.format.empty() && type != nullptr && type->extension != ".txt" &&
+         type->extension != ".html" && type->extension != ".md";
+}
+
+models::TextFormat FormatOf(const TranslateCommand& command) {
+  const server::DocumentType* type = server::FindDocumentType(command.file.string());
+  const std::string_view ending = type == nullptr ? "" : type->extension;
+  if (command.format == "html" || (command.format.empty() && ending == ".html"))
+    return models::TextFormat::kHtml;
+  if (command.format == "markdown" || (command.format.empty() && ending == ".md"))
+    return models::TextFormat::kMarkdown;
+  return models::TextFormat::kText;
+}
+
+v1::TextFormat WireFormatOf(models::TextFormat format) {
+  if (format == models::TextFormat::kHtml) return v1::TEXT_FORMAT_HTML;
+  if (format == models::TextFormat::kMarkdown) return v1::TEXT_FORMAT_MARKDOWN;
   return v1::TEXT_FORMAT_UNSPECIFIED;
 }
 
 // A longer text is sent in parts of so many characters. A request may have five times as many, but
 // parts are printed as they are done, and each has the server's time for a request.
 constexpr size_t kMostCharacters = 20'000;
+// The texts of a document are sent so many at a time.
+constexpr int kMostTexts = 256;
 
 void PrintLine(const std::string& text) {
   std::printf("%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
@@ -70,15 +93,31 @@ int Detect(const TranslateCommand& command, const std::string& text, Stub& stub)
   return kExitOk;
 }
 
-v1::TranslateRequest RequestOf(const TranslateCommand& command) {
+absl::StatusOr<v1::TranslateRequest> RequestOf(const TranslateCommand& command) {
   v1::TranslateRequest request;
   request.set_model(command.model);
   request.set_source_language(command.source_language);
   request.set_target_language(command.target_language);
-  request.set_format(WireFormatOf(command.format));
+  request.set_format(WireFormatOf(FormatOf(command)));
   if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
   if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);
+  if (command.glossary.empty()) return request;
+  const auto entries = ReadGlossaryFile(command.glossary);
+  if (!entries.ok()) return entries.status();
+  for (const auto& [source, target] : *entries) {
+    v1::GlossaryEntry& entry = *request.add_glossary();
+    entry.set_source(source);
+    entry.set_target(target);
+  }
   return request;
+}
+
+// Says what is wrong with a translation.
+void PrintNotes(const v1::Translation& translation) {
+  if (translation.status().code() != 0)
+    std::fprintf(stderr, "millrace: %s\n", translation.status().message().c_str());
+  for (const std::string& lost : translation.lost())
+    std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
 }
 
 // Prints the translations of a text that is sent as a whole.
@@ -95,23 +134,17 @@ void Print(const TranslateCommand& command, const v1::Translation& translation) 
 // Returns the parts in which a text is sent. What is printed as a whole, and HTML, whose elements
 // reach over paragraphs, is sent as a whole.
 std::vector<TextPart> PartsOf(const TranslateCommand& command, std::string_view text) {
-  const bool whole = command.alternatives > 0 || command.json || command.format == "html" ||
+  const bool whole = command.alternatives > 0 || command.json ||
+                     FormatOf(command) == models::TextFormat::kHtml ||
                      models::CountCodePoints(text) <= kMostCharacters;
   if (whole) return {{text, ""}};
-  return DivideText(text, kMostCharacters, command.format == "markdown");
+  return DivideText(text, kMostCharacters, FormatOf(command) == models::TextFormat::kMarkdown);
 }
 
 int TranslateText(const TranslateCommand& command, const std::string& text, Stub& stub) {
-  v1::TranslateRequest request = RequestOf(command);
-  if (!command.glossary.empty()) {
-    const auto entries = ReadGlossaryFile(command.glossary);
-    if (!entries.ok()) return Fail(std::string(entries.status().message()));
-    for (const auto& [source, target] : *entries) {
-      v1::GlossaryEntry& entry = *request.add_glossary();
-      entry.set_source(source);
-      entry.set_target(target);
-    }
-  }
+  absl::StatusOr<v1::TranslateRequest> asked = RequestOf(command);
+  if (!asked.ok()) return Fail(std::string(asked.status().message()));
+  v1::TranslateRequest request = *std::move(asked);
   const std::vector<TextPart> parts = PartsOf(command, text);
   Progress progress;
   bool ended_line = true;
@@ -135,10 +168,7 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
     }
     if (command.json) return PrintJson(response);
     for (const v1::Translation& translation : response.translations()) {
-      if (translation.status().code() != 0)
-        std::fprintf(stderr, "millrace: %s\n", translation.status().message().c_str());
-      for (const std::string& lost : translation.lost())
-        std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
+      PrintNotes(translation);
       // The language of a text is that of its first part.
       if (translation.has_detected_language() && request.model().empty() &&
           !translation.detected_language().language().empty())
@@ -159,6 +189,57 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
   return kExitOk;
 }
 
+// Prints the document with its texts translated, once all of them are.
+int TranslateDocument(const TranslateCommand& command, Stub& stub) {
+  if (command.json || command.detect || command.alternatives > 0) {
+    return Fail(absl::StrCat("--json, --detect and --alternatives are for texts, and ",
+                             command.file.string(), " is a document"));
+  }
+  absl::StatusOr<std::string> bytes = ReadFile(command.file);
+  if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
+  server::DocumentLimits limits;
+  limits.characters = std::numeric_limits<size_t>::max();  // of all requests together
+  const auto document = server::OpenDocument(command.file.string(), *std::move(bytes), limits);
+  if (!document.ok()) return Fail(InTermsOfFlags(std::string(document.status().message())));
+  absl::StatusOr<v1::TranslateRequest> request = RequestOf(command);
+  if (!request.ok()) return Fail(std::string(request.status().message()));
+  request->set_format(WireFormatOf((*document)->format()));
+  const std::span<const std::string> texts = (*document)->texts();
+  std::vector<std::string> translations;
+  Progress progress;
+  while (translations.size() < texts.size()) {
+    progress.Show(absl::StrCat("text ", translations.size() + 1, " of ", texts.size()));
+    request->clear_texts();
+    size_t characters = 0;
+    for (const std::string& text : texts.subspan(translations.size())) {
+      characters += models::CountCodePoints(text);
+      const int count = request->texts_size();
+      if (count == kMostTexts || (count > 0 && characters > kMostCharacters)) break;
+      request->add_texts(text);
+    }
+    grpc::ClientContext context;
+    Prepare(command.client, context);
+    v1::TranslateResponse response;
+    const grpc::Status status = stub.Translate(&context, *request, &response);
+    progress.Clear();
+    if (!status.ok()) return Fail(Explain(status, command.client));
+    if (response.translations_size() != request->texts_size())
+      return Fail("the server did not answer for each text");
+    for (v1::Translation& translation : *response.mutable_translations()) {
+      PrintNotes(translation);
+      // A text that failed has no translation, and would be missing in the document.
+      if (translation.text().empty() && translation.status().code() != 0) return kExitFailed;
+      translations.push_back(std::move(*translation.mutable_text()));
+    }
+  }
+  const absl::StatusOr<std::string> translated = (*document)->Render(std::move(translations));
+  if (!translated.ok()) return Fail(InTermsOfFlags(std::string(translated.status().message())));
+  const size_t written = std::fwrite(translated->data(), 1, translated->size(), stdout);
+  if (written != translated->size() || std::fflush(stdout) != 0)
+    return Fail("standard output cannot be written");
+  return kExitOk;
+}
+
 }  // namespace
 
 int RunTranslate(const TranslateCommand& command) {
@@ -166,6 +247,7 @@ int RunTranslate(const TranslateCommand& command) {
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   const auto stub = v1::TranslationService::NewStub(*channel);
   if (command.list_languages) return ListLanguages(command, *stub);
+  if (IsDocument(command)) return TranslateDocument(command, *stub);
   const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
   if (command.detect) return Detect(command, *text, *stub);

@@ -70,14 +70,15 @@ CLI::Option* Named(CLI::Option* option, const char* placeholder) {
 
 // Adds the option that names a file in place of the text. It stands before others in the command
 // line or behind them.
-void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file) {
+void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file,
+             const std::string& help) {
   CLI::Option* const option = Named(command.add_option_function<std::string>(
                                         "--file",
                                         [&file, &text](const std::string& name) {
                                           file = name;
                                           text.required(false);
                                         },
-                                        "Take the text from this file"),
+                                        help),
                                     "FILE");
   option->trigger_on_parse()->excludes(&text);
 }
@@ -287,7 +288,10 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   CLI::Option* text =
       Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
           ->required();
-  AddFile(translate, *text, v.translate.file);
+  AddFile(
+      translate, *text, v.translate.file,
+      "Translate this file: a text, or a document such as .docx, .odt, .srt, .po or .json, which "
+      "is printed with its texts translated");
   translate.add_flag("--json", v.translate.json, "Print JSON");
   Named(translate.add_option("--model", v.translate.model,
                              "Model; without it the one that fits the languages"),
@@ -298,8 +302,10 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(translate.add_option("--target", v.translate.target_language,
                              "Language to translate to, such as pt"),
         "LANG");
-  Named(translate.add_option("--format", v.translate.format,
-                             "What the text is: text, html or markdown (default: text)"),
+  Named(translate.add_option(
+            "--format", v.translate.format,
+            "What the text is: text, html or markdown (default: as the file's name ends, "
+            "else text)"),
         "FORMAT")
       ->check(OneOf({"text", "html", "markdown"}));
   Named(translate.add_option_function<std::string>(
@@ -336,7 +342,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   CLI::Option* spoken = Named(
       synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT");
   spoken->required();
-  AddFile(synthesize, *spoken, v.synthesize.file);
+  AddFile(synthesize, *spoken, v.synthesize.file, "Take the text from this file");
   Named(synthesize.add_option("-o,--output", v.synthesize.output,
                               "File, or - for standard output (default: out.wav)"),
         "FILE");

@@ -94,7 +94,7 @@ struct TranslateCommand {
   std::string model;
   std::string source_language;
   std::string target_language;
-  std::string format = "text";  // text, html or markdown
+  std::string format = {};      // text, html or markdown; empty: by the name of the file
   int beam_size = 0;            // 0: the model's
   int alternatives = 0;         // printed beside the translation
   bool detect = false;          // print the text's language instead

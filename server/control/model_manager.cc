@@ -151,7 +151,7 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
 absl::Status ModelManager::Unload(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
   const std::shared_ptr<ServedModel> removed = directory_.Remove(name);
-  if (removed == nullptr) return absl::NotFoundError(StrCat("model: '", name, "' is not loaded"));
+  if (removed == nullptr) return absl::NotFoundError(StrCat("model '", name, "' is not loaded"));
   if (!removed->loaded()) {
     removed->EndHeld(absl::NotFoundError(
         StrCat("model: '", name, "' was unloaded while the request waited for it to be loaded")));

@@ -153,7 +153,7 @@ absl::Status SpeechNames::UnknownModel(std::string_view name, const Models& mode
   return absl::NotFoundError(
       StrCat("model: ", Shown(name),
              " is not loaded; loaded for speech are: ", absl::StrJoin(loaded, ", "),
-             "; no name stands for any of them, as do ", absl::StrJoin(aliases, ", ")));
+             "; these names stand for any of them: ", absl::StrJoin(aliases, ", ")));
 }
 
 absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& models) const {

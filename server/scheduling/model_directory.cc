@@ -106,10 +106,19 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {
-    return absl::NotFoundError(
-        StrCat("source_language, target_language: no loaded model translates from '",
-               source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'; ",
-               Directions(All())));
+    std::vector<std::string> fields;
+    std::string wanted;
+    if (!source.empty()) {
+      fields.emplace_back("source_language");
+      wanted += StrCat(" from '", source.substr(0, kMaxShownName), "'");
+    }
+    if (!target.empty()) {
+      fields.emplace_back("target_language");
+      wanted += StrCat(" to '", target.substr(0, kMaxShownName), "'");
+    }
+    return absl::NotFoundError(StrCat(fields.empty() ? "model" : absl::StrJoin(fields, ", "),
+                                      ": no loaded model translates", wanted, "; ",
+                                      Directions(All())));
   }
   return absl::InvalidArgumentError(
       StrCat("target_language, model: ", target.empty() ? "are empty" : "say too little",

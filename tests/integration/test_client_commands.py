@@ -74,10 +74,13 @@ def test_text_that_is_not_utf8_is_refused_in_one_line(daemon, command):
 
 @pytest.mark.parametrize("arguments, words", [
     (["Hello.", "--model", "nobody"], ["model", "nobody", EN_PT]),
-    (["Hello."], ["model", EN_PT, PT_EN]),
+    (["Hello."], ["--target, --model: are empty", EN_PT, PT_EN]),
+    (["Hello.", "--target", "xx"], ["--target: no loaded model translates to 'xx'", "en to pt"]),
+    (["Hello.", "--source", "xx"], ["--source: no loaded model translates from 'xx'", "en to pt"]),
+    (["Hello.", "--source", "en", "--target", "xx"], ["--source, --target: no loaded model translates from 'en' to 'xx'"]),
     (["", "--model", EN_PT], ["text: is empty"]),
-    (["Hello.", "--model", EN_PT, "--alternatives", "2"], ["hypotheses", "likeliest word"]),
-], ids=["unknown model", "no model", "empty text", "alternatives"])
+    (["Hello.", "--model", EN_PT, "--alternatives", "2"], ["--alternatives: this model", "likeliest word"]),
+], ids=["unknown model", "no model", "unknown target", "unknown source", "unknown pair", "empty text", "alternatives"])
 def test_translate_says_what_the_server_refused(daemon, arguments, words):
     ended = client(daemon, "translate", *arguments)
     assert (ended.returncode, out(ended)) == (1, "")

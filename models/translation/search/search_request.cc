@@ -58,9 +58,9 @@ absl::Status CheckGreedy(const models::SearchOverrides& wanted) {
   // A value outside every range is reported as such first.
   if (auto search = SearchFor({}, wanted); !search.ok()) return search.status();
   const auto refuse = [](const char* field) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, ": this model takes the likeliest word each time; only beam_size 1, ",
-                     "hypotheses 1 and max_target_tokens may be set"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, ": this model takes the likeliest word each time, so a text has one translation; ",
+        "only max_target_tokens can be set"));
   };
   if (wanted.beam_size.value_or(1) != 1) return refuse("beam_size");
   if (wanted.hypotheses.value_or(1) != 1) return refuse("hypotheses");

@@ -39,10 +39,18 @@ class FakeTranslation final : public v1::TranslationService::Service {
       return Status(grpc::StatusCode::NOT_FOUND, "model: 'unknown' is not loaded");
     if (request->search().hypotheses() > 1)
       return Status(grpc::StatusCode::INVALID_ARGUMENT, "hypotheses: this model has no others");
+    if (request->target_language() == "xx")
+      return Status(grpc::StatusCode::NOT_FOUND, "source_language, target_language: there is none");
+    if (request->target_language() == "yy")
+      return Status(grpc::StatusCode::NOT_FOUND, "source_language, weather: there is none");
     if (request->model() == "fails later" && calls == 3)
       return Status(grpc::StatusCode::UNAVAILABLE, "gone");
     if (request->model() == "guarded")
       return Status(grpc::StatusCode::UNAUTHENTICATED, "send it as metadata");
+    if (request->model() == "formats") {
+      response->add_translations()->set_text(v1::TextFormat_Name(request->format()));
+      return Status::OK;
+    }
     for (const std::string& text : request->texts()) {
       response->add_translations()->set_text(request->source_language() + ">" +
                                              request->target_language() + " " + text);
@@ -248,6 +256,63 @@ TEST_F(ClientTest, TextsComeFromFiles) {
   EXPECT_EQ(err_, "millrace: " + command.file.string() + ": cannot be read\n");
 }
 
+TEST_F(ClientTest, DocumentsAreTranslatedTextByText) {
+  TranslateCommand command{client_, "", "m", "en", "pt"};
+  command.file = folder_ / "film.SRT";
+  std::ofstream(command.file) << "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n"
+                                 "2\n00:00:03,000 --> 00:00:04,000\nGood night.\n";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_EQ(out_,
+            "1\n00:00:01,000 --> 00:00:02,000\nen>pt Hello.\n\n"
+            "2\n00:00:03,000 --> 00:00:04,000\nen>pt Good night.\n");
+  // A format makes it a text.
+  command.format = "text";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_TRUE(out_.starts_with("en>pt 1\n00:00:01")) << out_;
+  command.format.clear();
+  command.json = true;
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --json, --detect and --alternatives are for texts, and " +
+                      command.file.string() + " is a document\n");
+  command.json = false;
+  command.file = folder_ / "broken.docx";
+  std::ofstream(command.file) << "no zip";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_TRUE(err_.starts_with("millrace: --file: is not a zip archive")) << err_;
+}
+
+TEST_F(ClientTest, ADocumentOfManyTextsGoesInSeveralRequests) {
+  TranslateCommand command{client_, "", "m", "en", "pt"};
+  command.file = folder_ / "words.json";
+  nlohmann::json words;
+  nlohmann::json translated;
+  for (int i = 0; i < 600; ++i) {
+    words["k" + std::to_string(i)] = "Word.";
+    translated["k" + std::to_string(i)] = "en>pt Word.";
+  }
+  std::ofstream(command.file) << words.dump();
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_EQ(nlohmann::json::parse(out_), translated);
+  EXPECT_EQ(translation_.calls, 3);
+  translation_.calls = 0;
+  command.model = "fails later";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(out_, "");  // half a document is none
+}
+
+TEST_F(ClientTest, TheNameOfAFileSaysItsFormat) {
+  TranslateCommand command{client_, "", "formats", "en", "pt"};
+  for (const auto& [name, format] : {std::pair{"a.html", "TEXT_FORMAT_HTML"},
+                                     {"a.md", "TEXT_FORMAT_MARKDOWN"},
+                                     {"a.txt", "TEXT_FORMAT_UNSPECIFIED"},
+                                     {"a", "TEXT_FORMAT_UNSPECIFIED"}}) {
+    command.file = folder_ / name;
+    std::ofstream(command.file) << "Hello";
+    EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+    EXPECT_EQ(out_, std::string(format) + "\n") << name;
+  }
+}
+
 TEST_F(ClientTest, LongTextsAreTranslatedInParts) {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += "This is a sentence of a paragraph.\n\n";
@@ -270,6 +335,13 @@ TEST_F(ClientTest, ErrorsNameFlags) {
   command.alternatives = 3;
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: --alternatives: this model has no others\n");
+  command = {client_, "Hello", "m", "en", "xx"};
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --source, --target: there is none\n");
+  // A message with a field that has no flag stays as it is.
+  command.target_language = "yy";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: source_language, weather: there is none\n");
   command = {client_, "Hello", "guarded", "en", "pt"};
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: an API key is needed: --api-key KEY, or MILLRACE_API_KEY\n");
@@ -351,7 +423,7 @@ TEST_F(ClientTest, SynthesizeResamples) {
   EXPECT_EQ(Read(folder_ / "out.pcm").size(), 2U * 400);
   command.output = folder_ / "out.opus";
   EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
-  EXPECT_NE(err_.find("sample_rate: 44100 is not allowed; OGG_OPUS has"), std::string::npos)
+  EXPECT_NE(err_.find("--sample-rate: 44100 is not allowed; OGG_OPUS has"), std::string::npos)
       << err_;
 }
 

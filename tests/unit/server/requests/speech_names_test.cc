@@ -261,8 +261,8 @@ TEST_F(SpeechNamesTest, ErrorsNameWhatSpeaks) {
   backend_.Add(TranslatorInfo("translator", "en", "pt"), {});
   EXPECT_EQ(
       Resolved(kAuto, "nobody", ""),
-      "model: 'nobody' is not loaded; loaded for speech are: kokoro-82m, piper; no name stands for "
-      "any of them, as do tts-1, tts-1-hd, gpt-4o-mini-tts, kokoro");
+      "model: 'nobody' is not loaded; loaded for speech are: kokoro-82m, piper; these names stand "
+      "for any of them: tts-1, tts-1-hd, gpt-4o-mini-tts, kokoro");
   EXPECT_EQ(Resolved(kAuto, "tts-1", "", "zh"),
             "language: no loaded model speaks 'zh'; they speak: en-US, ja, es (kokoro-82m), "
             "en-US (piper)");

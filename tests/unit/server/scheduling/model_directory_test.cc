@@ -132,6 +132,13 @@ TEST_F(ModelDirectoryTest, FindsTheTranslatorOfALanguagePair) {
   const absl::Status none = directory_.FindTranslator("en", "de").status();
   EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(MessageOf(none), HasSubstr("from 'en' to 'de'"));
+  // Only what was said is named.
+  EXPECT_EQ(
+      MessageOf(directory_.FindTranslator("", "de").status()),
+      "target_language: no loaded model translates to 'de'; loaded ones do en to pt, pt to en");
+  EXPECT_EQ(
+      MessageOf(directory_.FindTranslator("de", "").status()),
+      "source_language: no loaded model translates from 'de'; loaded ones do en to pt, pt to en");
   const absl::Status several = directory_.FindTranslator("", "").status();
   EXPECT_EQ(several.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(MessageOf(several), HasSubstr("en-pt, pt-en"));
