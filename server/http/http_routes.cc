@@ -22,6 +22,7 @@ void Merge(const HttpRoutes::Route& more, HttpRoutes::Route& route) {
   route.methods += StrCat(route.methods.empty() ? "" : ", ", more.methods);
   route.max_body_bytes = std::max(route.max_body_bytes, more.max_body_bytes);
   route.get_body |= more.get_body;
+  route.whole_body |= more.whole_body;
   route.pattern = more.pattern;
 }
 
@@ -36,7 +37,8 @@ void HttpRoutes::GetWithBody(const std::string& pattern, Handler handler) {
 }
 
 void HttpRoutes::Post(const std::string& pattern, Handler handler) {
-  server_.Post(Add(pattern, {"POST", max_body_bytes_}), std::move(handler));
+  const Route route{.methods = "POST", .max_body_bytes = max_body_bytes_, .whole_body = true};
+  server_.Post(Add(pattern, route), std::move(handler));
 }
 
 void HttpRoutes::Post(const std::string& pattern, Reader handler) {

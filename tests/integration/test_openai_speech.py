@@ -267,6 +267,16 @@ def test_a_body_in_chunks_is_spoken(daemon):
 
 # --- clients that leave, listen slowly, come in numbers ---
 
+def test_a_long_text_needs_no_header_of_json(daemon):
+    """curl -d says that it sends a form, of which the HTTP library takes at most 8 KiB."""
+    body = json.dumps({"model": "tts-1", "input": "The weather is lovely today. " * 400, "response_format": "pcm"}).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("POST", "/v1/audio/speech", body, headers={"Content-Type": "application/x-www-form-urlencoded"})
+        answer = connection.getresponse()
+        assert answer.status == 200 and len(answer.read(10_000)) == 10_000
+
+
 def test_client_that_leaves_stops_the_speech(daemon, bystander):
     cancelled = requests_ended(daemon, "CANCELLED")
     with open_speech(daemon, LONG[:20_000]) as connection:
