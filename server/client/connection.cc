@@ -10,6 +10,7 @@
 #include <iterator>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,11 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options) {
 
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   if (path.empty()) return std::string();
+  // A stream of a folder looks like an empty file.
+  if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path.string(), ": cannot be read, because it is a folder"));
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();

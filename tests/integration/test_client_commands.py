@@ -6,11 +6,14 @@ import re
 import socket
 import subprocess
 import wave
+import zipfile
 
 import pytest
 from wire import repository
 from wire.daemon import err, out, run
 from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, VOICE
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def client(daemon, *arguments, **settings):
@@ -63,6 +66,28 @@ def test_translate_lists_languages_and_detects_them(daemon):
     assert (unknown.returncode, out(unknown)) == (1, "") and "cannot be told" in err(unknown)
     found = client(daemon, "translate", "Muito obrigado pela ajuda.", "--source", "auto", "--target", "en")
     assert found.returncode == 0 and "hank" in out(found)
+
+
+def test_translate_writes_documents(daemon, tmp_path):
+    """Those of the HTTP API: the text of each is what it makes of them."""
+    film = tmp_path / "film.srt"
+    film.write_text("1\n00:00:01,000 --> 00:00:02,500\nGood morning, my friend.\n\n2\n00:00:03,000 --> 00:00:04,000\nThank you.\n")
+    ended = client(daemon, "translate", "--file", film, "--target", "pt")
+    assert (ended.returncode, err(ended)) == (0, "")
+    lines = out(ended).split("\n")
+    assert (lines[:2], lines[4:6]) == (["1", "00:00:01,000 --> 00:00:02,500"], ["2", "00:00:03,000 --> 00:00:04,000"])
+    assert lines[2] == "Bom dia, meu amigo." and "brigad" in lines[6]
+    letter = tmp_path / "letter.docx"
+    with zipfile.ZipFile(letter, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:r><w:t>Good morning.</w:t></w:r></w:p></w:body></w:document>')
+    ended = client(daemon, "translate", "--file", letter, "--target", "pt")
+    assert (ended.returncode, err(ended)) == (0, "")
+    with zipfile.ZipFile(io.BytesIO(ended.stdout)) as archive:
+        assert ">Bom dia.</w:t>" in archive.read("word/document.xml").decode()
+    letter.write_bytes(b"no zip")
+    ended = client(daemon, "translate", "--file", letter, "--target", "pt")
+    assert (ended.returncode, out(ended)) == (1, "") and err(ended).startswith("millrace: --file: is not a zip archive")
 
 
 @pytest.mark.parametrize("command", [("translate",), ("translate", "--detect"), ("synthesize", "-o", "-")],

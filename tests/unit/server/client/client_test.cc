@@ -254,6 +254,15 @@ TEST_F(ClientTest, TextsComeFromFiles) {
   command.file = folder_ / "none";
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: " + command.file.string() + ": cannot be read\n");
+  command.file = folder_;
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + folder_.string() + ": cannot be read, because it is a folder\n");
+  command.file.clear();
+  command.text = "Hello";
+  command.glossary = folder_;
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --glossary: " + folder_.string() +
+                      ": cannot be read, because it is a folder\n");
 }
 
 TEST_F(ClientTest, DocumentsAreTranslatedTextByText) {

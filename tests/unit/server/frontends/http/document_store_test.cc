@@ -39,7 +39,7 @@ class DocumentStoreTest : public ::testing::Test {
   }
   // Returns once it has ended.
   DocumentStore::Handle AddEnded(const std::string& bytes) {
-    const DocumentStore::Handle handle = store_.Add(Giving(bytes));
+    DocumentStore::Handle handle = store_.Add(Giving(bytes));
     EXPECT_NE(store_.Find(handle, kEndsWithin).end, nullptr);
     return handle;
   }
