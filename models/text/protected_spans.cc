@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/code_token.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -36,6 +38,7 @@ bool IsAddressByte(char c) {
          kOthers.find(c) != std::string_view::npos;
 }
 bool IsNameByte(char c) { return IsAsciiAlnum(c) || c == '_'; }
+bool IsQuote(char c) { return c == '"' || c == '\''; }
 bool IsPathByte(char c) { return IsNameByte(c) || c == '.' || c == '-' || c == '~' || c == '+'; }
 
 // Returns the length of the pattern that begins at a place; 0 if none begins there. The reader has
@@ -54,6 +57,12 @@ class Reader {
   }
 
   size_t EndAt(size_t at) const {
+    const size_t end = PatternEnd(at);
+    return end > at || !AtTokenStart(at) ? end : CodeTokenEnd(text_, at);
+  }
+
+ private:
+  size_t PatternEnd(size_t at) const {
     const char c = text_[at];
     switch (c) {
       case '<':
@@ -74,24 +83,34 @@ class Reader {
         return Code(at);
       case '@':
       case '#':
+        if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
         return At(at + 1) == '{' ? Braces(at + 1) : Tag(at);
+      case '*':
+        return Enclosed(at, "*|", "|*");
       case '/':
       case '~':
       case '.':
-        return AtWordStart(at) ? Path(at) : 0;
+        return AtWordStart(at) ? std::max(Path(at), Directive(at)) : 0;
       default:
-        if (static_cast<unsigned char>(c) >= 0xE2) return Emoji(at);
+        if (static_cast<unsigned char>(c) >= 0xE2) return std::max(Emoji(at), Shortcut(at));
         return IsNameByte(c) && AtWordStart(at) ? Word(at) : 0;
     }
   }
 
- private:
   char At(size_t at) const { return ByteAt(text_, at); }
   bool AtWordStart(size_t at) const {
     if (at == 0) return true;
     const char32_t before = DecodeBefore(text_, at).value;
     return !IsWordCharacter(before) && before != '_' && before != '/' && before != '.' &&
            before != '@' && before != '\\';
+  }
+  bool AtTokenStart(size_t at) const {
+    constexpr std::string_view kQuotes = "\"'(";
+    const auto is_space = [this](size_t place) {
+      return place == 0 || kAsciiSpace.find(text_[place - 1]) != std::string_view::npos;
+    };
+    return is_space(at) ||
+           (kQuotes.find(text_[at - 1]) != std::string_view::npos && is_space(at - 1));
   }
   template <typename Holds>
   size_t RunEnd(size_t at, const Holds& holds, size_t longest = kMaxSpanBytes) const {
@@ -124,6 +143,46 @@ class Reader {
     return end == std::string_view::npos ? 0 : end + closing.size();
   }
 
+  // Returns the end of what begins with the ( at `at`, with its pairs of ( and ), in one line; 0:
+  // there is none.
+  size_t Parentheses(size_t at) const {
+    if (At(at) != '(') return 0;
+    size_t depth = 0;
+    for (const size_t limit = std::min(text_.size(), at + kMaxSpanBytes); at < limit; ++at) {
+      if (text_[at] == '\n') return 0;
+      if (text_[at] == '(') ++depth;
+      if (text_[at] == ')' && --depth == 0) return at + 1;
+    }
+    return 0;
+  }
+
+  // Returns the end of a name between two doubled signs: ##name##, @@name@@, %%name%%.
+  size_t Doubled(size_t at) const {
+    const char sign = text_[at];
+    if (At(at + 1) != sign) return 0;
+    const size_t end = NameEnd(at + 2);
+    return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
+  }
+
+  // Reads a directive of reStructuredText: .. note::
+  size_t Directive(size_t at) const {
+    if ((at > 0 && text_[at - 1] != '\n') || text_.substr(at, 3) != ".. ") return 0;
+    const size_t end = RunEnd(at + 3, [](char c) { return IsNameByte(c) || c == '-'; });
+    return end > at + 3 && text_.substr(end, 2) == "::" ? end + 2 : 0;
+  }
+
+  // Reads the keys of a shortcut that are written as signs, with a letter or digit behind them.
+  size_t Shortcut(size_t at) const {
+    constexpr std::u32string_view kKeys = U"⌘⌥⇧⌃⎋⏎↩⇥⌫⌦";
+    size_t end = at;
+    for (CodePoint c = DecodeAt(text_, at);
+         c.bytes > 0 && kKeys.find(c.value) != kKeys.npos && end - at < kMaxSpanBytes;
+         c = DecodeAt(text_, end))
+      end += c.bytes;
+    if (end > at && IsAsciiAlnum(At(end)) && !IsNameByte(At(end + 1))) ++end;
+    return end;
+  }
+
   // Returns true if each word begins with a capital or a digit: Your Name.
   static bool IsTitle(std::string_view words) {
     bool begins = true;
@@ -140,6 +199,17 @@ class Reader {
     constexpr std::ptrdiff_t kMostSpaces = 5;
     return words.find_first_of(".!?;\n") != std::string_view::npos ||
            std::ranges::count(words, ' ') > kMostSpaces;
+  }
+
+  // Returns true for an expression of a program: x + y, a ? b : "c", "key": 1.
+  static bool IsExpression(std::string_view inner) {
+    constexpr std::array<std::string_view, 14> kOperators = {" + ",  " * ",  " / ", " % ",  " = ",
+                                                             " == ", " != ", " ? ", " && ", " || ",
+                                                             " => ", " < ",  " > ", "()"};
+    return inner.front() == '"' || inner.back() == '"' ||
+           std::ranges::any_of(kOperators, [inner](std::string_view sign) {
+             return inner.find(sign) != std::string_view::npos;
+           });
   }
 
   // Returns true for the contents of an ICU message, such as {n, plural, one {# cat} ...}.
@@ -166,10 +236,28 @@ class Reader {
     if (space == std::string_view::npos || inner.find(',') < space) return end + 1;
     const bool spaced = inner.size() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
     if (spaced && !HasSentence(inner.substr(1, inner.size() - 2))) return end + 1;
+    if (IsExpression(inner) && inner.find(". ") == std::string_view::npos) return end + 1;
     return IsTitle(inner) && !HasSentence(inner) ? end + 1 : 0;
   }
 
-  // Reads [[name]] and, within a sentence, [name] and [Your Name]; not [Applause] before one.
+  // Returns true if the text before a place is the beginning of a line, but for [remarks].
+  bool BeginsLine(size_t at) const {
+    constexpr size_t kMostRemarks = 4;
+    constexpr size_t kLongest = 40;
+    for (size_t remarks = 0; remarks <= kMostRemarks; ++remarks) {
+      while (at > 0 && text_[at - 1] == ' ') --at;
+      if (at == 0 || text_[at - 1] == '\n') return true;
+      if (text_[at - 1] != ']') return false;
+      const size_t from = at - std::min(at, kLongest);
+      const size_t opening = text_.substr(from, at - from).rfind('[');
+      if (opening == std::string_view::npos) return false;
+      at = from + opening;
+    }
+    return false;
+  }
+
+  // Reads [[name]], [/b], [code id="1"] and, within a sentence, [name] and [Your Name]; not
+  // [Applause] before one.
   size_t Brackets(size_t at) const {
     if (At(at + 1) == '[') {
       const size_t end = Enclosed(at, "[[", "]]");
@@ -180,13 +268,16 @@ class Reader {
     const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
     if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
     const std::string_view inner = text_.substr(at + 1, close - at - 1);
+    const size_t name_end = NameEnd(at + 2);
+    const bool is_tag = name_end > at + 2 && name_end == close && At(at + 1) == '/';
+    const bool has_attribute = IsAsciiLetter(At(at + 1)) && inner.find('=') < inner.size() - 1 &&
+                               inner.find(" =") == std::string_view::npos;
+    if (is_tag || has_attribute) return close + 1;
     const bool is_name =
         !inner.empty() && IsAsciiLetter(inner[0]) &&
         std::ranges::all_of(inner, [](char c) { return IsNameByte(c) || c == '-'; });
     if (!is_name && (inner.find(' ') == std::string_view::npos || !IsTitle(inner))) return 0;
-    size_t before = at;
-    while (before > 0 && text_[before - 1] == ' ') --before;
-    const bool begins = before == 0 || text_[before - 1] == '\n';
+    const bool begins = BeginsLine(at);
     const size_t behind = std::min(text_.find_first_not_of(' ', close + 1), text_.size());
     const CodePoint next = DecodeAt(text_, behind);
     const bool ends = next.bytes == 0 || next.value == '\n';
@@ -206,10 +297,23 @@ class Reader {
                                                                                      : close + 1;
   }
 
-  // Reads ${name}, $NAME; not $5.
+  // Reads ${name}, $NAME, $NAME/path, $env:NAME, $it->name, $x^2$, $t(key), $(pwd); not $5.
   size_t Dollar(size_t at) const {
     if (At(at + 1) == '{') return Braces(at + 1);
-    return IsAsciiLetter(At(at + 1)) || At(at + 1) == '_' ? NameEnd(at + 1) : 0;
+    if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+    if (At(at + 1) == '(') return Parentheses(at + 1);
+    if (!IsAsciiLetter(At(at + 1)) && At(at + 1) != '_') return 0;
+    size_t end = NameEnd(at + 1);
+    if (const size_t call = Parentheses(end); call > 0) return call;
+    const size_t joint = At(end) == ':' ? 1 : text_.substr(end, 2) == "->" ? 2 : 0;
+    if (joint > 0 && IsNameByte(At(end + joint))) end = NameEnd(end + joint);
+    if (At(end) == '/' && IsPathByte(At(end + 1))) {
+      return Trimmed(at, RunEnd(
+                             end, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));
+    }
+    // A formula without spaces.
+    const size_t close = RunEnd(at + 1, [](char c) { return c > ' ' && c != '$' && c != '/'; });
+    return At(close) == '$' && !IsNameByte(At(close + 1)) && At(close + 1) != '{' ? close + 1 : end;
   }
 
   // Reads placeholders of printf and Qt: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}, %1, %n, %%; but
@@ -217,6 +321,10 @@ class Reader {
   size_t Percent(size_t at) const {
     size_t next = at + 1;
     if (At(next) == '{') return Braces(next);
+    if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+    if (const size_t end = NameEnd(next);
+        IsAsciiLetter(At(next)) && At(end) == '%' && At(end + 1) != '%' && !IsNameByte(At(end + 1)))
+      return end + 1;
     if (At(next) == '@' || At(next) == '%') return next + 1;
     if (At(next) == '(') {
       next = NameEnd(next + 1);
@@ -268,16 +376,20 @@ class Reader {
     return close + mark.size();
   }
 
-  // Reads @somebody, #topic, #123.
+  // Reads @somebody, @group/team, @:key, @if(x), #topic, #123.
   size_t Tag(size_t at) const {
     if (at > 0 && (!AtWordStart(at) || text_[at - 1] == '&' || text_[at - 1] == '#')) return 0;
-    size_t end = at + 1;
-    for (CodePoint c = DecodeAt(text_, end);
-         end - at < kMaxSpanBytes && (IsWordCharacter(c.value) || c.value == '_');
-         c = DecodeAt(text_, end)) {
+    const bool is_at = text_[at] == '@';
+    const size_t begin = at + (is_at && At(at + 1) == ':' ? 2 : 1);
+    size_t end = begin;
+    for (CodePoint c = DecodeAt(text_, end); end - at < kMaxSpanBytes; c = DecodeAt(text_, end)) {
+      const bool joins =
+          is_at && end > begin && (c.value == '/' || c.value == '.') && IsAsciiLetter(At(end + 1));
+      if (!joins && !IsWordCharacter(c.value) && c.value != '_') break;
       end += c.bytes;
     }
-    return end > at + 1 ? end : 0;
+    if (const size_t call = is_at ? Parentheses(end) : 0; call > 0) return call;
+    return end > begin ? end : 0;
   }
 
   // Reads a path that begins with /, ./, ../ or ~/; not the slash of "and / or".
@@ -339,17 +451,27 @@ class Reader {
     if (letters > at && text_.substr(letters, 3) == "://") return Address(at, letters + 3);
     if (text_.substr(at, 7) == "mailto:") return Address(at, at + 7);
     if (text_.substr(at, 4) == "www." && IsAsciiAlnum(At(at + 4))) return Address(at, at + 4);
-    if (letters == at + 1 && text_.substr(letters, 2) == ":\\") {
-      return Trimmed(
-          at, RunEnd(
-                  letters, [](char c) { return IsPathByte(c) || c == '\\' || c == ':'; }, 1024));
+    if (letters == at + 1 && At(letters) == ':' &&
+        (At(letters + 1) == '\\' || At(letters + 1) == '/')) {
+      const auto part = [](char c) { return IsPathByte(c) || c == '\\' || c == '/' || c == ':'; };
+      return Trimmed(at, RunEnd(letters, part, 1024));
     }
     const size_t end = RunEnd(at, IsPathByte);
     if (At(end) == '@') {
+      // git@host:folder/file
+      const size_t host = RunEnd(end + 1, IsPathByte);
+      if (host > end + 1 && At(host) == ':' && (IsPathByte(At(host + 1)) || At(host + 1) == '/')) {
+        return Trimmed(at, RunEnd(
+                               host + 1, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));
+      }
       const size_t mail = Mail(end + 1);
       if (mail > 0) return mail;
     }
     if (At(end) == '(' && At(end + 1) == ')') return end + 2;
+    // print("text")
+    if (const size_t call = IsQuote(At(end + 1)) ? Parentheses(end) : 0;
+        call > 0 && text_[call - 2] == At(end + 1))
+      return call;
     return Name(at, end);
   }
 
@@ -441,10 +563,12 @@ size_t TouchingEnd(std::string_view text, size_t at) {
   constexpr size_t kLongest = 12;
   size_t end = at;
   while (end < text.size() && IsNameByte(text[end]) && end - at <= kLongest) ++end;
-  return end - at > kLongest ? at : end;
+  if (end - at > kLongest) return at;
+  // Signs of ordinal numbers and degrees.
+  constexpr std::u32string_view kSigns = U"ºª°";
+  const CodePoint c = DecodeAt(text, end);
+  return end == at && c.bytes > 0 && kSigns.find(c.value) != kSigns.npos ? end + c.bytes : end;
 }
-
-bool IsQuote(char c) { return c == '"' || c == '\''; }
 
 // Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}.
 bool IsJoint(std::string_view between) {
@@ -476,8 +600,9 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
         begin = spans.back().begin;
         spans.pop_back();
       }
-      if (placeholder && begin > free && IsQuote(text[begin - 1]) &&
-          ByteAt(text, at) == text[begin - 1]) {
+      const char before = placeholder && begin > free ? text[begin - 1] : '\0';
+      if ((IsQuote(before) && ByteAt(text, at) == before) ||
+          (before == '[' && ByteAt(text, at) == ']')) {
         --begin;
         ++at;
       }

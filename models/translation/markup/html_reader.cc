@@ -113,10 +113,12 @@ class HtmlReader {
     if (opens && !Among(tag.name, kInline)) {
       if (const size_t end = is_inline ? EmptyEnd(tag) : 0; end > 0) {
         if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
-        return out_.Alone(Taken(end));
+        return StandsForWord(tag.name, end) ? out_.Keep(Taken(end)) : out_.Alone(Taken(end));
       }
     }
+    const bool is_word = is_inline && tag.is_empty && StandsForWord(tag.name, tag.end);
     const std::string_view markup = Taken(tag.end);
+    if (is_word) return out_.Keep(markup);
     if (!is_inline) return out_.Divide(markup);
     if (opens) return out_.Open(tag.name, markup);
     if (tag.closes) return out_.Close(tag.name, markup);
@@ -146,6 +148,14 @@ class HtmlReader {
     if (!before_words || !(after_words || begins)) return false;
     if (!tag.is_empty) inline_open_.push_back(tag.name);
     return true;
+  }
+
+  // Returns true if an empty element that HTML does not know stands where a word would: <name/>,
+  // but not one of those that stand for markup which was taken out.
+  bool StandsForWord(std::string_view name, size_t end) const {
+    if (Among(name, kInline) || Among(name, kInlineWithoutEnd) || IsPlaceholder(name)) return false;
+    return (at_ == 0 || !models::IsWordCharacter(models::DecodeBefore(text_, at_).value)) &&
+           !models::IsWordCharacter(models::DecodeAt(text_, end).value);
   }
 
   // Returns true if the text before a place is words of a sentence that has not ended.

@@ -93,12 +93,13 @@ class PlainReader {
   void Tagged(std::string_view text, bool counts) {
     size_t at = 0;
     for (const PlainTag& found : FindTags(text)) {
-      Text(text.substr(at, found.begin - at), counts);
+      const size_t begin = found.paired ? found.begin : TypeBegin(text, at, found);
+      Text(text.substr(at, begin - at), counts);
       at = found.tag.end;
-      const std::string_view markup = text.substr(found.begin, at - found.begin);
+      const std::string_view markup = text.substr(begin, at - begin);
       if (!found.paired) {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
-        const bool remark = markup.find(' ') != std::string_view::npos &&
+        const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
                             markup.find('=') == std::string_view::npos && !found.tag.is_empty;
         remark ? out_.Text(markup) : out_.Keep(markup);
       } else if (found.tag.closes) {
@@ -108,6 +109,22 @@ class PlainReader {
       }
     }
     Text(text.substr(at), counts);
+  }
+
+  // Returns where the name of a type before its parameters begins, but no place before `limit`:
+  // List<String>. Elsewhere returns where the tag begins.
+  static size_t TypeBegin(std::string_view text, size_t limit, const PlainTag& found) {
+    constexpr size_t kLongest = 64;
+    const auto is_name = [text](size_t at) {
+      return models::IsAsciiAlnum(text[at]) || text[at] == '_' || text[at] == ':';
+    };
+    const std::string_view name = text.substr(found.begin + 1, found.tag.name.size());
+    const bool is_type = models::IsAsciiUpper(name.front()) &&
+                         (name.size() == 1 || !std::ranges::all_of(name, models::IsAsciiUpper));
+    if (found.tag.closes || found.tag.is_empty || !is_type) return found.begin;
+    size_t begin = found.begin;
+    while (begin > limit && is_name(begin - 1) && found.begin - begin < kLongest) --begin;
+    return begin;
   }
 
   // Reads text without tags.

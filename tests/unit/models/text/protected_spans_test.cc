@@ -64,7 +64,22 @@ INSTANTIATE_TEST_SUITE_P(
         "The «\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F» flag.",
         "In «photo.JPG», «READ.MD», the end.It is.", "Is «:ref:`a <b>`» or «``c``».",
         "A «{n, plural,\n one {# a}\n other {# b}}» there.",
-        "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
+        "Run «$(pwd)» and «$((1+2))», «$t(key, {\"a\": 1})», «$env:PATH», «$it->name», "
+        "«$HOME/bin/run».",
+        "Is «$x^2$» or «$HOME»/«$USER» worth $5, $6 or «$NAME».",
+        "In «C:/Users/me», «git@host:org/repo», «../a/b.c»; at 5:30.",
+        "A «std::vector», «2001:db8::1», «00:1a:2b:3c» and 10:30:45, so: yes.",
+        "As «text/html», «image/png», and/or, audio/video; «0x1F», 0x, «userName», iPhone, "
+        "McDonald.",
+        "Match «^\\d+$», «^[a-z]+$», «.*\\.log», «a&&b»; etc.*, (yes), Q&A, [1] and so on.",
+        "Call «print(\"hello there\")» or say (\"hello\").",
+        "Set «{x + y}», «{a ? b : \"c\"}», «{\"a\": 1}», {a remark, in braces}.",
+        "To «##NAME##», «@@NAME@@», «$$NAME$$», «%%NAME%%», «*|NAME|*», «%NAME%», «[%NAME%]».",
+        "By «@org/team», «@Model.Name», «@:a.key», «@if(x)», «@maria». So.",
+        "Press «⌘C» or «⇧⌘S», the «{0}º» and «{1}ª».",
+        "A «[/b]» and «[url=http://x.com]» and «[code id=\"1\"]» there.", "[Music] [Laughter]",
+        "[Music] [Laughter] The house.", "Dear «[First Name]» «[Last Name]», hi.",
+        "«.. note::» see", "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
 
 TEST(ProtectedSpansTest, TermsAreFoundAsWholeWordsTheLongestFirst) {
   TermIndex terms;
@@ -137,7 +152,9 @@ TEST_P(ManySpansTest, TakeLinearTime) {
 INSTANTIATE_TEST_SUITE_P(Spans, ManySpansTest,
                          testing::Values("a", "a ", "{", "{{", "`", "` ", "%", "%1$", "a@", "a.",
                                          "http://", "(http://a)", "www.", ")", "/a", "/", "_", ":a",
-                                         "#", "\xC3", "C:\\", "1.", "a()", "http://)))"));
+                                         "#", "\xC3", "C:\\", "1.", "a()", "http://)))", "(", "\"",
+                                         "$(", "$a", "a:", "[a] ", "[a]", "*|", "##", "@a/", ".*",
+                                         "^", "⌘", "{x + "));
 
 }  // namespace
 }  // namespace millrace::models

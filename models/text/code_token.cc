@@ -1,0 +1,108 @@
+#include "models/text/code_token.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kLongestToken = 256;
+
+constexpr std::array<std::string_view, 19> kOperators = {
+    "\\d", "\\w", "\\s", "\\b",  "\\D",  "\\W",  "\\S", "\\.", "\\/", "]+",
+    "]*",  "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "=="};
+
+constexpr std::array<std::string_view, 10> kMediaTypes = {
+    "application", "audio", "chemical",  "font", "image",
+    "message",     "model", "multipart", "text", "video"};
+constexpr std::array<std::string_view, 38> kMediaSubtypes = {
+    "atom+xml", "avif",  "calendar",  "css",        "csv",  "event-stream", "flac", "form-data",
+    "gif",      "html",  "icalendar", "javascript", "jpeg", "jpg",          "json", "ld+json",
+    "markdown", "mixed", "mp3",       "mp4",        "mpeg", "octet-stream", "ogg",  "otf",
+    "pdf",      "plain", "png",       "rss+xml",    "rtf",  "svg+xml",      "ttf",  "wav",
+    "webm",     "webp",  "woff2",     "xhtml+xml",  "xml",  "zip"};
+
+bool IsNameByteOfCode(char c) { return IsAsciiAlnum(c) || c == '_'; }
+bool IsHexByte(char c) {
+  return IsAsciiDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool Has(std::string_view token, std::string_view part) {
+  return token.find(part) != std::string_view::npos;
+}
+
+// Returns the token up to a space, a quote or a letter beyond ASCII, without the marks of the
+// sentence behind it; empty if it is too long.
+std::string_view TokenAt(std::string_view text, size_t at) {
+  const std::string_view window = text.substr(at, kLongestToken + 1);
+  const size_t length = static_cast<size_t>(
+      std::ranges::find_if(window, [](char c) { return c <= ' ' || c == '"' || c == '\''; }) -
+      window.begin());
+  if (length > kLongestToken) return {};
+  std::string_view token = window.substr(0, length);
+  constexpr std::string_view kMarks = ".,;:!?";
+  while (!token.empty() && kMarks.find(token.back()) != std::string_view::npos)
+    token.remove_suffix(1);
+  if (token.ends_with(')') && std::ranges::count(token, '(') < std::ranges::count(token, ')'))
+    token.remove_suffix(1);
+  return token;
+}
+
+bool IsExpressionOfCode(std::string_view token) {
+  if (token.size() > 2 && token.front() == '^' && token.back() == '$') return true;
+  // The * behind ".*" is that of a footnote.
+  const size_t any = token.find(".*");
+  if (any != std::string_view::npos &&
+      (any == 0 || (any + 2 < token.size() && token[any + 2] != '*')))
+    return token.size() > 2;
+  return std::ranges::any_of(kOperators, [token](std::string_view sign) {
+    const size_t found = token.find(sign);
+    return found != std::string_view::npos && (found > 0 || token.size() > sign.size());
+  });
+}
+
+// Returns true for std::vector and for 2001:db8::1, 00:1a:2b:3c.
+bool IsJoinedByColons(std::string_view token) {
+  if (!IsNameByteOfCode(token.back())) return false;
+  if (!std::ranges::all_of(token, [](char c) { return IsNameByteOfCode(c) || c == ':'; }))
+    return false;
+  if (Has(token, "::")) return !Has(token, ":::");
+  constexpr std::ptrdiff_t kFewestColons = 3;
+  return std::ranges::count(token, ':') >= kFewestColons &&
+         std::ranges::all_of(token, [](char c) { return IsHexByte(c) || c == ':'; });
+}
+
+bool IsMediaType(std::string_view token) {
+  const size_t slash = token.find('/');
+  return slash != std::string_view::npos &&
+         std::ranges::find(kMediaTypes, token.substr(0, slash)) != kMediaTypes.end() &&
+         (std::ranges::find(kMediaSubtypes, token.substr(slash + 1)) != kMediaSubtypes.end() ||
+          token.substr(slash + 1).starts_with("vnd.") || token.substr(slash + 1).starts_with("x-"));
+}
+
+bool IsHexNumber(std::string_view token) {
+  return token.size() > 2 && token[0] == '0' && (token[1] == 'x' || token[1] == 'X') &&
+         std::ranges::all_of(token.substr(2), IsHexByte);
+}
+
+// Returns true for userName, not for iPhone, which is a word of the language.
+bool HasInnerCapital(std::string_view token) {
+  constexpr size_t kFewestSmall = 3;
+  size_t small = 0;
+  while (small < token.size() && token[small] >= 'a' && token[small] <= 'z') ++small;
+  return small >= kFewestSmall && small < token.size() && IsAsciiUpper(token[small]) &&
+         std::ranges::all_of(token, IsNameByteOfCode);
+}
+
+}  // namespace
+
+size_t CodeTokenEnd(std::string_view text, size_t at) {
+  const std::string_view token = TokenAt(text, at);
+  if (token.size() < 3) return 0;
+  const bool is_code = IsExpressionOfCode(token) || IsJoinedByColons(token) || IsMediaType(token) ||
+                       IsHexNumber(token) || HasInnerCapital(token);
+  return is_code ? at + token.size() : 0;
+}
+
+}  // namespace millrace::models
