@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -54,20 +57,25 @@ struct ZipArchive::Handles {
   zip_t* archive = nullptr;  // owns a reference to the source
 };
 
-ZipArchive::ZipArchive(std::string bytes, std::unique_ptr<Handles> handles)
-    : bytes_(std::move(bytes)), handles_(std::move(handles)) {}
+ZipArchive::ZipArchive(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
 
 ZipArchive::~ZipArchive() = default;
 
 absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
                                                              const DocumentLimits& limits) {
-  std::unique_ptr<ZipArchive> zip(new ZipArchive(std::move(bytes), std::make_unique<Handles>()));
+  std::unique_ptr<ZipArchive> zip(new ZipArchive(std::make_unique<Handles>()));
   Handles& handles = *zip->handles_;
-  const std::string& held = zip->bytes_;
+  // libzip has to own the bytes: where it shares the entries at the beginning with the archive that
+  // it writes, it frees them, whatever it was told.
+  void* held = std::malloc(std::max<size_t>(bytes.size(), 1));
+  if (held == nullptr) throw std::bad_alloc();
+  std::memcpy(held, bytes.data(), bytes.size());
   zip_error_t error;
   zip_error_init(&error);
-  handles.source = zip_source_buffer_create(held.data(), held.size(), /*freep=*/0, &error);
-  if (handles.source != nullptr) {
+  handles.source = zip_source_buffer_create(held, bytes.size(), /*freep=*/1, &error);
+  if (handles.source == nullptr) {
+    std::free(held);
+  } else {
     zip_source_keep(handles.source);
     handles.archive = zip_open_from_source(handles.source, 0, &error);
     if (handles.archive == nullptr) zip_source_free(handles.source);
@@ -79,7 +87,7 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
     return absl::InvalidArgumentError(
         StrCat("file: is not a zip archive, as a document with this extension is: ", why));
   }
-  if (absl::Status status = CheckEntries(handles.archive, held.size(), limits); !status.ok())
+  if (absl::Status status = CheckEntries(handles.archive, bytes.size(), limits); !status.ok())
     return status;
   return zip;
 }
@@ -136,8 +144,9 @@ absl::Status ZipArchive::Replace(std::string_view name, std::string content) {
 }
 
 absl::StatusOr<std::string> ZipArchive::Finish() {
-  if (contents_.empty()) return bytes_;
-  if (zip_close(handles_->archive) != 0) {
+  if (contents_.empty()) {
+    zip_discard(handles_->archive);
+  } else if (zip_close(handles_->archive) != 0) {
     return absl::InvalidArgumentError(
         StrCat("file: the zip archive cannot be written again: ", zip_strerror(handles_->archive)));
   }

@@ -39,10 +39,9 @@ class ZipArchive {
  private:
   struct Handles;
 
-  ZipArchive(std::string bytes, std::unique_ptr<Handles> handles);
+  explicit ZipArchive(std::unique_ptr<Handles> handles);
 
-  const std::string bytes_;           // the handles read it
-  std::deque<std::string> contents_;  // likewise
+  std::deque<std::string> contents_;  // the handles read it
   std::unique_ptr<Handles> handles_;
 };
 

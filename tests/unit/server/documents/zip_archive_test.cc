@@ -39,6 +39,15 @@ TEST(ZipArchive, WithoutAChangeIsTheSameBytes) {
   EXPECT_EQ(*(*ZipArchive::Open(bytes, {}))->Finish(), bytes);
 }
 
+TEST(ZipArchive, MayReplaceWhatIsBehindMostOfTheArchive) {
+  const std::string picture(2000, 'p');
+  const std::string bytes = Packed({{"picture", picture}, {"a.xml", "<a/>"}});
+  auto archive = ZipArchive::Open(bytes, {});
+  ASSERT_TRUE((*archive)->Replace("a.xml", "<other/>").ok());
+  EXPECT_EQ(Unpacked(*(*archive)->Finish()),
+            (ZipEntries{{"picture", picture}, {"a.xml", "<other/>"}}));
+}
+
 TEST(ZipArchive, RefusesWhatIsNone) {
   EXPECT_THAT(WrongWith("text"), HasSubstr("file: is not a zip archive"));
   const std::string bytes = Packed(kEntries);
