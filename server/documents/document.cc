@@ -10,19 +10,28 @@
 #include "models/core/too_long.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
+#include "server/documents/epub_document.h"
 #include "server/documents/json_document.h"
 #include "server/documents/office_document.h"
 #include "server/documents/po_document.h"
 #include "server/documents/subtitles.h"
 #include "server/documents/text_document.h"
+#include "server/documents/xliff_document.h"
 
 namespace millrace::server {
 namespace {
 
-using Reader = absl::StatusOr<std::unique_ptr<Document>> (*)(std::string bytes,
-                                                             const DocumentLimits& limits);
+using Opened = absl::StatusOr<std::unique_ptr<Document>>;
+using Reader = Opened (*)(std::string bytes, const DocumentLimits& limits,
+                          std::string_view target_language);
 
-constexpr size_t kKinds = 10;
+// Makes a reader of one for files that do not name their language.
+template <Opened (*Read)(std::string, const DocumentLimits&)>
+Opened ReadUnnamed(std::string bytes, const DocumentLimits& limits, std::string_view /*language*/) {
+  return Read(std::move(bytes), limits);
+}
+
+constexpr size_t kKinds = 14;
 constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".txt", "text/plain; charset=utf-8"},
     {".html", "text/html; charset=utf-8"},
@@ -30,14 +39,29 @@ constexpr std::array<DocumentType, kKinds> kTypes = {{
     {".srt", "application/x-subrip"},
     {".vtt", "text/vtt; charset=utf-8"},
     {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+    {".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
     {".odt", "application/vnd.oasis.opendocument.text"},
     {".odp", "application/vnd.oasis.opendocument.presentation"},
+    {".epub", "application/epub+zip"},
     {".json", "application/json"},
     {".po", "text/x-gettext-translation; charset=utf-8"},
+    {".xliff", "application/xliff+xml"},
+    {".xlf", "application/xliff+xml"},
 }};
-constexpr std::array<Reader, kKinds> kReaders = {
-    ReadPlainText, ReadHtmlText, ReadMarkdownText, ReadSrt,  ReadWebVtt,
-    ReadDocx,      ReadOdt,      ReadOdp,          ReadJson, ReadPo};
+constexpr std::array<Reader, kKinds> kReaders = {ReadUnnamed<ReadPlainText>,
+                                                 ReadUnnamed<ReadHtmlText>,
+                                                 ReadUnnamed<ReadMarkdownText>,
+                                                 ReadUnnamed<ReadSrt>,
+                                                 ReadUnnamed<ReadWebVtt>,
+                                                 ReadUnnamed<ReadDocx>,
+                                                 ReadUnnamed<ReadPptx>,
+                                                 ReadUnnamed<ReadOdt>,
+                                                 ReadUnnamed<ReadOdp>,
+                                                 ReadUnnamed<ReadEpub>,
+                                                 ReadUnnamed<ReadJson>,
+                                                 ReadPo,
+                                                 ReadXliff,
+                                                 ReadXliff};
 
 // Returns a name as messages show it.
 std::string_view Shown(std::string_view name) {
@@ -75,7 +99,8 @@ const DocumentType* FindDocumentType(std::string_view file_name) {
 
 absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_name,
                                                        std::string bytes,
-                                                       const DocumentLimits& limits) {
+                                                       const DocumentLimits& limits,
+                                                       std::string_view target_language) {
   const DocumentType* type = FindDocumentType(file_name);
   if (type == nullptr) {
     std::string allowed;
@@ -89,7 +114,8 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_nam
     return TooLongError(
         StrCat("file: has ", bytes.size(), " bytes; at most ", limits.file_bytes, " are allowed"));
   }
-  auto document = kReaders[static_cast<size_t>(type - kTypes.data())](std::move(bytes), limits);
+  auto document = kReaders[static_cast<size_t>(type - kTypes.data())](std::move(bytes), limits,
+                                                                      target_language);
   if (!document.ok()) return document.status();
   if (absl::Status status = CheckTexts((*document)->texts(), limits); !status.ok()) return status;
   return document;

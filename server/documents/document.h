@@ -52,8 +52,10 @@ std::span<const DocumentType> DocumentTypes();
 const DocumentType* FindDocumentType(std::string_view file_name);
 
 // Reads a file. InvalidArgument says what is wrong with it, and begins with "file: ".
+// target_language: what a file that names its language is to say; empty: it stays as it is.
 absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_name,
                                                        std::string bytes,
-                                                       const DocumentLimits& limits);
+                                                       const DocumentLimits& limits,
+                                                       std::string_view target_language = {});
 
 }  // namespace millrace::server

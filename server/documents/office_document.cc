@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -16,16 +17,17 @@
 namespace millrace::server {
 namespace {
 
+using namespace std::literals::string_view_literals;
+
 // How a kind of office documents is laid out.
 struct Layout {
   std::string_view extension;
   std::string_view main_part;  // which every such document has
   std::string_view root;       // the element that it consists of
   bool (*has_text)(std::string_view part);
-  bool (*is_paragraph)(std::string_view element);
-  std::string_view skipped;  // an element whose paragraphs are not part of the document
-  std::vector<OfficeItem> (*read)(pugi::xml_node paragraph);
-  bool has_runs;
+  std::string_view skipped;  // an element whose paragraphs are not part of the document, if any
+  // Reads an element if it is a paragraph.
+  std::optional<OfficeParagraph> (*read)(pugi::xml_node element);
 };
 
 bool IsNumbered(std::string_view part, std::string_view before) {
@@ -35,33 +37,60 @@ bool IsNumbered(std::string_view part, std::string_view before) {
   return part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// Returns true for the charts and diagrams in the folder of a document.
+bool IsDrawnText(std::string_view part, std::string_view folder) {
+  if (!part.starts_with(folder)) return false;
+  part.remove_prefix(folder.size());
+  return IsNumbered(part, "charts/chart") || IsNumbered(part, "diagrams/data") ||
+         IsNumbered(part, "diagrams/drawing");
+}
+
 bool IsWordText(std::string_view part) {
   return part == "word/document.xml" || part == "word/footnotes.xml" ||
          part == "word/endnotes.xml" || part == "word/comments.xml" ||
-         IsNumbered(part, "word/header") || IsNumbered(part, "word/footer");
+         IsNumbered(part, "word/header") || IsNumbered(part, "word/footer") ||
+         IsDrawnText(part, "word/");
+}
+
+bool IsPresentationText(std::string_view part) {
+  return IsNumbered(part, "ppt/slides/slide") || IsNumbered(part, "ppt/notesSlides/notesSlide") ||
+         part.starts_with("ppt/comments/") || IsDrawnText(part, "ppt/");
 }
 
 bool IsOpenDocumentText(std::string_view part) {
   return part == "content.xml" || part == "styles.xml";
 }
 
-constexpr Layout kWord = {".docx",
-                          "word/document.xml",
-                          "w:document",
-                          IsWordText,
-                          [](std::string_view element) { return element == "w:p"; },
-                          "w:del",
-                          ReadWordItems,
-                          /*has_runs=*/true};
+// Returns the text of an element that has nothing else as a paragraph.
+OfficeParagraph ReadBareText(pugi::xml_node element) {
+  return {element, {{.text = element.text().get()}}, nullptr, /*keeps_space=*/true};
+}
+
+// Reads the paragraphs of Office Open XML, the labels of charts, and comments on slides.
+std::optional<OfficeParagraph> ReadOpenXml(pugi::xml_node element) {
+  const std::string_view name = element.name();
+  if (name == "w:p")
+    return OfficeParagraph(element, ReadWordItems(element), &kWordRuns, /*keeps_space=*/true);
+  if (name == "a:p")
+    return OfficeParagraph(element, ReadDrawingItems(element), &kDrawingRuns, /*keeps_space=*/true);
+  const bool is_label = name == "c:v" && element.parent().parent().name() == "c:strCache"sv;
+  if (is_label || name == "p:text") return ReadBareText(element);
+  return std::nullopt;
+}
+
+std::optional<OfficeParagraph> ReadOpenDocument(pugi::xml_node element) {
+  const std::string_view name = element.name();
+  if (name != "text:p" && name != "text:h") return std::nullopt;
+  return OfficeParagraph(element, ReadOpenDocumentItems(element), nullptr, /*keeps_space=*/false);
+}
+
+constexpr Layout kWord = {".docx", "word/document.xml", "w:document", IsWordText,
+                          "w:del", ReadOpenXml};
+constexpr Layout kSlides = {
+    ".pptx", "ppt/presentation.xml", "p:presentation", IsPresentationText, "", ReadOpenXml};
 constexpr Layout OpenDocumentLayout(std::string_view extension) {
-  return {extension,
-          "content.xml",
-          "office:document-content",
-          IsOpenDocumentText,
-          [](std::string_view element) { return element == "text:p" || element == "text:h"; },
-          "text:tracked-changes",
-          ReadOpenDocumentItems,
-          /*has_runs=*/false};
+  return {extension,          "content.xml",          "office:document-content",
+          IsOpenDocumentText, "text:tracked-changes", ReadOpenDocument};
 }
 constexpr Layout kTextLayout = OpenDocumentLayout(".odt");
 constexpr Layout kPresentationLayout = OpenDocumentLayout(".odp");
@@ -127,12 +156,11 @@ class OfficeDocument final : public Document {
     Part& part = parts_.emplace_back(Part{std::move(name), std::move(xml), {}});
     bool skip = false;
     for (pugi::xml_node node = *part.xml; node; node = NextNode(node, *part.xml, skip)) {
-      skip = layout_.skipped == node.name();
-      if (!layout_.is_paragraph(node.name())) continue;
-      OfficeParagraph paragraph(node, layout_.read(node), layout_.has_runs);
-      if (!paragraph.has_text()) continue;
-      texts_.push_back(paragraph.html());
-      part.paragraphs.push_back(std::move(paragraph));
+      skip = !layout_.skipped.empty() && layout_.skipped == node.name();
+      std::optional<OfficeParagraph> paragraph = layout_.read(node);
+      if (!paragraph || !paragraph->has_text()) continue;
+      texts_.push_back(paragraph->html());
+      part.paragraphs.push_back(*std::move(paragraph));
     }
   }
 
@@ -157,6 +185,11 @@ absl::StatusOr<std::unique_ptr<Document>> ReadOffice(std::string bytes,
 absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes,
                                                    const DocumentLimits& limits) {
   return ReadOffice(std::move(bytes), limits, kWord);
+}
+
+absl::StatusOr<std::unique_ptr<Document>> ReadPptx(std::string bytes,
+                                                   const DocumentLimits& limits) {
+  return ReadOffice(std::move(bytes), limits, kSlides);
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits) {

@@ -9,8 +9,9 @@
 namespace millrace::server {
 
 // Read the documents of office programs: zip archives of XML. All paragraphs are translated, also
-// those of tables, headers, footers, notes and comments; everything else stays.
+// those of tables, headers, footers, notes, comments, charts and diagrams; everything else stays.
 absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes, const DocumentLimits& limits);
+absl::StatusOr<std::unique_ptr<Document>> ReadPptx(std::string bytes, const DocumentLimits& limits);
 absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits);
 absl::StatusOr<std::unique_ptr<Document>> ReadOdp(std::string bytes, const DocumentLimits& limits);
 

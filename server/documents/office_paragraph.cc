@@ -1,19 +1,28 @@
 #include "server/documents/office_paragraph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <sstream>
 #include <utility>
+
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
 
 using ItemKind = OfficeItem::Kind;
 
-// Returns what a run's properties say of its look. Languages are not seen.
+// Returns what a run's properties say of its look. Languages and marks of an editor are not seen.
 std::string LookOf(pugi::xml_node properties) {
+  constexpr std::array<std::string_view, 6> kUnseen = {"lang", "altLang",  "dirty",
+                                                       "err",  "smtClean", "noProof"};
   std::ostringstream look;
+  for (const pugi::xml_attribute attribute : properties.attributes()) {
+    if (std::ranges::find(kUnseen, attribute.name()) == kUnseen.end())
+      look << attribute.name() << '=' << attribute.value() << ' ';
+  }
   for (const pugi::xml_node property : properties.children()) {
     const std::string_view name = property.name();
     if (name != "w:lang" && name != "w:noProof") property.print(look, "", pugi::format_raw);
@@ -48,8 +57,8 @@ bool IsProperties(pugi::xml_node node) { return std::string_view(node.name()).en
 }  // namespace
 
 OfficeParagraph::OfficeParagraph(pugi::xml_node paragraph, const std::vector<OfficeItem>& items,
-                                 bool has_runs)
-    : paragraph_(paragraph), has_runs_(has_runs), properties_(MostUsed(items)) {
+                                 const RunSyntax* runs, bool keeps_space)
+    : paragraph_(paragraph), runs_(runs), keeps_space_(keeps_space), properties_(MostUsed(items)) {
   AddItems(items, properties_);
 }
 
@@ -89,10 +98,13 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
 }
 
 void OfficeParagraph::AddText(std::string_view text, pugi::xml_node properties) {
-  while (has_runs_ && !text.empty()) {
-    const size_t begin = text.find("  ");
+  // In a run, a line break is a space.
+  const std::string_view breaks = runs_ != nullptr ? "\t" : "\t\n\r";
+  while (keeps_space_ && !text.empty()) {
+    size_t begin = std::min(text.find("  "), text.find_first_of(breaks));
     if (begin == std::string_view::npos) break;
-    const size_t end = std::min(text.find_first_not_of(' ', begin), text.size());
+    if (begin > 0 && text[begin - 1] == ' ') --begin;
+    const size_t end = std::min(text.find_first_not_of(StrCat(" ", breaks), begin), text.size());
     writer_.Text(text.substr(0, begin));
     writer_.Divider();
     marks_.push_back(
@@ -113,8 +125,8 @@ void OfficeParagraph::KeepNamespaces(pugi::xml_node node, pugi::xml_node place) 
 }
 
 pugi::xml_node OfficeParagraph::NewRun(pugi::xml_node parent, pugi::xml_node properties) const {
-  if (!has_runs_) return parent;
-  pugi::xml_node run = parent.append_child("w:r");
+  if (runs_ == nullptr) return parent;
+  pugi::xml_node run = parent.append_child(runs_->run);
   if (properties) KeepNamespaces(run.append_copy(properties), properties.parent());
   return run;
 }
@@ -123,9 +135,9 @@ void OfficeParagraph::AppendText(pugi::xml_node parent, pugi::xml_node propertie
                                  const std::string& text) const {
   if (text.empty()) return;
   pugi::xml_node run = NewRun(parent, properties);
-  if (has_runs_) {
-    run = run.append_child("w:t");
-    run.append_attribute("xml:space") = "preserve";
+  if (runs_ != nullptr) {
+    run = run.append_child(runs_->text);
+    if (runs_->marks_space) run.append_attribute("xml:space") = "preserve";
   }
   run.append_child(pugi::node_pcdata).set_value(text.c_str());
 }
@@ -194,6 +206,9 @@ void OfficeParagraph::Write(std::string_view translation) {
   for (const pugi::xml_node node : old) {
     if (!moved.contains(node)) paragraph.remove_child(node);
   }
+  if (const pugi::xml_node last =
+          runs_ != nullptr ? paragraph.child(runs_->last) : pugi::xml_node())
+    paragraph.append_move(last);
 }
 
 }  // namespace millrace::server

@@ -30,16 +30,30 @@ struct OfficeItem {
   std::vector<OfficeItem> inner = {};
 };
 
-// Returns the parts of a paragraph of WordprocessingML (w:p) and of OpenDocument (text:p, text:h).
+// Returns the parts of a paragraph of WordprocessingML (w:p), of DrawingML (a:p) and of
+// OpenDocument (text:p, text:h).
 std::vector<OfficeItem> ReadWordItems(pugi::xml_node paragraph);
+std::vector<OfficeItem> ReadDrawingItems(pugi::xml_node paragraph);
 std::vector<OfficeItem> ReadOpenDocumentItems(pugi::xml_node paragraph);
+
+// How text stands in a paragraph that consists of runs with properties.
+struct RunSyntax {
+  const char* run;
+  const char* text;
+  bool marks_space;  // with xml:space, where spaces at the ends of a text are to be kept
+  const char* last;  // the properties that stand behind all runs
+};
+inline constexpr RunSyntax kWordRuns = {"w:r", "w:t", true, ""};
+inline constexpr RunSyntax kDrawingRuns = {"a:r", "a:t", false, "a:endParaRPr"};
 
 // A paragraph, as text with a span for each part that looks different from most of its text. Its
 // document must outlive it.
 class OfficeParagraph {
  public:
-  // has_runs: text stands in runs with properties (w:r), as in WordprocessingML.
-  OfficeParagraph(pugi::xml_node paragraph, const std::vector<OfficeItem>& items, bool has_runs);
+  // runs: nullptr if text stands in the paragraph itself, as in OpenDocument.
+  // keeps_space: all white space is part of the text, as where there are runs.
+  OfficeParagraph(pugi::xml_node paragraph, const std::vector<OfficeItem>& items,
+                  const RunSyntax* runs, bool keeps_space);
 
   bool has_text() const { return writer_.has_text(); }
   const std::string& html() const { return writer_.html(); }
@@ -55,11 +69,11 @@ class OfficeParagraph {
     pugi::xml_node properties = {};  // of the text in the span, or of the run
     std::vector<pugi::xml_node> nodes = {};
     std::vector<pugi::xml_node> end_nodes = {};  // of a field
-    std::string spaces = {};                     // of a divider that is several spaces
+    std::string spaces = {};                     // of a divider that is white space
   };
 
   void AddItems(const std::vector<OfficeItem>& items, pugi::xml_node properties);
-  // Adds text of a run; several spaces in it divide it, as a tab does.
+  // Adds text; several spaces, tabs and line breaks in it divide it.
   void AddText(std::string_view text, pugi::xml_node properties);
   pugi::xml_node NewRun(pugi::xml_node parent, pugi::xml_node properties) const;
   void AppendText(pugi::xml_node parent, pugi::xml_node properties, const std::string& text) const;
@@ -70,7 +84,8 @@ class OfficeParagraph {
   void KeepNamespaces(pugi::xml_node node, pugi::xml_node place) const;
 
   const pugi::xml_node paragraph_;
-  const bool has_runs_;
+  const RunSyntax* const runs_;
+  const bool keeps_space_;
   pugi::xml_node properties_;  // of most of the text
   InlineWriter writer_;
   std::vector<Mark> marks_;

@@ -1,13 +1,19 @@
 #include "server/documents/po_document.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "models/core/strings.h"
 #include "models/text/trim.h"
+#include "server/documents/format_arguments.h"
+#include "server/documents/plural_forms.h"
 #include "server/documents/text_document.h"
 #include "server/documents/value_document.h"
 
@@ -62,11 +68,41 @@ std::string PoString(std::string_view text, std::string_view line_end) {
   return written + '"';
 }
 
+// Returns a translation that begins and ends with a line break if its source does, as gettext
+// demands.
+std::string WithLineBreaksOf(std::string_view source, std::string_view translation) {
+  while (!source.starts_with('\n') && translation.starts_with('\n')) translation.remove_prefix(1);
+  while (!source.ends_with('\n') && translation.ends_with('\n')) translation.remove_suffix(1);
+  return StrCat(source.starts_with('\n') && !translation.starts_with('\n') ? "\n" : "", translation,
+                source.ends_with('\n') && !translation.ends_with('\n') ? "\n" : "");
+}
+
+// Returns the value of a field of a header, up to the end of its line; nothing: it is not there.
+std::optional<std::string_view> HeaderField(std::string_view header, std::string_view name) {
+  for (size_t at = header.find(name); at != std::string_view::npos;
+       at = header.find(name, at + 1)) {
+    const size_t begin = at + name.size();
+    if (at > 0 && header[at - 1] != '\n') continue;
+    return models::Trim(header.substr(begin, header.find('\n', begin) - begin));
+  }
+  return std::nullopt;
+}
+
+// Replaces the value of a field in the lines of a header, as the file writes them.
+void SetHeaderField(std::string_view name, std::string_view value, std::string& lines) {
+  const size_t at = lines.find(StrCat("\"", name));
+  if (at == std::string::npos) return;
+  const size_t begin = at + 1 + name.size();
+  const size_t end = lines.find("\\n", begin);
+  if (end < lines.find('\n', begin)) lines.replace(begin, end - begin, StrCat(" ", value));
+}
+
 // Reads a catalogue line by line.
 class PoReader {
  public:
-  PoReader(std::string_view file, const DocumentLimits& limits)
+  PoReader(std::string_view file, const DocumentLimits& limits, std::string_view target_language)
       : line_end_(file.find("\r\n") != std::string_view::npos ? "\r\n" : "\n"),
+        target_language_(target_language),
         document_(std::make_unique<ValueDocument>(
             [line_end = line_end_](std::string_view text) { return PoString(text, line_end); },
             limits)) {}
@@ -93,7 +129,7 @@ class PoReader {
 
  private:
   struct MsgStr {
-    std::string_view keyword;
+    std::string keyword;
     std::string lines;  // as they are in the file
     PoText text;
   };
@@ -103,6 +139,7 @@ class PoReader {
     if (content.empty() || content.front() == '#') {
       FillEntry();
       current_ = nullptr;
+      if (content.starts_with("#,")) flags_ += content;
       Keep(line);
       return true;
     }
@@ -123,7 +160,7 @@ class PoReader {
   bool Begin(std::string_view keyword) {
     if (keyword.starts_with("msgstr")) {
       if (!has_id_) return false;
-      current_ = &msgstrs_.emplace_back(MsgStr{keyword, {}, {}}).text;
+      current_ = &msgstrs_.emplace_back(MsgStr{std::string(keyword), {}, {}}).text;
       return true;
     }
     FillEntry();
@@ -151,6 +188,70 @@ class PoReader {
     charset_ = models::Trim(header.substr(begin, header.find('\n', begin) - begin));
   }
 
+  // Reads the language and the plural forms of the header, and writes those of the target language
+  // where it names none or others.
+  void ReadHeader(MsgStr& header) {
+    ReadCharset(header.text.value);
+    const auto language = HeaderField(header.text.value, "Language:");
+    const auto plural = HeaderField(header.text.value, "Plural-Forms:");
+    if (plural) {
+      const size_t at = plural->find("nplurals=");
+      const std::string_view count = at == std::string_view::npos
+                                         ? ""
+                                         : plural->substr(at + 9, plural->find(';', at) - at - 9);
+      if (!absl::SimpleAtoi(View(models::Trim(count)), &forms_) || forms_ > kMostForms) forms_ = 0;
+    }
+    const auto base = [](std::string_view name) {
+      return absl::AsciiStrToLower(View(name.substr(0, name.find_first_of("-_@"))));
+    };
+    const bool is_other = language && base(*language) != base(target_language_);
+    if (target_language_.empty() || (!is_other && (!plural || forms_ > 0))) return;
+    std::string name(target_language_);
+    std::ranges::replace(name, '-', '_');
+    if (is_other) SetHeaderField("Language:", name, header.lines);
+    const PluralForms known = PluralFormsOf(target_language_);
+    if (known.count == 0) return;
+    forms_ = known.count;
+    SetHeaderField("Plural-Forms:", StrCat("nplurals=", known.count, "; plural=", known.rule, ";"),
+                   header.lines);
+  }
+
+  // Gives an entry whose plural forms are all empty as many of them as the language has.
+  void CountForms() {
+    const bool is_empty = std::ranges::all_of(
+        msgstrs_, [](const MsgStr& msgstr) { return msgstr.text.value.empty(); });
+    if (plural_.value.empty() || plural_.has_control || id_.has_control || forms_ == 0 ||
+        !is_empty || msgstrs_.empty() || msgstrs_.front().text.has_control)
+      return;
+    if (msgstrs_.size() < forms_ && !msgstrs_.back().lines.ends_with('\n'))
+      msgstrs_.back().lines += line_end_;
+    while (msgstrs_.size() > forms_) msgstrs_.pop_back();
+    for (size_t i = msgstrs_.size(); i < forms_; ++i)
+      msgstrs_.push_back({StrCat("msgstr[", i, "]"), line_end_, {}});
+  }
+
+  // Writes a translation of `source`. One that would make a program read other arguments than it
+  // is given is left out.
+  static std::string Write(std::string_view source, std::string_view translation, bool is_format,
+                           bool may_number, std::string_view line_end) {
+    std::string text = WithLineBreaksOf(source, translation);
+    if (is_format) text = WithArgumentsOf(source, text, may_number).value_or("");
+    return PoString(text, line_end);
+  }
+
+  void AddText(const std::string& source) {
+    const auto has = [this](std::string_view flag) {
+      return flags_.find(StrCat(" ", flag)) != std::string::npos;
+    };
+    const bool may_number = has("c-format") || has("objc-format") || has("php-format");
+    const bool is_format = may_number || has("python-format");
+    document_->Add(
+        source, PoString(source, line_end_),
+        [source, is_format, may_number, line_end = line_end_](std::string_view translation) {
+          return Write(source, translation, is_format, may_number, line_end);
+        });
+  }
+
   // "CHARSET" is what stands there until somebody has translated. The bytes are UTF-8 in any case.
   absl::Status CheckCharset() const {
     constexpr std::string_view kAllowed[] = {"", "UTF-8", "CHARSET", "ASCII", "US-ASCII"};
@@ -163,7 +264,8 @@ class PoReader {
 
   // Writes the msgstr of the entry that ends here.
   void FillEntry() {
-    if (has_id_ && id_.value.empty() && !msgstrs_.empty()) ReadCharset(msgstrs_.front().text.value);
+    if (has_id_ && id_.value.empty() && !msgstrs_.empty()) ReadHeader(msgstrs_.front());
+    CountForms();
     for (const MsgStr& msgstr : msgstrs_) {
       if (document_->is_full()) break;
       // A language with one form for all numbers needs that of many.
@@ -177,17 +279,21 @@ class PoReader {
       }
       Keep(msgstr.keyword);
       Keep(" ");
-      document_->Add(source.value, PoString(source.value, line_end_));
+      AddText(source.value);
       if (msgstr.lines.ends_with('\n')) Keep(line_end_);
     }
     if (!msgstrs_.empty()) {
       has_id_ = false;
       current_ = nullptr;
+      flags_.clear();
     }
     msgstrs_.clear();
   }
 
+  static constexpr size_t kMostForms = 16;
+
   const std::string line_end_;
+  const std::string_view target_language_;
   std::unique_ptr<ValueDocument> document_;
   PoText context_;
   PoText id_;
@@ -196,14 +302,17 @@ class PoReader {
   PoText* current_ = nullptr;  // A string without a keyword continues this one.
   bool has_id_ = false;
   std::string charset_;
+  std::string flags_;  // of the entry
+  size_t forms_ = 0;   // plural forms that the header names; 0: none
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits& limits,
+                                                 std::string_view target_language) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
-  PoReader reader(bytes, limits);
+  PoReader reader(bytes, limits, target_language);
   reader.Keep(*mark);
   if (absl::Status status = reader.Read(bytes); !status.ok()) return status;
   return reader.Finish();

@@ -23,7 +23,8 @@ class ValueDocument final : public Document {
   // Appends bytes that stay.
   void Keep(std::string_view bytes);
   // Appends a value that is written as `source` now; a text that comes back unchanged keeps it.
-  void Add(std::string text, std::string_view source);
+  // write: for this value, instead of that of the document.
+  void Add(std::string text, std::string_view source, Writer write = nullptr);
   // Returns true once the texts are beyond the limits. Nothing more is kept then.
   bool is_full() const { return is_full_; }
 
@@ -36,6 +37,7 @@ class ValueDocument final : public Document {
   const DocumentLimits limits_;
   std::vector<std::string> texts_;
   std::vector<std::string> sources_;  // The spelling of each text in the file.
+  std::vector<Writer> writers_;       // of each text; empty: that of the document
   std::vector<std::string> before_;   // the bytes before each text
   std::string after_;                 // the bytes behind the last text
   size_t text_bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 
@@ -69,6 +70,17 @@ std::string WriteXml(const pugi::xml_document& document) {
   StringWriter writer;
   document.save(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
   return writer.Take();
+}
+
+std::string WriteXmlAs(std::string_view source, const pugi::xml_document& document) {
+  const pugi::xml_node root = document.document_element();
+  const size_t begin = static_cast<size_t>(root.offset_debug()) - 1;  // of its <
+  StringWriter writer;
+  root.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
+  std::string body = writer.Take();
+  if (source.find("\r\n") != std::string_view::npos) absl::StrReplaceAll({{"\n", "\r\n"}}, &body);
+  const size_t end = source.find_last_not_of(" \t\r\n") + 1;
+  return StrCat(source.substr(0, begin), body, source.substr(end));
 }
 
 bool HasValidNames(std::string_view xml) {

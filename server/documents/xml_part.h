@@ -19,6 +19,10 @@ absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadXml(std::string_view par
 // Returns the document as it was written, but for what was changed.
 std::string WriteXml(const pugi::xml_document& document);
 
+// Returns the same for a document that was read from `source`: with the line ends of `source`, and
+// with what it has before and behind its outermost element.
+std::string WriteXmlAs(std::string_view source, const pugi::xml_document& document);
+
 // Returns true for well-formed XML that declares the prefixes of its names, as every reader of
 // office documents demands.
 bool HasValidNames(std::string_view xml);

@@ -21,8 +21,8 @@ namespace {
 
 constexpr DocumentLimits kLimits = {.file_bytes = 64 << 10, .xml_bytes = 64 << 10};
 
-// Returns a zip archive with one entry.
-std::string Packed(const char* name, std::string_view content) {
+// Returns a zip archive with one entry, and an empty one.
+std::string Packed(const char* name, std::string_view content, const char* empty = nullptr) {
   zip_source_t* source = zip_source_buffer_create(nullptr, 0, 0, nullptr);
   zip_source_keep(source);
   zip_t* archive = zip_open_from_source(source, ZIP_TRUNCATE, nullptr);
@@ -30,6 +30,8 @@ std::string Packed(const char* name, std::string_view content) {
   const zip_int64_t index = zip_file_add(archive, name, entry, 0);
   Require(index == 0, "no entry");
   zip_set_file_compression(archive, 0, ZIP_CM_STORE, 0);
+  if (empty != nullptr)
+    zip_file_add(archive, empty, zip_source_buffer(archive, nullptr, 0, 0), ZIP_FL_ENC_UTF_8);
   Require(zip_close(archive) == 0, "no archive");
   zip_source_open(source);
   zip_stat_t all;
@@ -61,7 +63,8 @@ void Try(std::string_view name, const std::string& bytes, const Translator& tran
   Require(again.ok(), "a translation that cannot be read");
   // In subtitles, a line that is broken elsewhere may look as if another sentence began, and what
   // is filled in of a catalogue is not to be translated any more.
-  const bool keeps_number = name != "a.srt" && name != "a.vtt" && name != "a.po";
+  const bool keeps_number =
+      name != "a.srt" && name != "a.vtt" && name != "a.po" && name != "a.xliff";
   Require(!keeps_number || (*again)->texts().size() == texts, "another number of texts");
 }
 
@@ -111,6 +114,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'p':
       TryAll("a.po", bytes);
+      break;
+    case 'x':
+      TryAll("a.xliff", bytes);
+      break;
+    case 'P':
+      TryAll("a.pptx", Packed("ppt/slides/slide1.xml", bytes, "ppt/presentation.xml"));
+      break;
+    case 'E':
+      TryAll("a.epub", Packed("META-INF/container.xml", bytes));
       break;
     case 'D':
       TryAll("a.docx", Packed("word/document.xml", bytes));

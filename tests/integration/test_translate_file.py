@@ -3,9 +3,14 @@
 import contextlib
 import io
 import json
+import random
+import re
+import shutil
 import socket
+import subprocess
 import sys
 import zipfile
+from xml.etree import ElementTree
 
 import docx
 import odf.opendocument
@@ -44,7 +49,8 @@ def over_grpc(daemon, text):
 def test_settings_name_the_formats(daemon):
     settings = daemon.http("/frontend/settings")[1]
     assert settings["filesTranslation"] is True
-    assert settings["supportedFilesFormat"] == [".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp", ".json", ".po"]
+    assert settings["supportedFilesFormat"] == [
+        ".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"]
 
 
 def test_text(daemon):
@@ -171,6 +177,83 @@ def test_odt(daemon):
     assert zipfile.ZipFile(io.BytesIO(file.content)).infolist()[0].filename == "mimetype"
 
 
+def packed(entries):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content, zipfile.ZIP_STORED if name == "mimetype" else None)
+    return held.getvalue()
+
+
+def unpacked(file):
+    archive = zipfile.ZipFile(io.BytesIO(file.content))
+    assert archive.testzip() is None
+    return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+SLIDE = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"
+ xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><p:cSld><a:p><a:pPr lvl="1"/><a:r><a:rPr lang="en-US"/>
+<a:t>{}</a:t></a:r><a:endParaRPr lang="en-US"/></a:p></p:cSld></p:sld>"""
+
+
+def test_pptx(daemon):
+    others = {"[Content_Types].xml": "<Types/>", "ppt/presentation.xml": "<p:presentation xmlns:p='p'/>",
+              "ppt/media/image1.png": random.Random(1).randbytes(300_000)}   # most of the archive stays as it is
+    file = translate(daemon, "talk.pptx", packed(others | {"ppt/slides/slide1.xml": SLIDE.format(HEADING),
+                                                           "ppt/notesSlides/notesSlide1.xml": SLIDE.format(SENTENCE)}))
+    assert file.headers["Content-Type"] == "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+    archive = zipfile.ZipFile(io.BytesIO(file.content))
+    for part, text in (("ppt/slides/slide1.xml", HEADING), ("ppt/notesSlides/notesSlide1.xml", SENTENCE)):
+        [paragraph] = ElementTree.fromstring(archive.read(part)).iter("{http://schemas.openxmlformats.org/drawingml/2006/main}p")
+        assert [child.tag.split("}")[1] for child in paragraph] == ["pPr", "r", "endParaRPr"]
+        assert "".join(paragraph.itertext()).strip() == over_grpc(daemon, text)
+    assert archive.read("ppt/media/image1.png") == others["ppt/media/image1.png"]
+
+
+def test_epub(daemon):
+    chapter = ('<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><title/>'
+               f'<style>p {{}}</style></head><body><h1 id="a">{HEADING}</h1><p>{SENTENCE}<br/><a id="p1"/></p></body></html>')
+    book = {"mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container><rootfile full-path="O/book.opf"/></container>',
+            "O/book.opf": '<package><item href="one%20two.xhtml" media-type="application/xhtml+xml"/></package>',
+            "O/one two.xhtml": chapter, "O/a.css": "p {}"}
+    file = translate(daemon, "book.epub", packed(book))
+    translated = chapter.replace(HEADING, over_grpc(daemon, HEADING)).replace(SENTENCE, over_grpc(daemon, SENTENCE))
+    assert unpacked(file) == book | {"O/one two.xhtml": translated}
+    first = zipfile.ZipFile(io.BytesIO(file.content)).infolist()[0]
+    assert first.filename == "mimetype" and first.compress_type == zipfile.ZIP_STORED
+
+
+def test_xliff(daemon):
+    source = ('<?xml version="1.0" encoding="UTF-8"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
+              '  <file source-language="en"><body>\n    <trans-unit id="1">\n      <source>Open <x id="INTERPOLATION"/> now.</source>'
+              f'\n    </trans-unit>\n    <trans-unit id="2"><source>{HEADING}</source><target>Pronto</target></trans-unit>\n'
+              '  </body></file>\n</xliff>\n')
+    text = translate(daemon, "messages.xlf", source.encode()).text
+    [target] = re.findall(r"\n      <target [^>]*>([^\n]*)</target>\n", text)
+    assert target.count('<x id="INTERPOLATION"/>') == 1 and "Open" not in target
+    assert re.sub(r"\n      <target .*", "", text).replace(' target-language="pt"', "") == source
+
+
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="needs msgfmt of gettext")
+def test_msgfmt_takes_a_translated_catalogue(daemon, tmp_path):
+    head = ('msgid ""\nmsgstr ""\n"Project-Id-Version: a\\n"\n"PO-Revision-Date: 2026-01-01 00:00+0000\\n"\n"Last-Translator: a <a@b.c>\\n"\n'
+            '"Language-Team: a <a@b.c>\\n"\n"Language: \\n"\n"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
+            '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n')
+    formats = ["Copied %d files to %s.", "%s: line %d: no such word", "%.1f%% of %s are left", "The file %s is older than %s by %d days"]
+    entries = [f'#, c-format\nmsgid "{text}"\nmsgstr ""\n' for text in formats]
+    entries += ['#, c-format\nmsgid "%d file was found"\nmsgid_plural "%d files were found"\nmsgstr[0] ""\nmsgstr[1] ""\n',
+                'msgid "\\nThe house is red.\\n"\nmsgstr ""\n', 'msgid "The first line.\\nThe second line.\\n"\nmsgstr ""\n',
+                '#, python-format\nmsgid "%(name)s has %(count)d books"\nmsgstr ""\n',
+                '#~ msgid "Old"\n#~ msgstr ""\n']
+    path = tmp_path / "pt.po"
+    path.write_bytes(translate(daemon, "pt.po", "\n".join([head, *entries]).encode()).content)
+    done = subprocess.run(["msgfmt", "--check", "--statistics", "-o", tmp_path / "pt.mo", path], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0 and "8 translated messages" in done.stderr, done.stderr + path.read_text()
+
+
 def zipped(**entries):
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -190,6 +273,12 @@ BAD = {
     "much XML": ("a.odt", zipped(content=b" " * 500_000 + json.dumps(list(range(900_000))).encode()), ["content.xml", "4194304"]),
     "entities": ("a.odt", zipped(content='<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'), ["DOCTYPE"]),
     "deep XML": ("a.odt", zipped(content="<a>" * 1000 + "x" + "</a>" * 1000), ["deeper than 256"]),
+    "slides that are none": ("a.pptx", zipped(word__document="<a/>"), ["no ppt/presentation.xml"]),
+    "a book that is none": ("a.epub", zipped(word__document="<a/>"), ["no META-INF/container.xml"]),
+    "a book whose text is far away": (
+        "a.epub", packed({"META-INF/container.xml": '<a><rootfile full-path="../../etc/passwd"/></a>'}), ["no package document"]),
+    "an XLIFF of entities": ("a.xlf", b'<!DOCTYPE a [<!ENTITY b "c">]><xliff version="1.2"/>', ["DOCTYPE"]),
+    "another XML": ("a.xliff", b"<a/>", ["no element xliff"]),
     "broken XML": ("a.odt", zipped(content="<a>"), ["content.xml", "well-formed"]),
 }
 

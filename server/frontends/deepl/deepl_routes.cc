@@ -334,7 +334,8 @@ class DeepLRoutes {
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
     DocumentLimits limits;
     limits.characters = services_.max_translate_characters;
-    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits);
+    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits,
+                               wanted->translation.input.target_language);
     if (!opened.ok()) return opened.status();
     document = *std::move(opened);
     models::TranslateInput& input = wanted->translation.input;

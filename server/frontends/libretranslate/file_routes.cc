@@ -98,7 +98,8 @@ class FileRoutes {
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
     DocumentLimits limits = kLimits;
     limits.characters = services_.max_translate_characters;
-    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits);
+    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits,
+                               translation.input.target_language);
     if (!opened.ok()) return opened.status();
     document = *std::move(opened);
     translation.input.texts.assign(document->texts().begin(), document->texts().end());

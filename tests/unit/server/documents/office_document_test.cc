@@ -280,6 +280,172 @@ TEST(Odt, SeveralSpacesDivideTheText) {
   EXPECT_THAT(TextsOf("a.odt", Odt(body)), Contains("Name:<br id=0/>Price: <br id=1/>x"));
 }
 
+std::string Slide(const std::string& body) {
+  return absl::StrCat("<p:sld xmlns:p=\"p\" xmlns:a=\"a\" xmlns:r=\"r\"><p:txBody>", body,
+                      "</p:txBody></p:sld>");
+}
+std::string Pptx(const std::string& body, ZipEntries others = {}) {
+  others.insert(others.begin(), {{"[Content_Types].xml", "<Types/>"},
+                                 {"ppt/presentation.xml", "<p:presentation/>"},
+                                 {"ppt/slides/slide1.xml", Slide(body)}});
+  return Packed(others);
+}
+std::string SlideAfter(const std::string& body, const std::string& translation) {
+  const std::string all =
+      EntryOf(Translated("a.pptx", Pptx(body), [&](const std::string&) { return translation; }),
+              "ppt/slides/slide1.xml");
+  const size_t begin = all.find("<p:txBody>") + 10;
+  return all.substr(begin, all.find("</p:txBody>") - begin);
+}
+
+TEST(Pptx, RunsFollowTheirWordsAndTheEndOfTheParagraphStaysLast) {
+  const std::string body =
+      "<a:p><a:pPr lvl=\"1\"/><a:r><a:rPr lang=\"en-US\" dirty=\"0\"/><a:t>The </a:t></a:r><a:r>"
+      "<a:rPr lang=\"en-US\" b=\"1\"/><a:t>red</a:t></a:r><a:r><a:rPr lang=\"en-GB\"/><a:t> car"
+      "</a:t></a:r><a:br/><a:fld id=\"{1}\" type=\"slidenum\"><a:t>1</a:t></a:fld>"
+      "<a:endParaRPr lang=\"en-US\"/></a:p>";
+  EXPECT_THAT(TextsOf("a.pptx", Pptx(body)), ElementsAre("The <g0>red</g0> car<br id=1/><x2/>"));
+  EXPECT_EQ(SlideAfter(body, "O carro <g0>vermelho</g0><br id=1/><x2/>"),
+            "<a:p><a:pPr lvl=\"1\"/><a:r><a:rPr lang=\"en-US\" dirty=\"0\"/><a:t>O carro "
+            "</a:t></a:r><a:r>"
+            "<a:rPr lang=\"en-US\" b=\"1\"/><a:t>vermelho</a:t></a:r><a:br/>"
+            "<a:fld id=\"{1}\" type=\"slidenum\"><a:t>1</a:t></a:fld>"
+            "<a:endParaRPr lang=\"en-US\"/></a:p>");
+}
+
+TEST(Pptx, NotesChartsDiagramsAndCommentsAreTranslated) {
+  const std::string paragraph = "<a:p><a:r><a:t>Words</a:t></a:r></a:p>";
+  const std::string label =
+      "<c:strCache><c:ptCount val=\"1\"/><c:pt><c:v>North</c:v></c:pt></c:strCache>"
+      "<c:numCache><c:pt><c:v>12</c:v></c:pt></c:numCache>";
+  const std::string bytes =
+      Pptx("", {{"ppt/notesSlides/notesSlide1.xml", Slide(paragraph)},
+                {"ppt/charts/chart1.xml", "<c:chart>" + paragraph + label + "</c:chart>"},
+                {"ppt/diagrams/data1.xml", "<d>" + paragraph + "</d>"},
+                {"ppt/comments/comment1.xml", "<p:cm><p:text>Remark</p:text></p:cm>"},
+                {"ppt/slideLayouts/slideLayout1.xml", Slide(paragraph)}});
+  EXPECT_THAT(TextsOf("a.pptx", bytes), ElementsAre("Words", "Words", "North", "Words", "Remark"));
+  const std::string after = Translated("a.pptx", bytes, Saying("North", "Norte"));
+  EXPECT_THAT(EntryOf(after, "ppt/charts/chart1.xml"), HasSubstr("<c:v>Norte</c:v>"));
+  EXPECT_THAT(EntryOf(after, "ppt/charts/chart1.xml"), HasSubstr("<c:v>12</c:v>"));
+}
+
+TEST(Docx, ChartsAreTranslated) {
+  EXPECT_THAT(TextsOf("a.docx", Docx("", {{"word/charts/chart1.xml",
+                                           "<c:c><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:c>"}})),
+              ElementsAre("Sales"));
+}
+
+TEST(Docx, ATabWithinTextDividesIt) {
+  EXPECT_THAT(TextsOf("a.docx", Docx("<w:p><w:r><w:t>Name\tPrice</w:t></w:r></w:p>")),
+              ElementsAre("Name<br id=0/>Price"));
+}
+
+// A random part of a paragraph of DrawingML.
+std::string RandomSlideItem(std::mt19937& random) {
+  switch (random() % 7) {
+    case 0:
+      return "<a:br><a:rPr b=\"1\"/></a:br>";
+    case 1:
+      return "<a:fld id=\"{1}\" type=\"slidenum\"><a:rPr/><a:t>1</a:t></a:fld>";
+    case 2:
+      return "<a:r xmlns:n=\"urn:n\"><a:rPr b=\"1\"><n:glow/></a:rPr><a:t>bold  words</a:t></a:r>";
+    case 3:
+      return "<a:r><a:rPr><a:hlinkClick r:id=\"r1\"/></a:rPr><a:t>a &lt;link&gt;\tx</a:t></a:r>";
+    case 4:
+      return "<n:AlternateContent xmlns:n=\"urn:n\"><n:Choice/></n:AlternateContent>";
+    default:
+      return "<a:r><a:t>The house is red. </a:t></a:r>";
+  }
+}
+
+TEST(Pptx, OfAnyShapeIsValidAfterAnyTranslation) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    std::string body = "<a:p>";
+    if (random() % 2 == 0) body += "<a:pPr/>";
+    for (size_t i = random() % 8; i > 0; --i) body += RandomSlideItem(random);
+    if (random() % 2 == 0) body += "<a:endParaRPr/>";
+    body += "</a:p>";
+    ASSERT_TRUE(HasValidNames(Slide(body))) << body;
+    const Translator translate = [&](const std::string& text) {
+      const size_t cut = random() % (text.size() + 1);
+      return random() % 2 == 0 ? text : text.substr(cut) + text.substr(0, cut);
+    };
+    const std::string after =
+        EntryOf(Translated("a.pptx", Pptx(body), translate), "ppt/slides/slide1.xml");
+    ASSERT_TRUE(HasValidNames(after)) << body << "\n" << after;
+    const auto count = [](const std::string& text, const std::string& part) {
+      size_t found = 0;
+      for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+      return found;
+    };
+    for (const char* part : {"<a:br", "<a:fld", "AlternateContent ", "<a:pPr", "<a:endParaRPr"})
+      ASSERT_EQ(count(after, part), count(body, part)) << part << "\n" << body << "\n" << after;
+    // The order that the schema demands.
+    ASSERT_TRUE(after.find("<a:pPr") == after.npos || after.find("<a:p><a:pPr") != after.npos);
+    ASSERT_TRUE(after.find("<a:endParaRPr") == after.npos ||
+                after.find("<a:endParaRPr/></a:p>") != after.npos)
+        << after;
+  }
+}
+
+// A random part of a paragraph of OpenDocument.
+std::string RandomOpenDocumentItem(std::mt19937& random, int depth) {
+  const auto items = [&] {
+    std::string all;
+    for (size_t i = random() % 3; depth > 0 && i > 0; --i)
+      all += RandomOpenDocumentItem(random, depth - 1);
+    return all;
+  };
+  switch (random() % 9) {
+    case 0:
+      return absl::StrCat("<text:span xmlns:n=\"urn:n\" n:a=\"1\">", items(), "</text:span>");
+    case 1:
+      return absl::StrCat("<text:a>", items(), "<n:x xmlns:n=\"urn:n\"/></text:a>");
+    case 2:
+      return "<text:s text:c=\"3\"/><text:tab/>";
+    case 3:
+      return "<text:note><text:note-body><text:p>A note.</text:p></text:note-body></text:note>";
+    case 4:
+      return "<text:change-start text:change-id=\"c\"/>new<text:change-end text:change-id=\"c\"/>";
+    case 5:
+      return "<text:bookmark-start text:name=\"b\"/>here<text:bookmark-end text:name=\"b\"/>";
+    case 6:
+      return "<text:page-number>1</text:page-number> <text:line-break/>";
+    case 7:
+      return absl::StrCat("<n:frame xmlns:n=\"urn:n\"><n:box><text:p>", items(),
+                          "</text:p></n:box></n:frame>");
+    default:
+      return "The house &amp; is red. ";
+  }
+}
+
+TEST(Odt, OfAnyShapeIsValidAfterAnyTranslation) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 2000; ++round) {
+    std::string body = "<text:p>";
+    for (size_t i = random() % 8; i > 0; --i) body += RandomOpenDocumentItem(random, 3);
+    body += "</text:p>";
+    ASSERT_TRUE(HasValidNames(Content(body))) << body;
+    const Translator translate = [&](const std::string& text) {
+      const size_t cut = random() % (text.size() + 1);
+      return random() % 2 == 0 ? text : text.substr(cut) + text.substr(0, cut);
+    };
+    const std::string after = EntryOf(Translated("a.odt", Odt(body), translate), "content.xml");
+    ASSERT_TRUE(HasValidNames(after)) << body << "\n" << after;
+    const auto count = [](const std::string& text, const std::string& part) {
+      size_t found = 0;
+      for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+      return found;
+    };
+    for (const char* part :
+         {"<text:tab", "<text:note-body", "<text:change-start", "<text:change-end",
+          "<text:bookmark-start", "<text:page-number", "<text:p", "<n:frame"})
+      ASSERT_EQ(count(after, part), count(body, part)) << part << "\n" << body << "\n" << after;
+  }
+}
+
 // A random part of a paragraph of WordprocessingML: runs, links, tracked changes, anchors, fields,
 // with namespaces declared at any of them.
 std::string RandomWordItem(std::mt19937& random, int depth) {

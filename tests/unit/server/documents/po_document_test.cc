@@ -98,5 +98,66 @@ TEST(PoDocument, AFewBytesStandForNoMoreThanTheLimits) {
   EXPECT_EQ(Translated("a.po", header, Same), header);
 }
 
+// The file in another language, each text translated by `translate`.
+std::string InLanguage(const std::string& language, const std::string& bytes,
+                       const Translator& translate) {
+  auto document = OpenDocument("a.po", bytes, {}, language);
+  if (!document.ok()) return std::string(document.status().message());
+  std::vector<std::string> translations;
+  for (const std::string& text : (*document)->texts()) translations.push_back(translate(text));
+  return *(*document)->Render(std::move(translations));
+}
+
+std::string Header(const std::string& language, const std::string& forms) {
+  return "msgid \"\"\nmsgstr \"\"\n\"Language: " + language + "\\n\"\n\"Plural-Forms: " + forms +
+         "\\n\"\n\n";
+}
+
+TEST(PoDocument, ThereAreAsManyPluralFormsAsTheLanguageHas) {
+  const std::string ids = "msgid \"a\"\nmsgid_plural \"b\"\n";
+  const std::string two = ids + "msgstr[0] \"\"\nmsgstr[1] \"\"\n";
+  const std::string none = Header("", "nplurals=INTEGER; plural=EXPRESSION;");
+  EXPECT_EQ(InLanguage("ja", none + two, Marked),
+            Header("ja", "nplurals=1; plural=0;") + ids + "msgstr[0] \"<b>\"\n");
+  const std::string russian = InLanguage("ru", none + two, Marked);
+  EXPECT_THAT(russian, HasSubstr("Language: ru\\n\"\n\"Plural-Forms: nplurals=3; plural=(n%10==1"));
+  EXPECT_THAT(russian, HasSubstr("msgstr[0] \"<a>\"\nmsgstr[1] \"<b>\"\nmsgstr[2] \"<b>\"\n"));
+  // A header for the language is left as it is.
+  const std::string own = Header("pt", "nplurals=3; plural=n;");
+  EXPECT_EQ(InLanguage("pt-BR", own + two, Marked),
+            own + ids + "msgstr[0] \"<a>\"\nmsgstr[1] \"<b>\"\nmsgstr[2] \"<b>\"\n");
+  EXPECT_THAT(InLanguage("pt-BR", Header("en", "nplurals=2; plural=(n != 1);") + two, Marked),
+              HasSubstr("Language: pt_BR\\n\"\n\"Plural-Forms: nplurals=2; plural=(n > 1);"));
+}
+
+TEST(PoDocument, LineBreaksAtTheEndsAreThoseOfTheSource) {
+  const auto after = [](const std::string& source, const std::string& translation) {
+    return Translated("a.po", "msgid \"" + source + "\"\nmsgstr \"\"\n",
+                      [&](const std::string&) { return translation; });
+  };
+  EXPECT_THAT(after("\\nA\\n", "B"), HasSubstr("msgstr \"\"\n\"\\n\"\n\"B\\n\"\n"));
+  EXPECT_THAT(after("A", "\nB\n"), HasSubstr("msgstr \"B\"\n"));
+}
+
+TEST(PoDocument, AFormatStringTakesTheArgumentsOfItsSource) {
+  const auto after = [](const std::string& flag, const std::string& source,
+                        const std::string& translation) {
+    return Translated("a.po", "#, " + flag + "\nmsgid \"" + source + "\"\nmsgstr \"\"\n",
+                      [&](const std::string&) { return translation; });
+  };
+  EXPECT_THAT(after("c-format", "%d files in %s", "Em %s, %d"),
+              HasSubstr("msgstr \"Em %2$s, %1$d\""));
+  EXPECT_THAT(after("c-format", "%s in %s", "em %s, %s"), HasSubstr("msgstr \"em %s, %s\""));
+  EXPECT_THAT(after("c-format", "%1$d in %2$s", "em %2$s, %1$d"),
+              HasSubstr("msgstr \"em %2$s, %1$d\""));
+  EXPECT_THAT(after("c-format", "%d%% of %s", "%s, %d%%"), HasSubstr("msgstr \"%2$s, %1$d%%\""));
+  EXPECT_THAT(after("c-format", "%d files", "arquivos"), HasSubstr("msgstr \"\""));
+  EXPECT_THAT(after("c-format", "all of it", "100% de tudo"), HasSubstr("msgstr \"\""));
+  EXPECT_THAT(after("fuzzy, python-format", "%d in %s", "%s: %d"), HasSubstr("msgstr \"\""));
+  EXPECT_THAT(after("python-format", "%(a)d in %(b)s", "%(b)s: %(a)d"),
+              HasSubstr("msgstr \"%(b)s: %(a)d\""));
+  EXPECT_THAT(after("no-c-format", "100% of it", "100% d"), HasSubstr("msgstr \"100% d\""));
+}
+
 }  // namespace
 }  // namespace millrace::server

@@ -176,7 +176,7 @@ TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
   EXPECT_EQ(
       settings["supportedFilesFormat"],
       json::parse(
-          R"([".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".odt", ".odp", ".json", ".po"])"));
+          R"([".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"])"));
   EXPECT_EQ(settings["language"]["source"]["code"], "en");
   EXPECT_EQ(settings["language"]["target"]["name"], "Portuguese");
   EXPECT_EQ(json::parse(SettingsBody({}, false))["language"]["source"]["code"], "en");

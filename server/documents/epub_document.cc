@@ -1,0 +1,164 @@
+#include "server/documents/epub_document.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/core/strings.h"
+#include "pugixml.hpp"
+#include "server/documents/text_document.h"
+#include "server/documents/xml_part.h"
+#include "server/documents/zip_archive.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr std::string_view kContainer = "META-INF/container.xml";
+
+// Returns an address within the archive as the name of an entry: relative to the folder of the
+// entry that has it, without its fragment, with %20 as a space.
+std::string EntryName(std::string_view folder, std::string_view address) {
+  address = address.substr(0, address.find('#'));
+  std::string path(folder);
+  const auto hex = [](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    const char small = static_cast<char>(c | 0x20);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+  };
+  for (size_t at = 0; at < address.size(); ++at) {
+    const bool is_escape = address[at] == '%' && at + 2 < address.size() &&
+                           hex(address[at + 1]) >= 0 && hex(address[at + 2]) >= 0;
+    path += is_escape ? static_cast<char>(hex(address[at + 1]) * 16 + hex(address[at + 2]))
+                      : address[at];
+    if (is_escape) at += 2;
+  }
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, slash);
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+    if (part == "..") {
+      if (!parts.empty()) parts.pop_back();
+    } else if (!part.empty() && part != ".") {
+      parts.push_back(part);
+    }
+  }
+  std::string name;
+  for (const std::string_view part : parts) name += StrCat(name.empty() ? "" : "/", part);
+  return name;
+}
+
+// Returns the name of an element without the prefix of its namespace.
+bool IsNamed(pugi::xml_node node, std::string_view local_name) {
+  const std::string_view name = node.name();
+  return name.substr(name.find(':') + 1) == local_name;  // npos + 1 is the beginning
+}
+
+class EpubDocument final : public Document {
+ public:
+  EpubDocument(std::unique_ptr<ZipArchive> archive, const DocumentLimits& limits)
+      : archive_(std::move(archive)), limits_(limits), left_(limits.xml_bytes) {}
+
+  absl::Status Read() {
+    names_ = archive_->Names();
+    if (!Has(kContainer)) {
+      return absl::InvalidArgumentError(
+          StrCat("file: has no ", kContainer, ", which every .epub document has"));
+    }
+    auto container = ReadPart(std::string(kContainer));
+    if (!container.ok()) return container.status();
+    std::string package;
+    for (pugi::xml_node node = **container; node; node = NextNode(node, **container)) {
+      if (IsNamed(node, "rootfile") && package.empty())
+        package = EntryName("", node.attribute("full-path").value());
+    }
+    if (!Has(package)) {
+      return absl::InvalidArgumentError(
+          StrCat("file: ", kContainer, " names no package document that the archive has"));
+    }
+    auto manifest = ReadPart(package);
+    if (!manifest.ok()) return manifest.status();
+    const std::string folder = package.substr(0, package.rfind('/') + 1);  // npos + 1 is 0
+    for (pugi::xml_node node = **manifest; node; node = NextNode(node, **manifest)) {
+      const std::string_view type = node.attribute("media-type").value();
+      const bool has_text = type == "application/xhtml+xml" || type == "application/x-dtbncx+xml";
+      if (!IsNamed(node, "item") || !has_text) continue;
+      const std::string name = EntryName(folder, node.attribute("href").value());
+      const bool is_known = std::ranges::find(chapters_, name, &Chapter::name) != chapters_.end();
+      if (!Has(name) || is_known) continue;
+      if (absl::Status status = ReadChapter(name); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  std::span<const std::string> texts() const override { return texts_; }
+  models::TextFormat format() const override { return models::TextFormat::kHtml; }
+  absl::StatusOr<std::string> Render(std::vector<std::string> translations) override {
+    for (size_t i = 0; i < chapters_.size(); ++i) {
+      const Chapter& chapter = chapters_[i];
+      if (chapter.is_valid && !HasValidNames(translations[i])) {
+        return absl::InternalError(
+            StrCat("the translation of ", chapter.name, " is not valid XML"));
+      }
+      absl::Status status = archive_->Replace(chapter.name, chapter.mark + translations[i]);
+      if (!status.ok()) return status;
+    }
+    return archive_->Finish();
+  }
+
+ private:
+  struct Chapter {
+    std::string name;
+    std::string mark;
+    bool is_valid = false;  // it is well-formed XML
+  };
+
+  bool Has(std::string_view name) const { return std::ranges::find(names_, name) != names_.end(); }
+
+  // Unpacks an entry, within the bytes that are left for all of them.
+  absl::StatusOr<std::string> Unpack(const std::string& name) {
+    absl::StatusOr<std::string> content = archive_->Read(name, left_);
+    if (content.ok()) left_ -= content->size();
+    return content;
+  }
+
+  absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadPart(const std::string& name) {
+    absl::StatusOr<std::string> content = Unpack(name);
+    if (!content.ok()) return content.status();
+    return ReadXml(name, *content, limits_);
+  }
+
+  absl::Status ReadChapter(const std::string& name) {
+    absl::StatusOr<std::string> content = Unpack(name);
+    if (!content.ok()) return content.status();
+    absl::StatusOr<std::string> mark = TakeByteOrderMark(*content);
+    if (!mark.ok())
+      return absl::InvalidArgumentError(StrCat("file: ", name, " is not valid UTF-8"));
+    if (content->empty()) return absl::OkStatus();
+    chapters_.push_back({name, *std::move(mark), HasValidNames(*content)});
+    texts_.push_back(*std::move(content));
+    return absl::OkStatus();
+  }
+
+  const std::unique_ptr<ZipArchive> archive_;
+  const DocumentLimits limits_;
+  size_t left_;  // bytes of text that may still be unpacked
+  std::vector<std::string> names_;
+  std::vector<Chapter> chapters_;
+  std::vector<std::string> texts_;  // of each chapter
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> ReadEpub(std::string bytes,
+                                                   const DocumentLimits& limits) {
+  auto archive = ZipArchive::Open(std::move(bytes), limits);
+  if (!archive.ok()) return archive.status();
+  auto document = std::make_unique<EpubDocument>(*std::move(archive), limits);
+  if (absl::Status status = document->Read(); !status.ok()) return status;
+  return document;
+}
+
+}  // namespace millrace::server

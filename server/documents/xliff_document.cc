@@ -1,0 +1,283 @@
+#include "server/documents/xliff_document.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/core/strings.h"
+#include "models/core/too_long.h"
+#include "pugixml.hpp"
+#include "server/documents/office_paragraph.h"
+#include "server/documents/text_document.h"
+#include "server/documents/xml_part.h"
+
+namespace millrace::server {
+namespace {
+
+using ItemKind = OfficeItem::Kind;
+
+bool IsOneOf(std::string_view word, const auto& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// Returns the name of an element without the prefix of its namespace.
+std::string_view LocalName(pugi::xml_node node) {
+  const std::string_view name = node.name();
+  return name.substr(name.find(':') + 1);  // npos + 1 is the beginning
+}
+
+pugi::xml_node ChildNamed(pugi::xml_node parent, std::string_view local_name) {
+  return parent.find_child([local_name](pugi::xml_node child) {
+    return child.type() == pugi::node_element && LocalName(child) == local_name;
+  });
+}
+
+// Returns the name that pairs the element of a code which begins with the one that ends it; empty:
+// the element is none of these.
+std::string_view BeginsPair(pugi::xml_node node) {
+  const std::string_view name = LocalName(node);
+  if (name == "bpt" || name == "bx") {
+    const std::string_view pair = node.attribute("rid").value();
+    return pair.empty() ? node.attribute("id").value() : pair;
+  }
+  return name == "sc" || name == "sm" ? node.attribute("id").value() : std::string_view();
+}
+std::string_view EndsPair(pugi::xml_node node) {
+  const std::string_view name = LocalName(node);
+  if (name == "ept" || name == "ex") {
+    const std::string_view pair = node.attribute("rid").value();
+    return pair.empty() ? node.attribute("id").value() : pair;
+  }
+  return name == "ec" || name == "em" ? node.attribute("startRef").value() : std::string_view();
+}
+
+// Returns the index of the element that ends what the one at `begin` begins; 0: there is none.
+size_t PairEnd(std::span<const pugi::xml_node> nodes, size_t begin) {
+  const std::string_view pair = BeginsPair(nodes[begin]);
+  if (pair.empty()) return 0;
+  constexpr size_t kFarthest = 256;
+  const size_t limit = std::min(nodes.size(), begin + kFarthest);
+  size_t open = 0;
+  for (size_t i = begin + 1; i < limit; ++i) {
+    if (!BeginsPair(nodes[i]).empty()) ++open;
+    const std::string_view ended = EndsPair(nodes[i]);
+    if (ended.empty()) continue;
+    if (ended == pair) return open == 0 ? i : 0;
+    if (open == 0) return 0;  // the pairs cross
+    --open;
+  }
+  return 0;
+}
+
+bool IsProtected(pugi::xml_node node) {
+  return node.attribute("translate").value() == std::string_view("no") ||
+         node.attribute("mtype").value() == std::string_view("protected");
+}
+
+std::vector<OfficeItem> ReadXliffItems(std::span<const pugi::xml_node> nodes) {
+  constexpr std::array<std::string_view, 3> kSpans = {"g", "pc", "mrk"};
+  std::vector<OfficeItem> items;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const pugi::xml_node node = nodes[i];
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
+      items.push_back({.text = node.value()});
+    } else if (const size_t end = PairEnd(nodes, i); end > 0) {
+      items.push_back({.kind = ItemKind::kField,
+                       .nodes = {node},
+                       .end_nodes = {nodes[end]},
+                       .inner = ReadXliffItems(nodes.subspan(i + 1, end - i - 1))});
+      i = end;
+    } else if (IsOneOf(LocalName(node), kSpans) && !IsProtected(node)) {
+      const auto inner = node.children();
+      const std::vector<pugi::xml_node> children(inner.begin(), inner.end());
+      items.push_back(
+          {.kind = ItemKind::kSpan, .nodes = {node}, .inner = ReadXliffItems(children)});
+    } else {
+      const bool is_line = node.attribute("ctype").value() == std::string_view("lb");
+      items.push_back({.kind = is_line ? ItemKind::kDivider : ItemKind::kAlone, .nodes = {node}});
+    }
+  }
+  return items;
+}
+
+bool IsBlankElement(pugi::xml_node element) {
+  for (const pugi::xml_node child : element.children()) {
+    if (child.type() == pugi::node_element) return false;
+    if (std::string_view(child.value()).find_first_not_of(" \t\r\n") != std::string_view::npos)
+      return false;
+  }
+  return true;
+}
+
+// Returns true if a target has a translation that somebody made.
+bool IsTranslated(pugi::xml_node target, std::string_view state) {
+  constexpr std::array<std::string_view, 3> kUntranslated = {"new", "needs-translation", "initial"};
+  return !IsBlankElement(target) && !IsOneOf(state, kUntranslated);
+}
+
+void SetAttribute(pugi::xml_node element, const char* name, std::string_view value) {
+  pugi::xml_attribute attribute = element.attribute(name);
+  if (!attribute) attribute = element.append_attribute(name);
+  attribute.set_value(std::string(value).c_str());
+}
+
+// Declares a language where an element names none, or that of the source.
+void DeclareLanguage(pugi::xml_node element, const char* name, const char* source_name,
+                     std::string_view language) {
+  const std::string_view declared = element.attribute(name).value();
+  const bool is_source = declared == element.attribute(source_name).value();
+  if (!language.empty() && (declared.empty() || is_source)) SetAttribute(element, name, language);
+}
+
+class XliffDocument final : public Document {
+ public:
+  XliffDocument(std::string bytes, std::unique_ptr<pugi::xml_document> xml, std::string mark,
+                std::string_view target_language)
+      : bytes_(std::move(bytes)),
+        xml_(std::move(xml)),
+        mark_(std::move(mark)),
+        target_language_(target_language) {}
+
+  absl::Status Read() {
+    const pugi::xml_node root = xml_->document_element();
+    const std::string_view version = root.attribute("version").value();
+    if (LocalName(root) != "xliff") {
+      return absl::InvalidArgumentError("file: has no element xliff, as a .xliff document has");
+    }
+    if (!version.starts_with("1.") && !version.starts_with("2.")) {
+      return absl::InvalidArgumentError(
+          StrCat("file: is of version '", version, "' of XLIFF; only 1.0 to 2.2 are supported"));
+    }
+    is_2_ = version.starts_with("2.");
+    ReadUnits(root);
+    return absl::OkStatus();
+  }
+
+  std::span<const std::string> texts() const override { return texts_; }
+  models::TextFormat format() const override { return models::TextFormat::kHtml; }
+  absl::StatusOr<std::string> Render(std::vector<std::string> translations) override {
+    for (size_t i = 0; i < paragraphs_.size(); ++i) paragraphs_[i].Write(translations[i]);
+    for (const pugi::xml_node target : targets_) {
+      if (is_2_) {
+        SetAttribute(target.parent(), "state", "translated");
+      } else {
+        SetAttribute(target, "state", "needs-review-translation");
+        SetAttribute(target, "state-qualifier", "mt-suggestion");
+      }
+    }
+    const pugi::xml_node root = xml_->document_element();
+    if (is_2_ && !targets_.empty()) DeclareLanguage(root, "trgLang", "srcLang", target_language_);
+    for (const pugi::xml_node file : root.children()) {
+      if (!is_2_ && LocalName(file) == "file")
+        DeclareLanguage(file, "target-language", "source-language", target_language_);
+    }
+    std::string written = WriteXmlAs(bytes_, *xml_);
+    if (HasValidNames(bytes_) && !HasValidNames(written))
+      return absl::InternalError("the translation is not valid XML");
+    return mark_ + written;
+  }
+
+ private:
+  // Reads the units in an element, in order.
+  void ReadUnits(pugi::xml_node root) {
+    bool skip = false;
+    for (pugi::xml_node node = root; node; node = NextNode(node, root, skip)) {
+      const std::string_view name = LocalName(node);
+      skip = IsProtected(node) || name == "alt-trans" || name == "matches";
+      if (skip) continue;
+      if (is_2_ ? name == "segment" : name == "trans-unit") {
+        ReadUnit(node);
+        skip = true;
+      }
+    }
+  }
+
+  // Reads a unit (1.2) or segment (2). Its target is made a copy of the source, whose text the
+  // translation replaces.
+  void ReadUnit(pugi::xml_node unit) {
+    const pugi::xml_node source = ChildNamed(unit, "source");
+    pugi::xml_node target = ChildNamed(unit, "target");
+    const std::string_view state = (is_2_ ? unit : target).attribute("state").value();
+    const bool is_done = unit.attribute("approved").value() == std::string_view("yes");
+    if (!source || is_done || (target && IsTranslated(target, state))) return;
+    const pugi::xml_node cut = ChildNamed(unit, "seg-source");
+    if (!HasText(source)) return;
+    if (!target) target = InsertTarget(unit, source, cut ? cut : source);
+    while (target.first_child()) target.remove_child(target.first_child());
+    for (const pugi::xml_node child : (cut ? cut : source).children()) target.append_copy(child);
+    const std::string_view space = SpaceOf(source);
+    const auto add = [&](pugi::xml_node element) {
+      const auto children = element.children();
+      const std::vector<pugi::xml_node> nodes(children.begin(), children.end());
+      OfficeParagraph paragraph(element, ReadXliffItems(nodes), nullptr, space == "preserve");
+      if (!paragraph.has_text()) return;
+      texts_.push_back(paragraph.html());
+      paragraphs_.push_back(std::move(paragraph));
+    };
+    bool has_segments = false;
+    for (const pugi::xml_node child : target.children()) {
+      if (child.attribute("mtype").value() != std::string_view("seg")) continue;
+      has_segments = true;
+      add(child);
+    }
+    if (!has_segments) add(target);
+    targets_.push_back(target);
+  }
+
+  static bool HasText(pugi::xml_node source) {
+    const auto children = source.children();
+    const std::vector<pugi::xml_node> nodes(children.begin(), children.end());
+    return OfficeParagraph(source, ReadXliffItems(nodes), nullptr, /*keeps_space=*/true).has_text();
+  }
+
+  // Inserts an empty target, indented as the source is.
+  static pugi::xml_node InsertTarget(pugi::xml_node unit, pugi::xml_node source,
+                                     pugi::xml_node before) {
+    std::string name = source.name();
+    name.replace(name.size() - LocalName(source).size(), std::string::npos, "target");
+    const pugi::xml_node target = unit.insert_child_after(name.c_str(), before);
+    if (const pugi::xml_node indent = source.previous_sibling(); indent.type() == pugi::node_pcdata)
+      unit.insert_copy_after(indent, before);
+    return target;
+  }
+
+  // Returns the xml:space that holds for an element.
+  static std::string_view SpaceOf(pugi::xml_node element) {
+    for (; element; element = element.parent()) {
+      if (const pugi::xml_attribute space = element.attribute("xml:space")) return space.value();
+    }
+    return {};
+  }
+
+  const std::string bytes_;  // the file without its byte order mark
+  const std::unique_ptr<pugi::xml_document> xml_;
+  const std::string mark_;
+  const std::string target_language_;
+  bool is_2_ = false;
+  std::vector<OfficeParagraph> paragraphs_;
+  std::vector<pugi::xml_node> targets_;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> ReadXliff(std::string bytes, const DocumentLimits& limits,
+                                                    std::string_view target_language) {
+  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
+  if (!mark.ok()) return mark.status();
+  if (bytes.size() > limits.xml_bytes) {
+    return TooLongError(StrCat("file: has ", bytes.size(), " bytes of XML; at most ",
+                               limits.xml_bytes, " are allowed"));
+  }
+  auto xml = ReadXml("the document", bytes, limits);
+  if (!xml.ok()) return xml.status();
+  auto document = std::make_unique<XliffDocument>(std::move(bytes), *std::move(xml),
+                                                  *std::move(mark), target_language);
+  if (absl::Status status = document->Read(); !status.ok()) return status;
+  return document;
+}
+
+}  // namespace millrace::server
