@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import re
 import urllib.parse
 
 import deepl
@@ -73,6 +74,13 @@ def test_what_asks_for_no_other_translation_is_taken(daemon, client):
                                    preserve_formatting=True, context="A tourist asks.", model_type="prefer_quality_optimized",
                                    tag_handling_version="v2", outline_detection=False, splitting_tags=["p"])
     assert result.text == over_grpc(daemon, TEXT)
+
+
+def test_named_elements_do_not_divide_a_sentence(daemon, client):
+    text = "<term>Old</term> <term>houses</term> are near the river."
+    answer = client.translate_text(text, source_lang="EN", target_lang="PT-BR", tag_handling="xml", non_splitting_tags=["term"]).text
+    assert answer.count("<term>") == answer.count("</term>") == 2
+    assert re.sub("</?term>", "", answer) == over_grpc(daemon, "Old houses are near the river.")
 
 
 def test_the_official_client_lists_languages(client):

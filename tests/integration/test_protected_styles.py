@@ -17,6 +17,11 @@ A{1}B %d:%d {a}/{b} {x}-{y} x{0}y {0}% #{0} ({name}) "{name}" '{name}'
 :doc:`intro` photo.JPG README.MD src/main.cc C:\Users\x.doc ~/a/b.txt /etc/hosts report.pdf Data.Json setup.PY
 https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 192.168.0.1 a_b_c
 {count,number} {n,plural,one{#x}other{#y}}
+$(pwd) $((1+2)) $HOME/bin/run $this->name $env:PATH $x^2$ $t(common:button.save) %PATH% [%name%] %%FNAME%% ##FNAME## @@FNAME@@ *|FNAME|*
+C:/Users/me/x.txt user@host:/path git@github.com:org/repo.git @org/team @Model.Name @if(x) {x}º {x}ª [/b] %{count} %<price>.2f {0!r:>10}
+Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase image/png text/html application/json print("hello")
+^\d+$ ^[a-z]+$ .*\.log [A-Z]{2,} \ref{fig:one} \textbf{x} ⌘C ⇧⌘S {x + y} {user ? user.name : "x"} $t(key, { "count": 2 }) {{ msg | upper }}
+{{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
 """
 
 CARRIERS = {
@@ -38,7 +43,9 @@ def styles():
     for line in STYLES.strip().splitlines():
         rest = line
         for spaced in ("{{ name }}", "{ name }", "${ amount }", "{Name With Space}", "{{#if x}}", "{% url x %}", "{%- x -%}",
-                       "<%= team %>", "<% end %>", "<?php echo $x; ?>", "{# note #}", "`a <b>`", ":ref:`the <guide>`"):
+                       "<%= team %>", "<% end %>", "<?php echo $x; ?>", "{# note #}", "`a <b>`", ":ref:`the <guide>`", "{x + y}", '{user ? user.name : "x"}',
+                       '$t(key, { "count": 2 })', "{{ msg | upper }}", '{{ "now" | date: "%Y" }}', '{% assign x = "y" | upcase %}',
+                       "{{ path('home') }}", "{ $userName }", "{ NUMBER($n) }", "{!! $html !!}"):
             if spaced in rest:
                 words.append(spaced)
                 rest = rest.replace(spaced, "", 1)
@@ -54,7 +61,7 @@ def translate(daemon, texts, **fields):
 @pytest.mark.parametrize("model", [EN_PT, PT_EN], ids=["en-pt", "pt-en"])
 def test_each_style_of_placeholders_is_kept(daemon, model):
     names = styles()
-    assert len(names) >= 101
+    assert len(names) >= 150
     cases = [(name, carrier.replace("{}", name, 1)) for name in names for carrier in CARRIERS[model]]
     translated = translate(daemon, [text for _, text in cases], model=model)
     damaged = [(text, found) for (name, text), found in zip(cases, translated)
@@ -75,6 +82,7 @@ def test_each_style_of_placeholders_is_kept(daemon, model):
     ("The house\u3000The car", "\u3000"),
     ("The \u200fred\u200e house", "\u200f"),
     ("\u266a I heard the music \u266a", "\u266a "),
+    ("[Music] [Laughter]", "["),
     ("{% if user.is_active %}Welcome back!{% else %}Please log in.{% endif %}", "!{% else %}"),
 ])
 def test_what_stands_between_sentences_is_kept(daemon, source, kept):

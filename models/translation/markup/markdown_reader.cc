@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
@@ -140,6 +142,7 @@ class MarkdownReader {
   explicit MarkdownReader(std::string_view text) : text_(text) {}
 
   std::vector<MarkedBlock> Run() {
+    FindDefinitions();
     const size_t front_matter = FrontMatterEnd(text_);
     break_ = text_.substr(0, front_matter);
     for (size_t at = front_matter; at < text_.size();) {
@@ -191,7 +194,7 @@ class MarkdownReader {
     table ? Cells(words.substr(0, end)) : Words(words.substr(0, end));
     break_ = words.substr(end);
     break_ += line_break;
-    paragraph_ = !hard && !table && models::TrimLeft(line)[0] != '#';
+    paragraph_ = !hard && !table && directive == 0 && models::TrimLeft(line)[0] != '#';
   }
 
   static size_t LeadingBlanks(std::string_view line) {
@@ -231,11 +234,33 @@ class MarkdownReader {
     return true;
   }
 
-  // Returns true for "[name]: address"; a footnote has text instead of the address.
-  static bool IsDefinition(std::string_view line) {
+  // Returns the name of "[name]: address"; empty: the line is none. A footnote has text instead of
+  // the address.
+  static std::string_view DefinedName(std::string_view line) {
     line = models::TrimLeft(line);
-    return line.starts_with('[') && !line.starts_with("[^") &&
-           line.find("]:") != std::string_view::npos && line.find("]:") < line.find(' ');
+    if (!line.starts_with('[') || line.starts_with("[^")) return {};
+    const size_t close = line.find("]:");
+    if (close == std::string_view::npos || line.find('[', 1) < close) return {};
+    std::string_view rest = models::Trim(line.substr(close + 2));
+    const size_t address =
+        rest.starts_with('<') ? rest.find('>') + 1 : std::min(rest.find(' '), rest.size());
+    rest = models::TrimLeft(rest.substr(address));
+    // Behind the address only a title may stand.
+    const bool is_title = rest.empty() || rest[0] == '"' || rest[0] == '\'' || rest[0] == '(';
+    return address > 0 && is_title ? line.substr(1, close - 1) : std::string_view();
+  }
+  static bool IsDefinition(std::string_view line) { return !DefinedName(line).empty(); }
+
+  void FindDefinitions() {
+    for (size_t at = text_.find("]:"); at != std::string_view::npos;
+         at = text_.find("]:", at + 2)) {
+      const size_t from = at - std::min(at, kLongestName);
+      const size_t before = text_.substr(from, at - from).rfind('\n');
+      if (before == std::string_view::npos && from > 0) continue;
+      const size_t line = before == std::string_view::npos ? 0 : from + before + 1;
+      const std::string_view name = DefinedName(text_.substr(line, text_.find('\n', at) - line));
+      if (!name.empty()) defined_.insert(models::AsciiLower(name));
+    }
   }
 
   void Cells(std::string_view row) {
@@ -287,6 +312,7 @@ class MarkdownReader {
         return models::ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
       case '[':
         if (const size_t note = FootnoteEnd(line_, at); note > at) return note;
+        if (const size_t name = NameLinkEnd(at); name > at) return name;
         return LinkEnd(at).second > at ? at + 1 : at;
       case ']':
         return closing_.contains(at) ? closing_[at] : at;
@@ -329,6 +355,7 @@ class MarkdownReader {
       case '[': {
         if (FootnoteEnd(line_, at) > at) return out_.Alone(markup);
         const auto [close, behind] = LinkEnd(at);
+        if (end > at + 1) return out_.Keep(markup);
         closing_[close] = behind;
         return out_.Open("[", markup);
       }
@@ -387,6 +414,18 @@ class MarkdownReader {
     }
   }
 
+  // Returns the end of a link whose words are its name, so that they stay: [name], [name][].
+  // Returns `at` if it is none.
+  size_t NameLinkEnd(size_t at) const {
+    const size_t close = counterparts_[at];
+    if (defined_.empty() || close == kNone || close - at > kLongestName) return at;
+    const std::string_view behind = line_.substr(close + 1, 2);
+    const bool is_collapsed = behind == "[]";
+    if (!is_collapsed && (behind.starts_with('(') || behind.starts_with('['))) return at;
+    const std::string name = models::AsciiLower(line_.substr(at + 1, close - at - 1));
+    return !defined_.contains(name) ? at : close + (is_collapsed ? 3 : 1);
+  }
+
   // Returns where the ] of [words](address) or [words][name] at `at` is, and where the link ends;
   // `at` twice if it is no link.
   std::pair<size_t, size_t> LinkEnd(size_t at) const {
@@ -428,6 +467,7 @@ class MarkdownReader {
   // search the rest of the line.
   bool IsPlain(size_t at) const { return line_.data() + at < plain_until_; }
 
+  static constexpr size_t kLongestName = 256;
   static constexpr size_t kNone = std::string_view::npos;
 
   const std::string_view text_;
@@ -438,6 +478,7 @@ class MarkdownReader {
   std::string break_;                  // between the text of the last line and of the next
   std::vector<size_t> counterparts_;   // of its brackets; kNone: no counterpart
   std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
+  std::set<std::string> defined_;      // the names of links, in small letters
   bool paragraph_ = false;             // the next line may continue it
   bool was_blank_ = true;
   bool in_list_ = false;

@@ -158,6 +158,7 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
   models::TranslateInput& input = request.translation.input;
   if (name == "text") return TakeTexts(value, name, input.texts);
   if (name == "ignore_tags") return TakeTags(value, name, request.ignored_tags);
+  if (name == "non_splitting_tags") return TakeTags(value, name, request.inline_tags);
   if (name == "target_lang") return TakeString(value, name, input.target_language);
   if (name == "source_lang") return TakeString(value, name, request.source_language);
   if (name == "glossary_id" || name == "glossary_ids") return TakeGlossaries(name, value, request);
@@ -213,6 +214,10 @@ absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
     request.kept.emplace(std::move(request.ignored_tags));
     for (std::string& one : input.texts) one = request.kept->Hide(one);
   }
+  if (input.format == models::TextFormat::kHtml && !request.inline_tags.empty()) {
+    request.inlines.emplace(std::move(request.inline_tags));
+    request.inlines->Hide(input.texts);
+  }
   return request;
 }
 
@@ -227,7 +232,7 @@ absl::StatusOr<DeepLRequest> ParseDeepLDocument(json members, std::string& file_
     members.erase(member);
   }
   // Members that concern texts alone have no effect.
-  for (const char* name : {"text", "ignore_tags", "tag_handling"}) {
+  for (const char* name : {"text", "ignore_tags", "non_splitting_tags", "tag_handling"}) {
     if (members.erase(name) > 0) request.ignored.emplace_back(name);
   }
   if (absl::Status status = TakeAll(members, request); !status.ok()) return status;
@@ -258,6 +263,7 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
     const TranslationText& text = result.texts[i];
     const std::string source = text.read_in ? text.read_in->language : request.source_language;
     std::string translated = std::move(result.translations[i].text);
+    if (request.inlines) translated = request.inlines->Show(translated);
     if (request.kept) translated = request.kept->Show(translated);
     translations.push_back({{"detected_source_language", DeepLSource(source)},
                             {"text", std::move(translated)},

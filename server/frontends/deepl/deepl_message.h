@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/glossary_store.h"
+#include "server/frontends/deepl/inline_elements.h"
 #include "server/frontends/deepl/kept_elements.h"
 #include "server/frontends/http/http_translator.h"
 
@@ -21,7 +22,9 @@ struct DeepLRequest {
   std::vector<std::string> glossary_ids;
   std::string_view glossary_field = "glossary_id";  // the member that named them
   std::vector<std::string> ignored_tags;            // until `kept` has them
+  std::vector<std::string> inline_tags;             // until `inlines` has them
   std::optional<KeptElements> kept = {};            // The elements that stay as they are.
+  std::optional<InlineElements> inlines = {};       // The elements within sentences.
   std::vector<std::string> ignored;                 // members that have no effect
 };
 

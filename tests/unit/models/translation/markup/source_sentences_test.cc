@@ -114,16 +114,21 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     MarkdownBlocks, ReadingTest,
-    ::testing::Values(Case{kMarkdown, "> [!NOTE]\n> Read it.", {"Read it."}},
-                      Case{kMarkdown, ":::note Important\n\nRead.\n\n:::", {"Important", "Read."}},
-                      Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
-                      Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
-                      Case{kMarkdown, "One\n\n---\n\nTwo", {"One", "Two"}},
-                      Case{kMarkdown, "So $a + b$ costs $5 or $6.", {"So X1 costs $5 or $6."}},
-                      Case{kMarkdown, "$$\nx y\n$$\n\n$$a b$$\n\nText", {"Text"}},
-                      Case{kMarkdown, "2*3*4 is *it*", {"X1 is it"}},
-                      Case{kMarkdown, "- one\n\n      code here\n\n- two", {"one", "two"}},
-                      Case{kMarkdown, "- one\n\n  more", {"one", "more"}}));
+    ::testing::Values(
+        Case{kMarkdown, "> [!NOTE]\n> Read it.", {"Read it."}},
+        Case{kMarkdown, ":::note Important\n\nRead.\n\n:::", {"Important", "Read."}},
+        Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
+        Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
+        Case{kMarkdown, "One\n\n---\n\nTwo", {"One", "Two"}},
+        Case{kMarkdown, "So $a + b$ costs $5 or $6.", {"So X1 costs $5 or $6."}},
+        Case{kMarkdown, "$$\nx y\n$$\n\n$$a b$$\n\nText", {"Text"}},
+        Case{kMarkdown, "2*3*4 is *it*", {"X1 is it"}},
+        Case{kMarkdown, "- one\n\n      code here\n\n- two", {"one", "two"}},
+        Case{kMarkdown, "- one\n\n  more", {"one", "more"}},
+        Case{kMarkdown, ":::tip The house\nRead.\n:::", {"The house", "Read."}},
+        Case{kMarkdown,
+             "See [the page], [The Page][], [it][the page], [no].\n\n[The page]: a.b \"t\"",
+             {"See X1, X2, it, [no]."}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Html, ReadingTest,
