@@ -102,7 +102,10 @@ bool HasWords(std::string_view code) {
   return name == "HYPERLINK" || name == "TOC";
 }
 
-std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children) {
+// Items that are nested deeper stay as they are, which bounds the stack and the time.
+constexpr size_t kDeepest = 64;
+
+std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children, size_t depth) {
   std::vector<OfficeItem> items;
   for (size_t i = 0; i < children.size(); ++i) {
     const pugi::xml_node child = children[i];
@@ -120,13 +123,14 @@ std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children) {
         continue;
       }
       Field field = ReadField(child);
-      const bool has_words = HasWords(field.code) && field.is_divided && field.has_own_runs;
+      const bool has_words =
+          HasWords(field.code) && field.is_divided && field.has_own_runs && depth < kDeepest;
       if (has_words && field.is_closed) {
         i += field.begin.size() + field.result.size() + field.end.size() - 1;
         items.push_back({.kind = ItemKind::kField,
                          .nodes = std::move(field.begin),
                          .end_nodes = std::move(field.end),
-                         .inner = ReadItems(field.result)});
+                         .inner = ReadItems(field.result, depth + 1)});
         continue;
       }
       std::vector<pugi::xml_node> nodes = std::move(field.begin);
@@ -136,12 +140,13 @@ std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children) {
       }
       i += nodes.size() - 1;
       items.push_back({.kind = ItemKind::kAlone, .nodes = std::move(nodes)});
-    } else if (Among(name, kSpans) ||
-               (name == "w:fldSimple" && HasWords(child.attribute("w:instr").value()))) {
+    } else if (depth < kDeepest &&
+               (Among(name, kSpans) ||
+                (name == "w:fldSimple" && HasWords(child.attribute("w:instr").value())))) {
       const auto inner = child.children();
       items.push_back({.kind = ItemKind::kSpan,
                        .nodes = {child},
-                       .inner = ReadItems({inner.begin(), inner.end()})});
+                       .inner = ReadItems({inner.begin(), inner.end()}, depth + 1)});
     } else {
       items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
     }
@@ -153,7 +158,7 @@ std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children) {
 
 std::vector<OfficeItem> ReadWordItems(pugi::xml_node paragraph) {
   const auto children = paragraph.children();
-  return ReadItems({children.begin(), children.end()});
+  return ReadItems({children.begin(), children.end()}, /*depth=*/0);
 }
 
 }  // namespace millrace::server

@@ -77,24 +77,27 @@ bool IsProtected(pugi::xml_node node) {
          node.attribute("mtype").value() == std::string_view("protected");
 }
 
-std::vector<OfficeItem> ReadXliffItems(std::span<const pugi::xml_node> nodes) {
+// Items that are nested deeper stay as they are, which bounds the stack.
+constexpr size_t kDeepestItem = 64;
+
+std::vector<OfficeItem> ReadXliffItems(std::span<const pugi::xml_node> nodes, size_t depth = 0) {
   constexpr std::array<std::string_view, 3> kSpans = {"g", "pc", "mrk"};
   std::vector<OfficeItem> items;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const pugi::xml_node node = nodes[i];
     if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
       items.push_back({.text = node.value()});
-    } else if (const size_t end = PairEnd(nodes, i); end > 0) {
+    } else if (const size_t end = depth < kDeepestItem ? PairEnd(nodes, i) : 0; end > 0) {
       items.push_back({.kind = ItemKind::kField,
                        .nodes = {node},
                        .end_nodes = {nodes[end]},
-                       .inner = ReadXliffItems(nodes.subspan(i + 1, end - i - 1))});
+                       .inner = ReadXliffItems(nodes.subspan(i + 1, end - i - 1), depth + 1)});
       i = end;
-    } else if (IsOneOf(LocalName(node), kSpans) && !IsProtected(node)) {
+    } else if (depth < kDeepestItem && IsOneOf(LocalName(node), kSpans) && !IsProtected(node)) {
       const auto inner = node.children();
       const std::vector<pugi::xml_node> children(inner.begin(), inner.end());
       items.push_back(
-          {.kind = ItemKind::kSpan, .nodes = {node}, .inner = ReadXliffItems(children)});
+          {.kind = ItemKind::kSpan, .nodes = {node}, .inner = ReadXliffItems(children, depth + 1)});
     } else {
       const bool is_line = node.attribute("ctype").value() == std::string_view("lb");
       items.push_back({.kind = is_line ? ItemKind::kDivider : ItemKind::kAlone, .nodes = {node}});

@@ -140,6 +140,28 @@ TEST(Docx, TheWordsOfALinkThatIsAFieldAreTranslated) {
                          "</w:p>"));
 }
 
+TEST(Docx, FieldsThatNestDeeplyStay) {
+  const std::string begin =
+      "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>TOC</w:instrText></w:r>"
+      "<w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>";
+  const std::string end = "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+  std::string body = "<w:r><w:t>Words</w:t></w:r>";
+  std::string before;
+  std::string behind;
+  for (int depth = 0; depth < 15'000; ++depth) {
+    before += begin;
+    behind += end;
+  }
+  body = absl::StrCat("<w:p><w:r><w:t>Out</w:t></w:r>", before, body, behind, "</w:p>");
+  auto document = OpenDocument("a.docx", Docx(body), {.ratio = 10'000});
+  ASSERT_TRUE(document.ok()) << document.status();
+  const std::string text = (*document)->texts()[0];
+  EXPECT_THAT(text, HasSubstr("Out<g0><g1>"));
+  const std::string after = EntryOf(*(*document)->Render({text}), "word/document.xml");
+  EXPECT_THAT(after, HasSubstr(before));
+  EXPECT_THAT(after, HasSubstr(behind));
+}
+
 TEST(Docx, ATableOfContentsIsTranslated) {
   const std::string page = Field("PAGEREF _1", "<w:r><w:t>3</w:t></w:r>");
   const std::string body = absl::StrCat(

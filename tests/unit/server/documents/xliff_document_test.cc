@@ -115,6 +115,22 @@ TEST(Xliff, LineBreaksThatCountDivideTheText) {
               HasSubstr("mt-suggestion\">One\n  Two</target>"));
 }
 
+TEST(Xliff, CodesThatNestDeeplyStay) {
+  std::string inner = "x";
+  for (int depth = 0; depth < 200; ++depth) {
+    std::string before;
+    std::string behind;
+    for (int pair = 0; pair < 100; ++pair) {
+      before += absl::StrCat("<bpt id=\"", pair, "\"/>");
+      behind = absl::StrCat("<ept id=\"", pair, "\"/>", behind);
+    }
+    inner = absl::StrCat(before, "<g>", inner, "</g>", behind);
+  }
+  const std::string file =
+      Xliff12("<trans-unit id=\"1\"><source>A " + inner + "</source></trans-unit>");
+  EXPECT_TRUE(HasValidNames(InPortuguese(file, Same)));
+}
+
 TEST(Xliff, WhatIsAroundTheDocumentStays) {
   const std::string file =
       "\xEF\xBB\xBF<?xml version='1.0' encoding=\"UTF-8\"?>\r\n<!-- a -->\r\n<xliff "
