@@ -37,6 +37,8 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "python3 (>= 3.11), systemd | systemd-standalon
 # Piper's voices do not load without espeak-ng, and Kokoro's speak fewer words and languages; translation needs none. millrace-models
 # needs the others.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "espeak-ng, python3-numpy, python3-sentencepiece, python3-yaml")
+# Kokoro reads kanji with a dictionary, and kana alone without.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS mecab-ipadic-utf8)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   "${stage}/control/conffiles" "${stage}/control/preinst" "${stage}/control/postinst" "${stage}/control/prerm"

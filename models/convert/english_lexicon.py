@@ -24,7 +24,7 @@ MAGIC = b"MRLEXIC1"
 SYMBOLS = str.maketrans({"ɾ": "T", "ʔ": "t"})
 
 
-def _data_folder() -> pathlib.Path:
+def data_folder() -> pathlib.Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ConvertError(f"the package {PACKAGE} is not installed; install it with pip install --no-deps {PACKAGE}==0.9.4")
@@ -79,7 +79,7 @@ def write_lexicon(path: pathlib.Path, dialect: str) -> int:
     if ready.is_file():
         packed = ready.read_bytes()
     else:
-        folder = _data_folder()
+        folder = data_folder()
         packed = pack(dialect, folder / f"{prefix}_gold.json", folder / f"{prefix}_silver.json")
     try:
         path.write_bytes(packed)

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import kokoro_check
 from .english_lexicon import write_lexicon
+from .japanese_words import write_words
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .package import ConvertError, check_place, new_version, report_written
@@ -28,6 +29,7 @@ kokoro {{
   file: "model.safetensors"
   config_file: "kokoro.json"
   lexicon_file: "english.lexicon"
+  japanese_words_file: "japanese.words"
   language: {language}
   voice: {voice}
 {voices}}}
@@ -202,6 +204,7 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
     with new_version(args.models, args.name) as folder:
         write_safetensors(folder / "model.safetensors", weights, metadata)
         write_lexicon(folder / "english.lexicon", args.language.lower())
+        write_words(folder / "japanese.words")
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
                                                          voice=json.dumps(voice), voices=describe_voices(names, voice)))

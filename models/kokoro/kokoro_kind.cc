@@ -60,6 +60,8 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   section.FileName("lexicon_file", message.lexicon_file());
   if (!message.user_lexicon_file().empty())
     section.FileName("user_lexicon_file", message.user_lexicon_file());
+  if (!message.japanese_words_file().empty())
+    section.FileName("japanese_words_file", message.japanese_words_file());
   if (message.language() != "en-US" && message.language() != "en-GB" &&
       models::FindEspeakLanguage(message.language()) == nullptr) {
     std::string allowed = "en-US, en-GB";
@@ -79,6 +81,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   config->voice = message.voice();
   config->lexicon_file = message.lexicon_file();
   config->user_lexicon_file = message.user_lexicon_file();
+  config->japanese_words_file = message.japanese_words_file();
   config->voices = ConvertVoices(message, section);
   config->pauses = speech::ConvertPauses(message, section);
   return config;
@@ -87,9 +90,13 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
 }  // namespace
 
 std::vector<models::PackageFile> KokoroConfig::Files() const {
-  return {{file, "file", models::kMaxWeightsBytes},
-          {config_file, "config_file", models::kMaxSettingsBytes},
-          {lexicon_file, "lexicon_file", models::kMaxLexiconBytes}};
+  std::vector<models::PackageFile> files = {
+      {file, "file", models::kMaxWeightsBytes},
+      {config_file, "config_file", models::kMaxSettingsBytes},
+      {lexicon_file, "lexicon_file", models::kMaxLexiconBytes}};
+  if (!japanese_words_file.empty())
+    files.push_back({japanese_words_file, "japanese_words_file", models::kMaxLexiconBytes});
+  return files;
 }
 
 models::ModelDetails KokoroConfig::Details() const {

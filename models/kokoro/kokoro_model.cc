@@ -278,6 +278,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   speech::TextToPhonemesOptions text;
   text.lexicon_file = options.lexicon_file;
   text.user_lexicon_file = options.user_lexicon_file;
+  text.japanese_words_file = options.japanese_words_file;
   text.symbols = parts.settings.Symbols();
   text.espeak_program = options.espeak_program;
   text.max_espeak_processes = options.max_espeak_processes;
@@ -316,7 +317,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   info.platform = "kokoro";
   auto& speech = info.details.emplace<models::SpeechInfo>();
   speech.language = options.language;
-  // Japanese is read from kana alone.
+  // The readings of Japanese are not given in phonemes.
   std::ranges::copy_if(languages, std::back_inserter(speech.pronunciation_languages),
                        [](const std::string& language) { return language != "ja"; });
   speech.languages = std::move(languages);

@@ -20,7 +20,8 @@ struct KokoroOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path config_file;   // kokoro.json
   std::filesystem::path lexicon_file;
-  std::filesystem::path user_lexicon_file;  // empty: none
+  std::filesystem::path user_lexicon_file;    // empty: none
+  std::filesystem::path japanese_words_file;  // empty: none
   std::string language;                     // BCP 47, of the texts
   std::string voice;                        // the default; empty: the first of the config
   // The languages that the config's voices were made for.

@@ -10,7 +10,11 @@
 #include "models/text/english/english_lexicon.h"
 #include "models/text/english/espeak_fallback.h"
 #include "models/text/english/user_lexicon.h"
+#include "models/text/japanese/japanese_g2p.h"
+#include "models/text/japanese/japanese_words.h"
 #include "models/text/japanese/kana_phonemes.h"
+#include "models/text/japanese/morphological_analyzer.h"
+#include "models/text/japanese/prepared_text.h"
 #include "models/text/multilingual/espeak_g2p.h"
 #include "models/text/multilingual/espeak_language.h"
 #include "models/text/phoneme_vocabulary.h"
@@ -36,15 +40,27 @@ class EnglishToPhonemes final : public TextToPhonemes {
   const models::EnglishG2p g2p_;
 };
 
-class KanaToPhonemes final : public TextToPhonemes {
+// Reads kana by rules of their own, so that they sound the same with and without a dictionary, and
+// other texts by the dictionary.
+class JapaneseToPhonemes final : public TextToPhonemes {
  public:
+  // `g2p` is null where there is no dictionary.
+  explicit JapaneseToPhonemes(std::unique_ptr<const models::JapaneseG2p> g2p)
+      : g2p_(std::move(g2p)) {}
+
   absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                               bool /*with_words*/) const override {
-    auto text = models::KanaPhonemes(sentence);
+    auto text = g2p_ == nullptr || models::CheckKana(sentence).ok() ? models::KanaPhonemes(sentence)
+                                                                    : g2p_->Phonemize(sentence);
     if (!text.ok()) return text.status();
     return text->words.empty() ? models::PhonemeText() : *std::move(text);
   }
-  absl::Status Check(std::string_view text) const override { return models::CheckKana(text); }
+  absl::Status Check(std::string_view text) const override {
+    return g2p_ == nullptr ? models::CheckKana(text) : models::CheckJapanese(text);
+  }
+
+ private:
+  const std::unique_ptr<const models::JapaneseG2p> g2p_;
 };
 
 class EspeakToPhonemes final : public TextToPhonemes {
@@ -116,13 +132,30 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
   return std::make_unique<EnglishToPhonemes>(*std::move(lexicon), std::move(parts));
 }
 
+absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeJapanese(const TextToPhonemesOptions& options) {
+  auto analyzer = models::MorphologicalAnalyzer::Open();
+  if (!analyzer.ok()) {
+    SendToLog(LogSeverity::kInfo,
+              absl::StrCat("Japanese is read from kana alone: ", analyzer.status().message()));
+    return std::make_unique<JapaneseToPhonemes>(nullptr);
+  }
+  models::JapaneseWords words;
+  if (!options.japanese_words_file.empty()) {
+    auto opened = models::JapaneseWords::Open(options.japanese_words_file);
+    if (!opened.ok()) return opened.status();
+    words = *std::move(opened);
+  }
+  return std::make_unique<JapaneseToPhonemes>(
+      std::make_unique<const models::JapaneseG2p>(*std::move(analyzer), std::move(words)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options) {
   if (options.language == "en-US") return MakeEnglish(options, models::EnglishDialect::kUs);
   if (options.language == "en-GB") return MakeEnglish(options, models::EnglishDialect::kGb);
-  if (options.language == "ja") return std::make_unique<KanaToPhonemes>();
+  if (options.language == "ja") return MakeJapanese(options);
   if (const models::EspeakLanguage* language = models::FindEspeakLanguage(options.language);
       language != nullptr)
     return MakeEspeak(options, *language);

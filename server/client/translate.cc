@@ -199,7 +199,8 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
   server::DocumentLimits limits;
   limits.characters = std::numeric_limits<size_t>::max();  // of all requests together
-  const auto document = server::OpenDocument(command.file.string(), *std::move(bytes), limits);
+  const auto document = server::OpenDocument(command.file.string(), *std::move(bytes), limits,
+                                             command.target_language);
   if (!document.ok()) return Fail(InTermsOfFlags(std::string(document.status().message())));
   absl::StatusOr<v1::TranslateRequest> request = RequestOf(command);
   if (!request.ok()) return Fail(std::string(request.status().message()));

@@ -213,8 +213,11 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
     return InvalidAt("text: ", at, " is not UTF-8");
   }
   return InvalidAt(StrCat("text: the character '", text.substr(at, bytes), "' at "), at,
-                   kanji ? " is a kanji; write its reading in hiragana or katakana"
-                         : " is not kana; write it in hiragana or katakana");
+                   kanji
+                       ? " is a kanji; Japanese with kanji needs a MeCab dictionary on the server "
+                         "(mecab-ipadic-utf8); or write its reading in hiragana or katakana"
+                       : " is not kana; without a MeCab dictionary on the server "
+                         "(mecab-ipadic-utf8) write it in hiragana or katakana");
 }
 
 // Returns the reading of signs that stand with numbers.

@@ -251,6 +251,9 @@ TEST_F(RepositoryTest, FilesThatAreTooLargeAreRefusedUnread) {
        "vocabulary_file"},
       {"kokoro { file: 'f' config_file: 'f' lexicon_file: 'BIG' language: 'en-US' }",
        "lexicon_file"},
+      {"kokoro { file: 'f' config_file: 'f' lexicon_file: 'f' japanese_words_file: 'BIG'"
+       " language: 'en-US' }",
+       "japanese_words_file"},
       {"seq2seq { file: 'f' config_file: 'f' pieces_file: 'f' words_file: 'BIG' "
        "source_language: 'en' target_language: 'pt' }",
        "words_file"}};

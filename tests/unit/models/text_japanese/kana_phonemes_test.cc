@@ -91,11 +91,14 @@ TEST(KanaPhonemesTest, RepetitionMarksRepeat) {
 }
 
 TEST(KanaPhonemesTest, OthersAreRefusedByNameAndPlace) {
+  EXPECT_EQ(KanaPhonemes("きょうは東京").status().message(),
+            "text: the character '東' at byte 12 is a kanji; Japanese with kanji needs a MeCab "
+            "dictionary "
+            "on the server (mecab-ipadic-utf8); or write its reading in hiragana or katakana");
   EXPECT_EQ(
-      KanaPhonemes("きょうは東京").status().message(),
-      "text: the character '東' at byte 12 is a kanji; write its reading in hiragana or katakana");
-  EXPECT_EQ(KanaPhonemes("あA").status().message(),
-            "text: the character 'A' at byte 3 is not kana; write it in hiragana or katakana");
+      KanaPhonemes("あA").status().message(),
+      "text: the character 'A' at byte 3 is not kana; without a MeCab dictionary on the server "
+      "(mecab-ipadic-utf8) write it in hiragana or katakana");
   EXPECT_EQ(KanaPhonemes("あ\xff").status().message(), "text: byte 3 is not UTF-8");
   EXPECT_FALSE(KanaPhonemes("ゝ").ok());
   EXPECT_FALSE(KanaPhonemes("人々").ok());

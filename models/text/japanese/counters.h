@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace millrace::models {
+
+// Returns the number of characters of the counter, such as 本 or ヶ月, that the text begins with; 0
+// if it begins with none. Thread-safe.
+size_t CounterLength(std::u32string_view text);
+
+// Returns the pronunciation in katakana of a number and the counter behind it, which changes with
+// it: 3 and 本 are サンボン. An empty or unknown counter leaves the number alone. `day_of_month`: a
+// month is before it. Spaces divide long numbers. Thread-safe.
+std::u32string CountedNumber(uint64_t value, std::u32string_view counter, bool day_of_month);
+
+// Returns the names of the digits one by one. Thread-safe.
+std::u32string SpokenDigits(std::u32string_view digits);
+
+// Returns the number in the characters 一, 十, 百, 千, 万, 億, 兆. Thread-safe.
+std::u32string KanjiNumber(uint64_t value);
+
+// The longest number that is not read digit by digit.
+inline constexpr size_t kMaxNumberDigits = 16;
+
+inline constexpr std::u32string_view kKanjiDigits = U"〇一二三四五六七八九";
+
+}  // namespace millrace::models

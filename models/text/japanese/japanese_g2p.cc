@@ -1,0 +1,332 @@
+#include "models/text/japanese/japanese_g2p.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/text/japanese/counters.h"
+#include "models/text/japanese/kana_phonemes.h"
+#include "models/text/japanese/latin_reading.h"
+#include "models/text/japanese/prepared_text.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// A part of the text that is spoken as one word, or a mark.
+struct SpokenUnit {
+  size_t begin = 0;  // characters of the prepared text
+  size_t end = 0;
+  std::string kana;  // katakana, or a mark that kana texts have; empty: only divides words
+  bool mark = false;
+  bool joins = true;  // may be a part of a word of the list
+};
+
+bool IsKatakana(char32_t c) { return (c >= 0x30A1 && c <= 0x30FA) || c == U'ー'; }
+bool IsHiragana(char32_t c) { return c >= 0x3041 && c <= 0x3096; }
+bool IsWideLatin(char32_t c) {
+  return (c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A);
+}
+
+std::string Utf8(std::u32string_view text) {
+  std::string utf8;
+  for (const char32_t c : text) utf8 += EncodeUtf8(c);
+  return utf8;
+}
+
+bool IsAllKatakana(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = DecodeAt(text, at);
+    if (!IsKatakana(point.value)) return false;
+    at += point.bytes;
+  }
+  return !text.empty();
+}
+
+// Returns the number that kanji write with units; nullopt for those that are no number, such as
+// 二三, "two or three".
+std::optional<uint64_t> ParseKanjiNumber(std::u32string_view text) {
+  uint64_t total = 0;
+  uint64_t part = 0;  // below 10,000
+  constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t digit = kNone;  // in front of a unit
+  uint64_t last_unit = 10'000;
+  uint64_t last_large = UINT64_MAX;
+  for (const char32_t c : text) {
+    const size_t value = c == U'零' ? 0 : kKanjiDigits.find(c);
+    if (value != std::u32string_view::npos) {
+      if (digit != kNone) return std::nullopt;
+      digit = value;
+      continue;
+    }
+    const uint64_t unit = c == U'十' ? 10 : c == U'百' ? 100 : c == U'千' ? 1000 : 0;
+    if (unit > 0) {
+      if (unit >= last_unit || digit == 0) return std::nullopt;
+      part += (digit == kNone ? 1 : digit) * unit;
+      last_unit = unit;
+    } else {
+      const uint64_t large = c == U'万'   ? 10'000
+                             : c == U'億' ? 100'000'000
+                             : c == U'兆' ? 1'000'000'000'000
+                                          : 0;
+      if (large == 0 || large >= last_large) return std::nullopt;
+      part += digit == kNone ? 0 : digit;
+      if (part == 0) return std::nullopt;
+      total += part * large;
+      part = 0;
+      last_unit = 10'000;
+      last_large = large;
+    }
+    digit = kNone;
+  }
+  return total + part + (digit == kNone ? 0 : digit);
+}
+
+// The units of one text.
+class UnitBuilder {
+ public:
+  UnitBuilder(const MorphologicalAnalyzer& analyzer, const PreparedText& prepared)
+      : analyzer_(analyzer), prepared_(prepared), text_(prepared.text) {}
+
+  absl::StatusOr<std::vector<SpokenUnit>> Build() {
+    if (absl::Status status = Analyze(); !status.ok()) return status;
+    size_t reading = 0;
+    for (size_t i = 0; i < morphemes_.size();) {
+      while (reading < prepared_.readings.size() &&
+             prepared_.readings[reading].begin < morphemes_[i].begin)
+        ++reading;
+      if (reading < prepared_.readings.size() &&
+          prepared_.readings[reading].begin == morphemes_[i].begin) {
+        const PreparedText::Reading& known = prepared_.readings[reading];
+        size_t last = i;
+        while (last < morphemes_.size() && morphemes_[last].end < known.end) ++last;
+        // A longer word of the dictionary is known better: 一日中.
+        if (last < morphemes_.size() && morphemes_[last].end == known.end) {
+          units_.push_back({known.begin, known.end, Utf8(known.pronunciation), false, false});
+          i = last + 1;
+          ++reading;
+          continue;
+        }
+      }
+      if (const size_t taken = AddNumber(i); taken > 0) {
+        i += taken;
+        continue;
+      }
+      if (absl::Status status = AddMorpheme(morphemes_[i++]); !status.ok()) return status;
+    }
+    return std::move(units_);
+  }
+
+ private:
+  // A morpheme whose places are characters.
+  absl::Status Analyze() {
+    std::string utf8;
+    std::vector<size_t> characters;  // the character of each byte
+    for (size_t i = 0; i < text_.size(); ++i) {
+      utf8 += EncodeUtf8(text_[i]);
+      characters.resize(utf8.size(), i);
+    }
+    characters.push_back(text_.size());
+    auto morphemes = analyzer_.Analyze(utf8);
+    if (!morphemes.ok()) return morphemes.status();
+    morphemes_ = *std::move(morphemes);
+    for (Morpheme& morpheme : morphemes_) {
+      morpheme.begin = characters[morpheme.begin];
+      morpheme.end = characters[morpheme.end];
+    }
+    return absl::OkStatus();
+  }
+
+  std::u32string_view Written(const Morpheme& morpheme) const {
+    return text_.substr(morpheme.begin, morpheme.end - morpheme.begin);
+  }
+
+  static bool IsNumeral(char32_t c) {
+    return std::u32string_view(U"〇零一二三四五六七八九十百千万億兆").find(c) !=
+           std::u32string_view::npos;
+  }
+
+  bool IsNumeral(size_t i) const {
+    return i < morphemes_.size() && morphemes_[i].kind == Morpheme::Kind::kNumeral &&
+           std::ranges::all_of(Written(morphemes_[i]), [](char32_t c) { return IsNumeral(c); });
+  }
+
+  // Adds the number in kanji that begins with the morpheme, and its counter. Returns the number of
+  // its morphemes; 0 if there is none whose reading the dictionary does not know.
+  size_t AddNumber(size_t i) {
+    size_t end = i;
+    // The longest number, 9999兆9999億9999万9999, has 31 characters.
+    constexpr size_t kMostMorphemes = 32;
+    while (end - i <= kMostMorphemes && IsNumeral(end) &&
+           (end == i || morphemes_[end].begin == morphemes_[end - 1].end))
+      ++end;
+    if (end == i || end - i > kMostMorphemes) return 0;
+    const size_t begin = morphemes_[i].begin;
+    const size_t number_end = morphemes_[end - 1].end;
+    const auto value = ParseKanjiNumber(text_.substr(begin, number_end - begin));
+    if (!value) return 0;
+    size_t counter = CounterLength(text_.substr(number_end));
+    const std::u32string_view rest = text_.substr(number_end);
+    if (rest.starts_with(U"分の") && rest.size() > 2 && IsNumeral(rest[2])) counter = 0;
+    size_t last = end;
+    while (counter > 0 && last < morphemes_.size() && morphemes_[last].end < number_end + counter)
+      ++last;
+    if (counter > 0 && (last >= morphemes_.size() || morphemes_[last].end != number_end + counter))
+      counter = 0;
+    if (counter == 0 && end - i == 1) return 0;
+    const bool month = begin > 0 && text_[begin - 1] == U'月';
+    std::u32string pronunciation = CountedNumber(*value, rest.substr(0, counter), month);
+    units_.push_back({begin, number_end + counter, Utf8(pronunciation), false, true});
+    return (counter == 0 ? end : last + 1) - i;
+  }
+
+  // Returns true for the ending う that only makes the vowel before it long: でしょ う.
+  bool LengthensLast(const Morpheme& morpheme) const {
+    if (Written(morpheme) != U"う" || units_.empty() || units_.back().end != morpheme.begin)
+      return false;
+    const std::string& kana = units_.back().kana;
+    if (kana.empty() || units_.back().mark) return false;
+    constexpr std::u32string_view kORow = U"オコゴソゾトドノホボポモョヨロ";
+    return kORow.find(DecodeBefore(kana, kana.size()).value) != std::u32string_view::npos;
+  }
+
+  absl::Status AddMorpheme(const Morpheme& morpheme) {
+    if (LengthensLast(morpheme)) {
+      units_.back().kana += "ー";
+      units_.back().end = morpheme.end;
+      return absl::OkStatus();
+    }
+    // Letters that the dictionary reads one by one are one word.
+    if (IsAllKatakana(morpheme.pronunciation) && morpheme.begin > 0 && !units_.empty() &&
+        units_.back().end == morpheme.begin && IsWideLatin(text_[morpheme.begin]) &&
+        IsWideLatin(text_[morpheme.begin - 1])) {
+      units_.back().kana += morpheme.pronunciation;
+      units_.back().end = morpheme.end;
+      return absl::OkStatus();
+    }
+    if (IsAllKatakana(morpheme.pronunciation)) {
+      units_.push_back({morpheme.begin, morpheme.end, morpheme.pronunciation, false, true});
+      return absl::OkStatus();
+    }
+    // Without a reading: what its characters are.
+    for (size_t at = morpheme.begin; at < morpheme.end;) {
+      const char32_t c = text_[at];
+      size_t end = at + 1;
+      if (IsKatakana(c) || IsHiragana(c)) {
+        std::string kana;
+        for (end = at; end < morpheme.end && (IsKatakana(text_[end]) || IsHiragana(text_[end]));
+             ++end)
+          kana += EncodeUtf8(IsHiragana(text_[end]) ? text_[end] + 0x60 : text_[end]);
+        units_.push_back({at, end, std::move(kana), false, true});
+      } else if (IsWideLatin(c)) {
+        std::string word;
+        for (end = at; end < morpheme.end && IsWideLatin(text_[end]); ++end)
+          word += static_cast<char>(text_[end] - 0xFF01 + '!');
+        units_.push_back({at, end, Utf8(LatinReading(word)), false, false});
+      } else if (IsLetter(c)) {
+        if (absl::Status status = AddLetter(at); !status.ok()) return status;
+      } else {
+        const std::string mark = EncodeUtf8(c);
+        units_.push_back({at, end, CheckKana(mark).ok() ? mark : "", true, false});
+      }
+      at = end;
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds the reading that a kanji has alone; nothing if the dictionary has none.
+  absl::Status AddLetter(size_t at) {
+    const auto alone = analyzer_.Analyze(EncodeUtf8(text_[at]));
+    if (!alone.ok()) return alone.status();
+    if (alone->size() == 1 && IsAllKatakana(alone->front().pronunciation))
+      units_.push_back({at, at + 1, alone->front().pronunciation, false, true});
+    return absl::OkStatus();
+  }
+
+  const MorphologicalAnalyzer& analyzer_;
+  const PreparedText& prepared_;
+  const std::u32string_view text_;
+  std::vector<Morpheme> morphemes_;
+  std::vector<SpokenUnit> units_;
+};
+
+// Makes one unit of those that are a word of the list together, the longest first.
+std::vector<SpokenUnit> JoinWords(std::u32string_view text, std::vector<SpokenUnit> units,
+                                  const JapaneseWords& words) {
+  if (words.size() == 0) return units;
+  std::vector<SpokenUnit> joined;
+  for (size_t i = 0; i < units.size();) {
+    std::string word;
+    size_t end = i + 1;
+    for (size_t k = i; k < units.size() && units[k].joins && word.size() <= words.longest(); ++k) {
+      word += Utf8(text.substr(units[k].begin, units[k].end - units[k].begin));
+      if (k > i && words.Contains(word)) end = k + 1;
+    }
+    SpokenUnit unit = std::move(units[i]);
+    // The number and the counter of one unit may be such a word too.
+    if (end > i + 1 || (unit.joins && unit.kana.find(' ') != std::string::npos &&
+                        words.Contains(Utf8(text.substr(unit.begin, unit.end - unit.begin)))))
+      std::erase(unit.kana, ' ');
+    for (++i; i < end; ++i) {
+      unit.kana += units[i].kana;
+      unit.end = units[i].end;
+    }
+    joined.push_back(std::move(unit));
+  }
+  return joined;
+}
+
+// The text in kana of the units, and the units of its bytes.
+struct KanaText {
+  std::string kana;
+  std::vector<size_t> units;
+};
+
+KanaText WriteKana(const std::vector<SpokenUnit>& units) {
+  KanaText text;
+  for (size_t i = 0; i < units.size(); ++i) {
+    const SpokenUnit& unit = units[i];
+    // A doubled consonant is spoken with the word behind it: イッ テ.
+    const bool doubled = text.kana.ends_with("ッ") || unit.kana.starts_with("ッ");
+    if (!text.kana.empty() && !unit.mark && !units[i - 1].mark && !doubled) text.kana += ' ';
+    if (unit.mark && unit.kana.empty()) text.kana += ' ';
+    text.kana += unit.kana;
+    text.units.resize(text.kana.size(), i);
+  }
+  return text;
+}
+
+}  // namespace
+
+JapaneseG2p::JapaneseG2p(std::unique_ptr<const MorphologicalAnalyzer> analyzer, JapaneseWords words)
+    : analyzer_(std::move(analyzer)), words_(std::move(words)) {}
+
+absl::StatusOr<PhonemeText> JapaneseG2p::Phonemize(std::string_view text) const {
+  const auto prepared = PrepareJapanese(text);
+  if (!prepared.ok()) return prepared.status();
+  auto units = UnitBuilder(*analyzer_, *prepared).Build();
+  if (!units.ok()) return units.status();
+  const std::vector<SpokenUnit> spoken = JoinWords(prepared->text, *std::move(units), words_);
+  const KanaText kana = WriteKana(spoken);
+  auto phonemes = KanaPhonemes(kana.kana);
+  if (!phonemes.ok()) return phonemes.status();
+  std::vector<PhonemeWord> words;
+  for (PhonemeWord word : phonemes->words) {
+    word.begin = prepared->begins[spoken[kana.units[word.begin]].begin];
+    word.end = prepared->ends[spoken[kana.units[word.end - 1]].end - 1];
+    // The words of one written number are one.
+    if (!words.empty() && word.begin < words.back().end) {
+      words.back().end = std::max(words.back().end, word.end);
+      words.back().phonemes_end = word.phonemes_end;
+    } else {
+      words.push_back(word);
+    }
+  }
+  phonemes->words = std::move(words);
+  return phonemes;
+}
+
+}  // namespace millrace::models
