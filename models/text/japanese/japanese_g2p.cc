@@ -121,7 +121,7 @@ class UnitBuilder {
   }
 
  private:
-  // A morpheme whose places are characters.
+  // Divides the text. The places of the morphemes are characters from here on.
   absl::Status Analyze() {
     std::string utf8;
     std::vector<size_t> characters;  // the character of each byte

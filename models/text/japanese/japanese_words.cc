@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <ranges>
 
 #include "absl/status/status.h"
 #include "models/core/strings.h"
@@ -34,17 +33,15 @@ absl::StatusOr<JapaneseWords> JapaneseWords::Open(const std::filesystem::path& p
   return words;
 }
 
-std::string_view JapaneseWords::WordAt(size_t index) const {
-  const size_t begin = begins_[index];
+std::string_view JapaneseWords::LineAt(size_t begin) const {
   return std::string_view(text_).substr(begin,
                                         std::min(text_.find('\n', begin), text_.size()) - begin);
 }
 
 bool JapaneseWords::Contains(std::string_view word) const {
-  const auto indices = std::views::iota(size_t{0}, begins_.size());
-  const auto at =
-      std::ranges::lower_bound(indices, word, {}, [&](size_t index) { return WordAt(index); });
-  return at != indices.end() && WordAt(*at) == word;
+  const auto at = std::partition_point(begins_.begin(), begins_.end(),
+                                       [&](uint32_t begin) { return LineAt(begin) < word; });
+  return at != begins_.end() && LineAt(*at) == word;
 }
 
 }  // namespace millrace::models

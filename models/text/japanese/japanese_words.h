@@ -27,7 +27,7 @@ class JapaneseWords {
   size_t longest() const { return longest_; }  // in bytes
 
  private:
-  std::string_view WordAt(size_t index) const;
+  std::string_view LineAt(size_t begin) const;
 
   std::string text_;
   std::vector<uint32_t> begins_;

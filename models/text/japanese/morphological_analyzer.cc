@@ -33,21 +33,20 @@ constexpr size_t kReadFields = kUnidicPronunciation + 1;
 size_t SplitFeature(std::string_view feature, std::array<std::string_view, kReadFields>& fields) {
   size_t count = 0;
   for (size_t at = 0; at <= feature.size(); ++count) {
-    size_t end = feature.size();
-    if (at < feature.size() && feature[at] == '"')
-      end = std::min(feature.find('"', at + 1), feature.size());
-    else
-      end = std::min(feature.find(',', at), feature.size());
+    const bool quoted = at < feature.size() && feature[at] == '"';
+    const size_t end =
+        std::min(quoted ? feature.find('"', at + 1) : feature.find(',', at), feature.size());
     std::string_view field = feature.substr(at, end - at);
-    if (field.starts_with('"')) field.remove_prefix(1);
+    if (quoted) field.remove_prefix(1);
     if (count < fields.size()) fields[count] = field;
     at = std::min(feature.find(',', end), feature.size()) + 1;
   }
   return count;
 }
 
-// Writes エイ and イイ of any row as long vowels, which IPADIC writes as they are in kana.
-std::string WithLongVowels(std::string_view pronunciation) {
+// Writes エイ of any row as a long vowel, and イイ unless it is a name (石井), which IPADIC writes
+// as they are in kana.
+std::string WithLongVowels(std::string_view pronunciation, bool name) {
   constexpr std::u32string_view kERow = U"エケゲセゼテデネヘベペメレ";
   constexpr std::u32string_view kIRow = U"イキギシジチヂニヒビピミリ";
   std::string text;
@@ -56,7 +55,7 @@ std::string WithLongVowels(std::string_view pronunciation) {
     const CodePoint point = DecodeAt(pronunciation, at);
     const bool is_long = point.value == U'イ' && before != 0 &&
                          (kERow.find(before) != std::u32string_view::npos ||
-                          kIRow.find(before) != std::u32string_view::npos);
+                          (!name && kIRow.find(before) != std::u32string_view::npos));
     before = is_long ? U'ー' : point.value;
     text += is_long ? "ー" : pronunciation.substr(at, point.bytes);
     at += point.bytes;
@@ -82,8 +81,9 @@ Morpheme ToMorpheme(const MeCab::Node& node) {
   const size_t field = unidic ? kUnidicPronunciation : kIpadicPronunciation;
   if (count > field && fields[field] != "*") {
     // In verbs the two vowels are of the stem and of the ending: 招いた.
-    morpheme.pronunciation =
-        unidic || part == "動詞" ? std::string(fields[field]) : WithLongVowels(fields[field]);
+    morpheme.pronunciation = unidic || part == "動詞"
+                                 ? std::string(fields[field])
+                                 : WithLongVowels(fields[field], subcategory == "固有名詞");
   }
   return morpheme;
 }
