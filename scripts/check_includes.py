@@ -15,7 +15,7 @@ mps_runtime/backend/cpu mps_runtime/backend/cuda mps_runtime/backend/mps mps_run
 mps_runtime/backend mps_runtime/selftest
 models/core
 models/audio models/config models/kernels models/text
-models/text/japanese models/text/english models/text/multilingual models/weights
+models/text/chinese models/text/japanese models/text/english models/text/multilingual models/weights
 models/seq2seq/aten models/speech models/translation/markup models/translation/search
 models/speech/markup models/translation
 KINDS

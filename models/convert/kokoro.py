@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import kokoro_check
+from .chinese_lexicon import missing_packages, write_chinese_lexicon
 from .english_lexicon import write_lexicon
 from .japanese_words import write_words
 from .kokoro_checkpoint import read_checkpoint
@@ -30,7 +31,7 @@ kokoro {{
   config_file: "kokoro.json"
   lexicon_file: "english.lexicon"
   japanese_words_file: "japanese.words"
-  language: {language}
+{chinese}  language: {language}
   voice: {voice}
 {voices}}}
 """
@@ -205,9 +206,17 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         write_safetensors(folder / "model.safetensors", weights, metadata)
         write_lexicon(folder / "english.lexicon", args.language.lower())
         write_words(folder / "japanese.words")
+        chinese = ""
+        if any(name.startswith("z") for name in names):
+            if missing := missing_packages():
+                print(f"it will not speak Chinese, which needs the packages {', '.join(missing)}")
+            else:
+                write_chinese_lexicon(folder / "chinese.lexicon")
+                chinese = '  chinese_lexicon_file: "chinese.lexicon"\n'
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
-                                                         voice=json.dumps(voice), voices=describe_voices(names, voice)))
+        (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(
+            license=json.dumps(args.license), chinese=chinese, language=json.dumps(args.language), voice=json.dumps(voice),
+            voices=describe_voices(names, voice)))
     report_written(args.models, args.name, f", {len(names)} voices, {voice} is the default")
 
 

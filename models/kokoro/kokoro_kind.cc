@@ -62,6 +62,8 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
     section.FileName("user_lexicon_file", message.user_lexicon_file());
   if (!message.japanese_words_file().empty())
     section.FileName("japanese_words_file", message.japanese_words_file());
+  if (!message.chinese_lexicon_file().empty())
+    section.FileName("chinese_lexicon_file", message.chinese_lexicon_file());
   if (message.language() != "en-US" && message.language() != "en-GB" &&
       models::FindEspeakLanguage(message.language()) == nullptr) {
     std::string allowed = "en-US, en-GB";
@@ -82,6 +84,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   config->lexicon_file = message.lexicon_file();
   config->user_lexicon_file = message.user_lexicon_file();
   config->japanese_words_file = message.japanese_words_file();
+  config->chinese_lexicon_file = message.chinese_lexicon_file();
   config->voices = ConvertVoices(message, section);
   config->pauses = speech::ConvertPauses(message, section);
   return config;
@@ -96,6 +99,8 @@ std::vector<models::PackageFile> KokoroConfig::Files() const {
       {lexicon_file, "lexicon_file", models::kMaxLexiconBytes}};
   if (!japanese_words_file.empty())
     files.push_back({japanese_words_file, "japanese_words_file", models::kMaxLexiconBytes});
+  if (!chinese_lexicon_file.empty())
+    files.push_back({chinese_lexicon_file, "chinese_lexicon_file", models::kMaxLexiconBytes});
   return files;
 }
 

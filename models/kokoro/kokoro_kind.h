@@ -27,8 +27,9 @@ class KokoroConfig final : public models::KindConfig {
   std::string language;
   std::string voice;  // empty: the first
   std::string lexicon_file;
-  std::string user_lexicon_file;    // empty: none
-  std::string japanese_words_file;  // empty: none
+  std::string user_lexicon_file;     // empty: none
+  std::string japanese_words_file;   // empty: none
+  std::string chinese_lexicon_file;  // empty: no Chinese
   std::vector<KokoroVoiceConfig> voices = {};
   models::SpeechPauses pauses = {};
 };

@@ -20,6 +20,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
     options.user_lexicon_file = context.folder / config.user_lexicon_file;
   if (!config.japanese_words_file.empty())
     options.japanese_words_file = context.folder / config.japanese_words_file;
+  if (!config.chinese_lexicon_file.empty())
+    options.chinese_lexicon_file = context.folder / config.chinese_lexicon_file;
   options.language = config.language;
   options.voice = config.voice;
   for (const KokoroVoiceConfig& voice : config.voices) {

@@ -279,6 +279,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   text.lexicon_file = options.lexicon_file;
   text.user_lexicon_file = options.user_lexicon_file;
   text.japanese_words_file = options.japanese_words_file;
+  text.chinese_lexicon_file = options.chinese_lexicon_file;
   text.symbols = parts.settings.Symbols();
   text.espeak_program = options.espeak_program;
   text.max_espeak_processes = options.max_espeak_processes;
@@ -294,6 +295,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   for (const models::EspeakLanguage& language : models::kEspeakLanguages) {
     if (language.tag != options.language) languages.emplace_back(language.tag);
   }
+  if (!options.chinese_lexicon_file.empty()) languages.emplace_back("zh");
   std::vector<std::string> refused;
   for (const std::string& language : languages) {
     text.language = language;
@@ -317,9 +319,10 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   info.platform = "kokoro";
   auto& speech = info.details.emplace<models::SpeechInfo>();
   speech.language = options.language;
-  // The readings of Japanese are not given in phonemes.
-  std::ranges::copy_if(languages, std::back_inserter(speech.pronunciation_languages),
-                       [](const std::string& language) { return language != "ja"; });
+  // The readings of Japanese and Chinese are not given in phonemes.
+  std::ranges::copy_if(
+      languages, std::back_inserter(speech.pronunciation_languages),
+      [](const std::string& language) { return language != "ja" && language != "zh"; });
   speech.languages = std::move(languages);
   speech.sample_rate = parts.settings.sample_rate;
   speech.voices = *std::move(voices);

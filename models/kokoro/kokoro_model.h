@@ -20,10 +20,11 @@ struct KokoroOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path config_file;   // kokoro.json
   std::filesystem::path lexicon_file;
-  std::filesystem::path user_lexicon_file;    // empty: none
-  std::filesystem::path japanese_words_file;  // empty: none
-  std::string language;                     // BCP 47, of the texts
-  std::string voice;                        // the default; empty: the first of the config
+  std::filesystem::path user_lexicon_file;     // empty: none
+  std::filesystem::path japanese_words_file;   // empty: none
+  std::filesystem::path chinese_lexicon_file;  // empty: no Chinese
+  std::string language;                        // BCP 47, of the texts
+  std::string voice;                           // the default; empty: the first of the config
   // The languages that the config's voices were made for.
   std::vector<models::LanguageVoice> voice_languages;
   // Default voices by language, where they differ.

@@ -5,6 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
+#include "models/text/chinese/chinese_g2p.h"
+#include "models/text/chinese/chinese_lexicon.h"
+#include "models/text/chinese/chinese_text.h"
 #include "models/text/english/cached_fallback.h"
 #include "models/text/english/english_g2p.h"
 #include "models/text/english/english_lexicon.h"
@@ -61,6 +64,22 @@ class JapaneseToPhonemes final : public TextToPhonemes {
 
  private:
   const std::unique_ptr<const models::JapaneseG2p> g2p_;
+};
+
+class ChineseToPhonemes final : public TextToPhonemes {
+ public:
+  explicit ChineseToPhonemes(models::ChineseLexicon lexicon) : g2p_(std::move(lexicon)) {}
+
+  absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
+                                              bool /*with_words*/) const override {
+    auto text = g2p_.Phonemize(sentence);
+    if (!text.ok()) return text.status();
+    return text->words.empty() ? models::PhonemeText() : *std::move(text);
+  }
+  absl::Status Check(std::string_view text) const override { return models::CheckChinese(text); }
+
+ private:
+  const models::ChineseG2p g2p_;
 };
 
 class EspeakToPhonemes final : public TextToPhonemes {
@@ -156,10 +175,15 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   if (options.language == "en-US") return MakeEnglish(options, models::EnglishDialect::kUs);
   if (options.language == "en-GB") return MakeEnglish(options, models::EnglishDialect::kGb);
   if (options.language == "ja") return MakeJapanese(options);
+  if (options.language == "zh") {
+    auto lexicon = models::ChineseLexicon::Open(options.chinese_lexicon_file);
+    if (!lexicon.ok()) return lexicon.status();
+    return std::make_unique<ChineseToPhonemes>(*std::move(lexicon));
+  }
   if (const models::EspeakLanguage* language = models::FindEspeakLanguage(options.language);
       language != nullptr)
     return MakeEspeak(options, *language);
-  std::string allowed = "en-US, en-GB, ja";
+  std::string allowed = "en-US, en-GB, ja, zh";
   for (const models::EspeakLanguage& language : models::kEspeakLanguages)
     absl::StrAppend(&allowed, ", ", View(language.tag));
   return absl::InvalidArgumentError(absl::StrCat(

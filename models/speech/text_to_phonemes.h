@@ -30,10 +30,11 @@ class TextToPhonemes {
 };
 
 struct TextToPhonemesOptions {
-  std::string language;                      // BCP 47, one that MakeTextToPhonemes knows
-  std::filesystem::path lexicon_file;        // of English; unused for other languages
-  std::filesystem::path user_lexicon_file;   // the operator's English words; empty: none
+  std::string language;                       // BCP 47, one that MakeTextToPhonemes knows
+  std::filesystem::path lexicon_file;         // of English; unused for other languages
+  std::filesystem::path user_lexicon_file;    // the operator's English words; empty: none
   std::filesystem::path japanese_words_file;  // words that are spoken as one; empty: none
+  std::filesystem::path chinese_lexicon_file;
   std::vector<std::string> symbols;          // the phonemes that a pronunciation in a text may use
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
@@ -41,10 +42,10 @@ struct TextToPhonemesOptions {
 };
 
 // Makes the front end of the language: for en-US and en-GB the lexicon, with espeak-ng for words
-// that it lacks; for ja MeCab, and without its dictionary kana only; for the languages of kEspeakLanguages espeak-ng. InvalidArgument
-// names the language when there is no front end, or the lexicon when it is of another language.
-// FailedPrecondition when a program or its voice is missing. Other errors say what is wrong with a
-// file.
+// that it lacks; for ja MeCab, and without its dictionary kana only; for zh a lexicon; for the
+// languages of kEspeakLanguages espeak-ng. InvalidArgument names the language when there is no
+// front end, or the lexicon when it is of another language. FailedPrecondition when a program or
+// its voice is missing. Other errors say what is wrong with a file.
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 

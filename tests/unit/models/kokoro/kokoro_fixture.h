@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ class KokoroFixture : public ::testing::Test {
     std::ofstream(folder_.path() / "lexicon", std::ios::binary)
         << testing::LexiconBytes({{"one", "gwˈʌn"}, {"two", "gtˈu"}}, language == "en-GB" ? 1 : 0);
     options.lexicon_file = folder_.path() / "lexicon";
+    options.chinese_lexicon_file = chinese_lexicon_;
     options.language = language;
     options.voice = voice;
     options.espeak_program = espeak_program_;
@@ -53,6 +55,7 @@ class KokoroFixture : public ::testing::Test {
   const testing::TemporaryFolder folder_;
   models::ShapePolicy shapes_ = models::ShapePolicy::kExact;  // kPadded: as on an accelerator
   speech::SpeechCache::ForModel cache_;
+  std::filesystem::path chinese_lexicon_;  // empty: none
   std::string espeak_program_ = "espeak-ng";
 };
 

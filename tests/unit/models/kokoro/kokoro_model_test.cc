@@ -141,6 +141,27 @@ TEST_F(KokoroModelTest, ARequestNamesItsLanguage) {
               ::testing::StartsWith("text: the character 'Д' at byte 0 is "));
 }
 
+TEST_F(KokoroModelTest, SpeaksChineseWithALexiconOfIt) {
+  chinese_lexicon_ = folder_.path() / "chinese.lexicon";
+  std::ofstream(chinese_lexicon_) << "[total]\n9\n[words]\n一\t4\tyi1\n米\t5\tmi3\n"
+                                  << "[syllables]\nmi3\tmi\nyi1\ti\n";
+  const auto model = Load();
+  EXPECT_EQ(model->info().speech().languages,
+            (std::vector<std::string>{"en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR", "zh"}));
+  models::SynthesizeInput input = speech::Say("米1。");
+  input.language = "zh";
+  input.phoneme_times = true;
+  ASSERT_TRUE(model->Validate(input).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, sink).ok());
+  std::string spoken;
+  for (const models::SpokenSpan& phoneme : sink.parts.at(0).phonemes) spoken += phoneme.text;
+  EXPECT_EQ(spoken, "mi i.");
+  input.text = "米Д。";
+  EXPECT_EQ(speech::SpeakAll(*model, input, sink).message(),
+            "text: the character 'Д' at byte 3 is Cyrillic text, which is not read in Chinese");
+}
+
 TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
   const auto model = Load();
   models::SynthesizeInput input = speech::Say("¿Mi [loro](/man/)? ¡Sí!");

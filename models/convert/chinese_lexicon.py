@@ -1,0 +1,107 @@
+"""Words, readings and sounds of Chinese from the packages jieba, pypinyin and misaki, as models/text/chinese/chinese_lexicon.h reads them.
+
+A text in UTF-8 of sections, each begun by its name in brackets; fields are separated by tabs:
+  [total]        the sum of the frequencies
+  [words]        word, frequency (0: only a reading), pinyin with tone numbers (empty: that of its characters); sorted by bytes
+  [syllables]    pinyin with a tone number, misaki's symbols
+  [start]        state (B, M, E or S), logarithm of its probability at the beginning of a word that the list lacks
+  [transitions]  state, next state, logarithm
+  [emissions]    character, logarithms of it in the states B, M, E and S; empty: never
+"""
+
+import importlib.util
+import pathlib
+from collections.abc import Iterable
+
+from .package import ConvertError
+
+PACKAGES = ("jieba", "pypinyin", "misaki", "ordered_set")
+STATES = "BMES"
+# Characters that are read; the list of words has no others.
+FIRST, LAST = 0x4E00, 0x9FFF
+# The tones of misaki's transcription, longest first, and the symbols of the voices.
+TONES = (("˧˩˧", "↓"), ("˧˥", "↗"), ("˥˩", "↘"), ("˥", "→"))
+VOWELS_OF_SIBILANTS = ("ɻ\u0329", "ɹ\u0329")
+
+
+def missing_packages() -> list[str]:
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def retoned(phonemes: str) -> str:
+    for tone, symbol in TONES:
+        phonemes = phonemes.replace(tone, symbol)
+    for vowel in VOWELS_OF_SIBILANTS:
+        phonemes = phonemes.replace(vowel, "ɨ")
+    return phonemes.replace("\u032f", "")
+
+
+def read_frequencies(text: str) -> dict[str, int]:
+    """Words of Chinese characters alone, and how often each occurs."""
+    frequencies = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = line.split(" ")
+        if len(fields) < 2 or not fields[1].isdigit():
+            raise ConvertError(f"the dictionary of jieba, line {number} has no frequency: {line}")
+        frequencies[fields[0]] = int(fields[1])
+    return frequencies
+
+
+def _is_chinese(word: str) -> bool:
+    return all(FIRST <= ord(c) <= LAST for c in word)
+
+
+def _sections(frequencies: dict[str, int]) -> Iterable[str]:
+    from jieba import finalseg
+    from misaki.transcription import pinyin_to_ipa
+    from pypinyin import Style, lazy_pinyin
+    from pypinyin.constants import PHRASES_DICT
+
+    def read(word: str) -> list[str]:
+        return lazy_pinyin(word, style=Style.TONE3, neutral_tone_with_five=True)
+
+    characters = {chr(c): reading[0] for c in range(FIRST, LAST + 1) if (reading := read(chr(c)))[0] != chr(c)}
+    syllables = set(characters.values())
+    phrases = {word for word in PHRASES_DICT if len(word) > 1 and _is_chinese(word)}
+    lines = {c: f"{c}\t{frequencies.get(c, 0)}\t{reading}" for c, reading in characters.items()}
+    for word in {word for word in frequencies if len(word) > 1 and _is_chinese(word)} | phrases:
+        pinyin = ""
+        # Only a phrase makes the reading another one than that of the characters.
+        if any(word[i:k] in phrases for i in range(len(word)) for k in range(i + 2, len(word) + 1)):
+            reading = read(word)
+            if reading != [characters.get(c) for c in word]:
+                pinyin = " ".join(reading)
+                syllables.update(reading)
+        if pinyin or frequencies.get(word, 0):
+            lines[word] = f"{word}\t{frequencies.get(word, 0)}\t{pinyin}"
+    yield "[total]"
+    yield str(sum(frequencies.values()))
+    yield "[words]"
+    yield from (lines[word] for word in sorted(lines, key=str.encode))
+    yield "[syllables]"
+    for syllable in sorted(syllables):
+        try:
+            phonemes = "".join(pinyin_to_ipa(syllable)[0])
+        except ValueError:
+            continue   # a reading that misaki has no symbols for
+        yield f"{syllable}\t{retoned(phonemes)}"
+    yield "[start]"
+    yield from (f"{state}\t{finalseg.start_P[state]!r}" for state in STATES)
+    yield "[transitions]"
+    yield from (f"{state}\t{after}\t{value!r}" for state in STATES for after, value in finalseg.trans_P[state].items())
+    yield "[emissions]"
+    for c in sorted({c for state in STATES for c in finalseg.emit_P[state] if len(c) == 1 and _is_chinese(c)}, key=str.encode):
+        yield "\t".join([c, *(repr(finalseg.emit_P[state][c]) if c in finalseg.emit_P[state] else "" for state in STATES)])
+
+
+def write_chinese_lexicon(path: pathlib.Path) -> None:
+    missing = missing_packages()
+    if missing:
+        raise ConvertError(f"Chinese needs the packages {', '.join(missing)}; install them with pip")
+    spec = importlib.util.find_spec("jieba")
+    folder = pathlib.Path(next(iter(spec.submodule_search_locations or [])))
+    try:
+        frequencies = read_frequencies((folder / "dict.txt").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConvertError(f"cannot read {folder / 'dict.txt'}: {error.strerror}") from error
+    path.write_text("".join(line + "\n" for line in _sections(frequencies)), encoding="utf-8")

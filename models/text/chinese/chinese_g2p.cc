@@ -1,0 +1,199 @@
+#include "models/text/chinese/chinese_g2p.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "models/text/chinese/chinese_text.h"
+#include "models/text/chinese/chinese_words.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// The names of Latin letters in misaki's symbols of English.
+constexpr std::array<std::string_view, 26> kLetterPhonemes = {
+    "ˈA",  "bˈi", "sˈi", "dˈi", "ˈi",       "ˈɛf",  "ʤˈi", "ˈAʧ",  "ˈI",
+    "ʤˈA", "kˈA", "ˈɛl", "ˈɛm", "ˈɛn",      "ˈO",   "pˈi", "kjˈu", "ˈɑɹ",
+    "ˈɛs", "tˈi", "jˈu", "vˈi", "dˈʌbᵊlju", "ˈɛks", "wˈI", "zˈi"};
+
+struct ChineseMark {
+  std::string_view spoken;
+  bool opens = false;
+};
+
+ChineseMark MarkOfChinese(char32_t c) {
+  switch (c) {
+    case U'，':
+    case U'、':
+    case ',':
+      return {","};
+    case U'。':
+    case U'．':
+    case '.':
+      return {"."};
+    case U'！':
+    case '!':
+      return {"!"};
+    case U'？':
+    case '?':
+      return {"?"};
+    case U'：':
+    case ':':
+      return {":"};
+    case U'；':
+    case ';':
+      return {";"};
+    case U'…':
+      return {"…"};
+    case U'—':
+    case U'–':
+      return {"—"};
+    case U'«':
+    case U'《':
+    case U'「':
+    case U'『':
+    case U'【':
+    case U'“':
+      return {"“", true};
+    case U'»':
+    case U'》':
+    case U'」':
+    case U'』':
+    case U'】':
+    case U'”':
+      return {"”"};
+    case U'（':
+    case '(':
+      return {"(", true};
+    case U'）':
+    case ')':
+      return {")"};
+    default:
+      return {};
+  }
+}
+
+class ChineseSpeaker {
+ public:
+  ChineseSpeaker(const ChineseText& text, const ChineseLexicon& lexicon)
+      : text_(text), lexicon_(lexicon) {}
+
+  PhonemeText Speak() {
+    for (size_t i = 0; i < text_.text.size();) {
+      const char32_t c = text_.text[i];
+      if (IsChineseCharacter(c)) {
+        i = SpeakCharacters(i);
+      } else if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) {
+        i = SpeakLetters(i);
+      } else {
+        SpeakMark(MarkOfChinese(c));
+        ++i;
+      }
+    }
+    while (result_.phonemes.ends_with(' ')) result_.phonemes.pop_back();
+    return std::move(result_);
+  }
+
+ private:
+  void Divide() {
+    std::string& phonemes = result_.phonemes;
+    if (!phonemes.empty() && !phonemes.ends_with(' ') && !phonemes.ends_with("“") &&
+        !phonemes.ends_with('('))
+      phonemes += ' ';
+  }
+
+  void SpeakMark(const ChineseMark& mark) {
+    if (mark.spoken.empty()) return Divide();
+    if (mark.opens) {
+      Divide();
+      result_.phonemes += mark.spoken;
+      return;
+    }
+    while (result_.phonemes.ends_with(' ')) result_.phonemes.pop_back();
+    result_.phonemes += mark.spoken;
+    result_.phonemes += ' ';
+  }
+
+  // Adds a word of the characters from `begin` to `end`. Words that stand for one number are one.
+  void AddWord(size_t begin, size_t end, std::string_view spoken) {
+    if (spoken.empty()) return;
+    Divide();
+    PhonemeWord word{text_.begins[begin], text_.ends[end - 1], result_.phonemes.size(), 0};
+    result_.phonemes += spoken;
+    word.phonemes_end = result_.phonemes.size();
+    if (!result_.words.empty() && word.begin < result_.words.back().end) {
+      result_.words.back().end = std::max(result_.words.back().end, word.end);
+      result_.words.back().phonemes_end = word.phonemes_end;
+    } else {
+      result_.words.push_back(word);
+    }
+  }
+
+  size_t SpeakLetters(size_t begin) {
+    size_t end = begin;
+    std::string spoken;
+    for (; end < text_.text.size(); ++end) {
+      const char32_t c = ToLower(text_.text[end]);
+      if (c < 'a' || c > 'z') break;
+      if (!spoken.empty()) spoken += ' ';
+      spoken += kLetterPhonemes[c - 'a'];
+    }
+    AddWord(begin, end, spoken);
+    return end;
+  }
+
+  size_t SpeakCharacters(size_t begin) {
+    std::string run;
+    size_t end = begin;
+    for (; end < text_.text.size() && IsChineseCharacter(text_.text[end]); ++end)
+      run += EncodeUtf8(text_.text[end]);
+    constexpr size_t kBytes = 3;  // of each of these characters
+    for (const std::string_view word : DivideChinese(run, lexicon_)) {
+      AddWord(begin, begin + word.size() / kBytes, Reading(word));
+      begin += word.size() / kBytes;
+    }
+    return end;
+  }
+
+  // Returns the phonemes of a word: of the longest parts that have a reading of their own.
+  std::string Reading(std::string_view word) const {
+    std::string phonemes;
+    for (size_t at = 0; at < word.size();) {
+      size_t end = at;
+      std::string_view pinyin;
+      for (size_t to = at + 3; to <= word.size(); to += 3) {
+        const std::string_view part = word.substr(at, to - at);
+        if (const auto found = lexicon_.Find(part); found && !found->pinyin.empty()) {
+          pinyin = found->pinyin;
+          end = to;
+        }
+        if (!lexicon_.HasPrefix(part)) break;
+      }
+      for (const absl::string_view syllable :
+           absl::StrSplit(absl::string_view(pinyin.data(), pinyin.size()), ' '))
+        phonemes += lexicon_.Phonemes({syllable.data(), syllable.size()});
+      at = std::max(end, at + 3);
+    }
+    return phonemes;
+  }
+
+  const ChineseText& text_;
+  const ChineseLexicon& lexicon_;
+  PhonemeText result_;
+};
+
+}  // namespace
+
+ChineseG2p::ChineseG2p(ChineseLexicon lexicon) : lexicon_(std::move(lexicon)) {}
+
+absl::StatusOr<PhonemeText> ChineseG2p::Phonemize(std::string_view text) const {
+  const auto written = WriteChineseOut(text);
+  if (!written.ok()) return written.status();
+  return ChineseSpeaker(*written, lexicon_).Speak();
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "models/text/chinese/chinese_lexicon.h"
+#include "models/text/phoneme_text.h"
+
+namespace millrace::models {
+
+// Turns Chinese in characters, simplified or traditional, Latin letters and digits into the
+// phonemes of Kokoro's Chinese voices (misaki's symbols of version 1.0: a tone is an arrow behind
+// its syllable, and is that of the lexicon). Characters without a reading are left out.
+// Thread-safe; linear time.
+class ChineseG2p {
+ public:
+  explicit ChineseG2p(ChineseLexicon lexicon);
+
+  // InvalidArgument, which names the character and its byte, for letters of other scripts.
+  absl::StatusOr<PhonemeText> Phonemize(std::string_view text) const;
+
+ private:
+  const ChineseLexicon lexicon_;
+};
+
+}  // namespace millrace::models

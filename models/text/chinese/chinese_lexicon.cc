@@ -1,0 +1,138 @@
+#include "models/text/chinese/chinese_lexicon.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr std::string_view kStateNames = "BMES";
+
+std::string_view FirstField(std::string_view line) { return line.substr(0, line.find('\t')); }
+
+bool ParseLogarithm(absl::string_view text, double& value) {
+  return absl::SimpleAtod(text, &value) && value <= 0;
+}
+
+}  // namespace
+
+absl::StatusOr<ChineseLexicon> ChineseLexicon::Open(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(StrCat(path.string(), ": cannot be read"));
+  ChineseLexicon lexicon;
+  lexicon.text_.assign(std::istreambuf_iterator<char>(file), {});
+  if (absl::Status status = lexicon.Parse(path); !status.ok()) return status;
+  return lexicon;
+}
+
+absl::Status ChineseLexicon::Parse(const std::filesystem::path& path) {
+  const std::string_view text(text_.data(), text_.size());
+  if (text.size() > UINT32_MAX || !IsValidUtf8(text))
+    return absl::DataLossError(StrCat(path.string(), ": is not text in UTF-8"));
+  for (Logarithms& row : transitions_) row.fill(kNever);
+  start_.fill(kNever);
+  std::string_view section;
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    ++number;
+    if (line.starts_with('[')) {
+      section = line;
+    } else if (!ParseLine(section, at, line)) {
+      return absl::DataLossError(
+          StrCat(path.string(), ": line ", number, " is damaged, in the section '", section, "'"));
+    }
+    at = end + 1;
+  }
+  if (total_ <= 0 || words_.empty() || syllables_.empty()) {
+    return absl::DataLossError(
+        StrCat(path.string(), ": has no words, no syllables, or no sum of frequencies"));
+  }
+  return absl::OkStatus();
+}
+
+bool ChineseLexicon::ParseLine(std::string_view section, size_t begin, std::string_view line) {
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(absl::string_view(line.data(), line.size()), '\t');
+  if (section == "[total]") return absl::SimpleAtod(fields[0], &total_) && total_ > 0;
+  const std::string_view key = FirstField(line);
+  const size_t state = key.size() == 1 ? kStateNames.find(key) : std::string_view::npos;
+  if (section == "[words]") {
+    uint64_t frequency = 0;
+    if (fields.size() != 3 || key.empty() || !absl::SimpleAtoi(fields[1], &frequency)) return false;
+    if (!words_.empty() && FirstField(LineAt(words_.back())) >= key) return false;
+    words_.push_back(static_cast<uint32_t>(begin));
+    return true;
+  }
+  if (section == "[syllables]") {
+    return fields.size() == 2 &&
+           syllables_.emplace(key, std::string_view(fields[1].data(), fields[1].size())).second;
+  }
+  if (section == "[emissions]") {
+    if (fields.size() != 1 + kStates) return false;
+    Logarithms logarithms;
+    logarithms.fill(kNever);
+    for (size_t i = 0; i < kStates; ++i) {
+      if (!fields[i + 1].empty() && !ParseLogarithm(fields[i + 1], logarithms[i])) return false;
+    }
+    return emissions_.emplace(key, logarithms).second;
+  }
+  if (state >= kStates) return false;
+  if (section == "[start]") return fields.size() == 2 && ParseLogarithm(fields[1], start_[state]);
+  if (section != "[transitions]" || fields.size() != 3 || fields[1].size() != 1) return false;
+  const size_t after = kStateNames.find(fields[1][0]);
+  return after < kStates && ParseLogarithm(fields[2], transitions_[state][after]);
+}
+
+std::string_view ChineseLexicon::LineAt(size_t begin) const {
+  const std::string_view text(text_.data(), text_.size());
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+size_t ChineseLexicon::LowerBound(std::string_view word) const {
+  const auto at = std::partition_point(words_.begin(), words_.end(), [&](uint32_t begin) {
+    return FirstField(LineAt(begin)) < word;
+  });
+  return static_cast<size_t>(at - words_.begin());
+}
+
+std::optional<ChineseWord> ChineseLexicon::Find(std::string_view word) const {
+  const size_t index = LowerBound(word);
+  if (index == words_.size()) return std::nullopt;
+  const std::string_view line = LineAt(words_[index]);
+  if (FirstField(line) != word) return std::nullopt;
+  const std::string_view rest = line.substr(word.size() + 1);
+  ChineseWord found;
+  const std::string_view frequency = FirstField(rest);
+  if (!absl::SimpleAtoi(absl::string_view(frequency.data(), frequency.size()), &found.frequency))
+    return std::nullopt;
+  found.pinyin = rest.substr(frequency.size() + 1);
+  return found;
+}
+
+bool ChineseLexicon::HasPrefix(std::string_view characters) const {
+  const size_t index = LowerBound(characters);
+  return index < words_.size() && LineAt(words_[index]).starts_with(characters);
+}
+
+std::string_view ChineseLexicon::Phonemes(std::string_view syllable) const {
+  const auto found = syllables_.find(syllable);
+  return found == syllables_.end() ? std::string_view() : found->second;
+}
+
+ChineseLexicon::Logarithms ChineseLexicon::Emissions(std::string_view character) const {
+  if (const auto found = emissions_.find(character); found != emissions_.end())
+    return found->second;
+  Logarithms never;
+  never.fill(kNever);
+  return never;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,142 @@
+#include "models/text/chinese/chinese_g2p.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fakes/linear_time.h"
+#include "models/text/chinese/chinese_text.h"
+#include "models/text/unicode.h"
+#include "unit/models/text_chinese/small_lexicon.h"
+
+namespace millrace::models {
+namespace {
+
+std::string WrittenOut(std::string_view text) {
+  const auto written = WriteChineseOut(text);
+  if (!written.ok()) return written.status().ToString();
+  std::string utf8;
+  for (const char32_t c : written->text) utf8 += EncodeUtf8(c);
+  return utf8;
+}
+
+struct Written {
+  const char* text;
+  const char* spoken;
+};
+void PrintTo(const Written& value, std::ostream* out) { *out << value.text; }
+
+class WrittenOutTest : public ::testing::TestWithParam<Written> {};
+TEST_P(WrittenOutTest, IsAsPeopleSayIt) {
+  EXPECT_EQ(WrittenOut(GetParam().text), GetParam().spoken);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Chinese, WrittenOutTest,
+    ::testing::Values(
+        Written{"0", "零"}, Written{"10", "十"}, Written{"15人", "十五人"}, Written{"20", "二十"},
+        Written{"105", "一百零五"}, Written{"110", "一百一十"}, Written{"115", "一百一十五"},
+        Written{"1001", "一千零一"}, Written{"1,234元", "一千二百三十四元"},
+        Written{"10000", "一万"}, Written{"10050", "一万零五十"},
+        Written{"1234567", "一百二十三万四千五百六十七"}, Written{"100000000", "一亿"},
+        Written{"2个人", "两个人"}, Written{"2号", "二号"}, Written{"3.14", "三点一四"},
+        Written{"50%", "百分之五十"}, Written{"-5℃", "负五摄氏度"}, Written{"1/2", "二分之一"},
+        Written{"2024年5月", "二零二四年五月"}, Written{"二〇二四年", "二零二四年"},
+        Written{"2025-12-01", "二零二五年十二月一日"}, Written{"10:30", "十点三十分"},
+        Written{"8:05", "八点零五分"}, Written{"2:00", "两点"}, Written{"¥300", "三百元"},
+        Written{"$3亿", "三亿美元"}, Written{"￥１２", "十二元"},
+        Written{"13812345678", "幺三八幺二三四五六七八"},
+        Written{"010-12345678", "零幺零幺二三四五六七八"}, Written{"5km", "五公里"},
+        Written{"3~5个", "三至五个"}, Written{"007", "零零七"}));
+
+class ChineseG2pTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto lexicon = ChineseLexicon::Open(file_.path());
+    ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+    g2p_ = std::make_unique<const ChineseG2p>(*std::move(lexicon));
+  }
+
+  std::string Spoken(std::string_view text) const {
+    const auto phonemes = g2p_->Phonemize(text);
+    return phonemes.ok() ? phonemes->phonemes : std::string(phonemes.status().message());
+  }
+
+  const LexiconFile file_;
+  std::unique_ptr<const ChineseG2p> g2p_;
+};
+
+TEST_F(ChineseG2pTest, WordsAreReadByTheirPhrases) {
+  EXPECT_EQ(Spoken("你好，银行。"), "N3H3, N2H2.");
+  EXPECT_EQ(Spoken("行一个"), "X2 Y2G4");
+  EXPECT_EQ(Spoken("“你好”（一个）！"), "“N3H3” (Y2G4)!");
+}
+
+TEST_F(ChineseG2pTest, CharactersThatFormNoWordOfTheLexiconAreANameTogether) {
+  EXPECT_EQ(Spoken("张伟你好"), "Z1W3 N3H3");
+}
+
+TEST_F(ChineseG2pTest, WhatHasNoReadingIsLeftOut) {
+  EXPECT_EQ(Spoken("龘你好☆"), "N3H3");
+  EXPECT_EQ(Spoken(""), "");
+}
+
+TEST_F(ChineseG2pTest, LettersAreSpelledAndOtherScriptsNamed) {
+  EXPECT_EQ(Spoken("AB银行"), "ˈA bˈi N2H2");
+  EXPECT_EQ(Spoken("你好Дом"),
+            "text: the character 'Д' at byte 6 is Cyrillic text, which is not read in Chinese");
+}
+
+TEST_F(ChineseG2pTest, WordsKnowTheirBytesInTheText) {
+  const std::string text = "１个银行，你好";
+  const auto spoken = g2p_->Phonemize(text);
+  ASSERT_TRUE(spoken.ok()) << spoken.status();
+  std::vector<std::string> words;
+  for (const PhonemeWord& word : spoken->words) {
+    words.push_back(
+        text.substr(word.begin, word.end - word.begin) + "=" +
+        spoken->phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin));
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{"１个=Y2G4", "银行=N2H2", "你好=N3H3"}));
+}
+
+TEST_F(ChineseG2pTest, AnyTextHasWordsInOrderWithinIt) {
+  constexpr std::u32string_view kCommon =
+      U"一个你好银行长张伟，。1234567890-:/.,%¥$年月日亿万～〇ＡbC ";
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same texts in each run
+  for (int i = 0; i < 10'000; ++i) {
+    std::string text;
+    for (size_t length = random() % 40; length > 0; --length) {
+      text += random() % 4 == 0 ? EncodeUtf8(1 + random() % 0xD000)
+                                : EncodeUtf8(kCommon[random() % kCommon.size()]);
+    }
+    const auto spoken = g2p_->Phonemize(text);
+    if (!spoken.ok()) {
+      ASSERT_EQ(spoken.status().code(), absl::StatusCode::kInvalidArgument) << text;
+      continue;
+    }
+    size_t before = 0;
+    size_t phonemes_before = 0;
+    for (const PhonemeWord& word : spoken->words) {
+      ASSERT_LE(before, word.begin) << text;
+      ASSERT_LT(word.begin, word.end) << text;
+      ASSERT_LE(word.end, text.size()) << text;
+      ASSERT_LE(phonemes_before, word.phonemes_begin) << text;
+      ASSERT_LT(word.phonemes_begin, word.phonemes_end) << text;
+      before = word.end;
+      phonemes_before = word.phonemes_end;
+    }
+  }
+}
+
+TEST_F(ChineseG2pTest, TakesLinearTime) {
+  for (const std::string piece : {"你好银行", "张伟", "12", "Ab", "1-"})
+    ExpectLinearTime(piece, 100'000, [&](const std::string& text) { Spoken(text); });
+}
+
+}  // namespace
+}  // namespace millrace::models
