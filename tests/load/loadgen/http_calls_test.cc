@@ -136,7 +136,9 @@ TEST_F(HttpCallsTest, RefusalsAreCountedByTheirStatus) {
 }
 
 TEST_F(HttpCallsTest, ServerThatIsNotThereEndsEachCall) {
-  Acceptor closed({.protocol = "HTTP", .host = "127.0.0.1", .port = 0, .retry = milliseconds(10)});
+  Acceptor closed({.protocol = "HTTP",
+                   .address = {.tcp = {"127.0.0.1", 0}, .socket_file = {}},
+                   .retry = milliseconds(10)});
   ASSERT_TRUE(closed.Start().ok());
   port_ = closed.port();
   closed.Close();
@@ -146,7 +148,9 @@ TEST_F(HttpCallsTest, ServerThatIsNotThereEndsEachCall) {
 
 // Connections that are taken and never answered.
 TEST_F(HttpCallsTest, AnswerThatDoesNotComeEndsTheCallAtItsDeadline) {
-  Acceptor silent({.protocol = "HTTP", .host = "127.0.0.1", .port = 0, .retry = milliseconds(10)});
+  Acceptor silent({.protocol = "HTTP",
+                   .address = {.tcp = {"127.0.0.1", 0}, .socket_file = {}},
+                   .retry = milliseconds(10)});
   ASSERT_TRUE(silent.Start().ok());
   port_ = silent.port();
   options_.deadline = milliseconds(30);
