@@ -143,7 +143,7 @@ void ConnectionListener::Run(const Handler& handler) {
     pause = false;
     for (size_t i = 0; i < sockets_.size() && !pause; ++i) {
       // It may have been told to stop while it waited.
-      pause = waits_[1 + i].revents != 0 && accepts_.load(std::memory_order_relaxed) &&
+      pause = waits_[kOwnWaits + i].revents != 0 && accepts_.load(std::memory_order_relaxed) &&
               !Accept(sockets_[i]);
     }
   }
