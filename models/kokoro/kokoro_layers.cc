@@ -6,7 +6,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
-#include <ATen/ops/cudnn_convolution.h>
 #include <ATen/ops/instance_norm.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/lstm.h>
@@ -79,7 +78,6 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
   KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
   if (!conv.weight.defined()) return same;
   same.out_ = conv.weight.size(0);
-  same.exact_ = exact;
   if (weights.device().is_cpu()) {
     same.cpu_.emplace(conv.weight, conv.bias, exact);
   } else {
@@ -89,14 +87,7 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
 }
 
 at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
-  if (cpu_) return cpu_->Run(x);
-  if (exact_ || !x.is_cuda()) return aten_.RunSame(x);
-  // On CUDA the factors of this call are rounded to ten bits for the matrix units, whatever
-  // libtorch's settings.
-  const at::Tensor y = at::cudnn_convolution(
-      x.unsqueeze(2), aten_.weight.unsqueeze(2), {0, (aten_.weight.size(2) - 1) / 2}, {1, 1},
-      {1, 1}, /*groups=*/1, /*benchmark=*/false, /*deterministic=*/false, /*allow_tf32=*/true);
-  return aten_.bias.defined() ? y.squeeze(2).add_(aten_.bias.view({1, -1, 1})) : y.squeeze(2);
+  return cpu_ ? cpu_->Run(x) : aten_.RunSame(x);
 }
 
 KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std::string& name,

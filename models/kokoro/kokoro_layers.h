@@ -61,7 +61,6 @@ class KokoroSameConv {
 
  private:
   int64_t out_ = 0;
-  bool exact_ = true;
   KokoroConv aten_;
   std::optional<speech::CpuConv> cpu_;  // on the CPU, instead of aten_
 };

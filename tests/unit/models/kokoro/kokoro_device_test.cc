@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -95,6 +96,24 @@ class KokoroDeviceTest : public ::testing::Test {
     load(runtime::DeviceType::kCuda, /*exact=*/false);
     ASSERT_EQ(networks_.size(), 3U);
   }
+  // Reads what make_kokoro_durations.py wrote: phonemes, a voice and frames of each sentence.
+  static std::vector<std::vector<int64_t>> ReadSentences() {
+    std::ifstream stream(MILLRACE_KOKORO_DURATIONS, std::ios::binary);
+    std::vector<std::vector<int64_t>> sentences;
+    const auto read = [&](auto& values) {
+      int64_t count = 0;
+      if (!stream.read(reinterpret_cast<char*>(&count), sizeof(count))) return false;
+      values.resize(static_cast<size_t>(count));
+      const size_t bytes = values.size() * sizeof(values.front());
+      stream.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(bytes));
+      return static_cast<bool>(stream);
+    };
+    std::vector<int64_t> phonemes, frames;
+    for (std::vector<char> voice; read(phonemes) && read(voice) && read(frames);)
+      sentences.push_back(phonemes);
+    return sentences;
+  }
+
   void TearDown() override {
     networks_.clear();
     if (backend_ != nullptr)
@@ -105,20 +124,14 @@ class KokoroDeviceTest : public ::testing::Test {
   const KokoroDecoder& exact() const { return *networks_[1].decoder; }
   const KokoroDecoder& on_device() const { return *networks_[2].decoder; }
 
-  // Encodes made-up sentences of these numbers of phonemes on the CPU, and pads them to more frames
-  // than the longest has.
-  KokoroDecoder::PaddedInput Encode(const std::vector<size_t>& phonemes) {
-    std::vector<std::vector<int64_t>> ids;
+  // Encodes sentences of the durations file on the CPU, and pads them to more frames than the
+  // longest has.
+  KokoroDecoder::PaddedInput Encode(const std::vector<size_t>& indices) {
     std::vector<KokoroBatch::Sentence> sentences;
-    for (const size_t count : phonemes) {
-      std::vector<int64_t>& sentence = ids.emplace_back(count);
-      // Letters of the phonemes that the vocabulary has, with a space after each fifth.
-      for (size_t i = 1; i + 1 < count; ++i)
-        sentence[i] = i % 6 == 0 ? 16 : static_cast<int64_t>(43 + (i * i + count) % 26);
-    }
-    for (const std::vector<int64_t>& sentence : ids) {
-      sentences.push_back({sentence, networks_[0].styles[0].narrow(
-                                         0, static_cast<int64_t>(sentence.size()) - 3, 1)});
+    for (const size_t index : indices) {
+      const std::vector<int64_t>& phonemes = sentences_[index];
+      sentences.push_back({phonemes, networks_[0].styles[0].narrow(
+                                         0, static_cast<int64_t>(phonemes.size()) - 3, 1)});
     }
     models::FakeWorkerContext context;
     const auto encoded = networks_[0].batch->Encode(sentences, context);
@@ -151,21 +164,30 @@ class KokoroDeviceTest : public ::testing::Test {
     return input;
   }
 
+  // Returns the samples of one sentence up to its end.
+  at::Tensor Heard(const KokoroDecoder::PaddedInput& input, const at::Tensor& samples,
+                   int64_t row) const {
+    const auto frames = static_cast<int64_t>(input.counts[row].item<float>());
+    return samples[row].narrow(0, 0, frames * networks_[0].samples_per_frame);
+  }
+
   static KokoroDecoder::PaddedInput OnDevice(const KokoroDecoder::PaddedInput& input) {
     return {input.features.cuda(), input.counts.cuda(), input.style.cuda(),
             input.noise_keys.cuda()};
   }
 
   const at::InferenceMode inference_;
+  const std::vector<std::vector<int64_t>> sentences_ = ReadSentences();
   std::unique_ptr<runtime::Backend> backend_;
   std::vector<KokoroNetwork> networks_;  // on the CPU, exact on the device, and as it is served
 };
 
-// One sentence alone is computed in small tiles, and three of very different lengths in large ones.
+// One sentence alone is computed in small tiles, and several of different lengths in large ones.
 TEST_F(KokoroDeviceTest, SpectraAreThoseOfFloat32) {
-  for (const std::vector<size_t>& phonemes :
-       {std::vector<size_t>{40}, std::vector<size_t>{200, 90, 12}}) {
-    const KokoroDecoder::PaddedInput input = OnDevice(Encode(phonemes));
+  ASSERT_EQ(sentences_.size(), 50U);
+  for (const std::vector<size_t>& indices :
+       {std::vector<size_t>{0}, {1, 2, 3}, {4, 5, 6, 7, 8, 9, 10, 11}}) {
+    const KokoroDecoder::PaddedInput input = OnDevice(Encode(indices));
     // A pitch or a sum of it that differs in its last bit moves the phases, so both get the same,
     // and both sum on the device.
     const KokoroDecoder::Curves curves = exact().PredictPadded(input);
@@ -179,20 +201,27 @@ TEST_F(KokoroDeviceTest, SpectraAreThoseOfFloat32) {
                                    .abs();
       const double mean = error.mean().item<double>();
       const double greatest = error.max().item<double>();
-      EXPECT_LE(mean, kMeanDecibels) << phonemes[static_cast<size_t>(row)] << " phonemes";
-      EXPECT_LE(greatest, kMaxDecibels) << phonemes[static_cast<size_t>(row)] << " phonemes";
-      std::printf("%zu phonemes: %.4f dB on average, %.3f dB at most\n",
-                  phonemes[static_cast<size_t>(row)], mean, greatest);
+      const size_t index = indices[static_cast<size_t>(row)];
+      EXPECT_LE(mean, kMeanDecibels) << "sentence " << index;
+      EXPECT_LE(greatest, kMaxDecibels) << "sentence " << index;
+      std::printf("sentence %zu: %.4f dB on average, %.3f dB at most\n", index, mean, greatest);
     }
   }
 }
 
 TEST_F(KokoroDeviceTest, TheSameInputGivesTheSameBits) {
-  const KokoroDecoder::PaddedInput input = OnDevice(Encode({150, 40}));
+  const KokoroDecoder::PaddedInput input = OnDevice(Encode({12, 13}));
   const KokoroDecoder::Curves curves = on_device().PredictPadded(input);
-  const at::Tensor first = on_device().DecodePadded(input, curves).cpu();
-  for (int i = 0; i < 3; ++i)
-    EXPECT_TRUE(first.equal(on_device().DecodePadded(input, curves).cpu())) << i;
+  const auto decode = [&] {
+    const at::Tensor samples = on_device().DecodePadded(input, curves).cpu();
+    // Those beyond an end are undefined.
+    return std::vector<at::Tensor>{Heard(input, samples, 0), Heard(input, samples, 1)};
+  };
+  const std::vector<at::Tensor> first = decode();
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<at::Tensor> again = decode();
+    EXPECT_TRUE(first[0].equal(again[0]) && first[1].equal(again[1])) << i;
+  }
 }
 
 }  // namespace
