@@ -161,7 +161,7 @@ TEST_F(OpenAiRoutesTest, ErrorsHaveOpenAisShape) {
       {R"({"model": "joe", "input": ""})", 400, "input", nullptr, "input: is empty"},
       {Say(R"("voice": "nobody")"), 400, "voice", nullptr, "first"},
       {R"({"model": "nil", "input": "x"})", 404, "model", "model_not_found",
-       "loaded for speech are: joe; no name"},
+       "loaded for speech are: joe; these names"},
       {R"({"model": "null", "input": "x"})", 400, "model", nullptr, "for infer"},
       {std::string(100'001, ' '), 413, nullptr, nullptr, "100000 bytes"}};
   for (const Case& bad : cases) {
