@@ -40,7 +40,8 @@ class LoadQueueTest : public ::testing::Test {
   std::vector<std::string> ended_;
   std::function<void()> during_load_ = [] {};
   int too_many_ = 0;
-  LoadQueue queue_{loop_, [this](std::string_view model) {
+  LoadQueue queue_{loop_,
+                   [this](std::string_view model) {
                      during_load_();
                      if (model != "last") loaded_.emplace_back(model);
                      return model == "bad" ? absl::InternalError("broken") : absl::OkStatus();

@@ -194,8 +194,7 @@ TEST(RepositoryLoadsTest, AreBoundedOverHttpAndCounted) {
   constexpr size_t kAtOnce = 16;
   std::vector<std::unique_ptr<testing::JoiningThread>> callers;
   for (size_t i = 0; i < kAtOnce; ++i) {
-    callers.push_back(
-        std::make_unique<testing::JoiningThread>([&] { EXPECT_EQ(load(), 200); }));
+    callers.push_back(std::make_unique<testing::JoiningThread>([&] { EXPECT_EQ(load(), 200); }));
   }
   while (begun.load() < kAtOnce) std::this_thread::yield();
   EXPECT_EQ(load(), 429);
