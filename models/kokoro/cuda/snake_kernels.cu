@@ -341,8 +341,8 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
     }
   }
 
-  // What is added comes by way of shared memory and the result goes by it, so that memory is read
-  // and written in whole pieces.
+  // Signals that are added come by way of shared memory and the result goes by it, so that memory
+  // is read and written in whole pieces.
   AwaitCopies<0>();
   const int out_count = map.Count(count);
   const size_t out_sentence = static_cast<size_t>(batch) * product.time * channels;

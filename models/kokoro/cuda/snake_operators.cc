@@ -26,7 +26,7 @@
 namespace millrace::kokoro {
 namespace {
 
-// What the kernels have as constants too.
+// These are constants of the kernels, too.
 constexpr int64_t kChunk = 64;
 constexpr int kThreads = 128;
 constexpr int kWeightStages = 3;

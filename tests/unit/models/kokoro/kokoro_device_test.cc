@@ -31,7 +31,7 @@ namespace millrace::kokoro {
 namespace {
 
 constexpr int kSampleRate = 24000;
-// What half precision may change of the mel spectrum in decibels, which is far below what is heard.
+// Half precision may change the mel spectrum by so many decibels, which is far below what is heard.
 constexpr double kMeanDecibels = 0.05;
 constexpr double kMaxDecibels = 1.5;
 
@@ -214,7 +214,7 @@ TEST_F(KokoroDeviceTest, TheSameInputGivesTheSameBits) {
   const KokoroDecoder::Curves curves = on_device().PredictPadded(input);
   const auto decode = [&] {
     const at::Tensor samples = on_device().DecodePadded(input, curves).cpu();
-    // Those beyond an end are undefined.
+    // Samples beyond an end are undefined.
     return std::vector<at::Tensor>{Heard(input, samples, 0), Heard(input, samples, 1)};
   };
   const std::vector<at::Tensor> first = decode();
