@@ -182,7 +182,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   found_stream_ = &streams_[frame.stream];
   found_ = frame.stream;
   found_stream_->client_ended = (frame.flags & kEndStream) != 0;
-  if (!messages_.Charge(kCallBytes)) return FrameAbuse::kMessages;
+  if (!messages_.Charge(kCallBytes, MessageBytes::Shared::kAll)) return FrameAbuse::kMessages;
   control_frames_.Drain(kControlFramesOfCall);
   return Draw(frame.length / kBytesOfWork, now);
 }

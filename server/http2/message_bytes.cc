@@ -9,18 +9,19 @@ MessageBytes::MessageBytes(uint64_t max_message, FrameTotals& totals,
                            std::shared_ptr<ClientTotals> address)
     : max_message_(max_message),
       own_(std::max(max_message, kLeastMessage) + kBesideMessage),
-      max_shared_(2 * std::max(max_message, kLeastMessage)),
+      max_shared_(2 * std::max(max_message, kLeastMessage) + kSharedOfCalls),
       max_all_(kMessagesOfAll * std::max(max_message, kLeastMessage)),
       totals_(&totals),
       address_(std::move(address)) {}
 
-bool MessageBytes::Reserve(uint64_t bytes) {
+bool MessageBytes::Reserve(uint64_t bytes, Shared shared) {
   if (left_) return false;
   const uint64_t wanted = (bytes + kStep - 1) / kStep * kStep;
   const uint64_t more = wanted - reserved_;
-  const uint64_t more_shared = Shared(wanted) - Shared(reserved_);
+  const uint64_t more_shared = BeyondOwn(wanted) - BeyondOwn(reserved_);
+  const uint64_t max_shared = shared == Shared::kAll ? max_shared_ : max_shared_ - kSharedOfCalls;
   if (more_shared != 0 &&
-      totals_->shared_message_bytes.fetch_add(more_shared) + more_shared > max_shared_) {
+      totals_->shared_message_bytes.fetch_add(more_shared) + more_shared > max_shared) {
     totals_->shared_message_bytes.fetch_sub(more_shared);
     return false;
   }
@@ -40,7 +41,7 @@ void MessageBytes::Shrink() {
   if (left_) return;
   const uint64_t wanted = (bytes_ + kStep - 1) / kStep * kStep;
   const uint64_t less = reserved_ - wanted;
-  totals_->shared_message_bytes.fetch_sub(Shared(reserved_) - Shared(wanted));
+  totals_->shared_message_bytes.fetch_sub(BeyondOwn(reserved_) - BeyondOwn(wanted));
   totals_->message_bytes.fetch_sub(less);
   address_->message_bytes.fetch_sub(less);
   reserved_ = wanted;
@@ -48,7 +49,7 @@ void MessageBytes::Shrink() {
 
 void MessageBytes::Leave() {
   if (std::exchange(left_, true)) return;
-  totals_->shared_message_bytes.fetch_sub(Shared(reserved_));
+  totals_->shared_message_bytes.fetch_sub(BeyondOwn(reserved_));
   totals_->message_bytes.fetch_sub(reserved_);
   address_->message_bytes.fetch_sub(reserved_);
   reserved_ = own_;

@@ -12,9 +12,15 @@ namespace millrace::server {
 // share of what all may have. One thread at a time.
 class MessageBytes {
  public:
-  // A connection's own bytes take a message of the largest size, and the shared ones two.
+  // The shared bytes that a connection may take. Calls and their first messages, if those are
+  // short, have a part of them for themselves: honest clients make a thousand at once.
+  enum class Shared : uint8_t { kAll, kNotOfCalls };
+
+  // A connection's own bytes take a message of the largest size, and the shared ones two beside
+  // those that calls and their first messages have alone.
   static constexpr uint64_t kLeastMessage = 16 << 20;
   static constexpr uint64_t kBesideMessage = 1 << 20;
+  static constexpr uint64_t kSharedOfCalls = 18 << 20;
   static constexpr uint64_t kMessagesOfAll = 32;  // of the largest size
   // Charges may exceed the limits by so much, because they cannot be refused.
   static constexpr uint64_t kSlack = 4 << 20;
@@ -28,15 +34,15 @@ class MessageBytes {
   uint64_t max_message() const { return max_message_; }
   uint64_t bytes() const { return bytes_; }
   // Returns false, and takes nothing, if there is no room for so many bytes.
-  bool Take(uint64_t bytes) {
-    if (bytes_ + bytes > reserved_ && !Reserve(bytes_ + bytes)) return false;
+  bool Take(uint64_t bytes, Shared shared) {
+    if (bytes_ + bytes > reserved_ && !Reserve(bytes_ + bytes, shared)) return false;
     bytes_ += bytes;
     return true;
   }
   // Takes bytes that have come already. Returns false if they are too many.
-  bool Charge(uint64_t bytes) {
+  bool Charge(uint64_t bytes, Shared shared) {
     bytes_ += bytes;
-    return bytes_ <= reserved_ || Reserve(bytes_) || bytes_ <= reserved_ + kSlack;
+    return bytes_ <= reserved_ || Reserve(bytes_, shared) || bytes_ <= reserved_ + kSlack;
   }
   void GiveBack(uint64_t bytes) {
     bytes_ -= bytes;
@@ -46,9 +52,9 @@ class MessageBytes {
   void Leave();
 
  private:
-  uint64_t Shared(uint64_t bytes) const { return bytes > own_ ? bytes - own_ : 0; }
+  uint64_t BeyondOwn(uint64_t bytes) const { return bytes > own_ ? bytes - own_ : 0; }
   // Reserves at least so many bytes, which are more than before.
-  bool Reserve(uint64_t bytes);
+  bool Reserve(uint64_t bytes, Shared shared);
   void Shrink();
 
   const uint64_t max_message_;

@@ -55,7 +55,8 @@ void MessageGuard::End(MessageBytes& kept) {
 bool MessageGuard::Charge(uint64_t bytes, MessageBytes& kept) {
   held_ += bytes;
   current_ += bytes;
-  return kept.Charge(bytes);
+  return kept.Charge(bytes,
+                     is_first_ ? MessageBytes::Shared::kAll : MessageBytes::Shared::kNotOfCalls);
 }
 
 bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& kept) {
@@ -85,7 +86,9 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& ke
       if (at + 1 < kPrefixBytes || size_ >= kLarge) return false;
       refuse(MessageRefusal::Reason::kCompressed);
     } else if (is_last) {
-      if (kept.Take(size_)) {
+      const bool is_short_first = is_first_ && size_ < kLarge;
+      if (kept.Take(size_, is_short_first ? MessageBytes::Shared::kAll
+                                          : MessageBytes::Shared::kNotOfCalls)) {
         held_ += size_;
         current_ += size_;
       } else if (size_ >= MessageRefusal::kBytes && at + 1 >= kPrefixBytes) {

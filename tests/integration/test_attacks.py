@@ -11,12 +11,27 @@ import statistics
 import time
 
 import grpc
+import hpack
 import pytest
 from wire import attacks, certificates
 from wire import daemon as daemons
-from wire.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS, RawConnection, frame, grpc_message
+from wire.http2 import (
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    HEADERS,
+    MAX_FRAME,
+    PING,
+    PREFACE,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    RawConnection,
+    frame,
+    grpc_message,
+)
 from wire.polling import eventually
-from wire.requests import null_request
+from wire.requests import PATIENCE, null_request
 from wire.stubs import kserve_grpc
 
 MEASURED = "MILLRACE_ATTACK_SECONDS" in os.environ
@@ -160,6 +175,42 @@ def test_three_of_the_largest_messages_may_come_at_once(daemon):
         while kind != PING:
             kind, _, stream, _ = connection.next_frame()
             assert stream == 7 or kind not in (HEADERS, RST_STREAM)
+
+
+def test_a_thousand_short_messages_may_come_at_once(daemon):
+    """On one connection, a frame of each in turn, as some clients send them."""
+    request = null_request()
+    request.parameters["padding"].string_param = "x" * 60_000
+    body = grpc_message(request.SerializeToString())
+    streams = range(1, 2001, 2)
+    with RawConnection(daemon.ports["grpc"]) as connection:
+        window, decoder, statuses = 65535, hpack.Decoder(), []
+
+        def take_frame():
+            nonlocal window
+            kind, flags, stream, payload = connection.next_frame()
+            if kind == WINDOW_UPDATE and stream == 0:
+                window += int.from_bytes(payload, "big")
+            elif kind == HEADERS:
+                headers = dict(decoder.decode(payload))
+                statuses.extend([headers.get("grpc-status")] if flags & END_STREAM else [])
+
+        connection.socket.sendall(frame(WINDOW_UPDATE, 0, 0, (1 << 24).to_bytes(4, "big")))
+        for stream in streams:
+            connection.socket.sendall(frame(HEADERS, END_HEADERS, stream, attacks.call_headers(attacks.METHOD)))
+        for start in range(0, len(body), MAX_FRAME):
+            piece = body[start:start + MAX_FRAME]
+            for stream in streams:
+                while window < len(piece):
+                    take_frame()
+                window -= len(piece)
+                connection.socket.sendall(frame(DATA, END_STREAM if start + MAX_FRAME >= len(body) else 0, stream, piece))
+        while len(statuses) < len(streams):
+            take_frame()
+        assert set(statuses) == {"0"}
+    stub = kserve_grpc.GRPCInferenceServiceStub(daemon.connect())
+    for answer in [stub.ModelInfer.future(request, timeout=PATIENCE) for _ in streams]:
+        assert answer.code() == grpc.StatusCode.OK
 
 
 def test_clients_that_hold_calls_lock_nobody_out(tmp_path, null_models):

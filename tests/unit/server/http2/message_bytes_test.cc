@@ -8,6 +8,8 @@
 namespace millrace::server {
 namespace {
 
+using Shared = MessageBytes::Shared;
+
 constexpr uint64_t kLargest = MessageBytes::kLeastMessage;
 constexpr uint64_t kOwn = kLargest + MessageBytes::kBesideMessage;
 constexpr uint64_t kShared = 2 * kLargest;
@@ -25,8 +27,8 @@ class MessageBytesTest : public ::testing::Test {
 TEST_F(MessageBytesTest, ThreeMessagesOfTheLargestSizeMayComeAtOnce) {
   for (const uint64_t max_message : {uint64_t{1} << 20, kLargest, uint64_t{1} << 30}) {
     MessageBytes bytes(max_message, totals_, address_);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(bytes.Take(max_message));
-    EXPECT_EQ(bytes.Take(max_message), max_message < kLargest);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(bytes.Take(max_message, Shared::kNotOfCalls));
+    EXPECT_EQ(bytes.Take(max_message, Shared::kNotOfCalls), max_message < kLargest);
     bytes.Leave();
     EXPECT_EQ(totals_.shared_message_bytes, 0U);
     EXPECT_EQ(totals_.message_bytes, 0U);
@@ -36,13 +38,13 @@ TEST_F(MessageBytesTest, ThreeMessagesOfTheLargestSizeMayComeAtOnce) {
 TEST_F(MessageBytesTest, AConnectionHasItsOwnBytesWhateverAnotherOneTakes) {
   MessageBytes one = Connection(address_);
   MessageBytes other = Connection(address_);
-  ASSERT_TRUE(one.Take(kOwn + kShared));
-  EXPECT_TRUE(other.Take(kOwn));
-  EXPECT_FALSE(other.Take(1));
+  ASSERT_TRUE(one.Take(kOwn + kShared, Shared::kNotOfCalls));
+  EXPECT_TRUE(other.Take(kOwn, Shared::kNotOfCalls));
+  EXPECT_FALSE(other.Take(1, Shared::kNotOfCalls));
   EXPECT_EQ(other.bytes(), kOwn);
   // The shared bytes are the first to come back.
   one.GiveBack(4 * MessageBytes::kStep);
-  EXPECT_TRUE(other.Take(1));
+  EXPECT_TRUE(other.Take(1, Shared::kNotOfCalls));
   other.GiveBack(kOwn + 1);
   one.GiveBack(one.bytes());
   one.Leave();
@@ -52,11 +54,21 @@ TEST_F(MessageBytesTest, AConnectionHasItsOwnBytesWhateverAnotherOneTakes) {
   EXPECT_EQ(address_->message_bytes, 0U);
 }
 
+TEST_F(MessageBytesTest, CallsHaveSharedBytesThatNoLongMessagesTake) {
+  MessageBytes one = Connection(address_);
+  MessageBytes other = Connection(address_);
+  ASSERT_TRUE(one.Take(kOwn + kShared, Shared::kNotOfCalls));
+  ASSERT_TRUE(other.Take(kOwn, Shared::kAll));
+  EXPECT_FALSE(other.Take(1, Shared::kNotOfCalls));
+  EXPECT_TRUE(other.Take(MessageBytes::kSharedOfCalls, Shared::kAll));
+  EXPECT_FALSE(other.Take(1, Shared::kAll));
+}
+
 TEST_F(MessageBytesTest, WhatHasComeMayExceedTheLimitsALittle) {
   MessageBytes bytes = Connection(address_);
-  ASSERT_TRUE(bytes.Take(kOwn + kShared));
-  EXPECT_TRUE(bytes.Charge(MessageBytes::kSlack));
-  EXPECT_FALSE(bytes.Charge(1));
+  ASSERT_TRUE(bytes.Take(kOwn + kShared, Shared::kNotOfCalls));
+  EXPECT_TRUE(bytes.Charge(MessageBytes::kSlack, Shared::kNotOfCalls));
+  EXPECT_FALSE(bytes.Charge(1, Shared::kNotOfCalls));
 }
 
 TEST_F(MessageBytesTest, AnAddressLeavesHalfToOthersHoweverManyConnectionsItHas) {
@@ -65,23 +77,24 @@ TEST_F(MessageBytesTest, AnAddressLeavesHalfToOthersHoweverManyConnectionsItHas)
   uint64_t taken = 0;
   for (int i = 0; i < 64; ++i) {
     connections.push_back(Connection(address_));
-    if (connections.back().Take(kLargest)) taken += kLargest;
-    EXPECT_TRUE(i < 16 || connections.back().Take(1000));  // small ones always pass
+    if (connections.back().Take(kLargest, Shared::kNotOfCalls)) taken += kLargest;
+    EXPECT_TRUE(i < 16 ||
+                connections.back().Take(1000, Shared::kNotOfCalls));  // small ones always pass
   }
   EXPECT_LE(taken, MessageBytes::kMessagesOfAll * kLargest / 2);
   EXPECT_GE(taken, MessageBytes::kMessagesOfAll * kLargest / 2 - kLargest);
   MessageBytes honest = Connection(std::make_shared<ClientTotals>());
-  EXPECT_TRUE(honest.Take(kOwn));
+  EXPECT_TRUE(honest.Take(kOwn, Shared::kNotOfCalls));
 }
 
 TEST_F(MessageBytesTest, AfterLeavingItTakesNothingOfOthers) {
   MessageBytes bytes = Connection(address_);
-  ASSERT_TRUE(bytes.Take(kOwn + 1));
+  ASSERT_TRUE(bytes.Take(kOwn + 1, Shared::kNotOfCalls));
   bytes.Leave();
   bytes.Leave();
   bytes.GiveBack(kOwn + 1);
-  EXPECT_TRUE(bytes.Take(kOwn));
-  EXPECT_FALSE(bytes.Take(1));
+  EXPECT_TRUE(bytes.Take(kOwn, Shared::kNotOfCalls));
+  EXPECT_FALSE(bytes.Take(1, Shared::kNotOfCalls));
   EXPECT_EQ(totals_.message_bytes, 0U);
   EXPECT_EQ(totals_.shared_message_bytes, 0U);
 }

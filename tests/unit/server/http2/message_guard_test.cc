@@ -45,7 +45,7 @@ class MessageGuardTest : public ::testing::Test {
   // Returns how many bytes it took.
   uint64_t TakeAll() {
     uint64_t taken = 0;
-    while (kept_.Take(1000)) taken += 1000;
+    while (kept_.Take(1000, MessageBytes::Shared::kAll)) taken += 1000;
     return taken;
   }
 
@@ -175,6 +175,27 @@ TEST_F(MessageGuardTest, WhatFollowsARefusalIsKeptToo) {
   bytes = Message(4000);
   int messages = 0;
   while (guard_.Read(bytes, kept_) >= 0) ASSERT_LT(++messages, 10'000);
+}
+
+// Clients send a thousand short ones at once.
+TEST_F(MessageGuardTest, ShortFirstMessagesHaveRoomWhereNoOthersHave) {
+  MessageGuard further;
+  std::string first = Message(1000);
+  further.Read(first, kept_);
+  while (kept_.Take(1, MessageBytes::Shared::kNotOfCalls)) {
+  }
+  const auto passes = [&](MessageGuard& guard, uint32_t size) {
+    std::string bytes = Prefix(size) + std::string(MessageRefusal::kBytes, 'm');
+    EXPECT_EQ(guard.Read(bytes, kept_), 1);
+    return !RefusalIn(bytes).has_value();
+  };
+  EXPECT_FALSE(passes(further, 1000));
+  MessageGuard large;
+  EXPECT_FALSE(passes(large, 256 << 10));  // more than the bytes that are taken in a step
+  for (int i = 0; i < 100; ++i) {
+    MessageGuard small;
+    EXPECT_TRUE(passes(small, 60'000)) << i;
+  }
 }
 
 // gRPC keeps what a client sends beyond what a method reads.
