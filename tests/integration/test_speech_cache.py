@@ -108,11 +108,12 @@ def test_a_text_synthesises_only_what_is_not_known(plain, cached):
     assert (counts["hits_total"], counts["misses_total"]) == (1, 2)
 
 
-@pytest.mark.parametrize("fields", [{"speed": 1.1}, {"seed": 1}, {"noise_scale": 0.1}], ids=str)
-def test_other_settings_are_other_audio(plain, cached, fields):
+# The short one of the sentences is stored at the speed 1 and stretched to others.
+@pytest.mark.parametrize("fields, shared", [({"speed": 1.1}, 1), ({"seed": 1}, 0), ({"noise_scale": 0.1}, 0)], ids=str)
+def test_other_settings_are_other_audio(plain, cached, fields, shared):
     speak(cached)
     assert speak(cached, **fields) == speak(plain, **fields)
-    assert cache_metrics(cached)["hits_total"] == 0
+    assert cache_metrics(cached)["hits_total"] == shared
 
 
 def test_a_model_that_is_loaded_again_begins_anew(cached):
