@@ -3,6 +3,7 @@
 A word a line, sorted by the bytes of its UTF-8.
 """
 
+import importlib.resources
 import pathlib
 
 from .english_lexicon import data_folder
@@ -16,6 +17,11 @@ def sort_words(text: str) -> bytes:
 
 
 def write_words(path: pathlib.Path) -> None:
+    # Packages of millrace_models have them sorted already.
+    ready = importlib.resources.files(__package__) / "lexicons" / "japanese.words"
+    if ready.is_file():
+        path.write_bytes(ready.read_bytes())
+        return
     source = data_folder() / "ja_words.txt"
     try:
         text = source.read_text(encoding="utf-8")

@@ -37,7 +37,11 @@ bool Has(std::string_view token, std::string_view part) {
 std::string_view TokenAt(std::string_view text, size_t at) {
   const std::string_view window = text.substr(at, kLongestToken + 1);
   const size_t length = static_cast<size_t>(
-      std::ranges::find_if(window, [](char c) { return c <= ' ' || c == '"' || c == '\''; }) -
+      std::ranges::find_if(window,
+                           [](char c) {
+                             const auto byte = static_cast<unsigned char>(c);
+                             return byte <= ' ' || byte >= 0x80 || c == '"' || c == '\'';
+                           }) -
       window.begin());
   if (length > kLongestToken) return {};
   std::string_view token = window.substr(0, length);

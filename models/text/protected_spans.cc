@@ -312,7 +312,9 @@ class Reader {
                              end, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));
     }
     // A formula without spaces.
-    const size_t close = RunEnd(at + 1, [](char c) { return c > ' ' && c != '$' && c != '/'; });
+    const size_t close = RunEnd(at + 1, [](char c) {
+      return c > ' ' && static_cast<unsigned char>(c) < 0x80 && c != '$' && c != '/';
+    });
     return At(close) == '$' && !IsNameByte(At(close + 1)) && At(close + 1) != '{' ? close + 1 : end;
   }
 

@@ -70,7 +70,9 @@ class Puller {
       begin = end + 1;
     }
     text_.erase(0, begin);
-    return text_.size() <= kLongestLine;
+    // The rest of a line that is too long is left out, so that the program can end.
+    if (text_.size() > kLongestLine) text_.clear();
+    return true;
   }
 
   // Returns its exit status, or 128 plus the signal that has ended it.

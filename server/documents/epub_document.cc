@@ -16,11 +16,14 @@ namespace millrace::server {
 namespace {
 
 constexpr std::string_view kContainer = "META-INF/container.xml";
+// Names of entries, with their folders, have at most so many bytes.
+constexpr size_t kLongestName = 1024;
 
 // Returns an address within the archive as the name of an entry: relative to the folder of the
 // entry that has it, without its fragment, with %20 as a space.
 std::string EntryName(std::string_view folder, std::string_view address) {
   address = address.substr(0, address.find('#'));
+  if (folder.size() + address.size() > kLongestName) return {};
   std::string path(folder);
   const auto hex = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';

@@ -54,7 +54,7 @@ bool IsWordText(std::string_view part) {
 
 bool IsPresentationText(std::string_view part) {
   return IsNumbered(part, "ppt/slides/slide") || IsNumbered(part, "ppt/notesSlides/notesSlide") ||
-         part.starts_with("ppt/comments/") || IsDrawnText(part, "ppt/");
+         (part.starts_with("ppt/comments/") && part.ends_with(".xml")) || IsDrawnText(part, "ppt/");
 }
 
 bool IsOpenDocumentText(std::string_view part) {

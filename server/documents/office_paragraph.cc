@@ -100,10 +100,18 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
 void OfficeParagraph::AddText(std::string_view text, pugi::xml_node properties) {
   // In a run, a line break is a space.
   const std::string_view breaks = runs_ != nullptr ? "\t" : "\t\n\r";
+  // Returns where white space begins that is more than a space: at a break, or at two spaces.
+  const auto find_wide = [&](std::string_view rest) {
+    size_t at = rest.find_first_of(StrCat(" ", breaks));
+    while (at != std::string_view::npos && rest[at] == ' ' &&
+           (at + 1 == rest.size() ||
+            (rest[at + 1] != ' ' && breaks.find(rest[at + 1]) == std::string_view::npos)))
+      at = rest.find_first_of(StrCat(" ", breaks), at + 1);
+    return at;
+  };
   while (keeps_space_ && !text.empty()) {
-    size_t begin = std::min(text.find("  "), text.find_first_of(breaks));
+    const size_t begin = find_wide(text);
     if (begin == std::string_view::npos) break;
-    if (begin > 0 && text[begin - 1] == ' ') --begin;
     const size_t end = std::min(text.find_first_not_of(StrCat(" ", breaks), begin), text.size());
     writer_.Text(text.substr(0, begin));
     writer_.Divider();

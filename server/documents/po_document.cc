@@ -239,12 +239,11 @@ class PoReader {
     return PoString(text, line_end);
   }
 
-  void AddText(const std::string& source) {
-    const auto has = [this](std::string_view flag) {
-      return flags_.find(StrCat(" ", flag)) != std::string::npos;
-    };
-    const bool may_number = has("c-format") || has("objc-format") || has("php-format");
-    const bool is_format = may_number || has("python-format");
+  bool HasFlag(std::string_view flag) const {
+    return flags_.find(StrCat(" ", flag)) != std::string::npos;
+  }
+
+  void AddText(const std::string& source, bool is_format, bool may_number) {
     document_->Add(
         source, PoString(source, line_end_),
         [source, is_format, may_number, line_end = line_end_](std::string_view translation) {
@@ -266,6 +265,8 @@ class PoReader {
   void FillEntry() {
     if (has_id_ && id_.value.empty() && !msgstrs_.empty()) ReadHeader(msgstrs_.front());
     CountForms();
+    const bool may_number = HasFlag("c-format") || HasFlag("objc-format") || HasFlag("php-format");
+    const bool is_format = may_number || HasFlag("python-format");
     for (const MsgStr& msgstr : msgstrs_) {
       if (document_->is_full()) break;
       // A language with one form for all numbers needs that of many.
@@ -279,7 +280,7 @@ class PoReader {
       }
       Keep(msgstr.keyword);
       Keep(" ");
-      AddText(source.value);
+      AddText(source.value, is_format, may_number);
       if (msgstr.lines.ends_with('\n')) Keep(line_end_);
     }
     if (!msgstrs_.empty()) {

@@ -3,6 +3,7 @@
 #include <expat.h>
 
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 namespace millrace::server {
 namespace {
+
+// Elements of documents have a few dozen at most.
+constexpr ptrdiff_t kMostAttributes = 256;
 
 class StringWriter final : public pugi::xml_writer {
  public:
@@ -49,6 +53,11 @@ absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadXml(std::string_view par
   }
   size_t depth = 0;
   for (pugi::xml_node node = document->first_child(); node;) {
+    const auto attributes = node.attributes();
+    if (std::distance(attributes.begin(), attributes.end()) > kMostAttributes) {
+      return Bad(part, StrCat("has an element of more than ", kMostAttributes,
+                              " attributes, which is the limit"));
+    }
     if (const pugi::xml_node child = node.first_child()) {
       node = child;
       if (++depth >= limits.xml_depth) {
@@ -76,7 +85,9 @@ std::string WriteXmlAs(std::string_view source, const pugi::xml_document& docume
   const pugi::xml_node root = document.document_element();
   const size_t begin = static_cast<size_t>(root.offset_debug()) - 1;  // of its <
   StringWriter writer;
-  root.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
+  // Comments may stand behind the root.
+  for (pugi::xml_node node = root; node; node = node.next_sibling())
+    node.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
   std::string body = writer.Take();
   if (source.find("\r\n") != std::string_view::npos) absl::StrReplaceAll({{"\n", "\r\n"}}, &body);
   const size_t end = source.find_last_not_of(" \t\r\n") + 1;

@@ -122,6 +122,25 @@ TEST(Docx, SeveralSpacesDivideTheText) {
   EXPECT_THAT(WordAfter(body, "Nome:<br id=0/>Preço:"), HasSubstr(">     </w:t>"));
 }
 
+// A search of the rest of the text for each of the spaces would take hours.
+TEST(Docx, TextsOfManySpacesTakeTimeByTheirLength) {
+  std::string words;
+  for (int i = 0; i < 300'000; ++i) words += "a  ";
+  const auto document =
+      OpenDocument("a.docx", Docx("<w:p><w:r><w:t>" + words + "</w:t></w:r></w:p>"),
+                   {.texts = 1'000'000, .characters = 100'000'000, .ratio = 10'000});
+  ASSERT_TRUE(document.ok()) << document.status();
+  EXPECT_EQ((*document)->texts().size(), 1U);
+}
+
+TEST(Docx, ElementsHaveABoundedNumberOfAttributes) {
+  std::string attributes;
+  for (int i = 0; i < 300; ++i) absl::StrAppend(&attributes, " a", i, "=\"\"");
+  const auto document =
+      OpenDocument("a.docx", Docx("<w:p" + attributes + "><w:r><w:t>Words</w:t></w:r></w:p>"), {});
+  EXPECT_THAT(std::string(document.status().message()), HasSubstr("256 attributes"));
+}
+
 std::string Field(const std::string& code, const std::string& result) {
   return absl::StrCat("<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> ", code,
                       " </w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>",
