@@ -83,6 +83,8 @@ at::Tensor PackTransposed(const at::Tensor& weight, int64_t stride) {
 
 // Returns the reason why the operators cannot run a packed weight, or an empty string.
 std::string WhyNotPacked(const at::Tensor& weight, int64_t dilation) {
+  // The kernels copy the next rows during all taps but the last.
+  if (weight.size(1) < 2) return "a convolution has one tap";
   if (!at::isfinite(weight).all().item<bool>()) return "a weight is too large for half precision";
   return Operators::Get()->why_not.call(weight, dilation);
 }

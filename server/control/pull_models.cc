@@ -41,7 +41,13 @@ class Puller {
 
   absl::Status Start(const std::string& program, const std::vector<std::string>& arguments) {
     std::array<int, 2> ends = {-1, -1};
-    if (pipe(ends.data()) != 0) return absl::ErrnoToStatus(errno, "pull: cannot make a pipe");
+#ifdef __linux__
+    // No child that another thread starts meanwhile may keep the pipe open.
+    const int made = pipe2(ends.data(), O_CLOEXEC);
+#else
+    const int made = pipe(ends.data());
+#endif
+    if (made != 0) return absl::ErrnoToStatus(errno, "pull: cannot make a pipe");
     output_ = FileDescriptor(ends[0]);
     const FileDescriptor childs(fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     close(ends[1]);

@@ -175,10 +175,13 @@ void ConnectionGuard::MakeRoom(const ClientTotals* address, TimePoint now) {
   MutexLock lock(mu_);
   int64_t calls = 0;
   int64_t connections = 0;
+  bool crowded = false;  // no longer, if another thread has made room meanwhile
   ForEachOf(address, [&](WatchedConnection&, FrameGuard& frames) {
+    crowded = frames.crowded();
     calls += frames.counted_calls();
     connections += frames.counted_calls() != 0 ? 1 : 0;
   });
+  if (!crowded) return;
   WatchedConnection* longest = nullptr;
   TimePoint answered = TimePoint::max();
   ForEachOf(address, [&](WatchedConnection& connection, FrameGuard& frames) {

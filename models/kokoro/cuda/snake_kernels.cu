@@ -154,7 +154,7 @@ struct Product {
 // snake(x * scale + shift), with the norm of FinishNorm.
 struct SnakeActivation {
   const float* norm;  // [batch, 2, channels]
-  float scale[8], shift[8];
+  alignas(16) float scale[8], shift[8];
 
   __device__ inline void Begin(int batch, int channel, int channels) {
     const float* const scales = norm + static_cast<size_t>(batch) * 2 * channels + channel;
