@@ -67,9 +67,9 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
   Handles& handles = *zip->handles_;
   // libzip has to own the bytes: where it shares the entries at the beginning with the archive that
   // it writes, it frees them, whatever it was told.
-  void* held = std::malloc(std::max<size_t>(bytes.size(), 1));
-  if (held == nullptr) throw std::bad_alloc();
-  std::memcpy(held, bytes.data(), bytes.size());
+  void* const held = bytes.empty() ? nullptr : std::malloc(bytes.size());  // it frees no empty one
+  if (held == nullptr && !bytes.empty()) throw std::bad_alloc();
+  if (held != nullptr) std::memcpy(held, bytes.data(), bytes.size());
   zip_error_t error;
   zip_error_init(&error);
   handles.source = zip_source_buffer_create(held, bytes.size(), /*freep=*/1, &error);
