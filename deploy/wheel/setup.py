@@ -33,7 +33,7 @@ setup(
     python_requires=">=3.10",
     # libtorch's C++ interface is that of one version. The programs load it from the package's own folder.
     install_requires=[f"torch=={os.environ['TORCH_VERSION']}"],
-    # What `millrace pull` runs.
+    # `millrace pull` runs this program.
     extras_require={"models": [f"millrace-models=={os.environ['PACKAGE_VERSION']}"]},
     entry_points={"console_scripts": ["millrace = millrace_server:main"]},
     distclass=WithPrograms,

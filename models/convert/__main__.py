@@ -25,7 +25,7 @@ KINDS = {
     "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200, as the hub has them or from Marian itself",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
-# What `millrace` runs under its own name; messages begin with it.
+# `millrace` runs these commands under its own name, with which messages begin.
 COMMANDS = {"add": "millrace add", "available": "millrace models --available", "pull": "millrace pull", "remove": "millrace remove"}
 # Packages that are not of Python's library, by what they are imported as, with Debian's name.
 LIBRARIES = {"numpy": ("numpy", "python3-numpy"), "sentencepiece": ("sentencepiece", "python3-sentencepiece"), "yaml": ("PyYAML", "python3-yaml")}

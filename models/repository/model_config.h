@@ -18,7 +18,7 @@ inline constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
 // The published model that a package is from. All are empty for a package that was not pulled.
 struct ModelOrigin {
-  std::string name;      // that it was pulled by, such as "firefox/en-de"
+  std::string name;      // it was pulled by this one, such as "firefox/en-de"
   std::string revision;  // such as a commit or a version
   std::string date;      // such as "2026-11-24"
 };

@@ -31,7 +31,7 @@ class TextToPhonemes {
 
 struct TextToPhonemesOptions {
   std::string language;                       // BCP 47, one that MakeTextToPhonemes knows
-  std::filesystem::path lexicon_file;         // of English; unused for other languages
+  std::filesystem::path lexicon_file;         // has English words; other languages do not use it
   std::filesystem::path user_lexicon_file;    // the operator's English words; empty: none
   std::filesystem::path japanese_words_file;  // words that are spoken as one; empty: none
   std::filesystem::path chinese_lexicon_file;

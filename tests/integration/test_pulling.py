@@ -165,7 +165,7 @@ def test_ctrl_c_leaves_nothing_half_installed(hub, tmp_path):
         handler.end_headers()
         handler.wfile.write(bytes(1000))
         handler.wfile.flush()
-        time.sleep(20)
+        time.sleep(20)   # the transfer hangs until the process that fetches is interrupted
         return True
 
     hub.faults["/models/en-de/files/model.ende.intgemm.alphas.bin.gz"] = [slow]
@@ -183,7 +183,7 @@ def test_a_signal_ends_a_start_that_fetches(hub, tmp_path):
 
     def slow(handler):
         waits.append(handler)
-        time.sleep(20)
+        time.sleep(20)   # the transfer hangs until the process that fetches is interrupted
         return True
 
     hub.faults["/db/models.json"] = [slow]

@@ -145,9 +145,9 @@ struct Product {
   const unsigned short* weights;   // [in_channels / 64, taps, columns, 64]
   const float* bias;               // [channels]; may be null
   const float* counts;             // rows of the input that count
-  const unsigned short* added[2];  // what is added to the result, like it; may be null
+  const unsigned short* added[2];  // signals of the shape of the result to add; may be null
   unsigned short* out;
-  float* moments;  // of the result, as of RowsOfChannels; may be null
+  float* moments;  // receives the sums of the result, laid out as by RowsOfChannels; may be null
   int in_time, in_channels, time, channels, taps, dilation;
 };
 
@@ -225,8 +225,8 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   constexpr int kWarpRows = kRows / 2, kWarpColumns = kColumns / 2;
   constexpr int kWeightBytes = kColumns * kChunk * 2;
   constexpr int kRowBytes = kChunk * 2;
-  constexpr int kResultBytes = kColumns * 2 + 16;  // of a row; the gap keeps banks apart
-  constexpr int kResultPieces = kColumns / 8;      // of 16 bytes in a row
+  constexpr int kResultBytes = kColumns * 2 + 16;  // a row has so many; the gap keeps banks apart
+  constexpr int kResultPieces = kColumns / 8;      // a row has so many pieces of 16 bytes
   extern __shared__ __align__(128) unsigned char shared[];
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
   const int batch = blockIdx.z, channels = product.channels;
@@ -254,7 +254,7 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   const int chunks = in_channels / kChunk, steps = chunks * taps;
   const size_t sentence = static_cast<size_t>(batch) * product.in_time * in_channels;
   unsigned char* const row_tiles = shared + kWeightStages * kWeightBytes;
-  const int piece = thread & 7;  // of eight channels; the same for all rows of this thread
+  const int piece = thread & 7;  // this thread copies these eight channels of its rows
 
   const auto copy_weights = [&](int step) {
     if (step >= steps) return;

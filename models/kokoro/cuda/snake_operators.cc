@@ -288,7 +288,7 @@ at::Tensor SnakeBlock(const at::Tensor& rows, const at::Tensor& moments, const a
   const unsigned tiles = Parts(time, tile);
   const at::Tensor norm = at::empty({batch, 2, channels}, moments.options());
   const at::Tensor own_moments = at::empty({batch, tiles, 2, channels}, moments.options());
-  at::Tensor sum = rows;  // of the input and of the pairs so far
+  at::Tensor sum = rows;  // adds the input and the pairs so far
   at::Tensor x = rows;
   const float* style = styles.const_data_ptr<float>();
   for (size_t layer = 0; layer < weights.size(); ++layer, style += 2 * channels) {
