@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || die "this check is for Linux on x86-64: elsewhere run make test"
 CROSS="$ROOT/var/arm64"
 SYSROOT="$CROSS/sysroot"
-KERNEL_TESTS=(instruction_set_test kernels_test integer_kernels_test)
+KERNEL_TESTS=(instruction_set_test kernels_test parallel_kernels_test integer_kernels_test)
 targets=("$@")
 [ $# -gt 0 ] || targets=(all)
 mkdir -p "$CROSS/bin"
