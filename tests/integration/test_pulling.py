@@ -1,11 +1,12 @@
 """Models that are pulled by name from a mirror, added and removed by the commands of the program, are served."""
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
-import time
+import threading
 import urllib.error
 import urllib.request
 
@@ -15,7 +16,6 @@ from wire import daemon as daemons
 from wire import mirror
 from wire.daemon import err, out, run
 from wire.paths import BINARY, ENVIRONMENT, ROOT
-from wire.polling import eventually
 from wire.requests import PATIENCE
 from wire.stubs import admin, synthesis, translation
 
@@ -155,43 +155,49 @@ def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
     assert not (tmp_path / "models").exists()
 
 
-def test_ctrl_c_leaves_nothing_half_installed(hub, tmp_path):
-    waits = []
+@contextlib.contextmanager
+def a_transfer_that_hangs(hub, path, sent=0):
+    """The hub answers the next request for the path with so many bytes of a file and then with nothing until the block ends.
 
-    def slow(handler):
-        waits.append(handler)
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000000000")
-        handler.end_headers()
-        handler.wfile.write(bytes(1000))
-        handler.wfile.flush()
-        time.sleep(20)   # the transfer hangs until the process that fetches is interrupted
+    Yields an event that is set once the transfer has begun."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def hang(handler):
+        if sent:
+            handler.send_response(200)
+            handler.send_header("Content-Length", "1000000000")
+            handler.end_headers()
+            handler.wfile.write(bytes(sent))
+            handler.wfile.flush()
+        begun.set()
+        ended.wait()
         return True
 
-    hub.faults["/models/en-de/files/model.ende.intgemm.alphas.bin.gz"] = [slow]
-    process = subprocess.Popen([BINARY, "pull", "firefox/en-de", "--models", tmp_path / "models"], env=ENVIRONMENT | hub.environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    eventually("the transfer has begun", lambda: bool(waits), 30)
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    hub.faults[path] = [hang]
+    try:
+        yield begun
+    finally:
+        ended.set()
+
+
+def test_ctrl_c_leaves_nothing_half_installed(hub, tmp_path):
+    with a_transfer_that_hangs(hub, "/models/en-de/files/model.ende.intgemm.alphas.bin.gz", sent=1000) as begun:
+        process = subprocess.Popen([BINARY, "pull", "firefox/en-de", "--models", tmp_path / "models"], env=ENVIRONMENT | hub.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        assert begun.wait(30)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
     assert process.returncode == 130 and errors.startswith("millrace pull: interrupted; nothing was installed") and errors.count("\n") == 1
     assert not (tmp_path / "models" / "firefox-en-de").exists()
 
 
 def test_a_signal_ends_a_start_that_fetches(hub, tmp_path):
-    waits = []
-
-    def slow(handler):
-        waits.append(handler)
-        time.sleep(20)   # the transfer hangs until the process that fetches is interrupted
-        return True
-
-    hub.faults["/db/models.json"] = [slow]
-    process = subprocess.Popen([BINARY, *daemons.SERVE, "--models", tmp_path / "models", "--pull", "firefox/en-de"], env=ENVIRONMENT | hub.environment,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    eventually("the transfer has begun", lambda: bool(waits), 30)
-    process.terminate()
-    process.communicate(timeout=15)
+    with a_transfer_that_hangs(hub, "/db/models.json") as begun:
+        process = subprocess.Popen([BINARY, *daemons.SERVE, "--models", tmp_path / "models", "--pull", "firefox/en-de"], env=ENVIRONMENT | hub.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert begun.wait(30)
+        process.terminate()
+        process.communicate(timeout=15)
     assert process.returncode == 0
 
 
