@@ -114,7 +114,9 @@ void ConnectionListener::Run(const Handler& handler) {
   const size_t first = kOwnWaits + sockets_.size();  // of the connections in waits_
   for (;;) {
     const TimePoint now = Clock::Real().Now();
-    const int next_turn = Earlier(HandOver(handler, now), EndWatched(now));
+    // A connection has to acknowledge the SETTINGS from its hand-over on, so that comes first.
+    const int next_hand_over = HandOver(handler, now);
+    const int next_turn = Earlier(next_hand_over, EndWatched(now));
     guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
