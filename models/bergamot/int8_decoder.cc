@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "models/bergamot/attention_peak.h"
-
 namespace millrace::bergamot {
 
 OutputTokens::OutputTokens(std::span<const int32_t> candidates,
@@ -116,6 +114,7 @@ void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
     longest = std::max(longest, row.sentence->memory[index].padded);
   }
   kernels::AlignedBuffer<float> scores(static_cast<size_t>(longest));
+  kernels::AlignedBuffer<float> attended(static_cast<size_t>(longest));
   const float* query = buffers.wide.data();
   float* out = buffers.mixed.data();
   for (const DecoderBatch::Row& row : batch.rows()) {
@@ -134,11 +133,13 @@ void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
     args.scores = scores.data();
     args.out = out;
     args.out_stride = dim;
-    kernels_.attend(args);
     // The last layer was trained to align.
-    if (row.sentence->align && index + 1 == layers_.size()) {
-      row.sentence->alignment.push_back(
-          AttentionPeak({query, static_cast<size_t>(dim)}, memory, BergamotWeights::kHeads));
+    const bool align = row.sentence->align && index + 1 == layers_.size();
+    if (align) args.attended = attended.data();
+    kernels_.attend(args);
+    if (align) {
+      const float* const peak = std::max_element(attended.data(), attended.data() + memory.length);
+      row.sentence->alignment.push_back(static_cast<int32_t>(peak - attended.data()));
     }
     query += dim;
     out += dim;

@@ -60,6 +60,9 @@ struct AttentionArgs {
   float* scores = nullptr;  // scratch, [min(query_count, kQueriesTogether)][padded]
   float* out = nullptr;
   int64_t out_stride = 0;
+  // Where not null: how much each query attends to each key, summed over the heads,
+  // [query_count][padded].
+  float* attended = nullptr;
 };
 
 // Products of rows of a row-major int8 matrix and one row of activations: the output layer over a

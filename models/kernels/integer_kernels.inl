@@ -26,6 +26,13 @@ void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t siz
     for (int64_t q = 0; q < kQueries; ++q) Store(a.scores + q * a.padded + j, score[q] * scale);
   }
   SoftmaxRows<kQueries>(a.scores, a.length, a.padded);
+  if (a.attended != nullptr) {
+    float* attended = a.attended + first * a.padded;
+    for (int64_t j = 0; j < kQueries * a.padded; j += kLanes) {
+      const Floats weights = Load(a.scores + j);
+      Store(attended + j, head == 0 ? weights : Load(attended + j) + weights);
+    }
+  }
   float* out = a.out + first * a.out_stride + head * size;
   const auto mix = [&]<int64_t kVectors>(int64_t from) {
     Floats mixed[kQueries][kVectors] = {};

@@ -289,14 +289,16 @@ TEST_P(KernelsTest, AttendsAsTheDefinitionSays) {
     }
     std::vector<float> scores(static_cast<size_t>(kQueries * padded));
     std::vector<float> out(kQueries * kDim);
+    std::vector<float> attended(static_cast<size_t>(kQueries * padded), -1.0F);
     kernels().attend({queries.data(), kDim, kQueries, keys.data(), values.data(), kDim, length,
-                      padded, kDim, kHeads, scores.data(), out.data(), kDim});
+                      padded, kDim, kHeads, scores.data(), out.data(), kDim, attended.data()});
     for (int64_t i = 0; i < kQueries; ++i) {
       std::vector<float> alone(kDim);
       kernels().attend({&queries[static_cast<size_t>(i * kDim)], kDim, 1, keys.data(),
                         values.data(), kDim, length, padded, kDim, kHeads, scores.data(),
                         alone.data(), kDim});
       ASSERT_TRUE(std::equal(alone.begin(), alone.end(), &out[static_cast<size_t>(i * kDim)]));
+      std::vector<double> sums(static_cast<size_t>(length), 0.0);
       for (int64_t head = 0; head < kHeads; ++head) {
         std::vector<double> weights;
         double total = 0;
@@ -309,6 +311,7 @@ TEST_P(KernelsTest, AttendsAsTheDefinitionSays) {
           weights.push_back(std::exp(score / std::sqrt(static_cast<double>(kSize))));
           total += weights.back();
         }
+        for (size_t j = 0; j < sums.size(); ++j) sums[j] += weights[j] / total;
         for (int64_t d = head * kSize; d < (head + 1) * kSize; ++d) {
           double expected = 0;
           for (int64_t j = 0; j < length; ++j) {
@@ -317,6 +320,10 @@ TEST_P(KernelsTest, AttendsAsTheDefinitionSays) {
           }
           ASSERT_NEAR(out[static_cast<size_t>(i * kDim + d)], expected, 2e-5) << length;
         }
+      }
+      for (int64_t j = 0; j < length; ++j) {
+        ASSERT_NEAR(attended[static_cast<size_t>(i * padded + j)], sums[static_cast<size_t>(j)],
+                    2e-5);
       }
     }
   }
