@@ -97,11 +97,35 @@ void SetHeaderField(std::string_view name, std::string_view value, std::string& 
   if (end < lines.find('\n', begin)) lines.replace(begin, end - begin, StrCat(" ", value));
 }
 
+// Returns the least number of plural forms that a catalogue must declare so that none of those that
+// are filled is lost; 0: none is filled.
+size_t CountFilledForms(std::string_view file) {
+  constexpr std::string_view kKeyword = "msgstr[";
+  size_t forms = 0;
+  size_t form = 0;  // the one whose strings the line may continue; 0: none
+  while (!file.empty()) {
+    const size_t end = std::min(file.find('\n'), file.size() - 1) + 1;
+    const std::string_view line = models::Trim(file.substr(0, end));
+    file.remove_prefix(end);
+    if (line.starts_with(kKeyword)) {
+      size_t index = 0;
+      const size_t close = std::min(line.find(']'), line.size());
+      const std::string_view digits = line.substr(kKeyword.size(), close - kKeyword.size());
+      form = absl::SimpleAtoi(View(digits), &index) ? index + 1 : 0;
+    } else if (!line.starts_with('"')) {
+      form = 0;
+    }
+    if (form > forms && line.ends_with('"') && !line.ends_with("\"\"")) forms = form;
+  }
+  return forms;
+}
+
 // Reads a catalogue line by line.
 class PoReader {
  public:
   PoReader(std::string_view file, const DocumentLimits& limits, std::string_view target_language)
-      : line_end_(file.find("\r\n") != std::string_view::npos ? "\r\n" : "\n"),
+      : filled_forms_(CountFilledForms(file)),
+        line_end_(file.find("\r\n") != std::string_view::npos ? "\r\n" : "\n"),
         target_language_(target_language),
         document_(std::make_unique<ValueDocument>(
             [line_end = line_end_](std::string_view text) { return PoString(text, line_end); },
@@ -189,7 +213,8 @@ class PoReader {
   }
 
   // Reads the language and the plural forms of the header, and writes those of the target language
-  // where it names none or others.
+  // where it names none or others. Forms that somebody has filled were written for the rule that is
+  // there, which stays then.
   void ReadHeader(MsgStr& header) {
     ReadCharset(header.text.value);
     const auto language = HeaderField(header.text.value, "Language:");
@@ -210,22 +235,21 @@ class PoReader {
     std::ranges::replace(name, '-', '_');
     if (is_other) SetHeaderField("Language:", name, header.lines);
     const PluralForms known = PluralFormsOf(target_language_);
-    if (known.count == 0) return;
+    if (known.count == 0 || (filled_forms_ > 0 && forms_ > 0) || filled_forms_ > known.count)
+      return;
     forms_ = known.count;
     SetHeaderField("Plural-Forms:", StrCat("nplurals=", known.count, "; plural=", known.rule, ";"),
                    header.lines);
   }
 
-  // Gives an entry whose plural forms are all empty as many of them as the language has.
+  // Gives an entry as many plural forms as the language has, but for those that are filled.
   void CountForms() {
-    const bool is_empty = std::ranges::all_of(
-        msgstrs_, [](const MsgStr& msgstr) { return msgstr.text.value.empty(); });
     if (plural_.value.empty() || plural_.has_control || id_.has_control || forms_ == 0 ||
-        !is_empty || msgstrs_.empty() || msgstrs_.front().text.has_control)
+        msgstrs_.empty() || msgstrs_.front().text.has_control)
       return;
     if (msgstrs_.size() < forms_ && !msgstrs_.back().lines.ends_with('\n'))
       msgstrs_.back().lines += line_end_;
-    while (msgstrs_.size() > forms_) msgstrs_.pop_back();
+    while (msgstrs_.size() > forms_ && msgstrs_.back().text.value.empty()) msgstrs_.pop_back();
     for (size_t i = msgstrs_.size(); i < forms_; ++i)
       msgstrs_.push_back({StrCat("msgstr[", i, "]"), line_end_, {}});
   }
@@ -293,6 +317,7 @@ class PoReader {
 
   static constexpr size_t kMostForms = 16;
 
+  const size_t filled_forms_;
   const std::string line_end_;
   const std::string_view target_language_;
   std::unique_ptr<ValueDocument> document_;

@@ -64,6 +64,8 @@ std::string FromUtf16(std::string_view bytes, bool big_endian) {
   return text;
 }
 
+}  // namespace
+
 std::string FromWindows1252(std::string_view bytes) {
   // The characters 0x80 to 0x9F; the other bytes are their own code points.
   constexpr std::u32string_view kHigh =
@@ -78,8 +80,6 @@ std::string FromWindows1252(std::string_view bytes) {
   }
   return text;
 }
-
-}  // namespace
 
 void TurnIntoUtf8(std::string& text) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {

@@ -9,6 +9,7 @@
 
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
+#include "models/text/ascii.h"
 #include "pugixml.hpp"
 #include "server/documents/office_paragraph.h"
 #include "server/documents/text_document.h"
@@ -133,6 +134,46 @@ void DeclareLanguage(pugi::xml_node element, const char* name, const char* sourc
   const std::string_view declared = element.attribute(name).value();
   const bool is_source = declared == element.attribute(source_name).value();
   if (!language.empty() && (declared.empty() || is_source)) SetAttribute(element, name, language);
+}
+
+// Returns the encoding that the declaration of a document names; a place of its text. Empty: it
+// names none.
+std::string_view DeclaredEncoding(std::string_view xml) {
+  if (!xml.starts_with("<?xml")) return {};
+  const std::string_view declaration = xml.substr(0, xml.find("?>"));
+  const size_t name = declaration.find("encoding");
+  const size_t open = declaration.find_first_of("\"'", name);
+  if (name == std::string_view::npos || open == std::string_view::npos) return {};
+  const size_t close = declaration.find(declaration[open], open + 1);
+  return close == std::string_view::npos ? std::string_view()
+                                         : declaration.substr(open + 1, close - open - 1);
+}
+
+// Turns a document into UTF-8, and has it declare that.
+absl::Status ReadEncoding(std::string& bytes) {
+  constexpr std::array<std::string_view, 3> kWesternNames = {"iso-8859-1", "latin1",
+                                                             "windows-1252"};
+  constexpr std::array<std::string_view, 4> kUnicodeNames = {"", "utf-8", "utf8", "us-ascii"};
+  const bool is_utf16 = bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
+  if (is_utf16) TurnIntoUtf8(bytes);
+  const bool has_mark = bytes.starts_with("\xEF\xBB\xBF");
+  const std::string_view declared =
+      DeclaredEncoding(std::string_view(bytes).substr(has_mark ? 3 : 0));
+  const std::string encoding = models::AsciiLower(declared);
+  const size_t begin = declared.empty() ? 0 : static_cast<size_t>(declared.data() - bytes.data());
+  if (is_utf16 ? encoding.starts_with("utf-16") : has_mark) {
+    // The mark says what the bytes are.
+  } else if (IsOneOf(encoding, kWesternNames)) {
+    std::string text = FromWindows1252(bytes);
+    bytes = std::move(text);
+  } else if (!is_utf16 && !IsOneOf(encoding, kUnicodeNames)) {
+    return absl::InvalidArgumentError(
+        StrCat("file: declares the encoding '", declared.substr(0, 64),
+               "'; allowed are UTF-8, UTF-16 with a byte order mark, ISO-8859-1 and windows-1252"));
+  }
+  if (!declared.empty() && encoding != "utf-8" && encoding != "utf8")
+    bytes.replace(begin, encoding.size(), "UTF-8");
+  return absl::OkStatus();
 }
 
 class XliffDocument final : public Document {
@@ -269,6 +310,7 @@ class XliffDocument final : public Document {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadXliff(std::string bytes, const DocumentLimits& limits,
                                                     std::string_view target_language) {
+  if (absl::Status status = ReadEncoding(bytes); !status.ok()) return status;
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   if (bytes.size() > limits.xml_bytes) {

@@ -130,6 +130,33 @@ TEST(PoDocument, ThereAreAsManyPluralFormsAsTheLanguageHas) {
               HasSubstr("Language: pt_BR\\n\"\n\"Plural-Forms: nplurals=2; plural=(n > 1);"));
 }
 
+TEST(PoDocument, FilledPluralFormsKeepTheRuleTheyWereWrittenFor) {
+  const std::string ids = "msgid \"a\"\nmsgid_plural \"b\"\n";
+  const std::string empty = ids + "msgstr[0] \"\"\nmsgstr[1] \"\"\n";
+  const std::string filled = ids + "msgstr[0] \"x\"\nmsgstr[1] \"\"\n\"y\"\n";
+  const std::string half = ids + "msgstr[0] \"x\"\nmsgstr[1] \"\"\n";
+  const std::string one = ids + "msgstr[0] \"x\"\n";
+  const std::string header = Header("en", "nplurals=2; plural=(n != 1);");
+  const std::string translated = ids + "msgstr[0] \"<a>\"\nmsgstr[1] \"<b>\"\n";
+  for (const char* language : {"ja", "ru", "pt-BR"}) {
+    const std::string name = language == std::string("pt-BR") ? "pt_BR" : language;
+    const std::string now = Header(name, "nplurals=2; plural=(n != 1);");
+    EXPECT_EQ(InLanguage(language, header + empty + "\n" + filled, Marked),
+              now + translated + "\n" + filled);
+    EXPECT_EQ(InLanguage(language, header + half, Marked),
+              now + ids + "msgstr[0] \"x\"\nmsgstr[1] \"<b>\"\n");
+    // An entry with too few forms gets those that it lacks.
+    EXPECT_EQ(InLanguage(language, header + one, Marked),
+              now + ids + "msgstr[0] \"x\"\nmsgstr[1] \"<b>\"\n");
+  }
+  // A header that declares nothing gets the rule of the language, if that loses no form.
+  const std::string none = Header("", "nplurals=INTEGER; plural=EXPRESSION;");
+  EXPECT_THAT(InLanguage("ru", none + filled, Marked),
+              testing::AllOf(HasSubstr("nplurals=3"), HasSubstr("msgstr[2] \"<b>\"\n")));
+  EXPECT_THAT(InLanguage("ja", none + filled, Marked),
+              testing::AllOf(HasSubstr("nplurals=INTEGER"), HasSubstr("\"y\"\n")));
+}
+
 TEST(PoDocument, LineBreaksAtTheEndsAreThoseOfTheSource) {
   const auto after = [](const std::string& source, const std::string& translation) {
     return Translated("a.po", "msgid \"" + source + "\"\nmsgstr \"\"\n",

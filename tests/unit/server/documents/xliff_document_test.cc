@@ -46,6 +46,27 @@ TEST(Xliff, ATargetFollowsItsSource) {
                     " target-language=\"pt\""));
 }
 
+TEST(Xliff, OtherEncodingsBecomeUtf8AndSaySo) {
+  const auto declaring = [](const std::string& encoding, const std::string& word) {
+    return absl::StrCat("<?xml version=\"1.0\" encoding=\"", encoding, "\"?>\n",
+                        Xliff12("<trans-unit id=\"1\"><source>" + word + "</source></trans-unit>")
+                            .substr(sizeof("<?xml version=\"1.0\"?>")));
+  };
+  const Translator translate = Saying("Caf\u00E9", "Ch\u00E1");
+  const std::string expected = InPortuguese(declaring("UTF-8", "Caf\u00E9"), translate);
+  EXPECT_THAT(expected, HasSubstr("Ch\u00E1</target>"));
+  EXPECT_EQ(InPortuguese(declaring("ISO-8859-1", "Caf\xE9"), translate), expected);
+  EXPECT_EQ(InPortuguese(declaring("Windows-1252", "Caf\xE9"), translate), expected);
+  EXPECT_THAT(InPortuguese(declaring("us-ascii", "Tea"), Saying("Tea", "Ch\u00E1")),
+              HasSubstr("encoding=\"UTF-8\"?>"));
+  std::string wide = "\xFF\xFE";
+  for (const char c : declaring("UTF-16", "Tea")) wide.append({c, '\0'});
+  EXPECT_THAT(InPortuguese(wide, Saying("Tea", "Ch\u00E1")),
+              testing::AllOf(HasSubstr("encoding=\"UTF-8\"?>"), HasSubstr("Ch\u00E1</target>")));
+  EXPECT_THAT(InPortuguese(declaring("Shift_JIS", "Tea"), translate),
+              testing::AllOf(HasSubstr("'Shift_JIS'"), HasSubstr("allowed are UTF-8")));
+}
+
 TEST(Xliff, InlineElementsFollowTheirWords) {
   const std::string unit =
       "<trans-unit id=\"1\"><source>Hi <g id=\"1\">red</g> <x id=\"2\"/> and <bpt id=\"3\">&lt;b"
