@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/translation/carrier_sentence.h"
 #include "models/translation/clause_cut.h"
 #include "models/translation/markup/capitals.h"
 #include "models/translation/markup/numeric_text.h"
@@ -352,6 +353,10 @@ MarkedText TranslationBatch::Restored(const TranslationPlan& plan, const Transla
 bool TranslationBatch::Review(const Participant& participant, size_t index) const {
   const TranslationPlan& plan = *participant.plan;
   TranslationUnit& unit = participant.plan->units()[index];
+  if (unit.bare) {
+    TakeCarried(plan, unit);
+    return false;
+  }
   const SentenceJob& job = unit.job;
   unit.translated = Restored(plan, unit, job.target, job.alignment);
   unit.reviewed = true;
@@ -374,6 +379,10 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
   // other requests and on the cache. One as long as the request wants it stays, too.
   const bool final =
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
+  if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part &&
+      (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
+      Carry(participant, unit))
+    return true;
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index)) return true;
   for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
@@ -381,6 +390,31 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
   if (is_blank && unit.emitted == 0 && unit.begun.empty()) unit.translated = marked;
   return false;
+}
+
+bool TranslationBatch::Carry(const Participant& participant, TranslationUnit& unit) const {
+  const TranslationSettings& settings = participant.plan->settings();
+  const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
+  if (!is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
+  const auto carrier = CarrierSentence(unit.sentence.marked.text, settings.source_language);
+  if (!carrier) return false;
+  if (unit.remember) cache_.Insert(unit.job);
+  unit.bare = unit.translated.text;
+  unit.reviewed = false;
+  const size_t tokens = unit.tokens;
+  BeginUnit(participant, unit,
+            vocabularies_.source->Encode(*carrier, limits_.max_source_tokens).tokens);
+  unit.tokens = tokens;
+  return true;
+}
+
+void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const {
+  const TranslationSettings& settings = plan.settings();
+  std::string carried = CarriedWord(unit.sentence.marked.text, TextOf(unit, unit.job.target),
+                                    settings.target_language);
+  unit.translated.text =
+      carried.empty() ? *unit.bare : ShapedLike(ShapeOf(settings, unit), std::move(carried));
+  unit.reviewed = true;
 }
 
 bool TranslationBatch::Divide(const Participant& participant, size_t index) const {

@@ -92,6 +92,10 @@ class TranslationBatch final : public models::Batch {
   // there is any, divides the unit into two that are translated again, and returns true; where that
   // is not possible, notes what is missing.
   bool Review(const Participant& participant, size_t index) const;
+  // Takes the translation of a word out of that of its carrier sentence, which is done.
+  void TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const;
+  // Has the word of a unit translated within a carrier sentence. Returns false if none is known.
+  bool Carry(const Participant& participant, TranslationUnit& unit) const;
   // Returns whether the unit at `index` could be divided into two.
   bool Divide(const Participant& participant, size_t index) const;
   // Returns the text of tokens that follow the prescribed beginning of the translation, with that

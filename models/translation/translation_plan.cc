@@ -71,8 +71,8 @@ double TranslationPlan::WorkOf(const SourceSentence& sentence) const {
 double TranslationPlan::WorkLeft() const {
   double work = waiting_work_;
   for (const TranslationUnit& unit : units_) {
-    // A part that is translated again was counted as done with its first translation.
-    if (unit.done() || unit.level > 0) continue;
+    // What is translated again was counted as done with its first translation.
+    if (unit.done() || unit.level > 0 || unit.bare) continue;
     const double done =
         static_cast<double>(unit.job.target.size()) / static_cast<double>(unit.tokens + 1);
     work += WorkOf(unit.sentence) * (1 - std::min(done, kMostDone));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,11 @@ struct TranslationUnit {
   std::vector<int32_t> begun;  // the tokens of the beginning that the request prescribes
   size_t emitted = 0;          // bytes of the translation that were sent before it was done
   std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown
-  size_t level = 0;       // how often it was divided because its translation lost content
-  bool reviewed = false;  // the guard has seen its translation
-  MarkedText translated;  // once it is reviewed
+  size_t level = 0;  // how often it was divided because its translation lost content
+  // The translation of its word alone, while the job is that of a carrier sentence.
+  std::optional<std::string> bare = {};
+  bool reviewed = false;                  // the guard has seen its translation
+  MarkedText translated;                  // once it is reviewed
   std::vector<std::string> missing = {};  // what the guard found missing at last
 
   bool done() const { return copied || job.done; }

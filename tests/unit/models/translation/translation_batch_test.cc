@@ -368,7 +368,8 @@ TEST_F(TranslationBatchTest, WhatACacheKnowsNeverReachesTheEngine) {
     }
   }
   EXPECT_TRUE(engine_.calls.empty());
-  EXPECT_EQ(cache.stats().hits, 3u);
+  // A word that comes out as it was is looked for within its carrier sentence as well.
+  EXPECT_EQ(cache.stats().hits, 4u);
 }
 
 TEST_F(TranslationBatchTest, AWarmUpRunsWhateverACacheKnows) {

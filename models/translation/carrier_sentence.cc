@@ -1,0 +1,102 @@
+#include "models/translation/carrier_sentence.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+
+namespace millrace::translation {
+namespace {
+
+// What stands before and behind the word; a source has the first of each.
+struct Carrier {
+  std::string_view language;
+  std::array<std::string_view, 7> articles;  // some are empty
+  std::array<std::string_view, 3> ends;
+};
+
+constexpr std::array<Carrier, 6> kCarriers = {{
+    {"en", {"The "}, {" is here.", " are here.", " is right here."}},
+    {"pt", {"O ", "A ", "Os ", "As "}, {" está aqui.", " estão aqui."}},
+    {"es", {"El ", "La ", "Los ", "Las "}, {" está aquí.", " están aquí."}},
+    {"fr", {"Le ", "La ", "Les ", "L'", "L’"}, {" est ici.", " sont ici.", " est là."}},
+    {"it", {"Il ", "La ", "Lo ", "I ", "Le ", "Gli ", "L'"}, {" è qui.", " sono qui."}},
+    {"de", {"Der ", "Die ", "Das "}, {" ist hier.", " sind hier."}},
+}};
+
+const Carrier* CarrierOf(std::string_view language) {
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const auto* const found = std::ranges::find(kCarriers, tag, &Carrier::language);
+  return found == kCarriers.end() ? nullptr : found;
+}
+
+std::string InSmallLetters(std::string_view text) {
+  std::string small;
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    small += models::EncodeUtf8(models::ToLower(c.value));
+    at += c.bytes;
+  }
+  return small;
+}
+
+// Returns the bytes of the article that a text begins with, in letters of any case; 0 if it begins
+// with none.
+size_t ArticleSize(const Carrier& carrier, std::string_view text) {
+  const std::string small = InSmallLetters(text);
+  size_t longest = 0;
+  for (const std::string_view article : carrier.articles) {
+    if (small.starts_with(InSmallLetters(article))) longest = std::max(longest, article.size());
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::optional<std::string> CarrierSentence(std::string_view word, std::string_view language) {
+  constexpr size_t kFewestLetters = 3;
+  const Carrier* const carrier = CarrierOf(language);
+  if (carrier == nullptr || !models::IsValidUtf8(word) ||
+      models::CountCodePoints(word) < kFewestLetters)
+    return std::nullopt;
+  for (size_t at = 0; at < word.size();) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    const bool is_joint = c.value == '-' && at > 0 && at + 1 < word.size();
+    if (!is_joint && (!models::IsLetter(c.value) || (at > 0 && models::IsUpper(c.value))))
+      return std::nullopt;
+    at += c.bytes;
+  }
+  std::string sentence(carrier->articles.front());
+  sentence += word;
+  sentence += carrier->ends.front();
+  return sentence;
+}
+
+bool IsUncertainWord(std::string_view word, std::string_view translation,
+                     std::string_view target_language) {
+  if (InSmallLetters(word) == InSmallLetters(translation)) return true;
+  const Carrier* const carrier = CarrierOf(target_language);
+  return carrier != nullptr && ArticleSize(*carrier, translation) > 0;
+}
+
+std::string CarriedWord(std::string_view word, std::string_view translation,
+                        std::string_view target_language) {
+  constexpr std::ptrdiff_t kMostSpaces = 3;
+  const Carrier* const carrier = CarrierOf(target_language);
+  if (carrier == nullptr) return {};
+  const auto* const end = std::ranges::find_if(carrier->ends, [translation](std::string_view tail) {
+    return !tail.empty() && translation.ends_with(tail);
+  });
+  if (end == carrier->ends.end()) return {};
+  std::string_view carried = translation.substr(0, translation.size() - end->size());
+  carried.remove_prefix(ArticleSize(*carrier, carried));
+  const bool is_piece =
+      carried.size() < word.size() && InSmallLetters(word).starts_with(InSmallLetters(carried));
+  if (is_piece || std::ranges::count(carried, ' ') > kMostSpaces) return {};
+  return std::string(models::Trim(carried));
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millrace::translation {
+
+// Small models often copy a noun that stands alone, or add an article, and yet translate it within
+// a sentence. A carrier sentence is such a sentence: "The comma is here."
+
+// Returns a carrier sentence for a word; nullopt if the text is not one word of letters, has a
+// capital behind its first letter, or no carrier is known in the language (BCP 47).
+std::optional<std::string> CarrierSentence(std::string_view word, std::string_view language);
+
+// Returns true if a model probably did not know what to do with a word that stood alone: the
+// translation is the word itself, or begins with an article.
+bool IsUncertainWord(std::string_view word, std::string_view translation,
+                     std::string_view target_language);
+
+// Returns the translation of a word that was translated within its carrier sentence; empty if the
+// translation is not the carrier of the target language, or has only a piece of the word.
+std::string CarriedWord(std::string_view word, std::string_view translation,
+                        std::string_view target_language);
+
+}  // namespace millrace::translation
