@@ -66,7 +66,9 @@ class Reader {
     const char c = text_[at];
     switch (c) {
       case '<':
-        return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>");
+        return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>") + NameBetween(at, "<<", ">>");
+      case '(':
+        return NameBetween(at, "((", "))");
       case '[':
         return brackets_ ? Brackets(at) : 0;
       case '|':
@@ -143,6 +145,29 @@ class Reader {
     return end == std::string_view::npos ? 0 : end + closing.size();
   }
 
+  // Returns true for a name, or for a few words in small letters between spaces: " user name ".
+  static bool IsSpacedName(std::string_view inner) {
+    constexpr std::ptrdiff_t kMostSpaces = 4;
+    const bool is_spaced = inner.size() > 2 && inner.front() == ' ' && inner.back() == ' ';
+    inner = Trim(inner);
+    if (inner.empty() || IsAsciiDigit(inner.front())) return false;
+    const auto is_part = [](char c) { return IsNameByte(c) || c == '.' || c == '-'; };
+    if (std::ranges::all_of(inner, is_part)) return IsNameByte(inner.front());
+    return is_spaced && std::ranges::count(inner, ' ') + 2 <= kMostSpaces &&
+           std::ranges::all_of(
+               inner, [&is_part](char c) { return (is_part(c) && !IsAsciiUpper(c)) || c == ' '; });
+  }
+
+  // Returns the end of a name between these marks, with or without spaces; 0 if there is none.
+  size_t NameBetween(size_t at, std::string_view opening, std::string_view closing) const {
+    constexpr size_t kLongest = 64;
+    if (text_.substr(at, opening.size()) != opening) return 0;
+    const size_t begin = at + opening.size();
+    const size_t end = text_.substr(0, at + kLongest).find(closing, begin);
+    if (end == std::string_view::npos) return 0;
+    return IsSpacedName(text_.substr(begin, end - begin)) ? end + closing.size() : 0;
+  }
+
   // Returns the end of what begins with the ( at `at`, with its pairs of ( and ), in one line; 0:
   // there is none.
   size_t Parentheses(size_t at) const {
@@ -156,10 +181,14 @@ class Reader {
     return 0;
   }
 
-  // Returns the end of a name between two doubled signs: ##name##, @@name@@, %%name%%.
+  // Returns the end of a name between two doubled signs: ##name##, @@name@@, %% name %%. Spaces
+  // beside ## are those of a heading.
   size_t Doubled(size_t at) const {
     const char sign = text_[at];
     if (At(at + 1) != sign) return 0;
+    const std::string_view mark = text_.substr(at, 2);
+    if (const size_t spaced = sign == '#' ? 0 : NameBetween(at, mark, mark); spaced > 0)
+      return spaced;
     const size_t end = NameEnd(at + 2);
     return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
   }
@@ -212,6 +241,14 @@ class Reader {
            });
   }
 
+  // Returns true if the same sign stands behind an opening bracket and before the closing one:
+  // {! name !}, [: name :].
+  static bool HasSigns(std::string_view inner) {
+    constexpr std::string_view kSigns = "!%$:=#";
+    return inner.size() > 2 && inner.front() == inner.back() &&
+           kSigns.find(inner.front()) != std::string_view::npos;
+  }
+
   // Returns true for the contents of an ICU message, such as {n, plural, one {# cat} ...}.
   static bool IsMessage(std::string_view inner) {
     constexpr std::array<std::string_view, 3> kKinds = {"plural", "select", "selectordinal"};
@@ -231,7 +268,8 @@ class Reader {
     const std::string_view inner = text_.substr(at + 1, end - at - 1);
     if (inner.size() <= kMaxMessageBytes && IsMessage(inner)) return end + 1;
     if (inner.size() > kMaxSpanBytes || inner.find('\n') != std::string_view::npos) return 0;
-    if (inner.empty() || (inner.front() == '{' && inner.back() == '}')) return end + 1;
+    if (inner.empty() || (inner.front() == '{' && inner.back() == '}') || HasSigns(inner))
+      return end + 1;
     const size_t space = inner.find(' ');
     if (space == std::string_view::npos || inner.find(',') < space) return end + 1;
     const bool spaced = inner.size() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
@@ -256,8 +294,8 @@ class Reader {
     return false;
   }
 
-  // Reads [[name]], [/b], [code id="1"] and, within a sentence, [name] and [Your Name]; not
-  // [Applause] before one.
+  // Reads [[name]], [% name %], [/b], [code id="1"] and, within a sentence, [name], [ name ] and
+  // [Your Name]; not [Applause] before one.
   size_t Brackets(size_t at) const {
     if (At(at + 1) == '[') {
       const size_t end = Enclosed(at, "[[", "]]");
@@ -267,7 +305,10 @@ class Reader {
     constexpr size_t kLongest = 40;
     const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
     if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
-    const std::string_view inner = text_.substr(at + 1, close - at - 1);
+    std::string_view inner = text_.substr(at + 1, close - at - 1);
+    if (HasSigns(inner)) return close + 1;
+    if (inner.size() > 2 && inner.front() == ' ' && inner.back() == ' ')
+      inner = inner.substr(1, inner.size() - 2);
     const size_t name_end = NameEnd(at + 2);
     const bool is_tag = name_end > at + 2 && name_end == close && At(at + 1) == '/';
     const bool has_attribute = IsAsciiLetter(At(at + 1)) && inner.find('=') < inner.size() - 1 &&
@@ -302,6 +343,7 @@ class Reader {
     if (At(at + 1) == '{') return Braces(at + 1);
     if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
     if (At(at + 1) == '(') return Parentheses(at + 1);
+    if (const size_t name = NameBetween(at, "$[", "]"); name > 0) return name;
     if (!IsAsciiLetter(At(at + 1)) && At(at + 1) != '_') return 0;
     size_t end = NameEnd(at + 1);
     if (const size_t call = Parentheses(end); call > 0) return call;
@@ -318,8 +360,8 @@ class Reader {
     return At(close) == '$' && !IsNameByte(At(close + 1)) && At(close + 1) != '{' ? close + 1 : end;
   }
 
-  // Reads placeholders of printf and Qt: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}, %1, %n, %%; but
-  // not "5 % of it".
+  // Reads placeholders of printf, Qt, Python and Ruby: %s, %1$d, %-5.2f, %lld, %(name)s, %<name>s,
+  // %{name}, %1, %n, %%; but not "5 % of it".
   size_t Percent(size_t at) const {
     size_t next = at + 1;
     if (At(next) == '{') return Braces(next);
@@ -328,10 +370,10 @@ class Reader {
         IsAsciiLetter(At(next)) && At(end) == '%' && At(end + 1) != '%' && !IsNameByte(At(end + 1)))
       return end + 1;
     if (At(next) == '@' || At(next) == '%') return next + 1;
-    if (At(next) == '(') {
-      next = NameEnd(next + 1);
-      if (At(next) != ')') return 0;
-      ++next;
+    if (At(next) == '(' || At(next) == '<' || At(next) == '[') {
+      next = std::max(
+          {NameBetween(next, "(", ")"), NameBetween(next, "<", ">"), NameBetween(next, "[", "]")});
+      if (next == 0) return 0;
     } else if (at > 0 && IsAsciiDigit(text_[at - 1])) {
       return 0;
     }
@@ -443,12 +485,45 @@ class Reader {
     return factors > 1 ? end : 0;
   }
 
+  // Returns the end of (2), (a) or (iv), before which there may be a space; 0 if there is none.
+  size_t ReferenceGroup(size_t at, bool may_have_space) const {
+    constexpr size_t kMostDigits = 4;
+    constexpr std::string_view kRoman = "ivxlcdmIVXLCDM";
+    if (may_have_space && At(at) == ' ') ++at;
+    if (At(at) != '(') return 0;
+    const size_t begin = at + 1;
+    const size_t digits = DigitsEnd(text_, begin);
+    const size_t letters = RunEnd(begin, [](char c) { return IsAsciiLetter(c); });
+    const size_t end = std::max(digits, letters);
+    if (end == begin || At(end) != ')' || end - begin > kMostDigits + 1) return 0;
+    const std::string_view inner = text_.substr(begin, end - begin);
+    const bool is_roman = inner.find_first_not_of(kRoman) == std::string_view::npos;
+    return digits > begin || inner.size() == 1 || is_roman ? end + 1 : 0;
+  }
+
+  // Reads the number of a clause or figure with its parts: 5(2)(b), 12.3(a), 3 (a) (ii); returns 0
+  // if it is none.
+  size_t ReferenceEnd(size_t at) const {
+    size_t end = DigitsEnd(text_, at);
+    const bool is_fraction = at > 1 && text_[at - 1] == ',' && IsAsciiDigit(text_[at - 2]);
+    if (end == at || is_fraction) return 0;
+    const bool is_whole = At(end) != '.' && At(end) != ',';
+    while (At(end) == '.' && DigitsEnd(text_, end + 1) > end + 1) end = DigitsEnd(text_, end + 1);
+    if (IsAsciiLetter(At(end)) && !IsNameByte(At(end + 1))) ++end;
+    size_t last = 0;
+    for (size_t group = ReferenceGroup(end, is_whole); group > 0 && last < at + kMaxSpanBytes;
+         group = ReferenceGroup(last, is_whole))
+      last = group;
+    return last > 0 && !IsWordCharacter(DecodeAt(text_, last).value) ? last : 0;
+  }
+
   // Reads patterns that begin with a letter, digit or _.
   size_t Word(size_t at) const {
     // A percentage in a format string: 100%%
     if (const size_t digits = DigitsEnd(text_, at); digits > at && text_.substr(digits, 2) == "%%")
       return digits + 2;
     if (const size_t product = ProductEnd(at); product > 0) return product;
+    if (const size_t reference = ReferenceEnd(at); reference > 0) return reference;
     const size_t letters = RunEnd(at, IsAsciiLetter, 16);
     if (letters > at && text_.substr(letters, 3) == "://") return Address(at, letters + 3);
     if (text_.substr(at, 7) == "mailto:") return Address(at, at + 7);

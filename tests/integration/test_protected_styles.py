@@ -24,6 +24,14 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 {{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
 """
 
+# Each has spaces within.
+SPACED_STYLES = ["{{ user name }}", "{ user name }", "%( name )s", "(( name ))", "(( user name ))", "<< x >>", "<< user name >>", "[[ user name ]]",
+                 "[ name ]", "[% user name %]", "%% name %%", "{! user name !}", "$[ user name ]", "[: name :]", "%< name >s", "${ user name }",
+                 "5 (2) (b)"]
+
+# Numbers of clauses and figures.
+REFERENCES = ["5(2)", "3(a)(ii)", "5(2)(b)", "12(1)(c)(iv)", "4.2(a)", "501(c)(3)", "[12]", "3(b)", "((name))", "<<x>>"]
+
 CARRIERS = {
     EN_PT: ["Please open {} now.", "{} has sent you a message.", "The file could not be found: {}",
             "You have new mail from {}.", "We saved {} in the old house, and it is safe."],
@@ -50,7 +58,7 @@ def styles():
                 words.append(spaced)
                 rest = rest.replace(spaced, "", 1)
         words += rest.split()
-    return words
+    return words + SPACED_STYLES + REFERENCES
 
 
 def translate(daemon, texts, **fields):
