@@ -48,8 +48,13 @@ constexpr float kLibraryWeightOfWord = 0.4F;
 constexpr float kDecisive = 8;
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
-// A text is surely in a language that cannot be meant if it is better by this much.
+// A text is surely in a language that cannot be meant if it is better by this much; a single word,
+// whose letters prove little, by more if such a language does not list it.
 constexpr float kSurelyOther = 20;
+constexpr float kSurelyOtherWord = 32;
+// Of a longer text that the library takes for a language that cannot be meant, such as a list of
+// nouns, the letters are asked too, up to so many bytes.
+constexpr size_t kDoubtfulBytes = 1024;
 
 using CldLanguages = std::array<CLD2::Language, kCandidates>;
 
@@ -139,6 +144,11 @@ class ShortText {
   bool is_known() const { return evidence_.has_known_script(); }
   bool is_word() const { return evidence_.words <= 1; }
   float score(size_t language) const { return evidence_.scores[language]; }
+  // Returns by how much a language must be better to be that of the text although it cannot be
+  // meant.
+  float SurelyOther(size_t language) const {
+    return is_word() && evidence_.listed[language] == 0 ? kSurelyOtherWord : kSurelyOther;
+  }
 
   // Returns the languages that `fits` accepts, the likeliest first, with their probabilities.
   std::vector<std::pair<size_t, float>> Ranked(const MeansLanguage& fits) const {
@@ -216,9 +226,13 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
     return found.empty() ? DetectedLanguage() : found.front();
   };
   const bool other = !found.empty() && !HasProfile(found.front().language);
-  if (words.size() > kShortBytes || IsOther(found, words.size()) ||
+  const bool is_short = words.size() <= kShortBytes;
+  if (!is_short || IsOther(found, words.size()) ||
       (other && can_be_meant(found.front().language))) {
-    return by_library();
+    DetectedLanguage language = by_library();
+    const bool is_doubtful = !is_short && words.size() <= kDoubtfulBytes &&
+                             HasProfile(language.language) && !can_be_meant(language.language);
+    if (!is_doubtful) return language;
   }
   const ShortText letters(words, is_html, can_be_meant);
   if (!letters.is_known()) return by_library();
@@ -226,7 +240,7 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
   const auto meant = letters.Ranked(can_be_meant);
   if (meant.empty()) return Named(all.front());
   const float ahead = letters.score(all.front().first) - letters.score(meant.front().first);
-  if (ahead > kSurelyOther) return Named(all.front());
+  if (ahead > letters.SurelyOther(all.front().first)) return Named(all.front());
   return Named(meant.front());
 }
 

@@ -110,7 +110,10 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
     word.pop_back();
     scores = statistics.FindWord(word);
   }
-  if (scores != nullptr) Add(*scores, evidence);
+  if (scores != nullptr) {
+    Add(*scores, evidence);
+    for (size_t i = 0; i < kLanguages; ++i) evidence.listed[i] += (*scores)[i];
+  }
   evidence.letters += letters.size() - 2;
   ++evidence.words;
 }

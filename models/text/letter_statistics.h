@@ -12,6 +12,8 @@ namespace millrace::models {
 struct LetterEvidence {
   // For each of kLetterProfiles the logarithm of the text's probability.
   std::array<float, kLetterProfiles.size()> scores{};
+  // The part of each score that comes from words which a list of the language has.
+  std::array<float, kLetterProfiles.size()> listed{};
   size_t words = 0;
   size_t letters = 0;
   size_t known_letters = 0;  // that some language uses often

@@ -75,6 +75,32 @@ std::vector<std::string> NotTakenFor(const std::string& language,
   return wrong;
 }
 
+TEST_F(LanguageDetectorTest, AWordIsSeldomSurelyOfALanguageThatCannotBeMeant) {
+  const auto language_of = [](const std::string& word) {
+    return DetectLanguageAmong(word, false,
+                               [](const std::string& tag) { return tag == "en" || tag == "pt"; })
+        .language;
+  };
+  for (const char* word : {"doorstep", "keel", "nugget", "skillet", "udder", "overdraft"})
+    EXPECT_EQ(language_of(word), "en") << word;
+  EXPECT_EQ(language_of("Guten"), "de");
+  EXPECT_EQ(language_of("Goedemorgen"), "nl");
+  EXPECT_EQ(language_of("bonjour"), "fr");
+  EXPECT_EQ(language_of("Einkaufswagen"), "de");
+  EXPECT_EQ(language_of("Grazie"), "it");
+}
+
+TEST_F(LanguageDetectorTest, AListOfNounsIsInNoOtherLanguage) {
+  EXPECT_EQ(NotTakenFor("en", {"marsh mast nettle newsletter nozzle nugget oath outage outbox "
+                               "overdraft paddock padlock patchwork payroll pitchfork plaster "
+                               "pliers plow pouch prune"}),
+            std::vector<std::string>{});
+  EXPECT_EQ(NotTakenFor("en", {"Dette er en lang norsk setning som handler om mange ting, blant "
+                               "annet maten, og den er lenger enn hundre tegn til sammen i alt."})
+                .size(),
+            1u);
+}
+
 TEST_F(LanguageDetectorTest, ShortTextsAreToldAmongTheLanguagesThatCanBeMeant) {
   std::vector<std::string> wrong = NotTakenFor("en", {"Hello",
                                                       "Cancel",
