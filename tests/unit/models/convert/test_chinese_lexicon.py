@@ -1,5 +1,7 @@
 import pathlib
+import sys
 import tempfile
+import types
 import unittest
 from unittest import mock
 
@@ -16,6 +18,29 @@ class ChineseLexiconTest(unittest.TestCase):
         self.assertEqual(chinese_lexicon.read_frequencies("你好 725 l\n银行 7684 n\n"), {"你好": 725, "银行": 7684})
         with self.assertRaisesRegex(ConvertError, "line 2 has no frequency: 银行"):
             chinese_lexicon.read_frequencies("你好 725 l\n银行\n")
+
+    def test_only_a_phrase_changes_the_readings_of_its_characters(self) -> None:
+        phrases = {"银行": [["yín"], ["háng"]], "行不行": [["xíng"], ["bu"], ["xíng"]]}
+        numbers = {"yín": "yin2", "háng": "hang2", "xíng": "xing2", "bu": "bu5", "bù": "bu4", "qián": "qian2"}
+        pieces = {"银行": ["银行"], "银行钱": ["银行", "钱"], "行不行": ["行不行"]}
+        modules = {
+            "jieba.finalseg": types.SimpleNamespace(start_P=dict.fromkeys("BMES", -1.0), trans_P={state: {} for state in "BMES"},
+                                                    emit_P={state: {} for state in "BMES"}),
+            "misaki.transcription": types.SimpleNamespace(pinyin_to_ipa=lambda syllable: [[syllable[:-1]]]),
+            "pypinyin.constants": types.SimpleNamespace(PHRASES_DICT=phrases, PINYIN_DICT={
+                ord("银"): "yín", ord("行"): "xíng,háng", ord("不"): "bù", ord("钱"): "qián"}),
+            "pypinyin.contrib.tone_convert": types.SimpleNamespace(tone_to_tone3=lambda tone, neutral_tone_with_five: numbers[tone]),
+            "pypinyin.seg": types.SimpleNamespace(mmseg=types.SimpleNamespace(seg=types.SimpleNamespace(cut=pieces.__getitem__))),
+        }
+        modules["jieba"] = types.SimpleNamespace(finalseg=modules["jieba.finalseg"])
+        for package in ("misaki", "pypinyin", "pypinyin.contrib"):
+            modules[package] = types.ModuleType(package)
+        with mock.patch.dict(sys.modules, modules):
+            lines = list(chinese_lexicon._sections({"银行": 9, "银行钱": 4, "银钱": 3}))
+        words = lines[lines.index("[words]") + 1:lines.index("[syllables]")]
+        self.assertEqual(sorted(words), sorted(["银\t0\tyin2", "行\t0\txing2", "不\t0\tbu4", "钱\t0\tqian2", "银行\t9\tyin2 hang2",
+                                                "银行钱\t4\tyin2 hang2 qian2", "银钱\t3\t", "行不行\t0\txing2 bu5 xing2"]))
+        self.assertIn("bu5\tbu", lines)
 
     def test_packages_that_are_missing_are_named(self) -> None:
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(chinese_lexicon, "missing_packages", return_value=["jieba"]):
