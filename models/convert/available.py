@@ -5,12 +5,14 @@ import dataclasses
 import json
 import pathlib
 import sys
+from collections.abc import Callable, Iterator
 
 from . import hubs
-from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_release, registry, voice_index
+from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, registry, voice_index
 from .http_client import Client
+from .origin import pulled
 from .package import name_for
-from .pull_error import PullError
+from .pull_error import PullError, Unreachable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +22,9 @@ class Entry:
     languages: str
     bytes: int | None
     license: str
-    installed: bool
+    model: str                    # its name in the repository, unless told otherwise
+    non_commercial: bool
+    installed: str | None = None  # the name of the model that was pulled by this one
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,14 +34,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     client = Client(hubs.hugging_face())
+    installed = _installed(args.models)
     failed: PullError | None = None
     for entries in (_known, _voices, _pairs):
         try:
-            for entry in entries(client, args.models):
+            for entry in entries(client):
                 if args.filter.lower() in entry.name.lower() or args.filter.lower() in entry.languages.lower().split():
-                    print(_line(entry, args.json))
+                    print(_line(dataclasses.replace(entry, installed=installed(entry)), args.json), flush=True)
         except PullError as error:
-            print(f"millrace models --available: {error}", file=sys.stderr)
+            if args.json:
+                print(json.dumps({"event": "notice", "message": str(error)}))
+            else:
+                print(f"millrace models --available: {error}", file=sys.stderr)
             failed = error
     if failed is not None:
         raise type(failed)("the list is not complete: not every hub answered")
@@ -47,29 +55,54 @@ def _line(entry: Entry, as_json: bool) -> str:
     if as_json:
         return json.dumps(dataclasses.asdict(entry))
     size = f"{entry.bytes / 1e6:.0f} MB" if entry.bytes else "-"
-    return f"{entry.name:40} {entry.task:12} {entry.languages:10} {size:>8} {entry.license}{' (installed)' if entry.installed else ''}"
+    notes = [note for note, holds in (("needs --license-ok", entry.non_commercial), ("installed", entry.installed)) if holds]
+    suffix = f" ({', '.join(notes)})" if notes else ""
+    return f"{entry.name:40} {entry.task:12} {entry.languages:10} {size:>8} {entry.license}{suffix}"
 
 
-def _installed(models: pathlib.Path, name: str) -> bool:
-    return (models / name / "1" / "model.pbtxt").exists()
+def _installed(models: pathlib.Path) -> Callable[[Entry], str | None]:
+    """Finds the model of an entry, by what it was pulled by or, of one that does not say, by its own name."""
+    here = pulled(models)
+    said = set(here.values())
+    return lambda entry: here.get(entry.name) or (
+        entry.model if entry.model not in said and (models / entry.model / "1" / "model.pbtxt").exists() else None)
 
 
-def _known(_: Client, models: pathlib.Path) -> list[Entry]:
-    return [Entry(name, known.task, known.languages, None, known.license, _installed(models, name)) for name, known in KNOWN.items()]
+def _entry(name: str, task: str, languages: str, size: int | None, license_text: str, model: str) -> Entry:
+    return Entry(name, task, languages, size, license_text, model, is_non_commercial(license_text))
 
 
-def _voices(client: Client, models: pathlib.Path) -> list[Entry]:
-    found = []
+def _known(client: Client) -> Iterator[Entry]:
+    failed: PullError | None = None
+    for name, known in KNOWN.items():
+        size, license_text = None, known.license
+        if not isinstance(failed, Unreachable):
+            try:
+                published = known_model(name, client)
+                size, license_text = published.size, published.license
+            except PullError as error:
+                failed = error
+        yield _entry(name, known.task, known.languages, size, license_text, name)
+    if failed is not None:
+        raise failed
+
+
+def _voices(client: Client) -> Iterator[Entry]:
     for key, entry in sorted(voice_index(client).items()):
         language = entry.get("language")
         files = entry.get("files")
         sizes = [file.get("size_bytes") for file in files.values() if isinstance(file, dict)] if isinstance(files, dict) else []
         code = language.get("code") if isinstance(language, dict) else key.partition("-")[0]
-        found.append(Entry(f"piper/{key}", "speech", str(code).replace("_", "-"), sum(size for size in sizes if isinstance(size, int)),
-                           UNKNOWN_LICENSE, _installed(models, name_for(key))))
-    return found
+        yield _entry(f"piper/{key}", "speech", str(code).replace("_", "-"), sum(size for size in sizes if isinstance(size, int)),
+                     UNKNOWN_LICENSE, name_for(key))
 
 
-def _pairs(client: Client, models: pathlib.Path) -> list[Entry]:
-    return [Entry(f"firefox/{pair}", "translation", pair.replace("-", " ", 1), None, FIREFOX_LICENSE, _installed(models, name_for(f"firefox-{pair}")))
-            for pair, releases in sorted(registry(client).items()) if any(is_release(release) and "vocab" in release["files"] for release in releases)]
+def _pairs(client: Client) -> Iterator[Entry]:
+    for pair, releases in sorted(registry(client).items()):
+        usable = [release for release in releases if is_release(release) and "vocab" in release["files"]]
+        if not usable:
+            continue
+        # The registry has the size of the weights, which is nearly all.
+        sizes = [file.get("uncompressedSize") for file in usable[-1]["files"].values() if isinstance(file, dict)]
+        size = sum(size for size in sizes if isinstance(size, int) and not isinstance(size, bool))
+        yield _entry(f"firefox/{pair}", "translation", pair.replace("-", " ", 1), size or None, FIREFOX_LICENSE, name_for(f"firefox-{pair}"))

@@ -71,12 +71,17 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [_voice(asked, client, rest)]
     if slash and kind == "firefox":
         return _pairs(asked, client, rest)
-    if known := KNOWN.get(asked):
-        return [dataclasses.replace(_of_repository(asked, client, known.repository, "main"), name=asked, source=known.source, target=known.target)]
+    if asked in KNOWN:
+        return [known_model(asked, client)]
     if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
     raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'opus-mt-en-de'])}; "
                    f"names are {', '.join(_FORMS)}")
+
+
+def known_model(name: str, client: Client) -> Published:
+    known = KNOWN[name]
+    return dataclasses.replace(_of_repository(name, client, known.repository, "main"), name=name, source=known.source, target=known.target)
 
 
 def _nearest(asked: str, names: list[str]) -> str:

@@ -2,13 +2,11 @@
 
 import argparse
 import contextlib
-import datetime
 import fcntl
 import hashlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import sys
 import time
@@ -20,7 +18,8 @@ from .archive import gunzip
 from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile, hash_of
 from .load import load
-from .package import check_place, is_name, tell_name
+from .origin import is_of, origin_field, pulled, upgrade
+from .package import check_place, tell_name
 from .pull_error import Busy, LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
 
@@ -41,6 +40,7 @@ class Reporter:
 
     def __init__(self, as_json: bool):
         self._json, self._line = as_json, False
+        self._before, self._size = 0, None   # bytes of the model's files that are there, and of all
         self._terminal = not as_json and sys.stdout.isatty()
         self._interval = _REPORT_SECONDS if as_json or self._terminal else _PLAIN_REPORT_SECONDS
         self._next = time.monotonic() + self._interval   # what is done sooner needs no line
@@ -52,13 +52,20 @@ class Reporter:
             self._end_line()
             print(text, flush=True)
 
+    def begin(self, published: Published) -> None:
+        self._before, self._size = 0, published.size
+
+    def fetched(self, size: int) -> None:
+        self._before += size
+
     def transfer(self, file: RemoteFile, done: int, started: float) -> None:
         now = time.monotonic()
         if now < self._next:
             return
         self._next = now + self._interval
         if self._json:
-            print(json.dumps({"event": "progress", "file": file.name, "bytes": done, "size": file.size}), flush=True)
+            print(json.dumps({"event": "progress", "file": file.name, "bytes": done, "size": file.size,
+                              "model_bytes": self._before + done, "model_size": self._size}), flush=True)
             return
         speed = done / max(now - started, 1e-3)
         left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
@@ -75,7 +82,8 @@ class Reporter:
 def run(args: argparse.Namespace) -> None:
     reporter = Reporter(args.json)
     client = Client(hubs.hugging_face(), lambda text: reporter.say("retry", text, reason=text))
-    here = _pulled(args.models) if args.only_missing else {}
+    upgrade(args.models)
+    here = pulled(args.models) if args.only_missing else {}
     missing = []
     for asked in args.names:
         if names := _all_of(asked, here):
@@ -92,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _pull(published: Published, args: argparse.Namespace, client: Client, reporter: Reporter) -> None:
     name = args.name or published.name
-    if not args.force and _installed(args.models / name, published):
+    if not args.force and is_of(args.models / name, published.asked, published.revision):
         reporter.say("present", f"{name}: is there already, revision {published.revision}", name=name, revision=published.revision)
         tell_name(args, name)   # the server may not have loaded it
         if args.load:
@@ -112,9 +120,10 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
         with _staging(args.models, name) as folder:
             _make_room(folder, published)
             _fetch(published, folder / "files", client, reporter)
+            reporter.say("converting", f"{name}: fetched; converting", name=name)
             (scratch := folder / "scratch").mkdir()
             options = argparse.Namespace(**vars(args) | {
-                "name": name, "license": published.license[:256], "origin": _origin(published, folder / "files"),
+                "name": name, "license": published.license[:256], "origin": origin_field(published.asked, published.revision, folder / "files"),
                 "source": args.source or published.source, "target": args.target or published.target})
             # A converter speaks to a person.
             with contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
@@ -125,11 +134,13 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
 
 
 def _fetch(published: Published, folder: pathlib.Path, client: Client, reporter: Reporter) -> None:
+    reporter.begin(published)
     for file in published.files:
         started = time.monotonic()
         path = folder / file.name
         plain = path.with_suffix("") if file.name.endswith(".gz") else path
         client.download(file, path, lambda done, file=file, started=started: reporter.transfer(file, done, started))
+        reporter.fetched(path.stat().st_size)
         if plain != path:
             gunzip(path, plain)
             path.unlink()
@@ -174,44 +185,6 @@ def _make_room(folder: pathlib.Path, published: Published) -> None:
     needed = 2 * sum(file.plain_size or file.size or 0 for file in published.files) + _SPARE
     if (free := shutil.disk_usage(folder).free) < needed:
         raise PullError(f"{folder.parent}: {needed} bytes are needed, {free} are free; make room, or name another folder with --models")
-
-
-_ORIGIN = re.compile(r'^origin \{\n  name: ("(?:[^"\\\n]|\\.)*")\n  revision: ("(?:[^"\\\n]|\\.)*")\n', re.MULTILINE)
-
-
-def _quoted(text: str) -> str:
-    """A string of Protobuf's text format, whatever a hub says."""
-    return json.dumps(re.sub(r"[^\x20-\x7e]", "?", text)[:256])
-
-
-def _heading(published: Published) -> str:
-    return f"origin {{\n  name: {_quoted(published.asked)}\n  revision: {_quoted(published.revision)}\n"
-
-
-def _origin(published: Published, folder: pathlib.Path) -> str:
-    files = "".join(f"  files {{ name: {_quoted(str(path.relative_to(folder)))} sha256: \"{hash_of(path, hashlib.sha256())}\" }}\n"
-                    for path in sorted(folder.rglob("*")) if path.is_file())
-    return f"{_heading(published)}  date: \"{datetime.datetime.now(datetime.UTC).date()}\"\n{files}}}\n"
-
-
-def _config(model: pathlib.Path) -> str:
-    try:
-        return (model / "1" / "model.pbtxt").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _installed(model: pathlib.Path, published: Published) -> bool:
-    return _heading(published) in _config(model)
-
-
-def _pulled(models: pathlib.Path) -> dict[str, str]:
-    """The models that are there by the names that they were pulled by."""
-    found = {}
-    for model in sorted(models.iterdir()) if models.is_dir() else []:
-        if is_name(model.name) and (origin := _ORIGIN.search(_config(model))):
-            found[json.loads(origin[1])] = model.name
-    return found
 
 
 def _all_of(asked: str, here: dict[str, str]) -> list[str]:

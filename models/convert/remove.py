@@ -7,18 +7,22 @@ import pathlib
 import shutil
 import tempfile
 
+from .origin import pulled, upgrade
 from .package import ConvertError, is_name, tell_name
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="+", metavar="NAME", help="of a model in the repository")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="of a model in the repository, or the one that it was pulled by")
     parser.add_argument("--json", action="store_true", help="write a JSON object a line")
 
 
 def run(args: argparse.Namespace) -> None:
-    for name in args.names:
+    upgrade(args.models)
+    here = pulled(args.models)
+    names = [here.get(name, name) for name in args.names]
+    for name in names:
         _check(args.models, name)
-    for name in args.names:
+    for name in dict.fromkeys(names):
         _remove(args.models, name)
         if args.json:
             print(json.dumps({"event": "removed", "name": name}), flush=True)
