@@ -227,14 +227,19 @@ std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates) 
 std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
   // Each language is also listed as a target of itself, as in the original.
   std::map<std::string, std::set<std::string>> targets;
+  std::map<std::string, Json> pivots;  // of those targets that no model translates into directly
   for (const TranslationRoute& route : routes) {
     targets[route.source_language].insert({route.source_language, route.target_language});
     targets[route.target_language].insert(route.target_language);
+    if (!route.pivot_language.empty())
+      pivots[route.source_language][route.target_language] = route.pivot_language;
   }
   Json answer = Json::array();
   for (const auto& [code, all] : targets) {
     Json& language = answer.emplace_back(NamedLanguage(code));
     language["targets"] = all;
+    if (const auto found = pivots.find(code); found != pivots.end())
+      language["pivots"] = found->second;
   }
   return JsonText(answer);
 }

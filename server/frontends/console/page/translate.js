@@ -77,6 +77,11 @@ function targetsOf(code) {
   return (languages.find((language) => language.code === code)?.targets ?? []).filter((target) => target !== code);
 }
 
+// The language between two that no model translates directly.
+function pivotOf(source, target) {
+  return languages.find((language) => language.code === source)?.pivots?.[target];
+}
+
 // The language to translate into when the person did not say.
 function usual(codes) {
   const own = navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => codes.includes(tag) && tag !== "en");
@@ -86,7 +91,10 @@ function usual(codes) {
 function offerTargets() {
   const source = $("source").value;
   const codes = source === "auto" ? [...new Set(languages.flatMap((language) => targetsOf(language.code)))] : targetsOf(source);
-  $("target").replaceChildren(...codes.map((code) => el("option", { value: code }, languageName(code))));
+  $("target").replaceChildren(...codes.map((code) => {
+    const pivot = source === "auto" ? undefined : pivotOf(source, code);
+    return el("option", { value: code }, pivot ? `${languageName(code)} (by way of ${languageName(pivot)})` : languageName(code));
+  }));
   $("target").value = codes.includes(wanted.target) ? wanted.target : usual(codes) ?? "";
   offerSwap();
 }
@@ -207,6 +215,8 @@ async function translate() {
     showAlternatives(answer.alternatives);
     $("copy-target").disabled = false;
     const notes = [milliseconds((performance.now() - start) / 1000)];
+    const pivot = pivotOf(body.source === "auto" ? detected : body.source, body.target);
+    if (pivot) notes.push(`by way of ${languageName(pivot)}`);
     if (body.alternatives && !answer.alternatives?.length) notes.push("this model gives no alternatives");
     if (answer.lost?.length) notes.push(`not kept: ${answer.lost.join(", ")}`);
     $("translate-state").textContent = notes.join("; ");

@@ -169,7 +169,7 @@ TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
   EXPECT_EQ(json::parse(LanguagesBody(routes)), json::parse(R"([
       {"code": "de", "name": "German", "targets": ["de"]},
       {"code": "en", "name": "English", "targets": ["en", "pt"]},
-      {"code": "pt", "name": "Portuguese", "targets": ["de", "pt"]}])"));
+      {"code": "pt", "name": "Portuguese", "targets": ["de", "pt"], "pivots": {"de": "en"}}])"));
   const json settings = json::parse(SettingsBody(routes, true));
   EXPECT_EQ(settings["keyRequired"], true);
   EXPECT_EQ(settings["filesTranslation"], true);
