@@ -12,7 +12,7 @@ from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercia
 from .http_client import Client
 from .origin import pulled
 from .package import name_for
-from .pull_error import PullError, Unreachable
+from .pull_error import NotFound, PullError, Unreachable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +80,8 @@ def _known(client: Client) -> Iterator[Entry]:
             try:
                 published = known_model(name, client)
                 size, license_text = published.size, published.license
+            except NotFound:
+                continue   # a mirror need not have all
             except PullError as error:
                 failed = error
         yield _entry(name, known.task, known.languages, size, license_text, name)

@@ -246,8 +246,8 @@ class Shelf(Pulling):
         code, out, _ = self.command("available", "--json")
         self.assertEqual(code, 4)
         told = [entry for entry in map(json.loads, out.splitlines()) if "event" in entry]
-        self.assertEqual([entry["event"] for entry in told], ["notice", "notice", "notice", "error"])
-        self.assertIn("/db/models.json: is not there", told[2]["message"])
+        self.assertEqual([entry["event"] for entry in told], ["notice", "notice", "error"])
+        self.assertIn("/db/models.json: is not there", told[1]["message"])
 
     def with_comments(self, name: str) -> None:
         """A package as the first pull wrote it: where it is from stood in comments."""
