@@ -87,7 +87,7 @@ def known_model(name: str, client: Client) -> Published:
 def _nearest(asked: str, names: list[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = [lower[name] for name in difflib.get_close_matches(asked.lower(), lower, 3, 0)]
-    return f"nearest are {', '.join(near)}" if near else "there are none"
+    return f"nearest are {', '.join(map(_shown, near))}" if near else "there are none"
 
 
 def _object(value: Any, where: str) -> dict:
@@ -144,13 +144,24 @@ def _repository(client: Client, name: str, revision: str) -> _Repository:
     try:
         answer = _object(client.json(url), url)
     except NotFound as error:
-        raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}") from error
+        others = _repositories(client, name.partition("/")[0])
+        near = f"; {_nearest(name, others)}" if others else ""
+        raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}{near}") from error
     siblings = answer.get("siblings")
     if not isinstance(siblings, list):
         raise NotGenuine(f"{url}: has no list of files; is it the right hub or mirror?")
     files = {_inside(_object(entry, url).get("rfilename"), url): entry for entry in siblings}
     card = answer.get("cardData")
     return _Repository(name, _text(answer.get("sha"), _SHA1, url), files, _license(card.get("license") if isinstance(card, dict) else None))
+
+
+def _repositories(client: Client, owner: str) -> list[str]:
+    """The hub's models of an owner, as many as it lists at once; none where it does not say."""
+    try:
+        listed = client.json(f"{hubs.hugging_face()}/api/models?{urllib.parse.urlencode({'author': owner, 'limit': 5000})}")
+    except PullError:
+        return []
+    return [entry["id"] for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)] if isinstance(listed, list) else []
 
 
 def _license(text: Any) -> str:

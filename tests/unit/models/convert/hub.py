@@ -62,6 +62,7 @@ class Hub:
             siblings.append(entry)
         answer = {"id": repository, "sha": REVISION, "siblings": siblings, "cardData": card or {}}
         self.repositories[repository] = answer
+        self.put("/api/models", [{"id": name} for name in self.repositories])
         for revision in ("main", REVISION):
             self.put(f"/api/models/{repository}/revision/{revision}", answer)
 

@@ -201,9 +201,14 @@ class Names(Pulling):
         published.bergamot(self.root / "ende")
         self.hub.publish_pair("en-de", self.root / "ende")
         for name, message in (("kokoro-82", "nearest are kokoro-82m"), ("piper/en_US-jo-medium", "nearest are piper/en_US-joe-medium"),
-                              ("firefox/en-dd", "nearest are firefox/en-de"), ("hf:tiny/none", "no such model or revision"),
+                              ("firefox/en-dd", "nearest are firefox/en-de"), ("hf:tiny/opus-mt-en-dd", "no such model or revision at " + self.hub.base + "; nearest are tiny/opus-mt-en-de"),
                               ("hf:../x", "is no hf:"), (f"{TINY}@other", "no such model or revision")):
             self.assert_fails(4, message, name)
+        for answer in (b"no JSON", [1, {"id": 2}, {"id": "a\nb"}], {}):   # whatever a hub says there, the name is not known
+            self.hub.put("/api/models", answer)
+            self.assert_fails(4, "no such model or revision", "hf:tiny/none")
+        del self.hub.paths["/api/models"]
+        self.assert_fails(4, "no such model or revision at " + self.hub.base + "\n", "hf:tiny/none")
 
 
 class Shelf(Pulling):
