@@ -15,7 +15,7 @@ void ModelQueue::TakeByKey(size_t most, TimePoint now, Popped& popped) {
     std::array<std::vector<size_t>, 3> jobs{};
     std::array<size_t, 3> next{};
   };
-  const std::array<Line*, 3> lines = {&started_, &quick_, &fresh_};
+  const std::array<Line*, 3> lines = {&lines_.started, &lines_.quick, &lines_.fresh};
   std::vector<Lane> lanes;
   std::vector<size_t> lane_of;  // 1 + the index of a lane, by key and priority; 0: none
   for (size_t l = 0; l < lines.size(); ++l) {
@@ -31,7 +31,7 @@ void ModelQueue::TakeByKey(size_t most, TimePoint now, Popped& popped) {
       if (jobs.size() < most) jobs.push_back(i);
     }
   }
-  size_t started_left = started_.size();
+  size_t started_left = lines_.started.size();
   const auto may_take = [&](const Lane& lane, size_t line) {
     if (line == 0 || started_left == 0) return true;
     if (line == 1) return MayBeginQuick();
@@ -54,15 +54,14 @@ void ModelQueue::TakeByKey(size_t most, TimePoint now, Popped& popped) {
       }
     }
     if (best == nullptr) break;
-    std::unique_ptr<Job>& job = (*lines[best_line])[best->jobs[best_line][best->next[best_line]]];
-    const bool alone = job->alone;
+    const JobLines::Place place{lines[best_line], best->jobs[best_line][best->next[best_line]]};
+    const bool alone = (*place.line)[place.index]->alone;
     if (alone && !popped.batch.empty()) break;
     ++best->next[best_line];
     if (best_line == 0) --started_left;
-    Uncount(*lines[best_line], *job);
-    if (HandOut(std::move(job), now, popped) && alone) break;
+    if (HandOut(TakeOut(place), now, popped) && alone) break;
   }
-  for (Line* line : lines) std::erase(*line, nullptr);
+  lines_.CloseGaps();
 }
 
 void ModelQueue::ChargeKeys(const std::vector<std::unique_ptr<Job>>& batch, Duration took) {
@@ -78,13 +77,13 @@ void ModelQueue::ChargeKeys(const std::vector<std::unique_ptr<Job>>& batch, Dura
   }
 }
 
-std::optional<ModelQueue::Place> ModelQueue::FindToDisplace(const Job& newcomer) {
+std::optional<JobLines::Place> ModelQueue::FindToDisplace(const Job& newcomer) {
   const size_t key = keys_.KeyToDisplace(newcomer.share);
   if (key == 0) return std::nullopt;
-  for (Line* line : {&fresh_, &quick_}) {
+  for (Line* line : {&lines_.fresh, &lines_.quick}) {
     for (size_t i = line->size(); i > 0; --i) {
       const Job& job = *(*line)[i - 1];
-      if (job.share.key == key && job.may_be_refused) return Place{line, i - 1};
+      if (job.share.key == key && job.may_be_refused) return JobLines::Place{line, i - 1};
     }
   }
   return std::nullopt;
@@ -92,11 +91,10 @@ std::optional<ModelQueue::Place> ModelQueue::FindToDisplace(const Job& newcomer)
 
 std::unique_ptr<Job> ModelQueue::MakeRoomFor(const Job& newcomer) {
   if (size() < capacity_) return nullptr;
-  const std::optional<Place> place = FindToDisplace(newcomer);
+  const std::optional<JobLines::Place> place = FindToDisplace(newcomer);
   if (!place) return nullptr;
-  std::unique_ptr<Job> job = std::move((*place->line)[place->index]);
-  place->line->erase(place->line->begin() + static_cast<Line::difference_type>(place->index));
-  Uncount(*place->line, *job);
+  std::unique_ptr<Job> job = lines_.Take(*place);
+  OnLeave(*place->line, *job);
   return job;
 }
 
