@@ -22,19 +22,13 @@ TextSpeech::TextSpeech(Services& services, Method method, Requester requester,
     : run_(services, method, *this, requester.caller.arrival),
       requester_(std::move(requester)),
       changed_(std::move(changed)),
-      text_(run_, StreamLimit(run_), *this) {
+      text_(run_, StreamLimit(run_), *this),
+      buffer_(services.scheduler, services.max_buffered_bytes) {
   run_.SetCaller(requester_.caller.key, requester_.caller.priority);
 }
 
 TextSpeech::~TextSpeech() {
-  absl::Status outcome;
-  {
-    MutexLock lock(mu_);
-    outcome = end_.value_or(absl::CancelledError("the caller went away"));
-    // The work was done, but not all of it arrived.
-    if (outcome.ok() && !delivered_) outcome = absl::CancelledError("the caller went away");
-  }
-  run_.Record(outcome, [this] { return requester_; });
+  run_.Record(buffer_.Outcome(), [this] { return requester_; });
 }
 
 void TextSpeech::Start(absl::StatusOr<SpeechRequest> options) {
@@ -91,10 +85,8 @@ void TextSpeech::OnAudio(const std::string& bytes, models::SynthesizeOutput piec
 }
 
 void TextSpeech::Append(SpokenPiece piece) {
-  MutexLock lock(mu_);
-  if (failed_) return;
-  pending_bytes_ += piece.audio.size();
-  pending_.push_back(std::move(piece));
+  const size_t bytes = piece.audio.size();
+  buffer_.Push(std::move(piece), bytes);
 }
 
 void TextSpeech::OnEnd(const absl::Status& status) {
@@ -113,84 +105,8 @@ void TextSpeech::OnEnd(const absl::Status& status) {
     return absl::OkStatus();
   });
   const std::shared_ptr<TextSpeech> self = ReleaseThis();
-  {
-    MutexLock lock(mu_);
-    end_ = end;
-    // An error need not wait behind audio that the client has not taken.
-    if (!end.ok()) {
-      pending_.clear();
-      pending_bytes_ = 0;
-    }
-  }
+  buffer_.End(end);
   changed_();
-}
-
-std::optional<SpokenPiece> TextSpeech::Take() {
-  std::optional<SpokenPiece> piece;
-  std::unique_ptr<Job> resumed;
-  {
-    MutexLock lock(mu_);
-    if (!pending_.empty()) {
-      piece = std::move(pending_.front());
-      pending_.pop_front();
-      pending_bytes_ -= piece->audio.size();
-    }
-    if (parked_ != nullptr && CaughtUp()) resumed = std::move(parked_);
-  }
-  if (resumed != nullptr) run_.services().scheduler.Requeue(std::move(resumed));
-  return piece;
-}
-
-std::optional<absl::Status> TextSpeech::end() const {
-  MutexLock lock(mu_);
-  return pending_.empty() ? end_ : std::nullopt;
-}
-
-bool TextSpeech::has_output() const {
-  MutexLock lock(mu_);
-  return !pending_.empty() || end_;
-}
-
-void TextSpeech::Delivered() {
-  MutexLock lock(mu_);
-  delivered_ = true;
-}
-
-bool TextSpeech::Congested() const {
-  MutexLock lock(mu_);
-  return pending_bytes_ > run_.services().max_buffered_bytes;
-}
-
-// Hysteresis: half empty before the next step, or a step would follow every piece.
-bool TextSpeech::CaughtUp() const {
-  return pending_bytes_ <= run_.services().max_buffered_bytes / 2;
-}
-
-void TextSpeech::Park(std::unique_ptr<Job> job) {
-  Scheduler& scheduler = run_.services().scheduler;
-  {
-    MutexLock lock(mu_);
-    // The client may have caught up, or the request failed, since Congested was asked; then nobody
-    // would wake the job.
-    if (!CaughtUp() && !failed_) {
-      parked_ = std::move(job);
-      return;
-    }
-  }
-  scheduler.Requeue(std::move(job));
-}
-
-void TextSpeech::DropParked() {
-  std::unique_ptr<Job> parked;
-  {
-    MutexLock lock(mu_);
-    failed_ = true;
-    parked = std::move(parked_);
-  }
-  if (parked != nullptr) {
-    const absl::Status why = StopStatus(parked->request);
-    FinishJob(std::move(parked), why);
-  }
 }
 
 }  // namespace millrace::server

@@ -2,17 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mps_runtime/base/mutex.h"
+#include "server/requests/reply_buffer.h"
 #include "server/requests/request_run.h"
 #include "server/requests/speech_request.h"
 #include "server/requests/text_stream.h"
@@ -34,8 +34,7 @@ struct SpokenPiece {
 };
 
 // A text that is spoken while it is being written, over a protocol whose connections share a
-// thread. Workers add pieces, and that thread takes them. When too much waits, the job is parked
-// until the client has caught up, so that a slow reader holds neither memory nor a worker.
+// thread. Workers add pieces, and that thread takes them.
 //
 // It is shared by the connection and, until its end, by the work; the last of them counts the
 // request and returns its ticket.
@@ -68,44 +67,35 @@ class TextSpeech final : public Reply, public SelfShared<TextSpeech>, private Te
   int encoded_rate() const { return text_.encoding().output_rate; }
 
   // Returns the next piece, without waiting for it.
-  std::optional<SpokenPiece> Take() MILLRACE_EXCLUDES(mu_);
+  std::optional<SpokenPiece> Take() { return buffer_.Pop(); }
   // Returns the end once all pieces are taken.
-  std::optional<absl::Status> end() const MILLRACE_EXCLUDES(mu_);
+  std::optional<absl::Status> end() const { return buffer_.end(); }
   // Returns true while pieces, or the end, are there to be taken.
-  bool has_output() const MILLRACE_EXCLUDES(mu_);
+  bool has_output() const { return !buffer_.empty() || buffer_.end(); }
   // Records that the client received the end.
-  void Delivered() MILLRACE_EXCLUDES(mu_);
+  void Delivered() { buffer_.SetDelivered(); }
 
   void Emit(models::Output output) override { text_.Emit(std::move(output)); }
   void Finish(const absl::Status& status) override { text_.OnJobEnd(status); }
-  bool Congested() const override MILLRACE_EXCLUDES(mu_);
-  void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
+  bool Congested() const override { return buffer_.Congested(); }
+  void Park(std::unique_ptr<Job> job) override { buffer_.Park(std::move(job)); }
 
  private:
   // Returns true if the text was taken.
   bool TakeText(std::string_view text, bool flush);
-  void OnAudio(const std::string& bytes, models::SynthesizeOutput piece) override
-      MILLRACE_EXCLUDES(mu_);
+  void OnAudio(const std::string& bytes, models::SynthesizeOutput piece) override;
   void OnTextWanted() override { changed_(); }
-  void DropParked() override MILLRACE_EXCLUDES(mu_);
-  void OnEnd(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
+  void DropParked() override { buffer_.Stop(); }
+  void OnEnd(const absl::Status& status) override;
 
-  void Append(SpokenPiece piece) MILLRACE_EXCLUDES(mu_);
-  bool CaughtUp() const MILLRACE_REQUIRES(mu_);
+  void Append(SpokenPiece piece);
 
   RequestRun run_;
   const Requester requester_;
   const std::function<void()> changed_;
   TextStream text_;
   int64_t samples_ = 0;  // so far; only the worker that has the job uses it
-
-  mutable Mutex mu_;
-  std::deque<SpokenPiece> pending_ MILLRACE_GUARDED_BY(mu_);
-  size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
-  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
-  bool failed_ MILLRACE_GUARDED_BY(mu_) = false;  // nobody would wake a parked job
-  bool delivered_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
+  ReplyBuffer<SpokenPiece> buffer_;
 };
 
 }  // namespace millrace::server

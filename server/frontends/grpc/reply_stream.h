@@ -1,28 +1,28 @@
 #pragma once
 
-#include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/requests/reply_buffer.h"
 #include "server/requests/request_run.h"
 #include "server/rpc/byte_buffer.h"
 #include "server/rpc/byte_call.h"
 
 namespace millrace::server {
 
-// Buffers the messages of a call with a stream of replies until the client takes them. When too
-// many bytes wait, the job is parked until the client has caught up, so that a slow reader holds
-// neither memory nor a worker.
-//
-// It is a member of the call's Reply, which forwards events to it. Thread-safe.
+// Sends the messages of a call with a stream of replies as fast as the client takes them. It is a
+// member of the call's Reply, which forwards events to it. Thread-safe.
 class ReplyStream {
  public:
   ReplyStream(ByteCall& call, RequestRun& run)
-      : call_(call), run_(run), last_progress_(run.start()) {}
+      : call_(call),
+        run_(run),
+        buffer_(services().scheduler, services().max_buffered_bytes),
+        last_progress_(run.start()) {}
   ReplyStream(const ReplyStream&) = delete;
   ReplyStream& operator=(const ReplyStream&) = delete;
 
@@ -35,12 +35,12 @@ class ReplyStream {
   void Record() MILLRACE_EXCLUDES(mu_);
 
   // These implement the Reply's functions of the same names.
-  bool Congested() const MILLRACE_EXCLUDES(mu_);
-  void Park(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
+  bool Congested() const { return buffer_.Congested(); }
+  void Park(std::unique_ptr<Job> job) { buffer_.Park(std::move(job)); }
   // Called by the call's handler.
   void OnWriteDone(bool ok) MILLRACE_EXCLUDES(mu_);
-  // Ends the job that waits for the client, if any.
-  void DropParked() MILLRACE_EXCLUDES(mu_);
+  // See ReplyBuffer.
+  void Stop() { buffer_.Stop(); }
 
   // See StallingStream.
   TimePoint waiting_since() const MILLRACE_EXCLUDES(mu_);
@@ -55,15 +55,12 @@ class ReplyStream {
 
   ByteCall& call_;
   RequestRun& run_;
+  ReplyBuffer<ByteBuffer> buffer_;  // its first message is in progress while writing_
 
   mutable Mutex mu_;
-  std::deque<ByteBuffer> pending_
-      MILLRACE_GUARDED_BY(mu_);  // the first is in progress while writing_
-  size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone, and nothing more is written
+  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // a write failed, since the client is gone
   TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
-  std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
   std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
   bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
 };

@@ -72,7 +72,7 @@ class StreamCall final : public Reply,
   void OnWriteDone(bool ok) override { stream_.OnWriteDone(ok); }
   void OnCancel() override {
     run_.Cancel();
-    stream_.DropParked();
+    stream_.Stop();
   }
   void OnDone() override {
     run_.services().streams.Remove(*this);

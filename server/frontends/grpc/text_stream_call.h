@@ -116,7 +116,7 @@ class TextStreamCall final : public Reply,
     task_.SendAudio(bytes, std::move(piece), text_, stream_);
   }
   void OnTextWanted() override { ReadOn(); }
-  void DropParked() override { stream_.DropParked(); }
+  void DropParked() override { stream_.Stop(); }
   void OnEnd(const absl::Status& status) override {
     stream_.End(OrInternal([&] { return task_.End(SendLast(status)); }));
   }

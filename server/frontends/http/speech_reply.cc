@@ -1,6 +1,5 @@
 #include "server/frontends/http/speech_reply.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -25,14 +24,7 @@ void SpeechReply::Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechF
 }
 
 SpeechReply::~SpeechReply() {
-  absl::Status outcome;
-  {
-    MutexLock lock(mu_);
-    outcome = end_.value_or(absl::CancelledError("the caller went away"));
-    // The work was done, but not all of it arrived.
-    if (outcome.ok() && !delivered_) outcome = absl::CancelledError("the caller went away");
-  }
-  run_.Record(outcome, [this] { return requester_; });
+  run_.Record(buffer_.Outcome(), [this] { return requester_; });
 }
 
 void SpeechReply::Emit(models::Output output) {
@@ -48,13 +40,11 @@ void SpeechReply::Emit(models::Output output) {
 }
 
 void SpeechReply::Append(std::string_view bytes) {
-  if (bytes.empty()) return;
-  {
-    MutexLock lock(mu_);
-    if (abandoned_) return;
-    pending_ += bytes;
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kMaxPiece);
+    buffer_.Push(std::string(piece), piece.size());
+    bytes.remove_prefix(piece.size());
   }
-  changed_.NotifyAll();
 }
 
 void SpeechReply::Finish(const absl::Status& result) {
@@ -70,83 +60,18 @@ void SpeechReply::Finish(const absl::Status& result) {
     return rest.status();
   });
   const std::shared_ptr<SpeechReply> self = ReleaseThis();
-  {
-    MutexLock lock(mu_);
-    end_ = status;
-    // An error does not wait behind audio that the client has not taken.
-    if (!status.ok()) pending_.clear();
-  }
-  changed_.NotifyAll();
+  buffer_.End(status);
 }
 
 SpeechReply::Piece SpeechReply::Take(std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  Piece piece;
-  std::unique_ptr<Job> resumed;
-  {
-    MutexLock lock(mu_);
-    while (pending_.empty() && !end_ && changed_.WaitUntil(mu_, until)) {
-    }
-    if (pending_.size() <= kMaxPiece) {
-      piece.bytes = std::exchange(pending_, {});
-    } else {
-      piece.bytes = pending_.substr(0, kMaxPiece);
-      pending_.erase(0, kMaxPiece);
-    }
-    if (pending_.empty()) piece.end = end_;
-    if (parked_ != nullptr && CaughtUp()) resumed = std::move(parked_);
-  }
-  if (resumed != nullptr) run_.services().scheduler.Requeue(std::move(resumed));
-  return piece;
-}
-
-void SpeechReply::Delivered() {
-  MutexLock lock(mu_);
-  delivered_ = true;
+  buffer_.WaitUntil(std::chrono::steady_clock::now() + patience);
+  return {.bytes = buffer_.Pop().value_or(std::string()), .end = buffer_.end()};
 }
 
 void SpeechReply::Abandon() {
-  {
-    MutexLock lock(mu_);
-    if (std::exchange(abandoned_, true) || end_) return;
-    pending_ = std::string();
-  }
-  // This precedes the look for the parked job, because Park reads `abandoned_`.
+  if (buffer_.over()) return;
   run_.Cancel();
-  std::unique_ptr<Job> parked;
-  {
-    MutexLock lock(mu_);
-    parked = std::move(parked_);
-  }
-  if (parked != nullptr) {
-    const absl::Status why = StopStatus(parked->request);
-    FinishJob(std::move(parked), why);
-  }
-}
-
-bool SpeechReply::Congested() const {
-  MutexLock lock(mu_);
-  return pending_.size() > run_.services().max_buffered_bytes;
-}
-
-// The buffer must be half empty before the next step (hysteresis), or a step would follow every
-// piece.
-bool SpeechReply::CaughtUp() const {
-  return pending_.size() <= run_.services().max_buffered_bytes / 2;
-}
-
-void SpeechReply::Park(std::unique_ptr<Job> job) {
-  Scheduler& scheduler = run_.services().scheduler;
-  {
-    MutexLock lock(mu_);
-    // The client may have caught up or left since Congested was called; then nothing would resume
-    // the job.
-    if (!CaughtUp() && !abandoned_) {
-      parked_ = std::move(job);
-      return;
-    }
-  }
-  scheduler.Requeue(std::move(job));
+  buffer_.Stop();
 }
 
 }  // namespace millrace::server
