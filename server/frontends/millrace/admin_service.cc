@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,19 @@ void FillDetails(const models::SpeechInfo& info, v1::ModelStatus& status) {
   status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
 }
 
+// Resolves the folders of the repository, which takes calls of the file system.
+std::vector<std::string> CanonicalFolders(const models::ModelRepository& repository) {
+  std::vector<std::string> folders;
+  const auto sources = models::ParseModelSources(repository.sources());
+  if (!sources.ok()) return folders;
+  for (const models::ModelSource& source : *sources) {
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(source.folder, error);
+    folders.push_back(error ? source.folder.string() : folder.string());
+  }
+  return folders;
+}
+
 v1::KeyUsage ToProto(const KeyUsage& usage, double worker_seconds) {
   v1::KeyUsage key;
   key.set_key(usage.key);
@@ -143,7 +157,8 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       status_(status),
       loads_(loads),
       steps_(steps),
-      pull_(pull) {
+      pull_(pull),
+      repository_folders_(CanonicalFolders(models.repository())) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const ByteCall& call, const auto&, auto& response) {
@@ -245,13 +260,7 @@ absl::Status AdminService::GetServerInfo(const ByteCall& call,
   response.set_mode(std::string(runtime::ToString(runtime.mode())));
   response.set_uptime_seconds(status_.uptime().count());
   response.set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
-  const auto sources = models::ParseModelSources(models_.repository().sources());
-  if (!sources.ok()) return absl::OkStatus();
-  for (const models::ModelSource& source : *sources) {
-    std::error_code error;
-    const auto folder = std::filesystem::weakly_canonical(source.folder, error);
-    response.add_repository_folders(error ? source.folder.string() : folder.string());
-  }
+  for (const std::string& folder : repository_folders_) response.add_repository_folders(folder);
   return absl::OkStatus();
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "millrace/v1/admin.pb.h"
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
@@ -37,6 +40,7 @@ class AdminService final : public RpcService {
   LoadQueue& loads_;
   StepTimeline& steps_;
   const PullAction pull_;
+  const std::vector<std::string> repository_folders_;  // canonical
 };
 
 }  // namespace millrace::server
