@@ -281,8 +281,10 @@ class Server {
     unfinished_ = admission_.in_flight();
     pulls_.Stop();
     main_loop_.CloseTasks();
-    for (auto& job : scheduler_.Close())
-      FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
+    for (auto& job : scheduler_.Close()) {
+      const absl::Status status = ShutdownStatus(*job);
+      FinishJob(std::move(job), status);
+    }
     // Running requests end with the same status after their current step.
     admission_.WaitUntilEmpty(std::chrono::steady_clock::now() +
                               (shutdown_.forced() ? std::chrono::seconds(1) : kLastStepTime));
@@ -375,7 +377,10 @@ class Server {
                                       .as = std::move(model),
                                       .license_ok = order.license_ok},
                                      std::move(done));
-      if (!ticket.ok()) return ticket.status();
+      if (!ticket.ok()) {
+        if (absl::IsResourceExhausted(ticket.status())) CountTooMany();
+        return ticket.status();
+      }
       return [this, ticket = *ticket] { pulls_.Cancel(ticket); };
     };
   }

@@ -10,8 +10,6 @@
 namespace millrace::server {
 namespace {
 
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
-
 std::string_view NameOf(IdlePolicy::Reason reason) {
   return reason == IdlePolicy::Reason::kIdle ? "idle" : "memory";
 }
@@ -26,7 +24,7 @@ class IdleModels::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() {
-    if (owner_ != nullptr) owner_->Settle(model_, ShuttingDown());
+    if (owner_ != nullptr) owner_->Settle(model_, Draining());
   }
   void Run() { std::exchange(owner_, nullptr)->RunTurn(model_); }
 
@@ -49,7 +47,7 @@ void IdleModels::Wanted(const std::shared_ptr<ServedModel>& model, Hold::Job job
       return;
     }
     if (stopped_) {
-      failure = ShuttingDown();
+      failure = Draining();
     } else if (known && now < found->second.fails_until) {
       failure = found->second.failure;
     } else {
@@ -109,7 +107,7 @@ void IdleModels::RunTurn(const std::shared_ptr<ServedModel>& model) {
     fits = plan.fits && Execute(plan, inventory);
   }
   if (!Advance(model, fits ? Want::State::kRuns : Want::State::kNeedsRoom))
-    return Settle(model, ShuttingDown());
+    return Settle(model, Draining());
   if (!fits) return;
   const absl::Status status = Load(model);
   if (status.ok()) return Settle(model, status);
@@ -162,7 +160,7 @@ void IdleModels::Stop() {
     }
   }
   for (const auto& model : directory_.All()) {
-    if (!model->loaded() && model->info().name != running) model->EndHeld(ShuttingDown());
+    if (!model->loaded() && model->info().name != running) model->EndHeld(Draining());
   }
 }
 

@@ -1,9 +1,11 @@
 #include "server/control/pull_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 
@@ -11,9 +13,11 @@ absl::StatusOr<PullQueue::Ticket> PullQueue::Add(PullRequest request, Done done)
   MutexLock lock(mu_);
   if (stopped_) return absl::UnavailableError("the server is shutting down");
   if (entries_.size() >= kMaxWaiting) {
-    return absl::ResourceExhaustedError(
+    return Refused(
+        Refusal::kTooMany,
         StrCat("pull: ", kMaxWaiting,
-               " calls wait for models to be fetched, which is the limit; try again later"));
+               " calls wait for models to be fetched, which is the limit; try again later"),
+        std::chrono::seconds(1));
   }
   entries_.push_back({++last_ticket_, std::move(request), std::move(done)});
   if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/scheduling/refusal.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step_trace.h"
 
@@ -27,6 +28,11 @@ absl::Status StopStatus(const models::Request& request) {
   return request.expired()
              ? absl::DeadlineExceededError("the deadline passed before the work was done")
              : absl::CancelledError("the caller went away");
+}
+
+absl::Status ShutdownStatus(const Job& job) {
+  return job.service == Duration::zero() ? Draining()
+                                         : absl::UnavailableError("the server is shutting down");
 }
 
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status) {

@@ -91,6 +91,10 @@ class Job {
 // deadline takes precedence, because gRPC also cancels a call whose deadline passes.
 absl::Status StopStatus(const models::Request& request);
 
+// Returns the status of a job that the server ends because it stops. It is a refusal unless the job
+// has begun.
+absl::Status ShutdownStatus(const Job& job);
+
 // Ends a job: counts it for its model and destroys it, then delivers the status.
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status);
 

@@ -139,8 +139,10 @@ void Scheduler::PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::
       wake = wanted == nullptr && whom == Wake::kWorker && CallWorker();
     }
   }
-  if (job != nullptr)
-    FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
+  if (job != nullptr) {
+    const absl::Status status = ShutdownStatus(*job);
+    FinishJob(std::move(job), status);
+  }
   if (wake) work_.NotifyOne();
   if (wanted != nullptr) wanted(Hold::Job::kWaits);
 }

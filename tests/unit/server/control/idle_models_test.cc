@@ -361,7 +361,7 @@ TEST_F(IdleModelsTest, StopEndsWhoWaitsForALoadThatHasNotBegun) {
   ASSERT_TRUE(Submit("m", waits).ok());
   idle_->Stop();
   EXPECT_EQ(CodeOf(waits.status()), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(TextOf(waits.status()), "the server is shutting down");
+  EXPECT_EQ(RefusalOf(*waits.status()), Refusal::kDraining);
   ASSERT_TRUE(Submit("m", comes).ok());
   EXPECT_EQ(CodeOf(comes.status()), absl::StatusCode::kUnavailable);
   RunLoads();

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "server/scheduling/refusal.h"
 #include "tests/unit/server/scheduling/fixture.h"
 
 namespace millrace::server {
@@ -51,6 +53,17 @@ TEST_F(JobTest, WhatARequestRemembersGoesBeforeTheModel) {
   model.reset();
   FinishJob(std::move(job), absl::OkStatus());
   EXPECT_TRUE(was_there);
+}
+
+TEST_F(JobTest, IsRefusedByAServerThatStopsUnlessItHasBegun) {
+  const auto model = MakeModel("m");
+  FakeReply reply;
+  auto job = MakeJob(model, reply);
+  EXPECT_EQ(RefusalOf(ShutdownStatus(*job)), Refusal::kDraining);
+  job->service = std::chrono::milliseconds(1);
+  EXPECT_EQ(RefusalOf(ShutdownStatus(*job)), std::nullopt);
+  EXPECT_EQ(ShutdownStatus(*job).code(), absl::StatusCode::kUnavailable);
+  FinishJob(std::move(job), absl::OkStatus());
 }
 
 TEST_F(JobTest, KnowsWhenItWasAdmitted) {
