@@ -22,19 +22,19 @@ KINDS
 models
 models/repository
 models/probe
-server/logging server/net
+server/logging server/metrics server/net
 server/tracing
 server/tracing/otlp
 server/config server/documents server/http2 server/json server/rpc server/security server/sockets
 server/reference
 server/client server/http
-server/metrics server/websocket
+server/websocket
 server/scheduling
 server/limits
 server/requests
 server/control
 server/calibrate server/frontends/grpc server/frontends/http
-server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/openapi server/frontends/orca server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
+server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/openapi server/frontends/orca server/frontends/prometheus server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
 server
 """.split("\n")[1:-1]
 KIND = re.compile(r"^MILLRACE_MODEL_KIND\((\w+)\)$", re.MULTILINE)

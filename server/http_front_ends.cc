@@ -1,8 +1,10 @@
 #include "server/http_front_ends.h"
 
 #include <cstddef>
+#include <map>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/frontends/console/console_routes.h"
 #include "server/frontends/deepl/deepl_routes.h"
 #include "server/frontends/elevenlabs/elevenlabs_routes.h"
@@ -13,9 +15,9 @@
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 #include "server/frontends/openai/openai_routes.h"
 #include "server/frontends/openapi/openapi_routes.h"
+#include "server/frontends/prometheus/metrics_routes.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
 #include "server/frontends/vllm_omni/vllm_omni_routes.h"
-#include "server/metrics/metrics_routes.h"
 #include "server/server_setup.h"
 
 namespace millrace::server {
@@ -24,6 +26,15 @@ namespace {
 // The longest HTTP body in bytes, but for tensors. The longest text that may be spoken takes a
 // quarter of it.
 constexpr size_t kMaxHttpBody = 1 << 20;
+
+LiveView::Device DeviceOf(runtime::Runtime& runtime) {
+  return {.name = runtime.provenance().device,
+          .permits = runtime.limiter().permits(),
+          .permits_in_use = runtime.limiter().in_use(),
+          .streams = runtime.stream_pool().stats(),
+          .memory_bytes = runtime.device_bytes(),
+          .graph_cache = runtime.graph_cache_stats()};
+}
 
 }  // namespace
 
@@ -59,6 +70,7 @@ absl::Status HttpFrontEnds::Start(Sources sources) {
     AddRoutes(std::move(sources));
     if (absl::Status status = http_->Start(); !status.ok()) return status;
   }
+  started_ = true;
   return absl::OkStatus();
 }
 
@@ -86,30 +98,35 @@ void HttpFrontEnds::AddRoutes(Sources sources) {
   if (config_.console) {
     AddConsoleRoutes(
         *http_,
-        std::make_shared<LiveView>(LiveView::Sources{.view = sources.status,
-                                                     .services = sources.services,
-                                                     .steps = sources.steps,
-                                                     .device = std::move(sources.device),
-                                                     .gauges = std::move(sources.gauges),
-                                                     .loads_models = loads_models}),
+        std::make_shared<LiveView>(LiveView::Sources{
+            .view = sources.status,
+            .services = sources.services,
+            .steps = sources.steps,
+            .device = [&status = sources.status] { return DeviceOf(status.runtime()); },
+            .loads_models = loads_models}),
         sources.keys, sources.started);
   }
   // It describes those above.
   AddOpenApiRoutes(*http_);
 }
 
-std::vector<std::pair<int, uint64_t>> HttpFrontEnds::CountRefusals() const {
-  std::vector<std::pair<int, uint64_t>> sum;
-  for (const HttpServer* server : {http_.get(), metrics_http_.get()}) {
-    if (server == nullptr) continue;
-    const auto counts = server->CountRefusals();
-    if (sum.empty()) {
-      sum = counts;
-      continue;
+void HttpFrontEnds::Collect(MetricWriter& writer) const {
+  if (started_) {
+    std::map<int, uint64_t> refusals;
+    for (const HttpServer* server : {http_.get(), metrics_http_.get()}) {
+      if (server == nullptr) continue;
+      for (const auto& [status, count] : server->CountRefusals()) refusals[status] += count;
     }
-    for (size_t i = 0; i < sum.size(); ++i) sum[i].second += counts[i].second;
+    MetricWriter::Family refused = writer.Counters(
+        "millrace_http_refused_total",
+        "HTTP requests that were refused for want of a key or a right, or before they reached a "
+        "handler, by status: malformed, unknown paths, bodies and headers that are not taken, too "
+        "late, too many at once.");
+    for (const auto& [status, count] : refusals) refused.Add(count, {{"status", StrCat(status)}});
   }
-  return sum;
+  writer.Gauge("millrace_websockets", "WebSockets that are open.", web_sockets_.open());
+  writer.Counter("millrace_websockets_opened_total", "WebSockets that were opened.",
+                 web_sockets_.opened_total());
 }
 
 void HttpFrontEnds::Stop() {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,8 +33,6 @@ class HttpFrontEnds {
     const Metrics& metrics;
     const ApiKeyStore* keys;  // null: nobody is asked for a key
     const StepTimeline& steps;
-    std::string device;                // of the runtime, for the console
-    std::function<Snapshot()> gauges;  // thread-safe
     RepositoryActions repository;
     std::function<bool()> started;  // false: requests for work are refused; thread-safe
   };
@@ -57,12 +55,8 @@ class HttpFrontEnds {
   // The ports; 0: not served.
   int port() const { return http_ ? http_->port() : 0; }
   int metrics_port() const { return metrics_http_ ? metrics_http_->port() : 0; }
-  // Thread-safe once it has started.
-  std::vector<std::pair<int, uint64_t>> CountRefusals() const;
   // Thread-safe.
-  Snapshot::WebSockets CountWebSockets() const {
-    return {.open = web_sockets_.open(), .opened_total = web_sockets_.opened_total()};
-  }
+  void Collect(MetricWriter& writer) const;
 
  private:
   void AddRoutes(Sources sources);
@@ -72,6 +66,7 @@ class HttpFrontEnds {
   std::unique_ptr<HttpServer> metrics_http_;
   WebSocketServer web_sockets_;
   std::unique_ptr<HttpServer> http_;
+  std::atomic<bool> started_{false};  // the servers do not change any more
 };
 
 }  // namespace millrace::server

@@ -33,6 +33,7 @@
 #include "server/control/pull_queue.h"
 #include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
+#include "server/control/runtime_metrics.h"
 #include "server/control/server_status.h"
 #include "server/control/shutdown_sequence.h"
 #include "server/control/signal_watch.h"
@@ -124,7 +125,7 @@ class Server {
             models_, directory_, scheduler_, main_loop),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
-    metrics_.SetSnapshot([this] { return ReadSnapshot(); });
+    metrics_.SetOwners([this](MetricWriter& writer) { Collect(writer); });
   }
 
   ~Server() {
@@ -136,7 +137,7 @@ class Server {
       FinishJob(std::move(job), absl::UnavailableError("the server failed"));
     models_.SetListener(nullptr);
     // A scrape must not read what is being destroyed.
-    metrics_.SetSnapshot(nullptr);
+    metrics_.SetOwners(nullptr);
   }
 
   absl::Status Start() {
@@ -186,8 +187,6 @@ class Server {
                                            .metrics = metrics_,
                                            .keys = keys_.get(),
                                            .steps = steps_,
-                                           .device = runtime_->provenance().device,
-                                           .gauges = [this] { return ReadSnapshot(); },
                                            .repository = MakeRepositoryActions(),
                                            .started = started});
         !status.ok()) {
@@ -314,37 +313,20 @@ class Server {
   }
 
  private:
-  // Thread-safe.
-  Snapshot ReadSnapshot() const {
-    Snapshot snapshot = status_.Gauges();
-    snapshot.translations = translations_.stats();
-    snapshot.idle_models = idle_models_.stats();
-    snapshot.speech = speech_.stats();
-    const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
-    snapshot.connections = {.open = connections.open,
-                            .refused = connections.refused,
-                            .made_room = connections.made_room};
-    for (size_t i = 1; i < connections.closed.size(); ++i) {
-      snapshot.connections.abuse.emplace_back(ToString(static_cast<FrameAbuse>(i)),
-                                              connections.closed[i]);
-    }
-    snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
-    snapshot.web_sockets = http_.CountWebSockets();
-    if (started_) snapshot.http_refused_total = http_.CountRefusals();
-    for (const auto& [code, count] : call_refusals_.Counts())
-      snapshot.grpc_refused_total.emplace_back(StatusCodeName(code), count);
-    if (traces_ != nullptr) {
-      tracing::SpanCounts& counts = traces_->counts();
-      snapshot.traces = {.queued = traces_->queued(),
-                         .exported_total = counts.exported(),
-                         .queue_full = counts.dropped(tracing::Drop::kQueueFull),
-                         .too_many = counts.dropped(tracing::Drop::kTooMany),
-                         .export_failed = counts.dropped(tracing::Drop::kExportFailed),
-                         .rejected = counts.dropped(tracing::Drop::kRejected)};
-    }
+  // Collects the metrics of all owners but models, in the order of the page. Thread-safe.
+  void Collect(MetricWriter& writer) const {
+    status_.Collect(writer);
+    server::Collect(*runtime_, writer);
+    CollectTranslationCache(translations_.stats(), writer);
+    CollectSpeechCache(speech_.stats(), writer);
+    ConnectionGuard::Process().Collect(writer);
+    call_refusals_.Collect(writer);
+    http_.Collect(writer);
+    tracing::TraceExport::Collect(traces_.get(), writer);
+    models_.Collect(writer);
+    idle_models_.Collect(writer);
     if (services_ && services_->limits != nullptr)
-      snapshot.keys = KeyMetrics(services_->limits->Usage(), scheduler_.key_seconds());
-    return snapshot;
+      CollectKeys(services_->limits->Usage(), scheduler_.key_seconds(), writer);
   }
 
   RepositoryActions MakeRepositoryActions() {

@@ -250,17 +250,26 @@ void IdleModels::MakeRoomFor(std::string_view model, uint64_t bytes) {
                     {"budget", static_cast<int64_t>(policy_.options().memory_budget)}});
 }
 
-Snapshot::IdleModels IdleModels::stats() const {
-  Snapshot::IdleModels stats{
-      .unloaded_idle = unloaded_idle_.load(std::memory_order_relaxed),
-      .unloaded_for_memory = unloaded_for_memory_.load(std::memory_order_relaxed),
-      .loads = loads_.load(std::memory_order_relaxed),
-      .failed_loads = failed_loads_.load(std::memory_order_relaxed),
-      .load_seconds = Seconds(Duration(load_time_.load(std::memory_order_relaxed)))};
+void IdleModels::Collect(MetricWriter& writer) const {
+  const auto read = [](const auto& count) { return count.load(std::memory_order_relaxed); };
+  MetricWriter::Family unloads = writer.Counters(
+      "millrace_model_unloads_total",
+      "Models that were unloaded because they were idle, or to keep the memory budget.");
+  unloads.Add(read(unloaded_idle_), {{"reason", "idle"}});
+  unloads.Add(read(unloaded_for_memory_), {{"reason", "memory"}});
+  MetricWriter::Family loads = writer.Counters("millrace_model_loads_on_demand_total",
+                                               "Loads of idle models for a request.");
+  loads.Add(read(loads_), {{"outcome", "ok"}});
+  loads.Add(read(failed_loads_), {{"outcome", "failed"}});
+  writer.Counter("millrace_model_load_on_demand_seconds_total",
+                 "Time that loading idle models for a request took.",
+                 Seconds(Duration(read(load_time_))));
+  size_t waiting = 0;
   for (const auto& model : directory_.All()) {
-    if (!model->loaded()) stats.waiting += scheduler_.depth(model->queue());
+    if (!model->loaded()) waiting += scheduler_.depth(model->queue());
   }
-  return stats;
+  writer.Gauge("millrace_requests_waiting_for_load",
+               "Requests that wait for an idle model to be loaded.", waiting);
 }
 
 }  // namespace millrace::server

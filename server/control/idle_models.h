@@ -16,7 +16,7 @@
 #include "server/control/idle_policy.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
-#include "server/metrics/metrics.h"
+#include "server/metrics/metric_writer.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
 
@@ -57,8 +57,7 @@ class IdleModels {
   // loads which have not begun end with UNAVAILABLE, as later ones do.
   void Stop() MILLRACE_EXCLUDES(mu_);
 
-  // Returns what has happened since the start, and the requests that wait now.
-  Snapshot::IdleModels stats() const;
+  void Collect(MetricWriter& writer) const;
 
  private:
   // The load that requests of a model wait for, or the end of the last one.

@@ -161,13 +161,57 @@ absl::Status ModelManager::Unload(std::string_view name) {
   return absl::OkStatus();
 }
 
-std::vector<std::string> ModelManager::Failed() const {
-  std::vector<std::string> names;
-  MutexLock lock(mu_);
-  for (const auto& [name, attempt] : attempts_) {
-    if (attempt.state == ModelState::kFailed) names.push_back(name);
+void ModelManager::Collect(MetricWriter& writer) const {
+  MetricWriter::Family depth =
+      writer.Gauges("millrace_queue_depth", "Requests that wait in the model's queue.");
+  MetricWriter::Family oldest =
+      writer.Gauges("millrace_queue_oldest_seconds",
+                    "Time that the oldest request in the model's queue has waited.");
+  MetricWriter::Family expected =
+      writer.Gauges("millrace_expected_wait_seconds",
+                    "Forecast of the time that a request that came now would wait, by which "
+                    "requests are admitted.");
+  MetricWriter::Family ready =
+      writer.Gauges("millrace_models_ready", "1 for each model that takes requests.");
+  MetricWriter::Family idle =
+      writer.Gauges("millrace_model_idle",
+                    "1 for each model that is not in memory until its next request; 0 for the "
+                    "others that take requests.");
+  MetricWriter::Family memory =
+      writer.Gauges("millrace_model_memory_bytes",
+                    "Estimated memory of the model: the size of its package's files; 0 while it "
+                    "is idle.");
+  std::map<std::string, bool> load_failed;  // a failed load may leave an older version in service
+  for (const auto& model : directory_.All()) {
+    const models::ModelInfo& info = model->info();
+    const bool loaded = model->loaded();
+    const Scheduler::QueueLoad load = scheduler_.load(model->queue());
+    const MetricWriter::Labels name = {{"model", info.name}};
+    depth.Add(load.depth, name);
+    oldest.Add(Seconds(load.oldest), name);
+    expected.Add(load.expected_wait, name);
+    ready.Add(1, {{"model", info.name},
+                  {"version", StrCat(info.version)},
+                  {"task", std::string(models::ToString(info.task()))}});
+    idle.Add(loaded ? 0 : 1, name);
+    memory.Add(loaded ? model->cost().bytes : 0, name);
+    load_failed[info.name] = false;
   }
-  return names;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [name, attempt] : attempts_) {
+      if (attempt.state == ModelState::kFailed) load_failed[name] = true;
+    }
+  }
+  writer.Counter("millrace_model_load_failures_total",
+                 "Models that could not be loaded, counted at each attempt.",
+                 load_failures_.load(std::memory_order_relaxed));
+  MetricWriter::Family failed = writer.Gauges(
+      "millrace_model_load_failed",
+      "1 for each model whose last load failed, be it that an older version serves; 0 for the "
+      "others that are loaded.");
+  for (const auto& [name, has_failed] : load_failed)
+    failed.Add(has_failed ? 1 : 0, {{"model", name}});
 }
 
 void ModelManager::SetListener(Listener listener) {

@@ -15,6 +15,7 @@
 #include "models/repository/model_repository.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/worker_context.h"
+#include "server/metrics/metric_writer.h"
 #include "server/metrics/metrics.h"
 #include "server/requests/server_view.h"
 #include "server/scheduling/device.h"
@@ -59,10 +60,8 @@ class ModelManager {
 
   const models::ModelRepository& repository() const { return repository_; }
 
-  // Returns the names of models whose last load failed; an older version of one may serve.
-  std::vector<std::string> Failed() const MILLRACE_EXCLUDES(mu_);
-  // Returns the number of loads that failed since the start.
-  uint64_t load_failures() const { return load_failures_.load(std::memory_order_relaxed); }
+  // Collects the metrics of the models that serve, of their queues and of loading.
+  void Collect(MetricWriter& writer) const MILLRACE_EXCLUDES(mu_);
   // Called with each model and whether it is ready, now and at every change; nullopt means that
   // there is no such model. The last call for a model describes its present state. The listener
   // runs on the thread that loads or unloads, and must not call this object. Null removes it.

@@ -32,44 +32,14 @@ ServerStatus::Load ServerStatus::CurrentLoad() const {
   return load;
 }
 
-Snapshot ServerStatus::Gauges() const {
-  Snapshot s;
-  for (const auto& model : directory_.All()) {
-    const models::ModelInfo& info = model->info();
-    const Scheduler::QueueLoad load = scheduler_.load(model->queue());
-    s.models.push_back({.name = info.name,
-                        .version = info.version,
-                        .task = std::string(models::ToString(info.task())),
-                        .queue_depth = load.depth,
-                        .queue_oldest_seconds = Seconds(load.oldest),
-                        .expected_wait_seconds = load.expected_wait,
-                        .idle = !model->loaded(),
-                        .memory_bytes = model->loaded() ? model->cost().bytes : 0});
-  }
-  s.failed_models = models_.Failed();
-  s.model_load_failures_total = models_.load_failures();
-  s.ready = Ready();
-  s.polling_delay_seconds = Seconds(polling_delay_.load());
-  s.requests_in_flight = requests_in_flight();
-  s.permits = runtime_.limiter().permits();
-  s.permits_in_use = runtime_.limiter().in_use();
-  s.device_memory_bytes = runtime_.device_bytes();
-  const auto streams = runtime_.stream_pool().stats();
-  s.streams_leased = streams.leased;
-  s.stream_leases_total = streams.leases_total;
-  s.stream_lease_refusals_total = streams.refusals_total;
-  const runtime::GraphCacheStats graphs = runtime_.graph_cache_stats();
-  s.graph_cache_entries = graphs.entries;
-  s.graph_cache_bytes = graphs.bytes;
-  s.graph_cache_hits_total = graphs.hits;
-  s.graph_cache_misses_total = graphs.misses;
-  s.graph_cache_evictions_total = graphs.evictions;
-  s.shapes = runtime_.shape_stats();
-  for (const runtime::ThreadGraphCache& cache : runtime_.thread_graph_caches()) {
-    s.worker_caches.push_back({cache.slot, cache.stats.entries, cache.stats.hits,
-                               cache.stats.misses, cache.compiled_shapes});
-  }
-  return s;
+void ServerStatus::Collect(MetricWriter& writer) const {
+  writer.Gauge("millrace_server_ready", "1 while requests are accepted.", Ready() ? 1 : 0);
+  writer.Gauge("millrace_requests_in_flight", "Requests admitted and not yet answered.",
+               requests_in_flight());
+  writer.Gauge("millrace_grpc_polling_delay_seconds",
+               "Time for which a thread that serves gRPC has not come round to new events; 0 or "
+               "about 1 while all is well.",
+               Seconds(polling_delay_.load()));
 }
 
 }  // namespace millrace::server

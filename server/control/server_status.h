@@ -7,13 +7,13 @@
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_manager.h"
-#include "server/metrics/metrics.h"
+#include "server/metrics/metric_writer.h"
 #include "server/requests/server_view.h"
 #include "server/scheduling/admission.h"
 
 namespace millrace::server {
 
-// The state of the server as HTTP, AdminService and the gauges show it. Thread-safe; what it
+// The state of the server as HTTP, AdminService and metrics show it. Thread-safe; what it
 // borrows must outlive it.
 class ServerStatus final : public ServerView {
  public:
@@ -42,9 +42,8 @@ class ServerStatus final : public ServerView {
   std::vector<ModelStatusView> Models() const override { return models_.Models(); }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
 
-  Snapshot Gauges() const;
-  // The load of all models together, which is cheaper to read than Gauges: the sum of what waits,
-  // and the greatest times.
+  void Collect(MetricWriter& writer) const;
+  // The load of all models together: the sum of what waits, and the greatest times.
   struct Load {
     int permits = 0;
     int permits_in_use = 0;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
+#include "server/metrics/metric_writer.h"
 
 namespace millrace::server {
 namespace {
@@ -240,6 +242,23 @@ ConnectionGuard::Counts ConnectionGuard::counts() const {
   for (size_t i = 0; i < counts.closed.size(); ++i)
     counts.closed[i] = closed_[i].load(std::memory_order_relaxed);
   return counts;
+}
+
+void ConnectionGuard::Collect(MetricWriter& writer) const {
+  const Counts now = counts();
+  writer.Gauge("millrace_connections", "gRPC connections that are open.", now.open);
+  MetricWriter::Family closed = writer.Counters(
+      "millrace_connections_closed_total",
+      "gRPC connections that the server closed: refused because too many were open, to make room "
+      "for others as they had begun no call, or because of what their clients sent.");
+  closed.Add(now.refused, {{"reason", "refused"}});
+  closed.Add(now.made_room, {{"reason", "made_room"}});
+  for (size_t i = 1; i < now.closed.size(); ++i)
+    closed.Add(now.closed[i], {{"reason", std::string(ToString(static_cast<FrameAbuse>(i)))}});
+  writer.Counter(
+      "millrace_incomplete_calls_refused_total",
+      "gRPC calls that were refused because too many waited for requests that did not arrive.",
+      now.incomplete_calls);
 }
 
 }  // namespace millrace::server

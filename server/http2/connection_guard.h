@@ -21,6 +21,8 @@
 
 namespace millrace::server {
 
+class MetricWriter;
+
 // The 32 random bytes of a TLS client hello, which tell the connection that a session belongs to.
 using TlsRandom = std::array<uint8_t, 32>;
 
@@ -109,6 +111,7 @@ class ConnectionGuard {
   void CountIncompleteCall() { incomplete_calls_.fetch_add(1, std::memory_order_relaxed); }
   void CountMadeRoom() { made_room_.fetch_add(1, std::memory_order_relaxed); }
   Counts counts() const;
+  void Collect(MetricWriter& writer) const;
 
   // Returns true if gRPC's reads pass through the hooks.
   bool hooked() const { return hooked_.load(std::memory_order_relaxed); }

@@ -1,85 +1,57 @@
 #include "server/metrics/metrics.h"
 
-#include <utility>
-
-#include "mps_runtime/base/mutex.h"
-#include "prometheus/collectable.h"
-#include "prometheus/text_serializer.h"
-#include "server/metrics/counted_collector.h"
-#include "server/metrics/open_metrics.h"
+#include "models/core/strings.h"
 #include "server/metrics/process_stats.h"
-#include "server/metrics/single_metric.h"
-#include "server/metrics/snapshot_families.h"
 
 namespace millrace::server {
-namespace {
-
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-
-std::vector<MetricFamily> CollectProcess() {
-  const ProcessStats stats = ReadProcessStats();
-  return {
-      Single("process_resident_memory_bytes", "Resident memory.", MetricType::Gauge,
-             stats.resident_bytes),
-      Single("process_cpu_seconds_total", "User and system time spent.", MetricType::Counter,
-             stats.cpu_seconds),
-      Single("process_start_time_seconds", "Start of the process since the epoch.",
-             MetricType::Gauge, stats.start_time_seconds),
-      Single("process_open_fds", "Open file descriptors.", MetricType::Gauge, stats.open_fds),
-  };
-}
-
-}  // namespace
-
-// Reads the gauges when they are scraped, so that requests pay nothing for them.
-class Metrics::SnapshotCollector final : public prometheus::Collectable {
- public:
-  void Set(std::function<Snapshot()> source) MILLRACE_EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    source_ = std::move(source);
-  }
-
-  std::vector<MetricFamily> Collect() const override {
-    std::vector<MetricFamily> families = CollectProcess();
-    MutexLock lock(
-        mu_);  // held while reading, so that SetSnapshot(nullptr) waits for a scrape under way
-    if (source_) AppendSnapshot(source_(), families);
-    return families;
-  }
-
- private:
-  mutable Mutex mu_;
-  std::function<Snapshot()> source_ MILLRACE_GUARDED_BY(mu_);
-};
-
-Metrics::Metrics(const BuildInfo& build, Duration longest_request)
-    : counted_(std::make_shared<CountedCollector>(build, longest_request)),
-      snapshot_(std::make_shared<SnapshotCollector>()) {}
-
-Metrics::~Metrics() = default;
 
 std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
                                                 std::optional<models::Task> task) {
-  return counted_->ForModel(name, task);
+  MutexLock lock(mu_);
+  std::shared_ptr<ModelMetrics>& model = models_[name];
+  if (model == nullptr) model = std::make_shared<ModelMetrics>(name, longest_request_);
+  // Another version of the model may have another task.
+  if (task) model->AddTask(*task);
+  return model;
 }
 
-void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
-  snapshot_->Set(std::move(snapshot));
+void Metrics::SetOwners(std::function<void(MetricWriter&)> collect) {
+  MutexLock lock(owners_mu_);
+  owners_ = std::move(collect);
 }
 
-Metrics::Ended Metrics::CountEnded() const { return counted_->CountEnded(); }
-
-std::string Metrics::Text() const {
-  std::vector<MetricFamily> families = counted_->Collect();
-  for (MetricFamily& family : snapshot_->Collect()) families.push_back(std::move(family));
-  return prometheus::TextSerializer().Serialize(families);
+Metrics::Ended Metrics::CountEnded() const {
+  Ended ended;
+  MutexLock lock(mu_);
+  for (const auto& [name, model] : models_) {
+    for (const auto& codes : model->requests) {
+      for (size_t i = 0; i < kStatusCodes; ++i) {
+        const double count = codes[i]->Value();
+        ended.all += count;
+        if (IsServersFault(static_cast<absl::StatusCode>(i))) ended.failed += count;
+      }
+    }
+  }
+  return ended;
 }
 
-std::string Metrics::OpenMetrics() const {
-  std::vector<AnnotatedFamily> families = counted_->CollectAnnotated();
-  for (MetricFamily& family : snapshot_->Collect()) families.push_back({std::move(family), {}});
-  return OpenMetricsText(families);
+MetricWriter Metrics::Collect() const {
+  MetricWriter writer;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [name, model] : models_) model->Collect(writer);
+  }
+  MetricWriter::Labels build = {{"cpu_isa", build_.cpu_isa},
+                                {"device", build_.device},
+                                {"libtorch", build_.libtorch},
+                                {"mode", build_.mode}};
+  if (build_.mps_patch_level != 0) build.push_back({"mps_patch", StrCat(build_.mps_patch_level)});
+  build.push_back({"version", build_.version});
+  writer.Gauges("millrace_build_info", "1; its labels say what runs.").Add(1, std::move(build));
+  CollectProcess(writer);
+  MutexLock lock(owners_mu_);
+  if (owners_) owners_(writer);
+  return writer;
 }
 
 }  // namespace millrace::server

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "models/core/model_info.h"
 #include "mps_runtime/base/clock.h"
+#include "server/metrics/metric_writer.h"
 #include "server/metrics/sharded_counter.h"
 #include "server/metrics/sharded_histogram.h"
 
@@ -65,21 +69,35 @@ bool IsWatched(absl::StatusCode code);
 bool IsServersFault(absl::StatusCode code);
 
 // The counters and histograms of one model, looked up once so that a request pays for the increment
-// alone. References stay valid as long as the Metrics object that made this. Thread-safe.
-struct ModelMetrics {
-  ShardedHistogram& queue_seconds;
-  ShardedHistogram& compute_seconds;
-  ShardedHistogram& permit_wait_seconds;
-  ShardedHistogram& first_audio_seconds;
-  ShardedHistogram& batch_size;
-  ShardedCounter& helped_seconds;
-  ShardedCounter& audio_seconds;
-  ShardedCounter& characters;
-  ShardedCounter& source_tokens;
-  ShardedCounter& target_tokens;
+// alone. Collect says what they are to those who read them. Thread-safe.
+class ModelMetrics {
+  ShardedCounters counters_;
+  const std::string name_;
+
+ public:
+  // name: of the model; "" for requests that reached none. longest_request: histograms of times
+  // extend to it.
+  ModelMetrics(std::string name, Duration longest_request);
+  ModelMetrics(const ModelMetrics&) = delete;
+  ModelMetrics& operator=(const ModelMetrics&) = delete;
+
+  ShardedHistogram queue_seconds;
+  ShardedHistogram compute_seconds;
+  ShardedHistogram permit_wait_seconds;
+  ShardedHistogram first_audio_seconds;
+  ShardedHistogram batch_size;
+  ShardedCounter& helped_seconds = counters_.Add();
+  ShardedCounter& audio_seconds = counters_.Add();
+  ShardedCounter& characters = counters_.Add();
+  ShardedCounter& source_tokens = counters_.Add();
+  ShardedCounter& target_tokens = counters_.Add();
   std::array<ShardedCounter*, kRefusals> refused;
-  std::array<ShardedHistogram*, kMethods> request_seconds;
+  std::array<std::optional<ShardedHistogram>, kMethods> request_seconds;  // all have a value
   std::array<std::array<ShardedCounter*, kStatusCodes>, kMethods> requests;
+
+  // Declares that the model has this task, whose metrics are then shown at 0 too.
+  void AddTask(models::Task task);
+  void Collect(MetricWriter& writer) const;
 
   // Counts the end of a call: its status code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);
@@ -93,6 +111,9 @@ struct ModelMetrics {
     target_tokens.Increment(static_cast<double>(target));
   }
   void CountRefusal(Refusal refusal) { refused[static_cast<size_t>(refusal)]->Increment(); }
+
+ private:
+  std::atomic<unsigned> tasks_{0};  // a bit for each
 };
 
 }  // namespace millrace::server

@@ -114,7 +114,7 @@ double WeightOf(absl::string_view member) {
 
 }  // namespace
 
-std::string OpenMetricsText(const std::vector<AnnotatedFamily>& families) {
+std::string OpenMetricsText(const std::deque<AnnotatedFamily>& families) {
   std::string page;
   for (const AnnotatedFamily& annotated : families) {
     const prometheus::MetricFamily& family = annotated.family;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ struct AnnotatedFamily {
 };
 
 // Returns a page in the text format of OpenMetrics 1.0, which unlike Prometheus' own has exemplars.
-std::string OpenMetricsText(const std::vector<AnnotatedFamily>& families);
+std::string OpenMetricsText(const std::deque<AnnotatedFamily>& families);
 
 // Returns true if a client that sends this header would rather have OpenMetrics than Prometheus'
 // text format. `accept` is empty if there is none.

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "server/metrics/metric_writer.h"
+
 #ifdef __APPLE__
 #include <mach/mach.h>
 #endif
@@ -66,6 +68,15 @@ ProcessStats ReadProcessStats() {
           .cpu_seconds = CpuSeconds(),
           .start_time_seconds = std::chrono::duration<double>(kStart.time_since_epoch()).count(),
           .open_fds = OpenFds()};
+}
+
+void CollectProcess(MetricWriter& writer) {
+  const ProcessStats stats = ReadProcessStats();
+  writer.Gauge("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes);
+  writer.Counter("process_cpu_seconds_total", "User and system time spent.", stats.cpu_seconds);
+  writer.Gauge("process_start_time_seconds", "Start of the process since the epoch.",
+               stats.start_time_seconds);
+  writer.Gauge("process_open_fds", "Open file descriptors.", stats.open_fds);
 }
 
 }  // namespace millrace::server

@@ -2,6 +2,8 @@
 
 namespace millrace::server {
 
+class MetricWriter;
+
 // Values that the operating system reports of this process; 0 for those that it does not report.
 struct ProcessStats {
   double resident_bytes = 0;      // on macOS the memory footprint
@@ -12,6 +14,9 @@ struct ProcessStats {
 
 // Costs a few system calls. Any thread.
 ProcessStats ReadProcessStats();
+
+// Collects the metrics of the process.
+void CollectProcess(MetricWriter& writer);
 
 // Return one of these values each, for what reads them often.
 double ResidentBytes();

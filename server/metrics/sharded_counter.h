@@ -3,10 +3,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <memory>
-#include <vector>
+#include <deque>
 
-#include "prometheus/client_metric.h"
 #include "server/metrics/count_shard.h"
 
 namespace millrace::server {
@@ -19,39 +17,38 @@ class ShardedCounter {
   void Increment(double by = 1);
   // Returns the sum of all shards. It may lack what is added meanwhile, and never falls.
   double Value() const;
-  prometheus::ClientMetric Collect() const;
 
  private:
   friend class ShardedCounters;
+  // A cache line of counters in one shard.
   struct alignas(kShardAlignment) Line {
-    std::array<std::atomic<double>, kShardAlignment / sizeof(double)> numbers{};
+    static constexpr size_t kNumbers = kShardAlignment / sizeof(double);
+    std::array<std::atomic<double>, kNumbers> numbers{};
   };
+  using Lines = std::array<Line, kCountShards>;
 
-  ShardedCounter(Line* first, size_t lines_of_a_shard, size_t number)
-      : first_(first), lines_of_a_shard_(lines_of_a_shard), number_(number) {}
+  ShardedCounter(Lines& lines, size_t number) : lines_(lines), number_(number) {}
 
-  std::atomic<double>& In(size_t shard) const {
-    return first_[shard * lines_of_a_shard_].numbers[number_];
-  }
-
-  Line* const first_;  // its cache line in the first shard
-  const size_t lines_of_a_shard_;
-  const size_t number_;  // its index in its cache line
+  Lines& lines_;
+  const size_t number_;  // its index in its cache lines
 };
 
 // A group of counters whose numbers lie together in each shard: 8 bytes for each counter and shard.
-// A counter with a shard of its own would take kShardAlignment bytes in each.
+// A counter with a shard of its own would take kShardAlignment bytes in each. Making counters is
+// not thread-safe.
 class ShardedCounters {
  public:
-  explicit ShardedCounters(size_t size);
+  ShardedCounters() = default;
   ShardedCounters(const ShardedCounters&) = delete;
   ShardedCounters& operator=(const ShardedCounters&) = delete;
 
-  ShardedCounter& operator[](size_t i) { return counters_[i]; }
+  // Returns another counter, which lives as long as this.
+  ShardedCounter& Add();
 
  private:
-  const std::unique_ptr<ShardedCounter::Line[]> lines_;
-  std::vector<ShardedCounter> counters_;
+  // Deques, because their elements must not move.
+  std::deque<ShardedCounter::Lines> lines_;
+  std::deque<ShardedCounter> counters_;
 };
 
 }  // namespace millrace::server

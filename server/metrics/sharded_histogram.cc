@@ -45,6 +45,15 @@ std::vector<std::optional<Exemplar>> ShardedHistogram::Exemplars() const {
   return exemplars_;
 }
 
+bool ShardedHistogram::has_values() const {
+  return std::ranges::any_of(shards_, [this](const Shard& shard) {
+    const auto* const first = shard.counts.data();
+    return std::any_of(first, first + bounds_count_ + 1, [](const std::atomic<uint64_t>& count) {
+      return count.load(std::memory_order_relaxed) != 0;
+    });
+  });
+}
+
 prometheus::ClientMetric ShardedHistogram::Collect() const {
   std::array<uint64_t, kMaxBounds + 1> counts{};
   prometheus::ClientMetric metric;

@@ -34,6 +34,8 @@ class ShardedHistogram {
   void SetExemplar(double value, std::string_view trace_id) MILLRACE_EXCLUDES(mu_);
   // Returns the example of each bucket; empty if there has been none.
   std::vector<std::optional<Exemplar>> Exemplars() const MILLRACE_EXCLUDES(mu_);
+  // Returns true once it has counted a value.
+  bool has_values() const;
   // Returns the sums of all shards, in under a microsecond. They may lack what is observed
   // meanwhile, and the sum may differ from the buckets for a moment; the count is always that of
   // the last bucket, and no value is ever below an earlier one.

@@ -24,11 +24,15 @@ void CallRefusals::Add(absl::StatusCode code, std::string_view method, std::stri
   }
 }
 
-std::vector<std::pair<absl::StatusCode, uint64_t>> CallRefusals::Counts() const {
-  std::vector<std::pair<absl::StatusCode, uint64_t>> counts;
-  for (size_t i = 0; i < kCodes.size(); ++i)
-    counts.emplace_back(kCodes[i], counts_[i].load(std::memory_order_relaxed));
-  return counts;
+void CallRefusals::Collect(MetricWriter& writer) const {
+  MetricWriter::Family refused = writer.Counters(
+      "millrace_grpc_refused_total",
+      "gRPC calls that were refused for want of a key or a right, or before they reached a "
+      "service, by code: unknown methods, messages that are not taken.");
+  for (size_t i = 0; i < kCodes.size(); ++i) {
+    refused.Add(counts_[i].load(std::memory_order_relaxed),
+                {{"code", absl::StatusCodeToString(kCodes[i])}});
+  }
 }
 
 }  // namespace millrace::server

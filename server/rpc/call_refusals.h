@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "server/logging/line_limiter.h"
+#include "server/metrics/metric_writer.h"
 
 namespace millrace::server {
 
@@ -20,8 +19,7 @@ class CallRefusals {
  public:
   // method: as the client called it. client: its address, as gRPC writes it.
   void Add(absl::StatusCode code, std::string_view method, std::string_view client);
-  // Returns the counts of all codes that occur, also those at 0.
-  std::vector<std::pair<absl::StatusCode, uint64_t>> Counts() const;
+  void Collect(MetricWriter& writer) const;
 
  private:
   static constexpr std::array kCodes = {

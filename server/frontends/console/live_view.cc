@@ -8,6 +8,7 @@
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/http2/connection_guard.h"
 #include "server/json/json_text.h"
 #include "server/metrics/process_stats.h"
 
@@ -124,7 +125,7 @@ OrderedJson ToJson(const StepTimeline::Worker& worker, Names& names) {
 
 std::string LiveView::Json(double since_ms, bool may_admin) const {
   Services& services = sources_.services;
-  const Snapshot gauges = sources_.gauges();
+  const Device device = sources_.device();
   const ProcessStats process = ReadProcessStats();
   const TimePoint now = services.clock.Now();
   TimePoint since = now - kShown;
@@ -136,26 +137,25 @@ std::string LiveView::Json(double since_ms, bool may_admin) const {
 
   OrderedJson json = {
       {"version", sources_.view.Version()},
-      {"device", sources_.device},
-      {"ready", gauges.ready},
+      {"device", device.name},
+      {"ready", sources_.view.Ready()},
       {"keys", services.keys != nullptr},
       {"may_admin", may_admin && sources_.loads_models},
       {"now_ms", Milliseconds(now)},
-      {"in_flight", gauges.requests_in_flight},
-      {"permits", {{"total", gauges.permits}, {"in_use", gauges.permits_in_use}}},
-      {"streams",
-       {{"leased", gauges.streams_leased}, {"refused", gauges.stream_lease_refusals_total}}},
+      {"in_flight", services.admission.in_flight()},
+      {"permits", {{"total", device.permits}, {"in_use", device.permits_in_use}}},
+      {"streams", {{"leased", device.streams.leased}, {"refused", device.streams.refusals_total}}},
       {"memory",
-       {{"resident_bytes", process.resident_bytes}, {"device_bytes", gauges.device_memory_bytes}}},
+       {{"resident_bytes", process.resident_bytes}, {"device_bytes", device.memory_bytes}}},
       {"cpu_seconds", process.cpu_seconds},
       {"started_at", process.start_time_seconds},
       {"graph_cache",
-       {{"entries", gauges.graph_cache_entries},
-        {"bytes", gauges.graph_cache_bytes},
-        {"hits", gauges.graph_cache_hits_total},
-        {"misses", gauges.graph_cache_misses_total},
-        {"evictions", gauges.graph_cache_evictions_total}}},
-      {"connections", gauges.connections.open},
+       {{"entries", device.graph_cache.entries},
+        {"bytes", device.graph_cache.bytes},
+        {"hits", device.graph_cache.hits},
+        {"misses", device.graph_cache.misses},
+        {"evictions", device.graph_cache.evictions}}},
+      {"connections", ConnectionGuard::Process().counts().open},
       {"refused_without_model", RefusalsOf(services.no_model_metrics)},
       {"bounds", BoundsOf(services.no_model_metrics.queue_seconds)}};
 

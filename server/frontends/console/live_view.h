@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "mps_runtime/base/clock.h"
-#include "server/metrics/metrics.h"
+#include "mps_runtime/graph_cache.h"
+#include "mps_runtime/stream_pool.h"
 #include "server/requests/server_view.h"
 #include "server/requests/services.h"
 #include "server/scheduling/step_timeline.h"
@@ -16,14 +17,21 @@ namespace millrace::server {
 // outlive it.
 class LiveView {
  public:
+  // The device at the moment.
+  struct Device {
+    std::string name;
+    int permits = 0;
+    int permits_in_use = 0;
+    runtime::StreamPool::Stats streams = {};
+    int64_t memory_bytes = 0;
+    runtime::GraphCacheStats graph_cache = {};
+  };
   struct Sources {
     const ServerView& view;
     Services& services;
     const StepTimeline& steps;
-    std::string device;
-    // Returns the gauges, as for a scrape.
-    std::function<Snapshot()> gauges;
-    bool loads_models = true;  // over HTTP, for those who may
+    std::function<Device()> device;  // thread-safe
+    bool loads_models = true;        // over HTTP, for those who may
   };
 
   explicit LiveView(Sources sources) : sources_(std::move(sources)) {}

@@ -39,4 +39,23 @@ TraceExport::TraceExport(const Settings& settings, std::unique_ptr<SpanExporter>
       tracer_(Sampler(settings.sample_ratio, settings.follows_parent), thread_.queue(),
               thread_.counts()) {}
 
+void TraceExport::Collect(TraceExport* traces, server::MetricWriter& writer) {
+  static const SpanCounts none;
+  const SpanCounts& counts = traces != nullptr ? traces->thread_.counts() : none;
+  writer.Gauge("millrace_trace_spans_queued",
+               "Spans of traces that wait to be sent to the collector.",
+               traces != nullptr ? traces->thread_.queue().spans() : 0);
+  writer.Counter("millrace_trace_spans_exported_total", "Spans that the collector has taken.",
+                 counts.exported());
+  server::MetricWriter::Family dropped = writer.Counters(
+      "millrace_trace_spans_dropped_total",
+      "Spans that did not reach the collector: the queue was full, a request had too many, the "
+      "export failed, or the collector rejected them.");
+  for (const auto& [reason, why] :
+       {std::pair("queue_full", Drop::kQueueFull), std::pair("too_many", Drop::kTooMany),
+        std::pair("export_failed", Drop::kExportFailed), std::pair("rejected", Drop::kRejected)}) {
+    dropped.Add(counts.dropped(why), {{"reason", reason}});
+  }
+}
+
 }  // namespace millrace::tracing

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "server/metrics/metric_writer.h"
 #include "server/tracing/export_thread.h"
 #include "server/tracing/settings.h"
 #include "server/tracing/tracer.h"
@@ -22,8 +23,8 @@ class TraceExport {
                                                             std::string_view version);
 
   const Tracer& tracer() const { return tracer_; }
-  SpanCounts& counts() { return thread_.counts(); }
-  size_t queued() { return thread_.queue().spans(); }
+  // Null: requests are not traced.
+  static void Collect(TraceExport* traces, server::MetricWriter& writer);
   // See ExportThread.
   void Stop(std::chrono::milliseconds patience) { thread_.Stop(patience); }
 

@@ -13,6 +13,7 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_reply.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/control/repository_fixture.h"
 
 namespace millrace::server {

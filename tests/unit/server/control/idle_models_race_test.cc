@@ -35,7 +35,8 @@ TEST_F(IdleModelsRaceTest, RequestsThatArriveTogetherShareOneLoad) {
     }
     for (FakeReply& reply : replies) EXPECT_TRUE(reply.Wait().ok());
     RunLoads();
-    EXPECT_EQ(idle_->stats().loads, static_cast<uint64_t>(round));
+    EXPECT_EQ(testing::MetricOf(*idle_, "millrace_model_loads_on_demand_total{outcome=\"ok\"}"),
+              round);
     while (Shown("m").state != ModelState::kIdle) {
       clock_.Advance(seconds(1));
       idle_->Sweep();

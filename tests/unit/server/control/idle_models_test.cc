@@ -20,6 +20,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using testing::FakeReply;
 using ::testing::HasSubstr;
+using testing::MetricOf;
 
 std::string_view TextOf(const std::optional<absl::Status>& status) {
   if (!status) return "none";
@@ -43,9 +44,9 @@ TEST_F(IdleModelsTest, UnloadsAModelThatWasIdleForSoLong) {
   EXPECT_EQ(Shown("m").state, ModelState::kIdle);
   EXPECT_EQ(destroyed, 1);
   EXPECT_EQ(Serving("m"), 1);
-  EXPECT_EQ(idle_->stats().unloaded_idle, 1U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_model_unloads_total{reason=\"idle\"}"), 1);
   idle_->Sweep();
-  EXPECT_EQ(idle_->stats().unloaded_idle, 1U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_model_unloads_total{reason=\"idle\"}"), 1);
 }
 
 TEST_F(IdleModelsTest, ModelStaysWhileARequestWaitsOrHoldsIt) {
@@ -70,15 +71,15 @@ TEST_F(IdleModelsTest, RequestsLoadTheModelOnceAndAreServed) {
   FakeReply a, b;
   ASSERT_TRUE(Submit("m", a).ok());
   ASSERT_TRUE(Submit("m", b).ok());
-  EXPECT_EQ(idle_->stats().waiting, 2U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_requests_waiting_for_load"), 2);
   StartWorkers();
   RunLoads();
   EXPECT_TRUE(a.Wait().ok());
   EXPECT_TRUE(b.Wait().ok());
   EXPECT_EQ(loads_["m"], 1);
   EXPECT_EQ(Shown("m").state, ModelState::kReady);
-  EXPECT_EQ(idle_->stats().loads, 1U);
-  EXPECT_EQ(idle_->stats().waiting, 0U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_model_loads_on_demand_total{outcome=\"ok\"}"), 1);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_requests_waiting_for_load"), 0);
 }
 
 TEST_F(IdleModelsTest, ModelIsReadyWhileItIsIdleAndLoaded) {
@@ -130,7 +131,7 @@ TEST_F(IdleModelsTest, FailedLoadFailsWhoWaitsAndWhoComesSoonAfter) {
   EXPECT_EQ(Shown("m").state, ModelState::kFailed);
   EXPECT_EQ(Shown("m").error, "model.pt: is cut off");
   EXPECT_EQ(ready, false);
-  EXPECT_EQ(idle_->stats().failed_loads, 1U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_model_loads_on_demand_total{outcome=\"failed\"}"), 1);
 
   clock_.Advance(IdleModels::kFailureHolds - milliseconds(1));
   ASSERT_TRUE(Submit("m", soon).ok());
@@ -283,7 +284,7 @@ TEST_F(IdleModelsTest, MemoryBudgetUnloadsTheLeastRecentlyUsed) {
   EXPECT_EQ(Shown("a").state, ModelState::kReady);
   EXPECT_EQ(Shown("b").state, ModelState::kIdle);
   EXPECT_EQ(Shown("c").state, ModelState::kReady);
-  EXPECT_EQ(idle_->stats().unloaded_for_memory, 1U);
+  EXPECT_EQ(MetricOf(*idle_, "millrace_model_unloads_total{reason=\"memory\"}"), 1);
 
   FakeReply next;
   ASSERT_TRUE(Submit("b", next).ok());

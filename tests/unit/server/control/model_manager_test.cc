@@ -20,6 +20,7 @@
 #include "server/scheduling/thread_executor.h"
 #include "tests/fakes/fake_reply.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/control/repository_fixture.h"
 
 namespace millrace::server {
@@ -31,6 +32,7 @@ using testing::FakeReply;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::JoiningThread;
+using testing::MetricsPageOf;
 
 const std::function<bool()> kNever = [] { return false; };
 
@@ -226,15 +228,21 @@ TEST_F(ModelManagerTest, TellsWhichLoadsFailedLast) {
   for (const char* name : {"a", "b", "c"}) AddToDisk(name);
   load_errors_["b"] = load_errors_["c"] = absl::InternalError("broken");
   ASSERT_TRUE(manager_->LoadAll(kNever).ok());
-  EXPECT_THAT(manager_->Failed(), ::testing::ElementsAre("b", "c"));
-  EXPECT_EQ(manager_->load_failures(), 2U);
+  std::string page = MetricsPageOf(*manager_);
+  EXPECT_THAT(page, HasSubstr("millrace_model_load_failures_total 2\n"
+                              "millrace_model_load_failed{model=\"a\"} 0\n"
+                              "millrace_model_load_failed{model=\"b\"} 1\n"
+                              "millrace_model_load_failed{model=\"c\"} 1\n"));
   // A name that nobody has is no model that failed.
   EXPECT_FALSE(manager_->Load("nil").ok());
   load_errors_.erase("b");
   EXPECT_TRUE(manager_->Load("b").ok());
   EXPECT_FALSE(manager_->Load("c").ok());
-  EXPECT_THAT(manager_->Failed(), ::testing::ElementsAre("c"));
-  EXPECT_EQ(manager_->load_failures(), 3U);
+  page = MetricsPageOf(*manager_);
+  EXPECT_THAT(page, HasSubstr("millrace_model_load_failures_total 3\n"
+                              "millrace_model_load_failed{model=\"a\"} 0\n"
+                              "millrace_model_load_failed{model=\"b\"} 0\n"
+                              "millrace_model_load_failed{model=\"c\"} 1\n"));
 }
 
 TEST_F(ModelManagerTest, LoadAllFailsWhenNothingServes) {

@@ -5,12 +5,15 @@
 
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/fake_reply.h"
+#include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/control/repository_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using testing::FakeReply;
+using testing::MetricOf;
+using testing::MetricsPageOf;
 
 class ServerStatusTest : public RepositoryTest {
  protected:
@@ -61,7 +64,7 @@ TEST_F(ServerStatusTest, FindsAModelOfTheRepository) {
   EXPECT_FALSE(status_.FindModel("nil"));
 }
 
-TEST_F(ServerStatusTest, GaugesShowTheMoment) {
+TEST_F(ServerStatusTest, MetricsShowTheMoment) {
   for (const char* name : {"a", "b"}) {
     AddToDisk(name);
     ASSERT_TRUE(manager_->Load(name).ok());
@@ -69,26 +72,23 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   FakeReply replies[3];
   for (FakeReply& reply : replies) Submit("b", reply);
   const auto ticket = admission_.TryEnter();
-  const Snapshot gauges = status_.Gauges();
-  ASSERT_EQ(gauges.models.size(), 2U);
-  EXPECT_EQ(gauges.models[0].name, "a");
-  EXPECT_EQ(gauges.models[0].queue_depth, 0U);
-  EXPECT_EQ(gauges.models[1].queue_depth, 3U);
-  EXPECT_EQ(gauges.models[0].queue_oldest_seconds, 0);
-  EXPECT_GT(gauges.models[1].queue_oldest_seconds, 0);
-  EXPECT_EQ(gauges.models[1].task, "infer");
-  EXPECT_EQ(gauges.models[1].version, 1);
-  EXPECT_EQ(gauges.models[1].memory_bytes, 7U);  // of the file "weights"
-  EXPECT_FALSE(gauges.models[1].idle);
-  EXPECT_FALSE(gauges.ready);
-  EXPECT_EQ(gauges.requests_in_flight, 1);
-  EXPECT_EQ(gauges.permits, runtime_->limiter().permits());
-  EXPECT_EQ(gauges.permits_in_use, 0);
+  EXPECT_EQ(MetricsPageOf(status_),
+            "millrace_server_ready 0\nmillrace_requests_in_flight 1\n"
+            "millrace_grpc_polling_delay_seconds 0\n");
+  EXPECT_EQ(MetricOf(*manager_, "millrace_queue_depth{model=\"a\"}"), 0);
+  EXPECT_EQ(MetricOf(*manager_, "millrace_queue_depth{model=\"b\"}"), 3);
+  EXPECT_EQ(MetricOf(*manager_, "millrace_queue_oldest_seconds{model=\"a\"}"), 0);
+  EXPECT_GT(MetricOf(*manager_, "millrace_queue_oldest_seconds{model=\"b\"}"), 0);
+  EXPECT_EQ(MetricOf(*manager_, "millrace_expected_wait_seconds{model=\"b\"}"), 0);
+  EXPECT_EQ(MetricOf(*manager_, "millrace_models_ready{model=\"b\",version=\"1\",task=\"infer\"}"),
+            1);
+  EXPECT_EQ(MetricOf(*manager_, "millrace_model_memory_bytes{model=\"b\"}"), 7);  // "weights"
+  EXPECT_EQ(MetricOf(*manager_, "millrace_model_idle{model=\"b\"}"), 0);
   const ServerStatus::Load load = status_.CurrentLoad();
   EXPECT_EQ(load.queue_depth, 3U);
   EXPECT_GT(load.queue_oldest_seconds, 0);
   EXPECT_EQ(load.expected_wait_seconds, 0);
-  EXPECT_EQ(load.permits, gauges.permits);
+  EXPECT_EQ(load.permits, runtime_->limiter().permits());
   EXPECT_EQ(status_.Queue("b"), (std::pair<size_t, size_t>{3, 256}));
   EXPECT_EQ(status_.Queue("nil"), (std::pair<size_t, size_t>{0, 0}));
 }

@@ -14,58 +14,7 @@ namespace millrace::server {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
-
-Snapshot Everything() {
-  Snapshot s;
-  s.models = {{"null", 3, "infer", 7, 0.25, 1.5, false, 50},
-              {"joe", 1, "synthesis", 0, 0, 0, true, 0}};
-  s.failed_models = {"broken", "joe"};
-  s.model_load_failures_total = 5;
-  s.ready = true;
-  s.requests_in_flight = 11;
-  s.permits = 4;
-  s.permits_in_use = 2;
-  s.streams_leased = 5;
-  s.stream_leases_total = 6;
-  s.stream_lease_refusals_total = 1;
-  s.graph_cache_entries = 8;
-  s.graph_cache_bytes = 9;
-  s.graph_cache_hits_total = 100;
-  s.graph_cache_misses_total = 20;
-  s.graph_cache_evictions_total = 3;
-  s.connections = {.open = 15,
-                   .refused = 16,
-                   .made_room = 17,
-                   .abuse = {{"headers", 18}, {"resets", 19}, {"control_frames", 20}}};
-  s.incomplete_calls_refused_total = 21;
-  s.http_refused_total = {{404, 57}};
-  s.grpc_refused_total = {{"UNAUTHENTICATED", 58}};
-  s.web_sockets = {.open = 22, .opened_total = 23};
-  s.idle_models = {.unloaded_idle = 51,
-                   .unloaded_for_memory = 52,
-                   .loads = 53,
-                   .failed_loads = 54,
-                   .load_seconds = 5.5,
-                   .waiting = 56};
-  s.traces = {.queued = 24,
-              .exported_total = 25,
-              .queue_full = 26,
-              .too_many = 27,
-              .export_failed = 28,
-              .rejected = 29};
-  s.keys = {{.name = "app",
-             .requests_total = 30,
-             .refused_total = {{"requests", 31}},
-             .characters_total = 32,
-             .audio_seconds_total = 33,
-             .worker_seconds_total = 34,
-             .requests_in_flight = 35}};
-  s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
-  s.worker_caches = {{0, 31, 32, 33, 34}, {2, 41, 42, 43, 44}};
-  return s;
-}
 
 std::set<std::string> Matches(const std::string& text, const std::string& pattern, int group) {
   const std::regex regex(pattern);
@@ -74,11 +23,6 @@ std::set<std::string> Matches(const std::string& text, const std::string& patter
        it != std::sregex_iterator(); ++it)
     found.insert((*it)[group]);
   return found;
-}
-
-// Names of all samples of a page, histograms with their _bucket, _sum and _count.
-std::set<std::string> Samples(const std::string& page) {
-  return Matches(page, "(?:^|\n)([a-z_]+)[ {]", 1);
 }
 
 std::string ReadSource(const std::string& path) {
@@ -108,14 +52,6 @@ void CountOne(ModelMetrics& model, Method method) {
 
 class MetricsTest : public ::testing::Test {
  protected:
-  // A model of each task that has answered a request of each of its methods.
-  void CountAll() {
-    for (size_t m = 0; m < kMethods; ++m) {
-      const auto method = static_cast<Method>(m);
-      const models::Task task = TaskOf(method);
-      CountOne(*metrics_.ForModel(std::string(ToString(task)), task), method);
-    }
-  }
   size_t CountSeries() const {
     const std::string page = metrics_.Text();
     const std::regex sample("(^|\n)[a-z_]+[ {]");
@@ -130,38 +66,6 @@ class MetricsTest : public ::testing::Test {
                     .cpu_isa = "avx2"}};
 };
 
-TEST_F(MetricsTest, EverySeriesOfTheDashboardAndTheAlertsExists) {
-  CountAll();
-  metrics_.SetSnapshot(Everything);
-  const std::set<std::string> samples = Samples(metrics_.Text());
-  for (const char* path : {"deploy/grafana/millrace.json", "deploy/prometheus/alerts.yml"}) {
-    const std::set<std::string> used = Matches(ReadSource(path), "\\b(millrace_[a-z_]+)[{\\[ ]", 1);
-    EXPECT_GT(used.size(), 5U) << path;
-    for (const std::string& name : used)
-      EXPECT_TRUE(samples.contains(name)) << path << ": " << name;
-  }
-}
-
-TEST_F(MetricsTest, EveryFamilyIsOnTheDashboard) {
-  metrics_.ForModel("null");
-  metrics_.SetSnapshot(Everything);
-  const std::string dashboard = ReadSource("deploy/grafana/millrace.json");
-  for (const std::string& family : Matches(metrics_.Text(), "# TYPE (millrace_[a-z_]+)", 1))
-    EXPECT_THAT(dashboard, HasSubstr(family));
-}
-
-TEST_F(MetricsTest, NamesCarryTheirUnits) {
-  metrics_.ForModel("null");
-  metrics_.SetSnapshot(Everything);
-  const std::string page = metrics_.Text();
-  for (const std::string& counter : Matches(page, "# TYPE ([a-z_]+) counter", 1))
-    EXPECT_TRUE(counter.ends_with("_total")) << counter;
-  for (const std::string& histogram : Matches(page, "# TYPE ([a-z_]+) histogram", 1))
-    EXPECT_TRUE(histogram.ends_with("_seconds") || histogram == "millrace_batch_size") << histogram;
-  for (const std::string& gauge : Matches(page, "# TYPE ([a-z_]+) gauge", 1))
-    EXPECT_FALSE(gauge.ends_with("_total")) << gauge;
-}
-
 TEST_F(MetricsTest, BuildInfoTellsWhatRuns) {
   EXPECT_THAT(metrics_.Text(),
               HasSubstr("millrace_build_info{cpu_isa=\"avx2\",device=\"cpu\",libtorch=\"2.15.0\","
@@ -173,81 +77,6 @@ TEST_F(MetricsTest, BuildInfoTellsOfAPatchedLibtorch) {
   build.mode = "parallel";
   build.mps_patch_level = 1;
   EXPECT_THAT(Metrics(build).Text(), HasSubstr("mode=\"parallel\",mps_patch=\"1\",version="));
-}
-
-TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
-  Snapshot now = Everything();
-  metrics_.SetSnapshot([&now] { return now; });
-  std::string page = metrics_.Text();
-  for (const char* line :
-       {"millrace_server_ready 1\n",
-        "millrace_requests_in_flight 11\n",
-        "millrace_permits 4\n",
-        "millrace_permits_in_use 2\n",
-        "millrace_streams_leased 5\n",
-        "millrace_stream_leases_total 6\n",
-        "millrace_stream_lease_refusals_total 1\n",
-        "millrace_graph_cache_entries 8\n",
-        "millrace_graph_cache_bytes 9\n",
-        "millrace_graph_cache_hits_total 100\n",
-        "millrace_graph_cache_misses_total 20\n",
-        "millrace_graph_cache_evictions_total 3\n",
-        "millrace_compiled_shapes 11\n",
-        "millrace_graph_cache_new_shapes_total{outcome=\"eager\"} 12\n",
-        "millrace_graph_cache_new_shapes_total{outcome=\"refused_frozen\"} 13\n",
-        "millrace_graph_cache_new_shapes_total{outcome=\"refused_limit\"} 14\n",
-        "millrace_worker_graph_cache_entries{worker=\"0\"} 31\n",
-        "millrace_worker_graph_cache_hits_total{worker=\"0\"} 32\n",
-        "millrace_worker_graph_cache_misses_total{worker=\"0\"} 33\n",
-        "millrace_worker_compiled_shapes{worker=\"0\"} 34\n",
-        "millrace_worker_graph_cache_entries{worker=\"2\"} 41\n",
-        "millrace_worker_graph_cache_hits_total{worker=\"2\"} 42\n",
-        "millrace_worker_graph_cache_misses_total{worker=\"2\"} 43\n",
-        "millrace_worker_compiled_shapes{worker=\"2\"} 44\n",
-        "millrace_connections 15\n",
-        "millrace_connections_closed_total{reason=\"refused\"} 16\n",
-        "millrace_connections_closed_total{reason=\"made_room\"} 17\n",
-        "millrace_connections_closed_total{reason=\"headers\"} 18\n",
-        "millrace_connections_closed_total{reason=\"resets\"} 19\n",
-        "millrace_connections_closed_total{reason=\"control_frames\"} 20\n",
-        "millrace_websockets 22\n",
-        "millrace_websockets_opened_total 23\n",
-        "millrace_incomplete_calls_refused_total 21\n",
-        "millrace_http_refused_total{status=\"404\"} 57\n",
-        "millrace_grpc_refused_total{code=\"UNAUTHENTICATED\"} 58\n",
-        "millrace_queue_depth{model=\"null\"} 7\n",
-        "millrace_queue_depth{model=\"joe\"} 0\n",
-        "millrace_queue_oldest_seconds{model=\"null\"} 0.25\n",
-        "millrace_queue_oldest_seconds{model=\"joe\"} 0\n",
-        "millrace_expected_wait_seconds{model=\"null\"} 1.5\n",
-        "millrace_expected_wait_seconds{model=\"joe\"} 0\n",
-        "millrace_model_load_failures_total 5\n",
-        "millrace_model_load_failed{model=\"broken\"} 1\n",
-        "millrace_model_load_failed{model=\"joe\"} 1\n",
-        "millrace_model_load_failed{model=\"null\"} 0\n",
-        "millrace_models_ready{model=\"null\",version=\"3\",task=\"infer\"} 1\n",
-        "millrace_models_ready{model=\"joe\",version=\"1\",task=\"synthesis\"} 1\n",
-        "millrace_model_idle{model=\"null\"} 0\n",
-        "millrace_model_idle{model=\"joe\"} 1\n",
-        "millrace_model_memory_bytes{model=\"null\"} 50\n",
-        "millrace_model_memory_bytes{model=\"joe\"} 0\n",
-        "millrace_model_unloads_total{reason=\"idle\"} 51\n",
-        "millrace_model_unloads_total{reason=\"memory\"} 52\n",
-        "millrace_model_loads_on_demand_total{outcome=\"ok\"} 53\n",
-        "millrace_model_loads_on_demand_total{outcome=\"failed\"} 54\n",
-        "millrace_model_load_on_demand_seconds_total 5.5\n",
-        "millrace_requests_waiting_for_load 56\n"})
-    EXPECT_THAT(page, HasSubstr(line));
-
-  now.requests_in_flight = 12;
-  now.ready = false;
-  now.models.clear();
-  now.worker_caches.clear();
-  page = metrics_.Text();
-  EXPECT_THAT(page, HasSubstr("millrace_requests_in_flight 12\n"));
-  EXPECT_THAT(page, HasSubstr("millrace_server_ready 0\n"));
-  EXPECT_THAT(page, Not(HasSubstr("millrace_queue_depth{")));
-  EXPECT_THAT(page, Not(HasSubstr("millrace_worker_")));
 }
 
 TEST_F(MetricsTest, CountsWhatHasEndedOverAllModels) {
@@ -264,12 +93,17 @@ TEST_F(MetricsTest, CountsWhatHasEndedOverAllModels) {
   EXPECT_EQ(metrics_.CountEnded().failed, 2);
 }
 
-TEST_F(MetricsTest, WithoutASnapshotTheGaugesAreMissing) {
-  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_in_flight")));
+TEST_F(MetricsTest, OwnersAreAskedAtEachScrape) {
   EXPECT_THAT(metrics_.Text(), HasSubstr("process_resident_memory_bytes"));
-  metrics_.SetSnapshot(Everything);
-  EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_in_flight"));
-  metrics_.SetSnapshot(nullptr);
+  int in_flight = 11;
+  metrics_.SetOwners([&in_flight](MetricWriter& writer) {
+    writer.Gauge("millrace_requests_in_flight", "Requests.", in_flight);
+  });
+  EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_in_flight 11\n"));
+  in_flight = 12;
+  EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_in_flight 12\n"));
+  EXPECT_THAT(metrics_.OpenMetrics(), HasSubstr("millrace_requests_in_flight 12.0\n"));
+  metrics_.SetOwners(nullptr);
   EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_in_flight")));
 }
 

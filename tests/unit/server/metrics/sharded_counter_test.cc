@@ -14,18 +14,20 @@
 namespace millrace::server {
 namespace {
 
-std::string CounterPage(const prometheus::ClientMetric& metric) {
+std::string CounterPage(double value) {
+  prometheus::ClientMetric metric;
+  metric.counter.value = value;
   return prometheus::TextSerializer().Serialize(
       {{"things_total", "Help.", prometheus::MetricType::Counter, {metric}}});
 }
 
 TEST(ShardedCounterTest, AddsOneOrWhatItIsTold) {
-  ShardedCounters counters(1);
-  EXPECT_EQ(counters[0].Value(), 0);
-  counters[0].Increment();
-  counters[0].Increment(0.25);
-  EXPECT_EQ(counters[0].Value(), 1.25);
-  EXPECT_EQ(counters[0].Collect().counter.value, 1.25);
+  ShardedCounters counters;
+  ShardedCounter& counter = counters.Add();
+  EXPECT_EQ(counter.Value(), 0);
+  counter.Increment();
+  counter.Increment(0.25);
+  EXPECT_EQ(counter.Value(), 1.25);
 }
 
 TEST(ShardedCounterTest, PageIsThatOfTheLibrarysCounter) {
@@ -33,13 +35,14 @@ TEST(ShardedCounterTest, PageIsThatOfTheLibrarysCounter) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
            {}, {1, 2.5, 1e9}, {3, -2}, {3, -kInfinity}, {kInfinity, 1}, {1, kNaN, 2}}) {
-    ShardedCounters ours(1);
+    ShardedCounters counters;
+    ShardedCounter& ours = counters.Add();
     prometheus::Counter theirs;
     for (const double value : values) {
-      ours[0].Increment(value);
+      ours.Increment(value);
       theirs.Increment(value);
     }
-    EXPECT_EQ(CounterPage(ours[0].Collect()), CounterPage(theirs.Collect()));
+    EXPECT_EQ(CounterPage(ours.Value()), CounterPage(theirs.Value()));
   }
 }
 
@@ -48,7 +51,9 @@ TEST(ShardedCountersTest, EachKeepsItsOwnCountOfManyThreads) {
   constexpr size_t kCounters = 2 * kShardAlignment / sizeof(double) + 3;
   constexpr size_t kThreads = 2 * kCountShards;
   constexpr size_t kTimes = 300;
-  ShardedCounters counters(kCounters);
+  ShardedCounters group;
+  std::vector<ShardedCounter*> counters;
+  for (size_t i = 0; i < kCounters; ++i) counters.push_back(&group.Add());
   std::barrier start(kThreads);
   std::vector<std::thread> threads;
   for (size_t t = 0; t < kThreads; ++t) {
@@ -56,12 +61,12 @@ TEST(ShardedCountersTest, EachKeepsItsOwnCountOfManyThreads) {
       CountShard();  // before any of them ends, so that all shards are in use
       start.arrive_and_wait();
       for (size_t time = 0; time < kTimes; ++time)
-        for (size_t i = 0; i < kCounters; ++i) counters[i].Increment(static_cast<double>(i));
+        for (size_t i = 0; i < kCounters; ++i) counters[i]->Increment(static_cast<double>(i));
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (size_t i = 0; i < kCounters; ++i)
-    EXPECT_EQ(counters[i].Value(), static_cast<double>(kThreads * kTimes * i)) << i;
+    EXPECT_EQ(counters[i]->Value(), static_cast<double>(kThreads * kTimes * i)) << i;
 }
 
 }  // namespace

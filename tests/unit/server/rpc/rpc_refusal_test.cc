@@ -11,6 +11,7 @@
 #include "server/rpc/byte_call.h"
 #include "server/rpc/call_refusals.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
@@ -178,12 +179,11 @@ TEST(RpcRefusalCountTest, CallsThatReachNoServiceOrHaveNoRightAreTold) {
   EXPECT_EQ(Call(server.channel(), "x").error_code(), StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Call(server.channel(), "some").error_code(), StatusCode::NOT_FOUND);
   EXPECT_EQ(named, StrCat("/none/Such ipv4\n", kUnary, " ipv4\n", kUnary, " ipv4\n"));
-  using Code = absl::StatusCode;
-  EXPECT_THAT(refusals.Counts(),
-              ::testing::ElementsAre(std::pair(Code::kUnauthenticated, uint64_t{1}),
-                                     std::pair(Code::kPermissionDenied, uint64_t{0}),
-                                     std::pair(Code::kUnimplemented, uint64_t{1}),
-                                     std::pair(Code::kResourceExhausted, uint64_t{1})));
+  EXPECT_EQ(testing::MetricsPageOf(refusals),
+            "millrace_grpc_refused_total{code=\"UNAUTHENTICATED\"} 1\n"
+            "millrace_grpc_refused_total{code=\"PERMISSION_DENIED\"} 0\n"
+            "millrace_grpc_refused_total{code=\"UNIMPLEMENTED\"} 1\n"
+            "millrace_grpc_refused_total{code=\"RESOURCE_EXHAUSTED\"} 1\n");
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ class ConsoleRoutesTest : public ::testing::Test {
         std::make_shared<LiveView>(LiveView::Sources{.view = view_,
                                                      .services = backend_->services(),
                                                      .steps = steps_,
-                                                     .device = "cpu",
-                                                     .gauges = [this] { return gauges_; },
+                                                     .device = [this] { return device_; },
                                                      .loads_models = loads_models}),
         keys, [this] { return started_; });
     ASSERT_TRUE(server_->Start().ok());
@@ -69,7 +68,7 @@ class ConsoleRoutesTest : public ::testing::Test {
   }
 
   View view_;
-  Snapshot gauges_;
+  LiveView::Device device_{.name = "cpu"};
   StepTimeline steps_{2};
   bool started_ = true;
   std::unique_ptr<TestBackend> backend_;
@@ -175,9 +174,9 @@ TEST_F(ConsoleRoutesTest, BeforeTheStartThereIsNoData) {
 
 TEST_F(ConsoleRoutesTest, LiveDataHasModelsWorkersAndGauges) {
   Serve();
-  gauges_.permits = 4;
-  gauges_.permits_in_use = 3;
-  gauges_.graph_cache_hits_total = 9;
+  device_.permits = 4;
+  device_.permits_in_use = 3;
+  device_.graph_cache.hits = 9;
   const auto voice = backend_->Add(VoiceInfo("voice"), {});
   voice->metrics().audio_seconds.Increment(2.5);
   voice->metrics().CountRefusal(Refusal::kQueueFull);

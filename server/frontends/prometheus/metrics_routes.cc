@@ -1,4 +1,4 @@
-#include "server/metrics/metrics_routes.h"
+#include "server/frontends/prometheus/metrics_routes.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "server/metrics/metrics_routes.h"
+#include "server/frontends/prometheus/metrics_routes.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -60,8 +60,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> Expose(const Metrics& metrics,
 TEST(MetricsRoutesTest, ServesThePageOnAFreePort) {
   Metrics metrics{BuildInfo{}};
   metrics.ForModel("null")->characters.Increment(7);
-  metrics.SetSnapshot(
-      [] { return Snapshot{.models = {}, .failed_models = {}, .requests_in_flight = 42}; });
+  metrics.SetOwners(
+      [](MetricWriter& writer) { writer.Gauge("millrace_requests_in_flight", "Requests.", 42); });
   const auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
   const int port = (*server)->port();
