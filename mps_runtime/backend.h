@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mps_runtime/device_graph.h"
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/forward_mode.h"
 #include "mps_runtime/stream.h"
 
@@ -66,7 +67,7 @@ class Backend {
   }
   // Returns true if libtorch compiles a graph for each new shape and keeps it until the process
   // exits.
-  virtual bool CompilesShapes() const { return false; }
+  bool CompilesShapes() const { return TraitsOf(device()).compiles_shapes; }
   // Returns true if each thread compiles and keeps those graphs on its own, until it ends.
   virtual bool CompilesShapesByThread() const { return false; }
   // Called after a forward failed. When memory was short, returns cached memory of libtorch to the

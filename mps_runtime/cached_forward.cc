@@ -12,6 +12,8 @@
 
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/base/mutex.h"
+#include "mps_runtime/device_traits.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::runtime {
 namespace {
@@ -47,6 +49,10 @@ class Entry final : public GraphEntry {
                                        // before the buffers are freed
 };
 
+const DeviceTraits& TraitsOf(const WorkerContext& context) {
+  return runtime::TraitsOf(context.stream().device);
+}
+
 void PrintOnce(const GraphKey& key, const std::string& reason) {
   static Mutex mu;
   static auto* const printed = new std::set<std::string>;
@@ -63,12 +69,11 @@ std::unique_ptr<Entry> Eager() {
   return entry;
 }
 
-// Returns a buffer on the host for copies to and from the device. CUDA copies memory that is not
-// page-locked through a buffer of its own, and waits.
+// Returns a buffer on the host for copies to and from the device.
 at::Tensor HostBuffer(const WorkerContext& context, const at::Tensor& like) {
   return at::empty(like.sizes(), at::TensorOptions()
                                      .dtype(like.scalar_type())
-                                     .pinned_memory(context.stream().device == DeviceType::kCuda));
+                                     .pinned_memory(TraitsOf(context).pins_host_memory));
 }
 
 std::vector<at::Tensor> HostBuffers(const WorkerContext& context,
@@ -121,7 +126,7 @@ std::string ShapesOf(const std::vector<at::Tensor>& inputs) {
 
 std::vector<at::Tensor> ToDevice(const WorkerContext& context,
                                  const std::vector<at::Tensor>& inputs) {
-  const at::Device device{std::string(ToString(context.stream().device))};
+  const at::Device device = TensorDevice(context.stream().device);
   std::vector<at::Tensor> moved;
   moved.reserve(inputs.size());
   for (const at::Tensor& input : inputs) moved.push_back(input.to(device));
@@ -131,7 +136,7 @@ std::vector<at::Tensor> ToDevice(const WorkerContext& context,
 // Waits for the outputs. Other threads may submit work meanwhile, so this wait comes before a copy
 // that would wait by itself.
 std::vector<at::Tensor> ToHost(WorkerContext& context, const std::vector<at::Tensor>& outputs) {
-  if (context.stream().device != DeviceType::kCuda) context.Synchronize();
+  if (!TraitsOf(context).pins_host_memory) context.Synchronize();
   std::vector<at::Tensor> host = HostBuffers(context, outputs);
   CopyAll(outputs, host);
   context.Synchronize();
@@ -173,15 +178,14 @@ std::vector<at::Tensor> Run(WorkerContext& context, const GraphKey& key, Ends en
 
 std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
                                   const std::vector<at::Tensor>& inputs, const Forward& forward) {
-  // There is nothing to record, and nothing to keep, on the CPU.
-  if (context.stream().device == DeviceType::kCpu) return forward(inputs);
+  if (!TraitsOf(context).keeps_shapes) return forward(inputs);
   return Run(context, key, Ends::kDevice, inputs, forward);
 }
 
 std::vector<at::Tensor> RunCachedOnHost(WorkerContext& context, const GraphKey& key,
                                         const std::vector<at::Tensor>& inputs,
                                         const Forward& forward) {
-  if (context.stream().device == DeviceType::kCpu) return forward(inputs);
+  if (!TraitsOf(context).keeps_shapes) return forward(inputs);
   return Run(context, key, Ends::kHost, inputs, forward);
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "mps_runtime/base/file.h"
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::runtime {
@@ -141,7 +142,7 @@ ProfileKey ReadKey(const Node& node) {
                       "libtorch_git_revision"});
   ProfileKey key;
   for (const auto& [name, field] : kKeyFields) key.*field = node[name].Text();
-  if (!ParseDeviceType(key.backend)) node["backend"].Refuse("cpu, cuda or mps");
+  if (!ParseDeviceType(key.backend)) node["backend"].Refuse(DeviceNames(" or "));
   return key;
 }
 

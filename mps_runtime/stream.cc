@@ -1,21 +1,26 @@
 #include "mps_runtime/stream.h"
 
-#include <array>
+#include <algorithm>
+
+#include "mps_runtime/device_traits.h"
 
 namespace millrace::runtime {
-namespace {
 
-constexpr std::array<std::string_view, 3> kDeviceNames = {"cpu", "cuda", "mps"};  // by DeviceType
+std::string_view ToString(DeviceType device) { return TraitsOf(device).name; }
 
-}  // namespace
-
-std::string_view ToString(DeviceType device) { return kDeviceNames[static_cast<size_t>(device)]; }
+std::string DeviceNames(std::string_view last_separator) {
+  std::string names;
+  for (const DeviceTraits& device : kDeviceTraits) {
+    if (!names.empty()) names += &device == &kDeviceTraits.back() ? last_separator : ", ";
+    names += device.name;
+  }
+  return names;
+}
 
 std::optional<DeviceType> ParseDeviceType(std::string_view name) {
-  for (size_t i = 0; i < kDeviceNames.size(); ++i) {
-    if (kDeviceNames[i] == name) return static_cast<DeviceType>(i);
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kDeviceTraits, name, &DeviceTraits::name);
+  if (found == kDeviceTraits.end()) return std::nullopt;
+  return static_cast<DeviceType>(found - kDeviceTraits.begin());
 }
 
 }  // namespace millrace::runtime

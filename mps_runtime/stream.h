@@ -8,7 +8,7 @@ namespace millrace::runtime {
 
 enum class DeviceType : uint8_t { kCpu, kCuda, kMps };
 
-// Returns "cpu", "cuda" or "mps".
+// Returns the name in options and messages; see DeviceTraits.
 std::string_view ToString(DeviceType device);
 // Parses a name that ToString returns; nullopt for any other ("auto" is left to the caller).
 std::optional<DeviceType> ParseDeviceType(std::string_view name);

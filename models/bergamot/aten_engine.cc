@@ -17,24 +17,13 @@
 #include "models/bergamot/positions.h"
 #include "models/bergamot/shortlist.h"
 #include "mps_runtime/linear.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::bergamot {
 namespace {
 
 constexpr size_t kShortestSource = 8;  // tokens
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-at::Device ToDevice(runtime::DeviceType device) {
-  switch (device) {
-    case runtime::DeviceType::kCpu:
-      return at::kCPU;
-    case runtime::DeviceType::kCuda:
-      return at::kCUDA;
-    case runtime::DeviceType::kMps:
-      return at::kMPS;
-  }
-  return at::kCPU;
-}
 
 struct Linear {
   at::Tensor weight;
@@ -218,7 +207,7 @@ class AtenEngine final : public translation::TranslationEngine {
     const at::Tensor tokens = Sources(jobs);
     const int64_t batch = tokens.size(0);
     const int64_t length = tokens.size(1);
-    if (device_.is_mps()) {  // MPS compiles each shape and keeps it
+    if (runtime::TraitsOf(context.stream().device).compiles_shapes) {
       context.AdmitShape(
           {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
           [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
@@ -288,7 +277,7 @@ class AtenEngine final : public translation::TranslationEngine {
 std::unique_ptr<translation::TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
                                                                runtime::DeviceType device,
                                                                std::string model) {
-  return std::make_unique<AtenEngine>(weights, ToDevice(device), std::move(model));
+  return std::make_unique<AtenEngine>(weights, runtime::TensorDevice(device), std::move(model));
 }
 
 }  // namespace millrace::bergamot

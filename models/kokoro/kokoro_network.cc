@@ -5,13 +5,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/kokoro/kokoro_weights.h"
-#include "models/speech/aten_device.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::kokoro {
 
 absl::StatusOr<KokoroNetwork> KokoroNetwork::Read(const Options& options) {
   KokoroNetwork network;
-  auto weights = KokoroWeights::Open(options.weights_file, speech::ToAten(options.device));
+  auto weights = KokoroWeights::Open(options.weights_file, runtime::TensorDevice(options.device));
   if (!weights.ok()) return weights.status();
   network.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
   if (!weights->status().ok()) return weights->status();

@@ -16,6 +16,7 @@
 #include "models/kernels/pack_store.h"
 #include "models/weights/pack_file.h"
 #include "mps_runtime/base/this_program.h"
+#include "mps_runtime/device_traits.h"
 
 namespace millrace::models {
 namespace {
@@ -47,7 +48,7 @@ std::string PackKey(const ModelConfig& config, const std::filesystem::path& fold
 ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
                               const ModelCaches& caches,
                               std::span<const ModelLoader* const> loaders) {
-  if (device == runtime::DeviceType::kCpu) shapes = ShapePolicy::kExact;
+  if (!runtime::TraitsOf(device).keeps_shapes) shapes = ShapePolicy::kExact;
   return [=](const ModelConfig& config, const std::filesystem::path& folder,
              ModelInfo info) -> absl::StatusOr<std::unique_ptr<Model>> {
     const auto loader = std::find_if(loaders.begin(), loaders.end(), [&](const ModelLoader* one) {

@@ -13,13 +13,14 @@
 #include "models/seq2seq/search_job.h"
 #include "models/seq2seq/upload_weights.h"
 #include "models/translation/search/single_search.h"
+#include "mps_runtime/device_traits.h"
 
 namespace millrace::seq2seq {
 namespace {
 
-// On CUDA there is room for 43,000 tokens of NLLB-600M.
+// The larger one has room for 43,000 tokens of NLLB-600M in float16.
 int64_t UsualCacheBytes(runtime::DeviceType device) {
-  return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
+  return runtime::TraitsOf(device).large_batches ? int64_t{2} << 30 : int64_t{256} << 20;
 }
 
 size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {

@@ -19,10 +19,10 @@ struct AtenSeq2SeqOptions {
   int64_t cache_bytes = 0;  // of the KV cache, raised to room for one sentence; 0: the default
 };
 
-// Makes an engine that runs an encoder-decoder transformer on libtorch: float16 on CUDA, float32
-// elsewhere. For greedy searches the device chooses the tokens, several in one submission; for
-// others the scores of all tokens are copied to the host. The other sentences of a batch can change
-// scores within rounding.
+// Makes an engine that runs an encoder-decoder transformer on libtorch: float16 on
+// devices of half precision, float32 elsewhere. For greedy searches the device chooses the tokens,
+// several in one submission; for others the scores of all tokens are copied to the host. The other
+// sentences of a batch can change scores within rounding.
 //
 // A sentence for which the KV cache has no room waits until others end, and the sentences behind it
 // in the call wait with it; a call makes no progress while none of its sentences has room. A

@@ -18,6 +18,7 @@
 #include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
+#include "mps_runtime/device_traits.h"
 
 namespace millrace::seq2seq {
 
@@ -47,7 +48,7 @@ class Seq2SeqModel final : public models::Model {
   // The default size of a batch: the largest at which a step takes little longer than with fewer
   // requests.
   static constexpr size_t MaxBatch(runtime::DeviceType device) {
-    return device == runtime::DeviceType::kCuda ? 128 : 32;
+    return runtime::TraitsOf(device).large_batches ? 128 : 32;
   }
 
   // Sets the task, the platform and the languages of `info`, whose source_language and

@@ -10,8 +10,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <vector>
+
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -22,8 +23,8 @@ constexpr int64_t kTokensStep = 64;
 class Uploader {
  public:
   explicit Uploader(runtime::DeviceType device)
-      : device_(std::string(runtime::ToString(device))),
-        type_(device == runtime::DeviceType::kCuda ? at::kHalf : at::kFloat) {}
+      : device_(runtime::TensorDevice(device)),
+        type_(runtime::TraitsOf(device).half_precision ? at::kHalf : at::kFloat) {}
 
   at::Tensor operator()(const at::Tensor& values) const {
     return values.to(device_, type_, /*non_blocking=*/false, /*copy=*/true);

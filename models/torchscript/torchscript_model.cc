@@ -29,6 +29,7 @@
 #include "models/torchscript/replace_linear.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/cached_forward.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::torchscript {
 namespace {
@@ -364,7 +365,7 @@ absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models
 
 absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScriptOptions& options,
                                                                models::ModelInfo info) {
-  const at::Device device{std::string(runtime::ToString(options.device))};
+  const at::Device device = runtime::TensorDevice(options.device);
   try {
     torch::jit::Module module = LoadFrozen(options.file.string(), device);
     const auto& schema = module.get_method("forward").function().getSchema();
@@ -374,7 +375,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
                                                " inputs; model.pbtxt names ",
                                                info.infer().inputs.size()));
     }
-    if (options.device == runtime::DeviceType::kMps) {
+    if (runtime::TraitsOf(options.device).replaces_linear) {
       if (absl::Status same = CheckLinearReplaced(options, info); !same.ok()) return same;
       ReplaceLinear(module.get_method("forward").graph());
     }

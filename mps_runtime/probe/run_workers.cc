@@ -5,10 +5,10 @@
 #include <barrier>
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <vector>
 
 #include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/base/mutex.h"
 
 namespace millrace::runtime {
 
@@ -19,10 +19,10 @@ double RunWorkers(Runtime& runtime, int threads,
   const auto note_begin = [&begin]() noexcept { begin = Time::now(); };
   std::barrier start(threads + 1, note_begin);  // runs before any thread goes on
   std::atomic<bool> all_in{true};
-  std::mutex mu;
+  Mutex mu;
   std::exception_ptr failure;  // guarded by mu until all threads are joined
   const auto fail = [&] {
-    const std::scoped_lock lock(mu);
+    const MutexLock lock(mu);
     if (failure == nullptr) failure = std::current_exception();
   };
   Time::time_point end{};  // guarded by mu too
@@ -45,7 +45,7 @@ double RunWorkers(Runtime& runtime, int threads,
           } catch (...) {
             fail();
           }
-          const std::scoped_lock lock(mu);
+          const MutexLock lock(mu);
           end = std::max(end, Time::now());
         });
       }

@@ -6,11 +6,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/sin.h>
 
-#include <string>
-
 namespace millrace::runtime {
-
-at::Device TensorDevice(DeviceType device) { return at::Device(std::string(ToString(device))); }
 
 at::Tensor Numbers(at::IntArrayRef shape, at::Device device, int seed) {
   int64_t count = 1;

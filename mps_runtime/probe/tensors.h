@@ -2,12 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "mps_runtime/stream.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::runtime {
-
-// Returns the ATen device on which the tensors of a runtime's device live.
-at::Device TensorDevice(DeviceType device);
 
 // Numbers in -1..1 that look irregular and are the same on every machine. No random generator is
 // used, since all threads would share its state.

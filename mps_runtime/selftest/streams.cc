@@ -6,12 +6,12 @@
 #include <atomic>
 #include <exception>
 #include <latch>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/base/mutex.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/probe/operators.h"
 #include "mps_runtime/probe/run_workers.h"
@@ -38,7 +38,7 @@ void TestStreamAssignment(const SelftestSetup& setup, Findings& findings) {
   }
   std::atomic<int> changed{0};
   for (int round = 0; round < kRounds; ++round) {
-    std::mutex mu;
+    Mutex mu;
     std::set<int> slots;
     RunWorkers(*runtime, kWorkerSlots, [&](int thread, auto& context) {
       const Stream stream = context.stream();
@@ -50,7 +50,7 @@ void TestStreamAssignment(const SelftestSetup& setup, Findings& findings) {
         context.Synchronize();
         if (!at::equal(there.to(at::kCPU), numbers + 1) || context.stream() != stream) ++changed;
       }
-      const std::scoped_lock lock(mu);
+      const MutexLock lock(mu);
       slots.insert(stream.slot);
     });
     findings.ExpectEqual("distinct streams", kWorkerSlots, slots.size());

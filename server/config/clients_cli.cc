@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "models/repository/model_sources.h"
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/provenance.h"
 #include "server/config/values.h"
 
@@ -483,8 +484,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     }
     const Device parsed = runtime::ParseDeviceType(device);
     if (!parsed && device != "auto") {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": '", device, "' is not allowed, allowed: auto, cpu, cuda, mps"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          origin, ": '", device, "' is not allowed, allowed: auto, ", runtime::DeviceNames(", ")));
     }
     return parsed;
   };

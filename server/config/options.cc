@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "mps_runtime/device_traits.h"
 #include "server/config/option_types.h"
 
 namespace millrace {
@@ -18,6 +19,13 @@ std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuI
   std::vector<std::pair<std::string, std::optional<InstructionSet>>> choices = {{"auto", {}}};
   for (const InstructionSet set : kernels::kInstructionSets)
     choices.emplace_back(kernels::ToString(set), set);
+  return choices;
+}
+
+std::vector<std::pair<std::string, std::optional<runtime::DeviceType>>> DeviceChoices() {
+  std::vector<std::pair<std::string, std::optional<runtime::DeviceType>>> choices = {{"auto", {}}};
+  for (const runtime::DeviceTraits& device : runtime::kDeviceTraits)
+    choices.emplace_back(device.name, runtime::ParseDeviceType(device.name));
   return choices;
 }
 
@@ -76,11 +84,9 @@ std::vector<Option> MakeOptions() {
                        "load's parameter `pull`"),
                    &C::allow_pull));
   o.push_back(Choice<std::optional<DeviceType>>(
-      Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
-      {{"auto", std::nullopt},
-       {"cpu", DeviceType::kCpu},
-       {"cuda", DeviceType::kCuda},
-       {"mps", DeviceType::kMps}}));
+      Row("device", models, "NAME",
+          absl::StrCat("Where forwards run: auto, ", runtime::DeviceNames(" or "))),
+      &C::device, DeviceChoices()));
   o.push_back(Number(Row("workers", models, "N",
                          "Worker threads, each with a stream of its own; 0: as many as suit the "
                          "device: 2 on cuda, else one for each core that the process may use"),

@@ -1,21 +1,23 @@
 #include "server/rpc/rpc_server.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
+
+#include "mps_runtime/base/cpu_info.h"
 
 namespace millrace::server {
 namespace {
 
 // One thread carries some 40,000 small calls a second. On few cores a second thread costs more than
 // it gains, since gRPC lets only one thread of a process wait for sockets and hands that role over.
-constexpr unsigned kCoresPerThread = 8;
-constexpr unsigned kMostThreads = 4;
+constexpr int kCoresPerThread = 8;
+constexpr int kMostThreads = 4;
 // The calls that a thread awaits at once, as many as may arrive with one read of a socket.
 constexpr int kAwaited = 64;
 
 unsigned ThreadCount() {
-  return std::clamp(std::thread::hardware_concurrency() / kCoresPerThread, 1U, kMostThreads);
+  const int threads = std::clamp(runtime::AvailableCores() / kCoresPerThread, 1, kMostThreads);
+  return static_cast<unsigned>(threads);
 }
 
 }  // namespace

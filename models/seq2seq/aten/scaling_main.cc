@@ -32,6 +32,7 @@
 
 #include "models/seq2seq/aten/cached_transformer.h"
 #include "mps_runtime/runtime.h"
+#include "mps_runtime/tensor_device.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -387,9 +388,9 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const at::TensorOptions there =
-      at::TensorOptions(at::kFloat).device(std::string(ToString(*device)));
+      at::TensorOptions(at::kFloat).device(runtime::TensorDevice(*device));
   Compare(*device, there);
-  const bool half = *device == runtime::DeviceType::kCuda;
+  const bool half = runtime::TraitsOf(*device).half_precision;
   if (half) Compare(*device, there.dtype(at::kHalf));
   for (const NetworkShape* shape : shapes)
     Measure(*device, half ? there.dtype(at::kHalf) : there, *shape, Seconds(seconds));

@@ -13,9 +13,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "mps_runtime/backend/cuda/cuda_module.h"
+#include "mps_runtime/base/mutex.h"
 #include "mps_runtime/errors.h"
 
 namespace millrace::runtime {
@@ -33,8 +33,8 @@ thread_local std::unique_ptr<at::cuda::MemPool> graph_memory;
 // graphs of the process's default generator, which libtorch does not lock. Nor may memory be given
 // back to the device while any thread records. The mutex is never destroyed, because workers may
 // outlive static objects.
-std::mutex& RecordingMutex() {
-  static auto* const mu = new std::mutex;
+Mutex& RecordingMutex() {
+  static auto* const mu = new Mutex;
   return *mu;
 }
 
@@ -56,7 +56,7 @@ class Silent final : public c10::WarningHandler {
 class CudaGraph final : public DeviceGraph {
  public:
   CudaGraph(c10::cuda::CUDAStream stream, const std::function<void()>& submit) : stream_(stream) {
-    const std::scoped_lock lock(RecordingMutex());
+    const MutexLock lock(RecordingMutex());
     const size_t before = ReservedBytes();
     if (graph_memory == nullptr) graph_memory = std::make_unique<at::cuda::MemPool>();
     graph_ = std::make_unique<at::cuda::CUDAGraph>();
@@ -82,7 +82,7 @@ class CudaGraph final : public DeviceGraph {
   ~CudaGraph() override {
     // The graph's memory must not be reused while it runs.
     (void)cudaStreamSynchronize(stream_.stream());
-    const std::scoped_lock lock(RecordingMutex());
+    const MutexLock lock(RecordingMutex());
     Discard();
   }
 
@@ -101,7 +101,7 @@ class CudaGraph final : public DeviceGraph {
     return cudaStreamIsCapturing(stream_.stream(), &status) == cudaSuccess &&
            status != cudaStreamCaptureStatusNone;
   }
-  void EndVoidCapture(Silent& silent) noexcept {
+  void EndVoidCapture(Silent& silent) noexcept MILLRACE_REQUIRES(RecordingMutex()) {
     try {
       const c10::WarningUtils::WarningHandlerGuard guard(&silent);
       graph_->capture_end();
@@ -109,7 +109,7 @@ class CudaGraph final : public DeviceGraph {
       // The exception that made the capture void is already in flight.
     }
   }
-  void Discard() noexcept {
+  void Discard() noexcept MILLRACE_REQUIRES(RecordingMutex()) {
     try {
       graph_.reset();
     } catch (...) {
@@ -173,7 +173,7 @@ void CudaBackend::BindThread(Stream stream, int intra_op_threads) {
 void CudaBackend::UnbindThread(Stream) noexcept {
   at::set_num_threads(previous_threads);
   if (graph_memory != nullptr) {
-    const std::scoped_lock lock(RecordingMutex());
+    const MutexLock lock(RecordingMutex());
     graph_memory.reset();
   }
   try {
@@ -207,7 +207,7 @@ bool CudaBackend::ReleaseMemoryIfShort() noexcept {
   try {
     const int64_t failed = c10::cuda::CUDACachingAllocator::getDeviceStats(kDevice).num_ooms;
     if (failed_allocations_.exchange(failed) == failed) return false;
-    const std::scoped_lock lock(RecordingMutex());
+    const MutexLock lock(RecordingMutex());
     c10::cuda::CUDACachingAllocator::emptyCache();
     return true;
   } catch (...) {

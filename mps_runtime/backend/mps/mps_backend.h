@@ -43,7 +43,6 @@ class MpsBackend final : public Backend {
   void Synchronize(Stream stream) override;
   void* EnterForward() override;
   void LeaveForward(void* scope) noexcept override;
-  bool CompilesShapes() const override { return true; }
   bool CompilesShapesByThread() const override { return HasGraphsByThread(); }
   int64_t AllocatedBytes() const override;
 

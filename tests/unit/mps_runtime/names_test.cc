@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/forward_mode.h"
 #include "mps_runtime/stream.h"
 
@@ -11,6 +12,11 @@ TEST(DeviceTypeNamesTest, EveryDeviceReadsBackItsOwnName) {
     EXPECT_EQ(ParseDeviceType(ToString(device)), device);
   }
   EXPECT_EQ(ToString(DeviceType::kMps), "mps");
+}
+
+TEST(DeviceTypeNamesTest, MessagesListEveryDevice) {
+  EXPECT_EQ(DeviceNames(" or "), "cpu, cuda or mps");
+  EXPECT_EQ(DeviceNames(", "), "cpu, cuda, mps");
 }
 
 TEST(DeviceTypeNamesTest, RefusesOtherNames) {
