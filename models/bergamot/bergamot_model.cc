@@ -83,19 +83,15 @@ BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo i
 BergamotModel::~BergamotModel() = default;
 
 absl::Status BergamotModel::Validate(const models::Input& input) const {
-  const auto* translate = std::get_if<models::TranslateInput>(&input);
-  if (translate == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
-  }
-  if (absl::Status status = translation::CheckTexts(*translate); !status.ok()) return status;
+  if (absl::Status status = translation::CheckTexts(input, info_); !status.ok()) return status;
+  const auto& translate = std::get<models::TranslateInput>(input);
   const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
-  if (std::ranges::any_of(translate->target_prefixes, begins)) {
+  if (std::ranges::any_of(translate.target_prefixes, begins)) {
     return absl::InvalidArgumentError(
         absl::StrCat("target_prefixes: model '", info_.name,
                      "' begins its translations as it will; leave them out"));
   }
-  return translation::CheckGreedy(translate->search);
+  return translation::CheckGreedy(translate.search);
 }
 
 double BergamotModel::EstimateWork(const models::Input& input) const {
@@ -112,14 +108,10 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
   // Where a step is the whole translation, it takes as many tokens as a device handles at once.
   if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
   const auto settings_of = [this](const models::TranslateInput& input) {
-    return translation::TranslationSettings{
-        .frame = {.after = {BergamotWeights::kEndOfSentence}},
-        .max_length_factor = max_length_factor_,
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
-        .source_language = input.source_language.empty() ? info_.translation().source_language
-                                                         : input.source_language,
-        .target_language = input.target_language.empty() ? info_.translation().target_language
-                                                         : input.target_language};
+    translation::TranslationSettings settings = translation::SettingsOf(input, info_.translation());
+    settings.frame.after = {BergamotWeights::kEndOfSentence};
+    settings.max_length_factor = max_length_factor_;
+    return settings;
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);

@@ -175,22 +175,18 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
       cache_(options.cache) {}
 
 absl::Status Seq2SeqModel::Validate(const models::Input& input) const {
-  const auto* translate = std::get_if<models::TranslateInput>(&input);
-  if (translate == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
-  }
-  if (absl::Status status = translation::CheckTexts(*translate); !status.ok()) return status;
+  if (absl::Status status = translation::CheckTexts(input, info_); !status.ok()) return status;
+  const auto& translate = std::get<models::TranslateInput>(input);
   absl::Status status;
-  if (!translate->source_language.empty()) {
-    status.Update(CheckDefault("source_language", translate->source_language,
+  if (!translate.source_language.empty()) {
+    status.Update(CheckDefault("source_language", translate.source_language,
                                models::SourceLanguages(info_.translation())));
   }
-  if (!translate->target_language.empty()) {
-    status.Update(CheckDefault("target_language", translate->target_language,
+  if (!translate.target_language.empty()) {
+    status.Update(CheckDefault("target_language", translate.target_language,
                                models::TargetLanguages(info_.translation())));
   }
-  status.Update(translation::SearchFor(search_, translate->search).status());
+  status.Update(translation::SearchFor(search_, translate.search).status());
   return status;
 }
 
@@ -231,16 +227,12 @@ std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
   limits.max_source_tokens = max_source_tokens_;
   limits.max_rows = std::max(limits.max_rows, info_.batching.max_batch);
   const auto settings_of = [this](const models::TranslateInput& input) {
-    return translation::TranslationSettings{
-        .frame = FrameOf(input),
-        .search = *translation::SearchFor(search_, input.search),  // Validate has checked it
-        .max_length_factor = max_length_factor_,
-        .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
-        .source_language = input.source_language.empty() ? info_.translation().source_language
-                                                         : input.source_language,
-        .target_language = input.target_language.empty() ? info_.translation().target_language
-                                                         : input.target_language};
+    translation::TranslationSettings settings = translation::SettingsOf(input, info_.translation());
+    settings.frame = FrameOf(input);
+    settings.search = *translation::SearchFor(search_, input.search);  // Validate has checked it
+    settings.max_length_factor = max_length_factor_;
+    settings.min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0));
+    return settings;
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);

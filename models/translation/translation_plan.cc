@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "models/core/text_work.h"
@@ -121,13 +123,28 @@ void TranslationPlan::Suspend() {
   }
 }
 
-absl::Status CheckTexts(const models::TranslateInput& input) {
-  if (input.texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    if (input.texts[i].empty())
+absl::Status CheckTexts(const models::Input& input, const models::ModelInfo& info) {
+  const auto* translate = std::get_if<models::TranslateInput>(&input);
+  if (translate == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info.name, "' translates text; it takes no other input"));
+  }
+  const std::vector<std::string>& texts = translate->texts;
+  if (texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].empty())
       return absl::InvalidArgumentError(absl::StrCat("texts[", i, "]: is empty"));
   }
   return absl::OkStatus();
+}
+
+TranslationSettings SettingsOf(const models::TranslateInput& input,
+                               const models::TranslationInfo& info) {
+  return {.max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+          .source_language =
+              input.source_language.empty() ? info.source_language : input.source_language,
+          .target_language =
+              input.target_language.empty() ? info.target_language : input.target_language};
 }
 
 }  // namespace millrace::translation

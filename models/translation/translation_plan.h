@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/model_info.h"
 #include "models/core/request.h"
 #include "models/translation/markup/number_format.h"
 #include "models/translation/markup/source_sentences.h"
@@ -105,7 +106,13 @@ class TranslationPlan final : public models::RequestState {
 // Returns the work of a request: about the bytes to translate, times the beam size. Linear time.
 double EstimateWork(const models::TranslateInput& input);
 
-// Returns INVALID_ARGUMENT if there are no texts, or if a text, which it names, is empty.
-absl::Status CheckTexts(const models::TranslateInput& input);
+// Returns INVALID_ARGUMENT if the input is no translation, if it has no texts, or if a text, which
+// it names, is empty.
+absl::Status CheckTexts(const models::Input& input, const models::ModelInfo& info);
+
+// Returns the settings that every model takes from a request; the languages are the model's own
+// where the request names none.
+TranslationSettings SettingsOf(const models::TranslateInput& input,
+                               const models::TranslationInfo& info);
 
 }  // namespace millrace::translation

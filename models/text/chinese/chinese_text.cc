@@ -6,10 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "models/core/strings.h"
 #include "models/text/folded_text.h"
 #include "models/text/foreign_script.h"
-#include "models/text/text_place.h"
+#include "models/text/read_letters.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -18,16 +17,9 @@ namespace {
 constexpr std::u32string_view kChineseDigits = U"零一二三四五六七八九";
 constexpr size_t kMaxCardinalDigits = 16;
 
-absl::Status CheckChineseCharacter(std::string_view source, size_t at, const CodePoint& point) {
-  const char32_t c = point.value;
-  if (c == 0xFFFD && source.substr(at, point.bytes) != "\xEF\xBF\xBD")
-    return InvalidAt("text: ", at, " is not UTF-8");
-  if (c < 0x80 || IsChineseCharacter(c) || c == U'〇' || !IsLetter(c)) return absl::OkStatus();
-  const std::string_view script = ForeignScript(c);
-  if (script.empty() || script == "Chinese characters") return absl::OkStatus();
-  return InvalidAt(StrCat("text: the character '", source.substr(at, point.bytes), "' at "), at,
-                   StrCat(" is ", script, ", which is not read in Chinese"));
-}
+constexpr ReadLetters kChinese = {
+    [](char32_t c) { return IsChineseCharacter(c) || ForeignScript(c) == "Chinese characters"; },
+    ", which is not read in Chinese"};
 
 // Appends four digits or fewer. `inner`: digits stand before them, so that a gap is 零.
 void AppendChineseGroup(unsigned value, bool inner, std::u32string& text) {
@@ -299,14 +291,7 @@ class ChineseNumberWriter {
 
 }  // namespace
 
-absl::Status CheckChinese(std::string_view source) {
-  for (size_t at = 0; at < source.size();) {
-    const CodePoint point = DecodeAt(source, at);
-    if (absl::Status status = CheckChineseCharacter(source, at, point); !status.ok()) return status;
-    at += point.bytes;
-  }
-  return absl::OkStatus();
-}
+absl::Status CheckChinese(std::string_view source) { return CheckCharacters(source, kChinese); }
 
 absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
   if (absl::Status status = CheckChinese(source); !status.ok()) return status;

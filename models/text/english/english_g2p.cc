@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "models/text/ascii.h"
 #include "models/text/english/heteronyms.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"
@@ -46,17 +45,6 @@ void DropStress(std::string& phonemes) {
     const size_t found = phonemes.find(mark);
     if (found != std::string::npos) phonemes.erase(found, mark.size());
   }
-}
-
-bool IsAllCapitals(std::span<const SpokenWord> words) {
-  size_t capitals = 0;
-  for (const SpokenWord& word : words) {
-    for (const char c : word.text) {
-      if (IsAsciiLower(c)) return false;
-    }
-    if (word.text.size() > 1) ++capitals;
-  }
-  return capitals > 1;
 }
 
 bool IsBlankEnd(std::string_view text, bool front) {
@@ -156,7 +144,7 @@ absl::StatusOr<std::vector<PhonemeToken>> EnglishG2p::Phonemize(std::string_view
 std::vector<EnglishG2p::Work> EnglishG2p::PronounceAlone(
     std::span<const SpokenWord> words, std::span<const std::string_view> given) const {
   const auto user_words = options_.user_lexicon ? options_.user_lexicon->Current() : nullptr;
-  const bool all_capitals = IsAllCapitals(words);
+  const bool all_capitals = IsShouted(words);
   std::vector<Work> work(words.size());
   std::string before;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -211,7 +199,7 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
 
 void EnglishG2p::PronounceInContext(std::span<const SpokenWord> words,
                                     std::vector<Work>& work) const {
-  const bool all_capitals = IsAllCapitals(words);
+  const bool all_capitals = IsShouted(words);
   std::optional<bool> vowel_follows;
   for (size_t i = words.size(); i-- > 0;) {
     // "[Kokoro](/.../)'s": its sound comes from the word before.

@@ -117,18 +117,6 @@ bool StaysCapital(std::string_view word) {
   return std::ranges::binary_search(kWords, word);
 }
 
-// Returns true if a sentence is written in capitals.
-bool IsShouted(std::span<const SpokenWord> words) {
-  size_t capitals = 0;
-  for (const SpokenWord& word : words) {
-    for (const char c : word.text) {
-      if (IsAsciiLower(c)) return false;
-    }
-    if (word.text.size() > 1) ++capitals;
-  }
-  return capitals > 1;
-}
-
 // Returns the text that espeak-ng is given for words[at]. shouted: the sentence is in capitals.
 std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_view source,
                     EnglishDialect dialect, bool shouted) {

@@ -759,4 +759,15 @@ std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t 
   return words;
 }
 
+bool IsShouted(std::span<const SpokenWord> words) {
+  size_t capitals = 0;
+  for (const SpokenWord& word : words) {
+    for (const char c : word.text) {
+      if (IsAsciiLower(c)) return false;
+    }
+    if (word.text.size() > 1) ++capitals;
+  }
+  return capitals > 1;
+}
+
 }  // namespace millrace::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +46,8 @@ class TextNormalizer {
   const EnglishDialect dialect_;
   const NumberReader numbers_;
 };
+
+// Returns true if a sentence is written in capitals.
+bool IsShouted(std::span<const SpokenWord> words);
 
 }  // namespace millrace::models

@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "models/core/strings.h"
-#include "models/text/foreign_script.h"
 #include "models/text/japanese/counters.h"
-#include "models/text/text_place.h"
+#include "models/text/read_letters.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -46,17 +44,8 @@ bool IsNormal(char32_t c) {
 
 bool IsLatinLetter(char32_t c) { return IsBetween(c, 'A', 'Z') || IsBetween(c, 'a', 'z'); }
 
-absl::Status CheckCharacter(std::string_view source, size_t at, const CodePoint& point) {
-  const char32_t c = point.value;
-  if (c == 0xFFFD && source.substr(at, point.bytes) != "\xEF\xBF\xBD")
-    return InvalidAt("text: ", at, " is not UTF-8");
-  if (c < 0x80 || IsKanjiCharacter(c) || IsAnyKana(c) || !IsLetter(c)) return absl::OkStatus();
-  const std::string_view script = ForeignScript(c);
-  if (script.empty()) return absl::OkStatus();
-  return InvalidAt(
-      StrCat("text: the character '", source.substr(at, point.bytes), "' at "), at,
-      StrCat(" is ", script, ", which is not read in Japanese; write it in kanji or kana"));
-}
+constexpr ReadLetters kJapanese = {[](char32_t c) { return IsKanjiCharacter(c) || IsAnyKana(c); },
+                                   ", which is not read in Japanese; write it in kanji or kana"};
 
 struct Placed {
   std::u32string text;
@@ -105,7 +94,8 @@ absl::StatusOr<Placed> Normalized(std::string_view source) {
   Placed placed;
   for (size_t at = 0; at < source.size();) {
     const CodePoint point = DecodeAt(source, at);
-    if (absl::Status status = CheckCharacter(source, at, point); !status.ok()) return status;
+    if (absl::Status status = CheckCharacter(source, at, point, kJapanese); !status.ok())
+      return status;
     const size_t begin = at;
     at += point.bytes;
     const char32_t c = WithoutAinu(point.value);
@@ -532,14 +522,7 @@ class NumberWriter {
 
 }  // namespace
 
-absl::Status CheckJapanese(std::string_view source) {
-  for (size_t at = 0; at < source.size();) {
-    const CodePoint point = DecodeAt(source, at);
-    if (absl::Status status = CheckCharacter(source, at, point); !status.ok()) return status;
-    at += point.bytes;
-  }
-  return absl::OkStatus();
-}
+absl::Status CheckJapanese(std::string_view source) { return CheckCharacters(source, kJapanese); }
 
 absl::StatusOr<PreparedText> PrepareJapanese(std::string_view source) {
   auto placed = Normalized(source);
