@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/core/model.h"
 #include "models/core/model_info.h"
 #include "models/core/shape_policy.h"
@@ -82,6 +83,7 @@ struct LoadContext {
   ShapePolicy shapes = ShapePolicy::kExact;
   size_t max_batch = 0;  // set by the operator; 0: not set
   ModelCaches caches = {};
+  EspeakOptions espeak = {};
 };
 
 // Loads models of a kind.

@@ -111,11 +111,9 @@ class RefusedTexts final : public TextToPhonemes {
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEspeak(const TextToPhonemesOptions& options,
                                                            const models::EspeakLanguage& language) {
-  auto g2p = models::EspeakG2p::Create({.program = options.espeak_program,
+  auto g2p = models::EspeakG2p::Create({.espeak = options.espeak,
                                         .voice = std::string(language.voice),
-                                        .vocabulary = models::PhonemeVocabulary(options.symbols),
-                                        .max_processes = options.max_espeak_processes,
-                                        .timeout = options.espeak_timeout});
+                                        .vocabulary = models::PhonemeVocabulary(options.symbols)});
   if (!g2p.ok()) return g2p.status();
   return std::make_unique<EspeakToPhonemes>(*std::move(g2p));
 }
@@ -130,10 +128,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
   }
   models::EnglishG2p::Options parts;
   parts.vocabulary = models::PhonemeVocabulary(options.symbols);
-  auto espeak = models::EspeakFallback::Create({.program = options.espeak_program,
-                                                .dialect = dialect,
-                                                .max_processes = options.max_espeak_processes,
-                                                .timeout = options.espeak_timeout});
+  auto espeak = models::EspeakFallback::Create({.espeak = options.espeak, .dialect = dialect});
   if (!espeak.ok()) return espeak.status();
   parts.fallback = std::make_shared<models::CachedFallback>(*std::move(espeak));
   if (!options.user_lexicon_file.empty()) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/text/phoneme_text.h"
 
 namespace millrace::speech {
@@ -35,10 +34,8 @@ struct TextToPhonemesOptions {
   std::filesystem::path user_lexicon_file;    // the operator's English words; empty: none
   std::filesystem::path japanese_words_file;  // words that are spoken as one; empty: none
   std::filesystem::path chinese_lexicon_file;
-  std::vector<std::string> symbols;          // the phonemes that a pronunciation in a text may use
-  std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
-  size_t max_espeak_processes = 4;
-  std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
+  std::vector<std::string> symbols;  // the phonemes that a pronunciation in a text may use
+  models::EspeakOptions espeak = {};
 };
 
 // Makes the front end of the language: for en-US and en-GB the lexicon, with espeak-ng for words

@@ -33,6 +33,16 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
                    "brew install espeak-ng)"));
 }
 
+absl::StatusOr<std::unique_ptr<EspeakPool>> EspeakPool::Create(const EspeakOptions& options,
+                                                               std::string voice, std::string tie) {
+  auto program = FindEspeak(options.program);
+  if (!program.ok()) return program.status();
+  return std::make_unique<EspeakPool>(
+      Options{.process = {*std::move(program), std::move(voice), std::move(tie)},
+              .max_processes = options.max_processes,
+              .timeout = options.timeout});
+}
+
 absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const std::string> lines) {
   const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
   auto idle = Acquire(deadline);

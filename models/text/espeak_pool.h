@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/text/espeak_process.h"
 #include "mps_runtime/base/mutex.h"
 
@@ -32,6 +33,12 @@ class EspeakPool {
   };
 
   explicit EspeakPool(Options options) : options_(std::move(options)) {}
+
+  // Makes a pool that speaks with espeak-ng's voice; see EspeakProcess::Options. The error is
+  // FindEspeak's.
+  static absl::StatusOr<std::unique_ptr<EspeakPool>> Create(const EspeakOptions& options,
+                                                            std::string voice,
+                                                            std::string tie = {});
 
   // Like EspeakProcess::Translate, but returns Unavailable for a text that ends the process each
   // time.

@@ -15,18 +15,13 @@
 namespace millrace::models {
 
 absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& options) {
-  auto program = FindEspeak(options.program);
-  if (!program.ok()) return program.status();
-  EspeakPool::Options pool;
-  pool.process = {*std::move(program), options.voice};
-  pool.max_processes = options.max_processes;
-  pool.timeout = options.timeout;
-  auto phonemizer =
-      std::unique_ptr<Phonemizer>(new Phonemizer(std::make_unique<EspeakPool>(std::move(pool))));
+  auto pool = EspeakPool::Create(options.espeak, options.voice);
+  if (!pool.ok()) return pool.status();
+  auto phonemizer = std::unique_ptr<Phonemizer>(new Phonemizer(*std::move(pool)));
   const auto answer = phonemizer->Phonemize("1");
   if (!answer.ok() || answer->empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(options.program, " cannot speak with the voice '", options.voice, "'",
+        absl::StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
                      answer.ok() ? "" : absl::StrCat(": ", answer.status().message()),
                      "; `espeak-ng --voices` lists what it knows"));
   }

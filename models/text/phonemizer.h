@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/text/phoneme_text.h"
 
 namespace millrace::models {
@@ -28,10 +28,8 @@ struct PartToSpeak {
 class Phonemizer {
  public:
   struct Options {
-    std::string program = "espeak-ng";  // a name to find in PATH, or a path
-    std::string voice;                  // espeak-ng's name, such as "en-us"
-    size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // for one sentence
+    EspeakOptions espeak = {};
+    std::string voice;  // espeak-ng's name, such as "en-us"
   };
 
   // Starts one process and tests it. Returns FailedPrecondition when the program is missing, and

@@ -87,14 +87,11 @@ std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect) {
 }
 
 absl::StatusOr<std::unique_ptr<EspeakFallback>> EspeakFallback::Create(const Options& options) {
-  auto program = FindEspeak(options.program);
-  if (!program.ok()) return program.status();
-  EspeakPool::Options pool;
-  pool.process = {*std::move(program), options.dialect == EnglishDialect::kUs ? "en-us" : "en-gb"};
-  pool.max_processes = options.max_processes;
-  pool.timeout = options.timeout;
-  auto fallback = std::unique_ptr<EspeakFallback>(
-      new EspeakFallback(options.dialect, std::make_unique<EspeakPool>(std::move(pool))));
+  auto pool = EspeakPool::Create(options.espeak,
+                                 options.dialect == EnglishDialect::kUs ? "en-us" : "en-gb");
+  if (!pool.ok()) return pool.status();
+  auto fallback =
+      std::unique_ptr<EspeakFallback>(new EspeakFallback(options.dialect, *std::move(pool)));
   const std::array<std::string, 1> trial = {"hello"};
   if (const auto answer = fallback->Phonemize(trial); !answer.ok()) return answer.status();
   return fallback;

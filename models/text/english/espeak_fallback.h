@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/text/english/dialect.h"
 #include "models/text/english/word_fallback.h"
 
@@ -21,10 +21,8 @@ class EspeakPool;
 class EspeakFallback final : public WordFallback {
  public:
   struct Options {
-    std::string program = "espeak-ng";  // a name to find in PATH, or a path
+    EspeakOptions espeak = {};
     EnglishDialect dialect = EnglishDialect::kUs;
-    size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // for one call
   };
 
   // Tests espeak-ng with one word. Returns FailedPrecondition when the program is missing, else the

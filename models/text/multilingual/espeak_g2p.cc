@@ -93,18 +93,14 @@ bool AddAnswers(PlainText plain, Dialogue& dialogue, PhonemeText& text) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EspeakG2p>> EspeakG2p::Create(Options options) {
-  auto program = FindEspeak(options.program);
-  if (!program.ok()) return program.status();
-  EspeakPool::Options pool;
-  pool.process = {*std::move(program), options.voice, std::string(kIpaTie)};
-  pool.max_processes = options.max_processes;
-  pool.timeout = options.timeout;
-  auto g2p = std::unique_ptr<EspeakG2p>(
-      new EspeakG2p(std::move(options.vocabulary), std::make_unique<EspeakPool>(std::move(pool))));
+  auto pool = EspeakPool::Create(options.espeak, options.voice, std::string(kIpaTie));
+  if (!pool.ok()) return pool.status();
+  auto g2p =
+      std::unique_ptr<EspeakG2p>(new EspeakG2p(std::move(options.vocabulary), *std::move(pool)));
   const auto answer = g2p->Phonemize("1", false);
   if (!answer.ok() || answer->phonemes.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.program, " cannot speak with the voice '", options.voice, "'",
+        absl::StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
                      answer.ok() ? "" : absl::StrCat(": ", answer.status().message()),
                      "; `espeak-ng --voices` lists what it knows"));
   }

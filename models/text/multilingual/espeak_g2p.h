@@ -1,12 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "models/core/espeak_options.h"
 #include "models/text/phoneme_text.h"
 #include "models/text/phoneme_vocabulary.h"
 
@@ -21,11 +21,9 @@ class EspeakPool;
 class EspeakG2p {
  public:
   struct Options {
-    std::string program = "espeak-ng";  // a name to find in PATH, or a path
-    std::string voice;                  // espeak-ng's name, such as "fr-fr"
-    PhonemeVocabulary vocabulary;       // for pronunciations in the text
-    size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // for one sentence
+    EspeakOptions espeak = {};
+    std::string voice;             // espeak-ng's name, such as "fr-fr"
+    PhonemeVocabulary vocabulary;  // for pronunciations in the text
   };
 
   // Tests espeak-ng with one word. Returns FailedPrecondition, naming what to install, when the

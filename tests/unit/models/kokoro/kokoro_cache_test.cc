@@ -18,11 +18,12 @@ class KokoroCacheTest : public KokoroFixture {
  protected:
   // Loads the voice without a cache and with one.
   void LoadBoth() {
+    context_.caches.speech = nullptr;
     plain_ = Load();
     cached_ = LoadWithCache();
   }
   std::unique_ptr<models::Model> LoadWithCache() {
-    cache_ = speech_.MakeForModel();
+    context_.caches.speech = &speech_;
     auto model = TryLoadAgain();
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
@@ -37,7 +38,7 @@ class KokoroCacheTest : public KokoroFixture {
 
 TEST_F(KokoroCacheTest, AHitIsWhatTheVoiceWouldSay) {
   for (const auto shapes : {models::ShapePolicy::kExact, models::ShapePolicy::kPadded}) {
-    shapes_ = shapes;
+    context_.shapes = shapes;
     LoadBoth();
     const uint64_t before = hits();
     for (const bool streamed : {false, true}) {
@@ -105,7 +106,7 @@ TEST_F(KokoroCacheTest, TheSentencesOfATextThatAreKnownAreReused) {
 
 TEST_F(KokoroCacheTest, WhatIsCancelledIsNotKept) {
   for (const auto shapes : {models::ShapePolicy::kExact, models::ShapePolicy::kPadded}) {
-    shapes_ = shapes;
+    context_.shapes = shapes;
     LoadBoth();
     speech::Collector sink;
     models::FakeWorkerContext context;
@@ -121,7 +122,7 @@ TEST_F(KokoroCacheTest, WhatIsCancelledIsNotKept) {
 }
 
 TEST_F(KokoroCacheTest, AWarmUpRuns) {
-  shapes_ = models::ShapePolicy::kFew;
+  context_.shapes = models::ShapePolicy::kFew;
   LoadBoth();
   for (const models::Input& input : cached_->WarmupInputs())
     EXPECT_FALSE(std::get<models::SynthesizeInput>(input).use_cache);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/core/request.h"
-#include "models/kokoro/kokoro_model.h"
+#include "models/kokoro/kokoro_kind.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/speech/speak.h"
 
@@ -29,12 +29,12 @@ std::unique_ptr<models::Model> Load() {
   const std::filesystem::path folder =
       std::filesystem::path(models != nullptr ? models : MILLRACE_SOURCE_DIR "/var/models") /
       "kokoro-82m/1";
-  KokoroOptions options;
-  options.weights_file = folder / "model.safetensors";
-  options.config_file = folder / "kokoro.json";
-  options.lexicon_file = folder / "english.lexicon";
-  options.language = "en-US";
-  auto model = KokoroModel::Load(options, {});
+  KokoroConfig config;
+  config.file = "model.safetensors";
+  config.config_file = "kokoro.json";
+  config.lexicon_file = "english.lexicon";
+  config.language = "en-US";
+  auto model = kLoader.load(config, {.folder = folder}, {});
   EXPECT_TRUE(model.ok()) << model.status();
   return model.ok() ? *std::move(model) : nullptr;
 }

@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/kokoro/kokoro_model.h"
+#include "models/core/model_kind.h"
+#include "models/kokoro/kokoro_kind.h"
+#include "models/speech/speech_cache.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 #include "tests/unit/models/speech/speak.h"
@@ -29,22 +30,18 @@ class KokoroFixture : public ::testing::Test {
   }
   absl::StatusOr<std::unique_ptr<models::Model>> TryLoadAgain(
       const std::string& voice = "", const std::string& language = "en-US") {
-    KokoroOptions options;
-    options.weights_file = folder_.path() / "model.safetensors";
-    options.config_file = folder_.path() / "kokoro.json";
     std::ofstream(folder_.path() / "lexicon", std::ios::binary)
         << testing::LexiconBytes({{"one", "gwˈʌn"}, {"two", "gtˈu"}}, language == "en-GB" ? 1 : 0);
-    options.lexicon_file = folder_.path() / "lexicon";
-    options.chinese_lexicon_file = chinese_lexicon_;
-    options.language = language;
-    options.voice = voice;
-    options.espeak_program = espeak_program_;
-    options.espeak_timeout = std::chrono::seconds(30);
-    options.shapes = shapes_;
-    options.cache = cache_;
+    config_.file = "model.safetensors";
+    config_.config_file = "kokoro.json";
+    config_.lexicon_file = "lexicon";
+    config_.language = language;
+    config_.voice = voice;
+    context_.folder = folder_.path();
+    context_.espeak.timeout = std::chrono::seconds(30);
     models::ModelInfo info;
     info.name = "tiny";
-    return KokoroModel::Load(options, info);
+    return kLoader.load(config_, context_, std::move(info));
   }
   std::unique_ptr<models::Model> Load(const TinyKokoro& shape = {}, const std::string& voice = "") {
     auto model = TryLoad(shape, voice);
@@ -53,10 +50,8 @@ class KokoroFixture : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  models::ShapePolicy shapes_ = models::ShapePolicy::kExact;  // kPadded: as on an accelerator
-  speech::SpeechCache::ForModel cache_;
-  std::filesystem::path chinese_lexicon_;  // empty: none
-  std::string espeak_program_ = "espeak-ng";
+  KokoroConfig config_;
+  models::LoadContext context_;  // shapes that are not kExact: as on an accelerator
 };
 
 }  // namespace millrace::kokoro

@@ -1,7 +1,5 @@
 // The model as the server uses it, on small random weights, with the real espeak-ng.
 
-#include "models/kokoro/kokoro_model.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +38,7 @@ TEST_F(KokoroModelTest, AVoiceThatEspeakLacksCostsItsLanguageAlone) {
                             "case \"$*\" in *fr-fr*) echo 'no dictionary' >&2; exit 1;; esac\n"
                             "exec espeak-ng \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  espeak_program_ = program.string();
+  context_.espeak.program = program.string();
   const auto model = Load();
   EXPECT_EQ(model->info().speech().languages,
             (std::vector<std::string>{"en-US", "ja", "es", "hi", "it", "pt-BR"}));
@@ -61,7 +59,7 @@ TEST_F(KokoroModelTest, AVoiceThatEspeakLacksCostsItsLanguageAlone) {
 }
 
 TEST_F(KokoroModelTest, AModelWhoseOwnLanguageEspeakLacksIsNotLoaded) {
-  espeak_program_ = "no-such-espeak";
+  context_.espeak.program = "no-such-espeak";
   EXPECT_EQ(TryLoad().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
@@ -142,9 +140,10 @@ TEST_F(KokoroModelTest, ARequestNamesItsLanguage) {
 }
 
 TEST_F(KokoroModelTest, SpeaksChineseWithALexiconOfIt) {
-  chinese_lexicon_ = folder_.path() / "chinese.lexicon";
-  std::ofstream(chinese_lexicon_) << "[total]\n9\n[words]\n一\t4\tyi1\n米\t5\tmi3\n"
-                                  << "[syllables]\nmi3\tmi\nyi1\ti\n";
+  config_.chinese_lexicon_file = "chinese.lexicon";
+  std::ofstream(folder_.path() / "chinese.lexicon")
+      << "[total]\n9\n[words]\n一\t4\tyi1\n米\t5\tmi3\n"
+      << "[syllables]\nmi3\tmi\nyi1\ti\n";
   const auto model = Load();
   EXPECT_EQ(model->info().speech().languages,
             (std::vector<std::string>{"en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR", "zh"}));
@@ -341,9 +340,9 @@ TEST_F(KokoroModelTest, TheWarmUpSpeaksManyLengthsWhereShapesAreFew) {
     }
     return samples.size();
   };
-  shapes_ = models::ShapePolicy::kPadded;
+  context_.shapes = models::ShapePolicy::kPadded;
   EXPECT_EQ(lengths(), 1U);
-  shapes_ = models::ShapePolicy::kFew;
+  context_.shapes = models::ShapePolicy::kFew;
   EXPECT_GE(lengths(), 10U);
   EXPECT_LE(lengths(), 50U);
 }

@@ -53,7 +53,7 @@ Ended SpeakTogether(const models::Model& model,
 }
 
 TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
-  shapes_ = models::ShapePolicy::kPadded;
+  context_.shapes = models::ShapePolicy::kPadded;
   const auto model = Load({.durations = 12});
   std::vector<models::SynthesizeInput> inputs;
   for (const char* text : {"Hello there.", "One, two, three. Four!", "Hello there.", "Hi.",
@@ -78,7 +78,7 @@ TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
 }
 
 TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
-  shapes_ = models::ShapePolicy::kPadded;
+  context_.shapes = models::ShapePolicy::kPadded;
   const auto model = Load();
   models::FakeWorkerContext context;
   speech::Collector cancelled, heard;
@@ -97,7 +97,7 @@ TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
 }
 
 TEST_F(KokoroTogetherTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
-  shapes_ = models::ShapePolicy::kPadded;
+  context_.shapes = models::ShapePolicy::kPadded;
   // Every phoneme lasts 2500 frames of 32 samples, 3.3 seconds; four characters are not cut.
   const auto model =
       Load({.durations = 2500, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});

@@ -39,7 +39,7 @@ TEST(MisakiFromEspeakTest, ForeignSoundsAndRemarksAreReplacedOrLeftOut) {
 #ifdef MILLRACE_HAS_ESPEAK
 TEST(EspeakFallbackTest, SpeaksUnknownWordsInOneCall) {
   EspeakFallback::Options options;
-  options.timeout = std::chrono::seconds(30);
+  options.espeak.timeout = std::chrono::seconds(30);
   const auto fallback = EspeakFallback::Create(options);
   ASSERT_TRUE(fallback.ok()) << fallback.status();
   const std::vector<std::string> words = {"blockchain", "toothbrush", "zorp"};
@@ -60,7 +60,7 @@ TEST(EspeakFallbackTest, WordsOfAnyLettersGetAnAnswerEach) {
 
 TEST(EspeakFallbackTest, AMissingProgramIsNamed) {
   EspeakFallback::Options options;
-  options.program = "no-such-espeak";
+  options.espeak.program = "no-such-espeak";
   const auto fallback = EspeakFallback::Create(options);
   EXPECT_EQ(fallback.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(fallback.status().message().find("no-such-espeak"), std::string::npos);

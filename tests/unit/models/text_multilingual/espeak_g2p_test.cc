@@ -9,9 +9,9 @@ namespace {
 
 EspeakG2p::Options Fake() {
   EspeakG2p::Options options;
-  options.program = MILLRACE_FAKE_ESPEAK;
+  options.espeak.program = MILLRACE_FAKE_ESPEAK;
   options.voice = "es";
-  options.timeout = std::chrono::seconds(30);
+  options.espeak.timeout = std::chrono::seconds(30);
   return options;
 }
 
@@ -89,13 +89,13 @@ TEST(EspeakG2pTest, ATextTooLongForOneLineIsAskedInSeveral) {
 
 TEST(EspeakG2pTest, WhatIsMissingIsNamed) {
   EspeakG2p::Options options = Fake();
-  options.program = "/nowhere/espeak-ng";
+  options.espeak.program = "/nowhere/espeak-ng";
   const absl::Status program = EspeakG2p::Create(options).status();
   EXPECT_EQ(program.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(program.message().find("/nowhere/espeak-ng was not found; install"), std::string::npos)
       << program;
   // A program that knows no voice ends at once.
-  options.program = "/bin/false";
+  options.espeak.program = "/bin/false";
   const absl::Status voice = EspeakG2p::Create(options).status();
   EXPECT_EQ(voice.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(voice.message().find("cannot speak with the voice 'es'"), std::string::npos) << voice;

@@ -23,9 +23,9 @@ const EspeakG2p& G2p(const std::string& tag) {
   std::unique_ptr<EspeakG2p>& g2p = all[tag];
   if (g2p == nullptr) {
     EspeakG2p::Options options;
-    options.program = MILLRACE_ESPEAK;
+    options.espeak.program = MILLRACE_ESPEAK;
     options.voice = FindEspeakLanguage(tag)->voice;
-    options.timeout = std::chrono::seconds(30);
+    options.espeak.timeout = std::chrono::seconds(30);
     g2p = *EspeakG2p::Create(options);
   }
   return *g2p;

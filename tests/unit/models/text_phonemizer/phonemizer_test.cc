@@ -14,7 +14,7 @@ namespace {
 std::unique_ptr<Phonemizer> Make(const char* voice = "en-us") {
   Phonemizer::Options options;
   options.voice = voice;
-  options.timeout = std::chrono::seconds(30);
+  options.espeak.timeout = std::chrono::seconds(30);
   auto phonemizer = Phonemizer::Create(options);
   EXPECT_TRUE(phonemizer.ok()) << phonemizer.status();
   return *std::move(phonemizer);

@@ -1,17 +1,23 @@
 // A kind of speech model in a file of its own: each letter of a text is a beep.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <memory>
 #include <numbers>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "models/config/config_section.h"
 #include "models/core/model_kind.h"
-#include "tests/unit/models/toy_kinds/one_step.h"
+#include "models/speech/speech_model.h"
+#include "models/speech/speech_reader.h"
+#include "models/speech/speech_state.h"
+#include "models/speech/voice.h"
+#include "models/speech/voice_mix.h"
 #include "tests/unit/models/toy_kinds/toy.pb.h"
 
 namespace millrace::toy_speech {
@@ -23,7 +29,7 @@ extern const models::ModelLoader kLoader;
 namespace {
 
 constexpr int kSampleRate = 8000;
-constexpr size_t kSamplesPerLetter = 80;
+constexpr int64_t kSamplesPerLetter = 80;
 
 class Config final : public models::KindConfig {
  public:
@@ -37,39 +43,52 @@ class Config final : public models::KindConfig {
   std::string voice;
 };
 
-class Model final : public models::Model {
+// Letters are the phonemes of the voice.
+class Reader final : public speech::SpeechReader {
  public:
-  Model(models::ModelInfo info, double pitch) : info_(std::move(info)), pitch_(pitch) {}
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 std::string_view /*language*/,
+                                                 bool /*with_words*/) const override {
+    return models::PhonemeText{std::string(sentence), {}};
+  }
+  std::string FromIpa(std::string_view ipa) const override { return std::string(ipa); }
+  speech::PhonemeIds ToIds(std::string_view phonemes) const override {
+    speech::PhonemeIds ids;
+    for (size_t i = 0; i < phonemes.size(); ++i) {
+      ids.ids.push_back(phonemes[i]);
+      ids.symbols.push_back({i, i + 1, i, i + 1});
+    }
+    return ids;
+  }
+  std::string Symbols() const override { return "a b c"; }
+  size_t max_symbols() const override { return 1000; }
+};
 
-  const models::ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const models::Input& input) const override {
-    if (std::holds_alternative<models::SynthesizeInput>(input)) return absl::OkStatus();
-    return absl::InvalidArgumentError("not a text to speak");
+class Beeps final : public speech::Voice {
+ public:
+  Beeps(models::ModelInfo info, double pitch)
+      : Voice(std::move(info), {.samples_per_frame = kSamplesPerLetter}), pitch_(pitch) {}
+
+  const speech::SpeechReader& reader() const override { return reader_; }
+  absl::StatusOr<std::vector<speech::VoiceShare>> SharesOf(std::string_view voice) const override {
+    return speech::ParseVoiceMix(voice, info().speech().voices);
   }
-  std::unique_ptr<models::Batch> Prepare(
-      std::span<models::Request* const> requests) const override {
-    return std::make_unique<toy::OneStep>(
-        requests, [this](const models::Input& input) -> models::Output { return Speak(input); });
-  }
-  std::vector<models::Input> WarmupInputs() const override {
-    models::SynthesizeInput input;
-    input.text = "a";
-    return {input};
+  Spoken SpeakAlone(models::Request& request, runtime::WorkerContext& /*context*/) const override {
+    speech::SpeechState& state = speech::StateOf(request);
+    std::vector<int64_t> frames(state.plan.ids().size(), 1);
+    const absl::StatusOr<bool> begun = state.BeginUnit(frames);
+    if (!begun.ok()) return begun.status();
+    if (!*begun) return std::nullopt;
+    std::vector<float> samples;
+    for (int64_t i = 0; i < state.frames() * kSamplesPerLetter; ++i) {
+      const double turns = pitch_ * static_cast<double>(i) / kSampleRate;
+      samples.push_back(static_cast<float>(std::sin(2 * std::numbers::pi * turns)));
+    }
+    return samples;
   }
 
  private:
-  models::SynthesizeOutput Speak(const models::Input& input) const {
-    models::SynthesizeOutput output;
-    output.sample_rate = kSampleRate;
-    output.text = std::get<models::SynthesizeInput>(input).text;
-    for (size_t i = 0; i < output.text.size() * kSamplesPerLetter; ++i) {
-      const double turns = pitch_ * static_cast<double>(i) / kSampleRate;
-      output.samples.push_back(static_cast<float>(std::sin(2 * std::numbers::pi * turns)));
-    }
-    return output;
-  }
-
-  const models::ModelInfo info_;
+  const Reader reader_;
   const double pitch_;
 };
 
@@ -92,7 +111,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   if (!(std::ifstream(context.folder / config.file) >> pitch))
     return absl::FailedPreconditionError("the file holds no pitch");
   info.speech().sample_rate = kSampleRate;
-  return std::make_unique<Model>(std::move(info), pitch);
+  return speech::MakeSpeechModel(std::make_unique<Beeps>(std::move(info), pitch), /*pauses=*/{},
+                                 context);
 }
 
 }  // namespace

@@ -12,13 +12,10 @@
 #include <vector>
 
 #include "models/speech/speech_cache.h"
-#include "models/vits/vits_model.h"
 #include "tests/fakes/fake_worker_context.h"
-#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/speech/same_speech.h"
 #include "tests/unit/models/speech/speak.h"
-#include "tests/unit/models/vits/tiny_vits.h"
-#include "tests/unit/models/vits/vits_options.h"
+#include "tests/unit/models/vits/vits_fixture.h"
 
 namespace millrace::vits {
 namespace {
@@ -26,26 +23,24 @@ namespace {
 constexpr char kLongSentence[] =
     "The first words of a long sentence are heard while the rest of it is still being made.";
 
-class VitsCacheTest : public ::testing::Test {
+class VitsCacheTest : public VitsFixture {
  protected:
   void SetUp() override { Write({.speakers = 2}); }
 
   void Write(const TinyVits& shape) {
     WriteTinyVits(folder_.path(), shape);
-    plain_ = Load({});
-    cached_ = Load(cache_.MakeForModel());
+    plain_ = LoadWith(nullptr);
+    cached_ = LoadWith(&cache_);
   }
-  std::unique_ptr<models::Model> Load(const speech::SpeechCache::ForModel& cache) {
-    VitsOptions options = OptionsFor(folder_.path());
-    options.cache = cache;
-    auto model = VitsModel::Load(options, {});
+  std::unique_ptr<models::Model> LoadWith(speech::SpeechCache* cache) {
+    context_.caches.speech = cache;
+    auto model = TryLoad();
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
   }
   uint64_t hits() const { return cache_.stats().hits; }
   size_t entries() const { return cache_.stats().entries; }
 
-  const testing::TemporaryFolder folder_;
   speech::SpeechCache cache_{uint64_t{64} << 20};
   std::unique_ptr<models::Model> plain_;   // without a cache
   std::unique_ptr<models::Model> cached_;  // the same voice with one
@@ -130,7 +125,7 @@ TEST_F(VitsCacheTest, PausesAndLevelsAreSetBehindTheCache) {
 TEST_F(VitsCacheTest, AModelThatIsLoadedAgainBeginsAnew) {
   const models::SynthesizeInput input = speech::Say("Hello there.");
   speech::OutputsOf(*cached_, input);
-  const auto again = Load(cache_.MakeForModel());
+  const auto again = LoadWith(&cache_);
   speech::OutputsOf(*again, input);
   EXPECT_EQ(hits(), 0U);
   speech::OutputsOf(*again, input);

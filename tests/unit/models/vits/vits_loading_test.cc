@@ -7,24 +7,17 @@
 #include <iterator>
 #include <string>
 
-#include "models/vits/vits_model.h"
-#include "tests/fakes/temporary_folder.h"
-#include "tests/unit/models/vits/tiny_vits.h"
-#include "tests/unit/models/vits/vits_options.h"
+#include "tests/unit/models/vits/vits_fixture.h"
 
 namespace millrace::vits {
 namespace {
 
-class VitsLoadingTest : public ::testing::Test {
- protected:
-  const testing::TemporaryFolder folder_;
-};
+using VitsLoadingTest = VitsFixture;
 
 TEST_F(VitsLoadingTest, AMissingEspeakIsFoundWhenLoading) {
   WriteTinyVits(folder_.path(), {});
-  VitsOptions options = OptionsFor(folder_.path());
-  options.espeak_program = "no-such-espeak";
-  const auto model = VitsModel::Load(options, {});
+  context_.espeak.program = "no-such-espeak";
+  const auto model = TryLoad();
   EXPECT_EQ(model.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(model.status().message().find("install the package espeak-ng"), std::string::npos)
       << model.status();
@@ -37,7 +30,7 @@ TEST_F(VitsLoadingTest, DamagedWeightsAreAnErrorThatNamesTheFile) {
   for (const uintmax_t keep : {uintmax_t{0}, uintmax_t{7}, uintmax_t{100}, size / 2, size - 4}) {
     WriteTinyVits(folder_.path(), {});
     std::filesystem::resize_file(file, keep);
-    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    const auto model = TryLoad();
     ASSERT_FALSE(model.ok()) << keep;
     EXPECT_NE(model.status().message().find("model.safetensors"), std::string::npos)
         << model.status();
@@ -53,7 +46,7 @@ TEST_F(VitsLoadingTest, WeightsOfAnotherKindAreRefused) {
   out.write(reinterpret_cast<const char*>(&length), sizeof(length));
   out << json << "0000";
   out.close();
-  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  const auto model = TryLoad();
   ASSERT_FALSE(model.ok());
   EXPECT_NE(model.status().message().find("not the weights of a VITS voice"), std::string::npos)
       << model.status();
@@ -67,7 +60,7 @@ TEST_F(VitsLoadingTest, AMissingTensorIsNamed) {
   const size_t at = bytes.find("dec.ups.1.bias");
   bytes[at] = 'x';
   std::ofstream(file, std::ios::binary) << bytes;
-  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  const auto model = TryLoad();
   ASSERT_FALSE(model.ok());
   EXPECT_NE(model.status().message().find("dec.ups.1.bias"), std::string::npos) << model.status();
 }
@@ -75,7 +68,7 @@ TEST_F(VitsLoadingTest, AMissingTensorIsNamed) {
 TEST_F(VitsLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
   const auto refused = [&](const TinyVits& shape) {
     WriteTinyVits(folder_.path(), shape);
-    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    const auto model = TryLoad();
     EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss);
     return std::string(model.status().message());
   };
@@ -99,7 +92,7 @@ TEST_F(VitsLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
 
 TEST_F(VitsLoadingTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
   WriteTinyVits(folder_.path(), {.symbols = 10});
-  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  const auto model = TryLoad();
   ASSERT_FALSE(model.ok());
   EXPECT_NE(model.status().message().find("the weights know 10 symbols"), std::string::npos)
       << model.status();

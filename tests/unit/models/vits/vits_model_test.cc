@@ -1,7 +1,5 @@
 // The model as the server uses it, on a small random voice, with the real espeak-ng or a false one.
 
-#include "models/vits/vits_model.h"
-
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -14,29 +12,17 @@
 
 #include "models/core/request.h"
 #include "tests/fakes/fake_worker_context.h"
-#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/speech/speak.h"
-#include "tests/unit/models/vits/tiny_vits.h"
-#include "tests/unit/models/vits/vits_options.h"
+#include "tests/unit/models/vits/vits_fixture.h"
 
 namespace millrace::vits {
 namespace {
 
-class VitsModelTest : public ::testing::Test {
+class VitsModelTest : public VitsFixture {
  protected:
-  std::unique_ptr<models::Model> Load(const TinyVits& shape = {},
-                                      const std::string& espeak = "espeak-ng") {
-    WriteTinyVits(folder_.path(), shape);
-    VitsOptions options = OptionsFor(folder_.path());
-    options.espeak_program = espeak;
-    models::ModelInfo info;
-    info.name = "tiny-voice";
-    auto model = VitsModel::Load(options, info);
-    EXPECT_TRUE(model.ok()) << model.status();
-    return *std::move(model);
+  std::unique_ptr<models::Model> Load(const TinyVits& shape = {}) const {
+    return VitsFixture::Load(shape);
   }
-
-  testing::TemporaryFolder folder_;
 };
 
 TEST_F(VitsModelTest, TellsWhatItIs) {
@@ -168,11 +154,8 @@ TEST_F(VitsModelTest, EnglishNumbersAreReadAsWords) {
 
 TEST_F(VitsModelTest, AVoiceHasItsOwnGain) {
   const std::vector<float> quiet = speech::Samples(*Load(), speech::Say("Hello."));
-  VitsOptions options = OptionsFor(folder_.path());
-  options.gain_db = 6.0206F;
-  const auto model = VitsModel::Load(options, {});
-  ASSERT_TRUE(model.ok()) << model.status();
-  const std::vector<float> loud = speech::Samples(**model, speech::Say("Hello."));
+  config_.gain_db = 6.0206F;
+  const std::vector<float> loud = speech::Samples(*Load(), speech::Say("Hello."));
   ASSERT_EQ(loud.size(), quiet.size());
   for (size_t i = 0; i < loud.size(); ++i) {
     ASSERT_LT(std::abs(loud[i]), 1);
@@ -392,7 +375,8 @@ TEST_F(VitsModelTest, SpeakersSoundDifferent) {
 }
 
 TEST_F(VitsModelTest, AFailingEspeakFailsItsRequestAlone) {
-  const auto model = Load({}, MILLRACE_FAKE_ESPEAK);
+  context_.espeak.program = MILLRACE_FAKE_ESPEAK;
+  const auto model = Load();
   speech::Collector bad;
   EXPECT_EQ(speech::SpeakAll(*model, speech::Say("die now"), bad).code(),
             absl::StatusCode::kUnavailable);

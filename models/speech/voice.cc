@@ -1,0 +1,32 @@
+#include "models/speech/voice.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace::speech {
+namespace {
+
+absl::Status RefuseNoise(const char* field, float value, const std::string& model) {
+  if (value < 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; model '",
+                                                 model, "' has no such setting, leave it unset"));
+}
+
+}  // namespace
+
+absl::Status Voice::CheckNoise(const models::SynthesizeInput& input) const {
+  if (absl::Status status = RefuseNoise("noise_scale", input.noise_scale, info_.name); !status.ok())
+    return status;
+  return RefuseNoise("noise_w", input.noise_w, info_.name);
+}
+
+std::vector<Voice::Spoken> Voice::Speak(std::span<models::Request* const> requests,
+                                        runtime::WorkerContext& context) const {
+  std::vector<Spoken> all;
+  all.reserve(requests.size());
+  for (models::Request* request : requests) all.push_back(SpeakAlone(*request, context));
+  return all;
+}
+
+}  // namespace millrace::speech

@@ -1,0 +1,178 @@
+#include "models/vits/vits_voice.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/core/shown.h"
+#include "models/core/strings.h"
+#include "models/speech/noise.h"
+#include "models/speech/speech_plan.h"
+#include "models/speech/speech_state.h"
+#include "models/speech/voice_level.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr float kMaxNoise = 2.0F;
+constexpr uint64_t kDurationStream = 0;  // streams of a sentence's noise
+constexpr uint64_t kLatentStream = 1;
+// These texts take about one second and about five.
+constexpr char kWarmupPhrase[] = "Thank you very much.";
+constexpr char kWarmupSentence[] =
+    "The first sentence that is spoken should not take longer than all the others.";
+constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
+
+speech::VoiceTraits TraitsOf(const VitsVoice::Network& network) {
+  return {.samples_per_frame = network.hop,
+          .max_unit_seconds = 300,
+          .max_id_frames = VitsEncoder::kMaxFrames,
+          // About two seconds. In shorter units the sounds at both ends, which last about as long
+          // at any speed, would make more than 3 % of the time.
+          .stretched_symbols = 32,
+          // Chunks of a streamed unit: a third of a second first, then longer ones up to about four
+          // seconds. Elsewhere the decoder makes a unit at once.
+          .first_chunk_frames = 32,
+          .max_chunk_frames = network.decodes_elsewhere ? 0 : 384,
+          .length_fields = ", speed, noise_w"};
+}
+
+// The decoder's input for a unit, until the decoding has begun.
+struct VitsUnit final : public speech::UnitState {
+  VitsDecoder::Input input;  // refers to noise
+  std::vector<float> noise;
+  std::unique_ptr<VitsDecoder::Decoding> decoding;  // null: not begun
+};
+
+VitsUnit& UnitOf(models::Request& request) {
+  return static_cast<VitsUnit&>(*speech::StateOf(request).unit);
+}
+
+std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t count) {
+  std::vector<float> noise(count);
+  speech::NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
+  return noise;
+}
+
+absl::Status CheckNoiseOf(const char* field, float value) {
+  if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; it is 0..",
+                                                 kMaxNoise, ", or unset for the voice's own"));
+}
+
+}  // namespace
+
+VitsVoice::VitsVoice(models::ModelInfo info, VoiceConfig config, std::vector<Speaker> speakers,
+                     std::unique_ptr<const models::Phonemizer> phonemizer, Network network,
+                     models::ShapePolicy shapes)
+    : Voice(std::move(info), TraitsOf(network)),
+      config_(std::move(config)),
+      speakers_(std::move(speakers)),
+      reader_(config_, std::move(phonemizer)),
+      network_(std::move(network)),
+      shapes_(shapes) {}
+
+absl::StatusOr<std::vector<speech::VoiceShare>> VitsVoice::SharesOf(std::string_view voice) const {
+  if (const Speaker* const speaker = FindSpeaker(speakers_, voice); speaker != nullptr)
+    return std::vector<speech::VoiceShare>{{.voice = static_cast<size_t>(speaker->id)}};
+  return absl::InvalidArgumentError(
+      StrCat("voice: model '", info().name, "' has no voice ", Shown(voice),
+             "; it has: ", absl::StrJoin(info().speech().voices, ", ")));
+}
+
+absl::Status VitsVoice::CheckNoise(const models::SynthesizeInput& input) const {
+  if (absl::Status status = CheckNoiseOf("noise_scale", input.noise_scale); !status.ok())
+    return status;
+  return CheckNoiseOf("noise_w", input.noise_w);
+}
+
+void VitsVoice::AddSettings(const models::SynthesizeInput& input, speech::UnitInput& unit) const {
+  unit.noise_scale = NoiseScale(input);
+  unit.noise_w = NoiseW(input);
+  if (unit.noise_scale > 0 || unit.noise_w > 0) return;
+  // Without noise a unit sounds the same wherever it stands.
+  unit.seed = 0;
+  unit.place = 0;
+}
+
+absl::StatusOr<bool> VitsVoice::PrepareUnit(models::Request& request) const {
+  return network_.decodes_elsewhere ? Encode(request) : true;
+}
+
+absl::StatusOr<bool> VitsVoice::Encode(models::Request& request) const {
+  const at::InferenceMode inference;
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  speech::SpeechState& state = speech::StateOf(request);
+  const speech::SpeechPlan& plan = state.plan;
+  const size_t place = input.first_sentence + plan.spoken();
+  const int64_t speaker = FindSpeaker(speakers_, plan.voice())->id;
+  const std::vector<float> rhythm =
+      MakeNoise(input.seed, place, kDurationStream, 2 * plan.ids().size());
+  VitsEncoder::Output encoded =
+      network_.encoder->Forward(plan.ids(), rhythm, NoiseW(input), config_.length_scale, speaker);
+  // The network rounds each length up, which would be too much for shorter ones, so that it is
+  // BeginUnit which scales them.
+  const absl::StatusOr<bool> begun = state.BeginUnit(encoded.frames);
+  if (!begun.ok() || !*begun) return begun;
+  auto unit = std::make_unique<VitsUnit>();
+  unit->noise = MakeNoise(input.seed, place, kLatentStream,
+                          static_cast<size_t>(state.frames() * network_.encoder->latent()));
+  unit->input.statistics = std::move(encoded.statistics);
+  unit->input.frames = std::move(encoded.frames);
+  unit->input.noise = unit->noise;
+  unit->input.noise_scale = NoiseScale(input);
+  unit->input.speaker = speaker;
+  state.unit = std::move(unit);
+  return true;
+}
+
+speech::Voice::Spoken VitsVoice::SpeakAlone(models::Request& request,
+                                            runtime::WorkerContext& context) const {
+  const at::InferenceMode inference;
+  speech::SpeechState& state = speech::StateOf(request);
+  if (state.unit == nullptr) {
+    const absl::StatusOr<bool> begun = Encode(request);
+    if (!begun.ok()) return begun.status();
+    if (!*begun) return std::nullopt;
+  }
+  if (request.ShouldStop()) return std::nullopt;
+  VitsUnit& unit = UnitOf(request);
+  if (unit.decoding == nullptr) {
+    unit.decoding = network_.decoder->Start(unit.input);
+    unit.input = {};
+    unit.noise = {};
+  }
+  auto samples = unit.decoding->Generate(
+      state.spoken_frames(), state.NextFrames(), [&request] { return request.ShouldStop(); },
+      context);
+  if (samples) speech::ApplyGain(network_.gain_db, *samples);
+  return samples;
+}
+
+std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
+  std::vector<models::SynthesizeInput> inputs;
+  if (shapes_ == models::ShapePolicy::kExact) return inputs;
+  inputs.emplace_back().text = kWarmupSentence;
+  if (shapes_ != models::ShapePolicy::kFew) return inputs;
+  // Covers, at every speed, about each length from half a second to ten, with words spoken as
+  // evenly as possible.
+  for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
+    for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
+      models::SynthesizeInput& input = inputs.emplace_back();
+      input.text = text;
+      input.speed = speed;
+      input.noise_w = 0;
+    }
+  }
+  return inputs;
+}
+
+}  // namespace millrace::vits
