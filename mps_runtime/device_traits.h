@@ -9,11 +9,11 @@
 
 namespace millrace::runtime {
 
-// What is known of a kind of device before its backend was made. Models decide by it how to compute
-// there.
+// The properties of a kind of device that are known before its backend was made. Models decide by
+// them how to compute there.
 struct DeviceTraits {
   std::string_view name;           // in options, profiles and messages
-  std::string_view libtorch_name;  // of its tensors' device
+  std::string_view libtorch_name;  // the name of its tensors' device
   // A forward leaves something that later ones of its shape use: a captured graph, or a compiled
   // kernel. So shapes are padded to buckets.
   bool keeps_shapes = false;

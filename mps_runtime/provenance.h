@@ -9,16 +9,16 @@ namespace millrace::runtime {
 struct Provenance {
   std::string device;                 // "cpu", "cuda" or "mps"
   std::string device_name;            // such as the CPU's model
-  std::string libtorch_version;       // of the loaded library, such as "2.15.0"
+  std::string libtorch_version;       // the loaded library's, such as "2.15.0"
   std::string libtorch_git_revision;  // "unknown" when the library does not tell
   std::string libtorch_path;          // file that the loaded library came from
   std::string compiled_against;       // version of the headers
   std::string blas;                   // such as "mkl"
   std::string cpu_capability;         // instruction set of ATen's kernels, such as "AVX2"
-  std::string pool_symbols;  // what its MPS stream pool offers: "none", "getStreamFromPool" or
-                             // "getStreamByID"
-  int mps_patch_level = 0;   // what deploy/libtorch/patch made of it; 0: it is not patched
-  std::string threads;       // such as "cores=8 workers=2 intra_op=4"
+  std::string pool_symbols;           // its MPS stream pool's offer: "none", "getStreamFromPool" or
+                                      // "getStreamByID"
+  int mps_patch_level = 0;            // the level of deploy/libtorch/patch; 0: it is not patched
+  std::string threads;                // such as "cores=8 workers=2 intra_op=4"
 };
 
 // The greatest patch level that this program knows.

@@ -35,7 +35,7 @@ struct DeviceFacts {
 
 // The graph cache of one thread, and what libtorch compiled for that thread alone.
 struct ThreadGraphCache {
-  int slot = kDefaultSlot;  // of its stream
+  int slot = kDefaultSlot;  // the slot of its stream
   GraphCacheStats stats;
   size_t compiled_shapes = 0;
 };

@@ -43,7 +43,7 @@ struct Model {
   std::string name;
   std::vector<at::Tensor> inputs;
   Forward forward;
-  std::vector<at::Tensor> outputs = {};  // of the main thread alone, on the host
+  std::vector<at::Tensor> outputs = {};  // the main thread's alone, on the host
 };
 
 Model Mlp(at::Device device, int layers, int64_t width) {

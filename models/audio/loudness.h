@@ -33,7 +33,7 @@ class LoudnessNormalizer {
 
   std::unique_ptr<Meter, Delete> meter_;
   int sample_rate_;
-  float gain_ = 1;  // of the previous sentence
+  float gain_ = 1;  // the gain of the previous sentence
   bool first_ = true;
 };
 

@@ -22,7 +22,7 @@ constexpr float kMaxLengthFactor = 16.0F;
 constexpr size_t kDefaultSourceTokens = 80;
 constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
-constexpr size_t kMostWarmupPhrases = 16;  // of one text
+constexpr size_t kMostWarmupPhrases = 16;  // the phrases of one text
 constexpr size_t kWholeStepTokens = 2048;
 
 // Each phrase has about four tokens.

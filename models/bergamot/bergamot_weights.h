@@ -88,7 +88,7 @@ class BergamotWeights {
   int64_t dim() const { return embeddings.inputs; }
   int64_t tokens() const { return embeddings.outputs; }
 
-  Int8Matrix embeddings;  // of both sides, and of the output layer
+  Int8Matrix embeddings;  // for both sides and for the output layer
   std::span<const float> output_bias;
   std::vector<EncoderLayerWeights> encoder;
   std::vector<DecoderLayerWeights> decoder;

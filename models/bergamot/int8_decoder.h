@@ -25,7 +25,7 @@ struct OutputTokens {
 struct DecodedSentence {
   std::vector<SentenceMemory> memory;  // for each decoder layer
   OutputTokens output;
-  std::vector<float> cells = {};  // of the SSRU, [layers][dim]; empty: all zero
+  std::vector<float> cells = {};  // the SSRU's, [layers][dim]; empty: all zero
   int32_t last_token = -1;        // none yet
   int64_t position = 0;           // how many tokens were decoded
   bool align = false;
@@ -100,7 +100,7 @@ class Int8Decoder {
   const kernels::IntegerKernels& kernels_;
   const Embeddings& embeddings_;
   const BergamotWeights& weights_;
-  std::vector<int32_t> corrections_;  // of the embeddings when used as the output matrix
+  std::vector<int32_t> corrections_;  // for the embeddings when used as the output matrix
   std::vector<Layer> layers_;
 };
 

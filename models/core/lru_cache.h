@@ -126,7 +126,7 @@ class LruCache {
     return shards_[std::hash<std::string_view>()(key) % kShards];
   }
 
-  const LruLimits limits_;  // of each shard
+  const LruLimits limits_;  // the limits of each shard
   std::array<Shard, kShards> shards_;
 };
 

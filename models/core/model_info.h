@@ -68,7 +68,7 @@ struct TranslationInfo {
 struct SpeechInfo {
   std::vector<std::string> voices = {};     // the first is the default
   std::string language = {};                // for texts that name none
-  std::vector<std::string> languages = {};  // of texts, `language` first
+  std::vector<std::string> languages = {};  // the languages of texts, `language` first
   // The language that each of the voices was made for, in their order; empty: unknown.
   std::vector<std::string> voice_languages = {};
   // Default voices by language, where they are not the first voice.

@@ -36,7 +36,7 @@ class ConfigSection;
 // A file that a model's config names.
 struct PackageFile {
   std::string name;
-  std::string_view field;  // of the config that names it
+  std::string_view field;  // the field of the config that names it
   uint64_t max_bytes = 0;  // larger files are rejected before they are read
 };
 
@@ -55,7 +55,7 @@ class KindConfig {
 
 // Reads the configs of a kind. Needs no libtorch, so that clients can list a repository.
 struct ModelKind {
-  std::string_view name;  // of its field in model.pbtxt, and of its platform
+  std::string_view name;  // also its field in model.pbtxt and its platform
   // Reports errors to the section; the result is then ignored.
   std::unique_ptr<const KindConfig> (*parse)(const ConfigSection& section) = nullptr;
 };

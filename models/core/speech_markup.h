@@ -15,7 +15,7 @@ struct SpeechManner {
   std::string voice = {};     // empty: the input's
   std::string language = {};  // BCP 47; empty: the input's
   float speed = 1;            // a factor of the input's
-  float gain_db = 0;          // of the samples; -infinity: silent
+  float gain_db = 0;          // applied to the samples; -infinity: silent
 
   friend bool operator==(const SpeechManner&, const SpeechManner&) = default;
 };
@@ -35,8 +35,8 @@ struct SpeechPart {
 struct SpeechReading {
   size_t begin = 0;  // bytes of the text, at least one
   size_t end = 0;
-  std::string written = {};   // what the source has; its times are those of this one word
-  std::string phonemes = {};  // what is spoken; empty: the text
+  std::string written = {};   // the source's text; its times are those of this one word
+  std::string phonemes = {};  // the phonemes to speak; empty: the text
   bool is_ipa = false;        // the phonemes are IPA, else the model's own symbols
   std::string place = {};     // in the source, for messages
 };

@@ -26,11 +26,11 @@ struct ConvTask {
   const float* bias = nullptr;     // padded to a multiple of kChannelBlock
   int64_t rows = 0;
   int64_t input_pitch = 0;
-  int64_t output_pitch = 0;  // of all rows of results
+  int64_t output_pitch = 0;  // the pitch of all rows of results
   int64_t taps = 1;
   int64_t dilation = 1;  // in rows
   int64_t in_channels = 0;
-  int64_t blocks = 0;  // of kChannelBlock output channels
+  int64_t blocks = 0;  // each has kChannelBlock output channels
   bool exact = false;  // products are exact to the last bits of float32, see product_error
   // Sums may be computed by Winograd's minimal filtering, see WinogradForm.
   bool winograd = false;
@@ -39,7 +39,7 @@ struct ConvTask {
   float scale = 1.0F;               // v *= scale
   float* raw = nullptr;             // raw = v
   float* active = nullptr;          // active = leaky ReLU of v
-  float slope = 0.0F;               // of the leaky ReLU
+  float slope = 0.0F;               // the leaky ReLU's
   // A block's channels are 16 values x and 16 values y; tanh(x) * sigmoid(y) is stored at `raw`, 16
   // channels for each block.
   bool gate = false;

@@ -24,7 +24,7 @@ constexpr int kPanelVectors = kPanel / kLanes;
 // The products of a sum between two visits to its tile, so that a panel's weights for them take 16
 // KiB, half of a small L1 cache.
 constexpr int64_t kDepth = 4096 / kPanel;
-constexpr int64_t kLineFloats = 16;  // of a cache line
+constexpr int64_t kLineFloats = 16;  // the floats of a cache line
 constexpr int64_t kTilesTogether = 96 / kTile;
 
 typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
@@ -86,9 +86,9 @@ inline void Finish(const ConvTask& task, int64_t row, int64_t block, Vec* values
 
 // A part of the sums of a panel: some taps, and some input channels of each.
 struct DepthPart {
-  const float* input;    // of row 0
+  const float* input;    // the input of row 0
   const float* weights;  // [tap][channel][kPanel]
-  int64_t pitch;         // of rows of inputs
+  int64_t pitch;         // the pitch of rows of inputs
   int64_t tap_pitch;
   int64_t taps;
   int64_t channels;

@@ -14,8 +14,8 @@
 namespace millrace::kernels {
 namespace {
 
-constexpr int64_t kTileRows = 16;      // of a tile register
-constexpr int64_t kTileBytes = 64;     // of its rows: 32 bfloat16 or 16 floats
+constexpr int64_t kTileRows = 16;      // the rows of a tile register
+constexpr int64_t kTileBytes = 64;     // the bytes of its rows: 32 bfloat16 or 16 floats
 constexpr int64_t kTileChannels = 32;  // input channels of one
 constexpr int64_t kWeightTile = kTileRows * kTileBytes;
 constexpr int64_t kTaskRows = 2 * kTileRows;          // computed together

@@ -26,7 +26,7 @@ struct Shape {
   int64_t out_channels;
   int64_t taps;
   int64_t dilation;
-  int64_t rows;  // of a call
+  int64_t rows;  // the rows of a call
   bool gate = false;
 };
 

@@ -74,7 +74,7 @@ struct LogitsArgs {
   int64_t inputs = 0;                    // at most kMaxExactSum, a multiple of 64
   const int32_t* rows = nullptr;         // count of them, a multiple of kPanel
   const int32_t* corrections = nullptr;  // 128 * sum of each of these rows
-  const float* bias = nullptr;           // of each of these rows
+  const float* bias = nullptr;           // a value for each of these rows
   int64_t count = 0;
   float* out = nullptr;
 };

@@ -39,7 +39,7 @@ inline __m256i AddNeighbours(__m256i a, __m256i b) {
   return _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xD8);
 }
 
-constexpr int kQuarters = 4;  // of a panel, because four columns fill a vector
+constexpr int kQuarters = 4;  // a panel has four, because four columns fill a vector
 
 // Weights of a panel from some group of inputs on, as they are packed.
 struct Narrow {

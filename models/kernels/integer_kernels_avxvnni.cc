@@ -32,7 +32,7 @@ void Quantise(const float* x, int64_t rows, const Activations& out) {
   }
 }
 
-constexpr int64_t kPanelVectors = kPanel / kLanes;  // of a panel's sums
+constexpr int64_t kPanelVectors = kPanel / kLanes;  // the vectors of a panel's sums
 
 inline __m256i BroadcastGroup(const uint8_t* p) {
   int32_t group;

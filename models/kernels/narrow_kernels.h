@@ -33,7 +33,7 @@ inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth)
 struct NarrowExcess {
   int32_t at[2] = {};  // among the column's inputs
   int16_t value[2] = {};
-  int32_t column = 0;  // of its half of a panel
+  int32_t column = 0;  // the column in its half of a panel
 };
 
 // Rows of a block of transposed inputs; a matrix with fewer rows has none.
@@ -49,7 +49,7 @@ struct NarrowProduct {
   const unsigned char* panels = nullptr;  // aligned to 64
   // Padded to whole panels; for bfloat16 only the bias.
   const float* scales = nullptr;
-  const int32_t* sums = nullptr;  // of a column's weights, unclipped
+  const int32_t* sums = nullptr;  // the sum of each column's weights, unclipped
   const float* bias = nullptr;
   // For kernels that clip pairs: the excess of half-panel h is excess[excess_begin[h]] up to, not
   // including, excess[excess_begin[h + 1]], with its columns in turn. Null if there is none.

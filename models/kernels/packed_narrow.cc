@@ -27,7 +27,7 @@ const NarrowKernels& ConverterOf(Precision precision) {
 // Clips the pairs of a column and returns what it took off.
 std::vector<NarrowExcess> ClipPairs(std::span<int8_t> weights, int32_t column) {
   std::vector<NarrowExcess> excess;
-  bool whole = true;  // whether the last of them has both parts
+  bool whole = true;  // the last of them has both parts
   for (size_t at = 0; at + 1 < weights.size(); at += 2) {
     const int sum = weights[at] + weights[at + 1];
     // Products with weights of different signs do not add up.

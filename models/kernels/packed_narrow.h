@@ -37,7 +37,7 @@ class PackedNarrow {
 
   PackedArray<unsigned char> panels_;
   PackedArray<float> bias_;
-  PackedArray<float> scales_;  // of int8
+  PackedArray<float> scales_;  // for int8 only
   PackedArray<int32_t> sums_;  // for int8: the sums of the columns' weights
   // The excess of clipped pairs, and the index at which that of each half of a panel begins. The
   // first is empty if there is none.

@@ -26,9 +26,9 @@ struct Filtering {
 
   struct Matrices {
     double points[kFinite] = {};               // pairs (p, -p), then 0
-    double inputs[kPoints][kPoints] = {};      // of each point
-    double weights[kPoints][kGroupTaps] = {};  // of each point
-    double outputs[kOutputs][kPoints] = {};    // of each output
+    double inputs[kPoints][kPoints] = {};      // a row for each point
+    double weights[kPoints][kGroupTaps] = {};  // a row for each point
+    double outputs[kOutputs][kPoints] = {};    // a row for each output
   };
 
   static constexpr Matrices Make() {
@@ -251,7 +251,7 @@ struct Winograd {
   static void RunPass(const ConvTask& task, const Pass<F>& pass, float* inputs, float* sums) {
     TransformInputRows(task, pass, inputs);
     const Tiles rows = {pass.tiles, (pass.tiles + kTile - 1) / kTile};
-    ConvTask product = task;  // of one point: the groups are its taps
+    ConvTask product = task;  // the product of one point: the groups are its taps
     product.taps = F::kGroups;
     product.input_pitch = task.in_channels;
     const float* weights = task.weights;

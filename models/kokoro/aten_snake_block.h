@@ -26,7 +26,7 @@ class AtenSnakeBlock final : public SnakeBlock {
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent) const;
 
   struct Layer {
-    at::Tensor weight;  // of the convolution, for an input that is alpha times too large
+    at::Tensor weight;  // the convolution's, for an input that is alpha times too large
     int64_t dilation = 1;
   };
   const std::vector<Layer>& layers() const { return layers_; }

@@ -43,7 +43,7 @@ class HarmonicSource {
   const int64_t hop_;
   const double sample_rate_;
   at::Tensor harmonics_;              // [1, sines, 1]: 1, 2, 3 ...
-  KokoroLinear mix_;                  // of the sines
+  KokoroLinear mix_;                  // mixes the sines
   at::Tensor cosines_, sines_basis_;  // [fft / 2 + 1, 1, fft], windowed
 };
 

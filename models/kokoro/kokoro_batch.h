@@ -32,7 +32,7 @@ class KokoroBatch {
   struct Sentence {
     std::span<const int64_t> phonemes;  // with the marks of both ends
     at::Tensor style;                   // [1, 2 * style channels], on the CPU
-    uint64_t seed = 0, stream = 0;      // of its noise
+    uint64_t seed = 0, stream = 0;      // the seed and stream of its noise
   };
   struct Encoded {
     at::Tensor features;          // [phonemes, channels], on the CPU

@@ -24,7 +24,7 @@ class KokoroDecoder {
   // throughout, also where the device is faster with less. Errors are kept in weights.status().
   KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false);
 
-  int64_t style_channels() const { return style_; }  // of each half of a voice's style
+  int64_t style_channels() const { return style_; }  // the size of each half of a voice's style
   int64_t noise_per_sample() const { return generator_.sines(); }
 
   // The pitch and the loudness of the voice in each half frame: [1, 1, 2 * frames], on the device.
@@ -61,7 +61,7 @@ class KokoroDecoder {
   struct Predictor {
     std::vector<KokoroStyleBlock> blocks;
     KokoroConv projection;
-    KokoroConv slow;  // of the decoder: reduces to one value for each frame
+    KokoroConv slow;  // the decoder's: reduces to one value for each frame
   };
 
   Predictor TakePredictor(KokoroWeights& weights, const char* name) const;

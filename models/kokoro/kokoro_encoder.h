@@ -20,7 +20,7 @@ class KokoroEncoder {
   struct Output {
     at::Tensor prosody;           // [1, phonemes, channels], on the device
     at::Tensor text;              // [1, channels, phonemes], on the device
-    std::vector<int64_t> frames;  // of each phoneme at normal speed, >= 1; 0: it was not finite
+    std::vector<int64_t> frames;  // each phoneme's at normal speed, >= 1; 0: it was not finite
   };
 
   // padded: it will run padded batches. Errors are kept in weights.status().

@@ -197,7 +197,7 @@ at::Tensor KokoroGenerator::RunFused(const at::Tensor& features, const at::Tenso
 at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,
                                       const at::Tensor& noise, const at::Tensor& style,
                                       const KokoroExtent& extent) const {
-  int64_t hops = 1;  // of a value of the pitch
+  int64_t hops = 1;  // hops of a value of the pitch
   for (const Stage& stage : stages_) hops *= stage.up.stride();
   const KokoroExtent last = extent.Times(hops, 1);
   const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);

@@ -72,7 +72,7 @@ class KokoroGenerator {
   int64_t in_channels_ = 0;
   std::vector<Stage> stages_;
   KokoroSameConv post_;
-  at::Tensor cosines_, sines_, window_power_;  // of the inverse transform
+  at::Tensor cosines_, sines_, window_power_;  // for the inverse transform
   // The same for RunPadded, as convolutions: devices add the results of transposed ones in any
   // order. [hop, 2 * bins, windows that overlap] and [hop, 1, windows that overlap].
   at::Tensor synthesis_, overlap_;

@@ -27,7 +27,7 @@ std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message,
   }
   std::vector<KokoroVoiceConfig> voices;
   std::set<std::string> names;
-  std::set<std::string> languages;  // that have a default
+  std::set<std::string> languages;  // languages that have a default
   for (int i = 0; i < message.voices_size(); ++i) {
     const v1::KokoroVoice& voice = message.voices(i);
     const models::ConfigSection entry = section.Child(voice, "voices", i);

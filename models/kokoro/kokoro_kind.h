@@ -11,7 +11,7 @@ namespace millrace::kokoro {
 
 struct KokoroVoiceConfig {
   std::string name;
-  std::string language;                  // that it was made for
+  std::string language;                  // the language that it was made for
   std::vector<std::string> default_for;  // languages
 
   friend bool operator==(const KokoroVoiceConfig&, const KokoroVoiceConfig&) = default;

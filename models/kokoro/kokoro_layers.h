@@ -110,7 +110,7 @@ class KokoroRows {
 // A bidirectional LSTM layer.
 struct KokoroLstm {
   std::vector<at::Tensor> parameters;
-  int64_t hidden = 0;  // of one direction
+  int64_t hidden = 0;  // the size of one direction
   int64_t flags = 0;   // inputs that mark the padding
 
   // padded: Run will be called with extents that are not whole.

@@ -35,7 +35,7 @@ struct KokoroNetwork {
     runtime::DeviceType device = runtime::DeviceType::kCpu;
     bool padded = false;  // with a batch
     bool exact = false;   // see KokoroDecoder
-    std::string name;     // of the model, in the graph caches
+    std::string name;     // the model's name in the graph caches
   };
   // Errors name the file and the tensor.
   static absl::StatusOr<KokoroNetwork> Read(const Options& options);

@@ -127,7 +127,7 @@ std::vector<speech::Voice::Spoken> KokoroVoice::SpeakTogether(
   if (sentences.empty()) return spoken;
   std::vector<KokoroBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
 
-  std::vector<int64_t> frames;  // of the sentences that are to be decoded
+  std::vector<int64_t> frames;  // the frames of the sentences that are to be decoded
   std::vector<size_t> chosen;   // indices of these sentences
   for (size_t i = 0; i < sentences.size(); ++i) {
     speech::SpeechState& state = speech::StateOf(*requests[places[i]]);

@@ -13,7 +13,7 @@ constexpr int64_t kMaxLayers = 256;
 constexpr int64_t kMaxStride = 64;
 constexpr int64_t kMaxDilation = 4096;
 constexpr int64_t kMaxFft = 4096;
-constexpr int64_t kMaxSamples = 65536;  // of one value of the pitch curve
+constexpr int64_t kMaxSamples = 65536;  // the samples of one value of the pitch curve
 
 }  // namespace
 

@@ -17,8 +17,8 @@ struct KokoroShape {
   int64_t albert_layers = 0;  // all share one set of weights
   int64_t albert_heads = 0;
   std::vector<int64_t> upsample_strides;
-  std::vector<std::vector<int64_t>> block_dilations;  // of each residual block of one stage
-  int64_t fft_size = 0;                               // of the last step, even
+  std::vector<std::vector<int64_t>> block_dilations;  // one list a residual block of one stage
+  int64_t fft_size = 0;                               // the last step's, even
   int64_t fft_hop = 0;                                // divides fft_size
 
   // Returns the number of samples for a value of the pitch curve, which has two for each frame.

@@ -19,7 +19,7 @@ struct ModelProbe {
   int64_t version = 1;
   int threads = 1;
   int rounds = 3;                             // passes over the inputs on each thread
-  std::vector<Input> inputs = {};             // of RunModelHere; empty: the model's warm-up inputs
+  std::vector<Input> inputs = {};             // RunModelHere's; empty: the model's warm-up inputs
   std::optional<runtime::DeviceType> device;  // nullopt: the best that exists
 };
 

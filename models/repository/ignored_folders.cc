@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostLines = 20;
-constexpr size_t kMostEntries = 1000;  // that are read of a folder
+constexpr size_t kMostEntries = 1000;  // no more entries of a folder are read
 
 std::vector<fs::path> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;

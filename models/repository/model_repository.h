@@ -38,7 +38,7 @@ class ModelRepository {
   struct Entry {
     std::string name;
     std::vector<int64_t> versions;  // ascending, at least one
-    std::filesystem::path folder;   // of the model
+    std::filesystem::path folder;   // the model's
     std::filesystem::path source;   // the folder of the repository that it was found in
     bool is_package = false;        // the folder itself is that of the only version
   };

@@ -12,7 +12,7 @@ namespace millrace::models {
 
 // A folder that a repository takes models from: an index of models, or the folder of one model.
 struct ModelSource {
-  std::string name;  // of the only model; empty: the folder's
+  std::string name;  // the only model's; empty: the folder's
   std::filesystem::path folder;
 };
 

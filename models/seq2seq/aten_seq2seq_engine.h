@@ -16,7 +16,7 @@ struct AtenSeq2SeqOptions {
   runtime::DeviceType device = runtime::DeviceType::kCuda;
   std::string model;  // its name in the graph caches
   models::ShapePolicy shapes = models::ShapePolicy::kPadded;
-  int64_t cache_bytes = 0;  // of the KV cache, raised to room for one sentence; 0: the default
+  int64_t cache_bytes = 0;  // the KV cache's size, raised to room for one sentence; 0: the default
 };
 
 // Makes an engine that runs an encoder-decoder transformer on libtorch: float16 on

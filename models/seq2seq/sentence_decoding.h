@@ -37,8 +37,8 @@ class SentenceDecoding {
  private:
   // The tokens of a hypothesis that the decoder has read.
   struct Path {
-    int32_t slot = KvCache::kNone;  // of the last token
-    std::vector<float*> floats;     // of the slots of all tokens
+    int32_t slot = KvCache::kNone;  // the last token's
+    std::vector<float*> floats;     // the floats of all tokens' slots
   };
 
   KvCache cache_;

@@ -11,7 +11,7 @@ std::vector<int64_t> ScaleFrames(std::span<const int64_t> frames, const std::vec
   if (speed == 1) return {frames.begin(), frames.end()};
   std::vector<int64_t> scaled;
   scaled.reserve(frames.size());
-  int64_t before = 0;  // of the frames up to here
+  int64_t before = 0;  // the sum of the frames up to here
   int64_t given = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
     before += frames[i];

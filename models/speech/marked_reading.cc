@@ -129,7 +129,7 @@ std::vector<WrittenSpan> WrittenSpans(std::string_view unit, size_t begin,
                                       std::span<const models::PhonemeWord> words,
                                       Readings readings) {
   std::vector<WrittenSpan> spans;
-  size_t last_end = begin;  // of the last span, in the whole text
+  size_t last_end = begin;  // the end of the last span, in the whole text
   readings = From(readings, begin);
   for (const models::PhonemeWord& word : words) {
     size_t from = begin + word.begin;

@@ -25,7 +25,7 @@ class PackedConv {
   struct Order {
     std::vector<int64_t> inputs = {};
     std::vector<int64_t> outputs = {};
-    float sign = 1.0F;   // of weights and bias
+    float sign = 1.0F;   // the sign of weights and bias
     bool exact = false;  // the kind of the tasks
     bool winograd = false;
   };

@@ -45,7 +45,7 @@ std::optional<size_t> LastSound(std::span<const float> samples, int sample_rate)
 std::optional<Silence> LongestSilence(std::span<const float> samples, int sample_rate) {
   const size_t window = WindowOf(sample_rate);
   Silence longest;
-  size_t begin = 0;  // of the current silence
+  size_t begin = 0;  // the begin of the current silence
   for (size_t at = 0; at < samples.size(); at += window) {
     if (IsHeard(samples, at, window)) {
       begin = at + window;

@@ -16,7 +16,7 @@ namespace millrace::speech {
 
 // The audio of a unit as the network makes it: its silence is not cut, and no pause is added.
 struct UnitAudio {
-  std::vector<int64_t> frames;  // of each of the network's ids
+  std::vector<int64_t> frames;  // the frames of each of the network's ids
   std::vector<float> samples;
 
   uint64_t bytes() const { return BytesOf(frames.size(), samples.size()); }
@@ -27,13 +27,13 @@ struct UnitAudio {
 
 // Everything that the audio of a unit depends on, besides the model.
 struct UnitInput {
-  std::span<const int64_t> ids;         // of the phonemes, as the network takes them
+  std::span<const int64_t> ids;         // the phonemes, as the network takes them
   std::vector<VoiceShare> voices = {};  // by the model's own numbers
   float speed = 1;
   float noise_scale = 0;  // 0 where the model has no such setting
   float noise_w = 0;
   uint64_t seed = 0;
-  uint64_t place = 0;  // which part of the seed's noise it gets
+  uint64_t place = 0;  // says which part of the seed's noise it gets
 };
 
 // A least-recently-used cache of spoken units, shared by all models. Its key is everything that the

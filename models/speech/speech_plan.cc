@@ -296,7 +296,7 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   const std::span<const float> all(samples);
   const bool whole = manner_.lead_samples == 0;
   const auto tail = all.last(whole ? all.size() : std::min(all.size(), manner_.tail_samples));
-  int64_t begin = 0;   // of the chunk, in samples; if negative, silence is added
+  int64_t begin = 0;   // the begin of the chunk, in samples; if negative, silence is added
   int64_t before = 0;  // samples of the pause
   if (first) {
     chunk.text = units_[next_];

@@ -43,7 +43,7 @@ class SpeechPlan {
     size_t lead_samples = 0;
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
-    int sample_rate = 0;  // of a text that has only pauses
+    int sample_rate = 0;  // used for a text that has only pauses
     // The network speaks units of at most so many phoneme symbols at normal speed, and their audio
     // is stretched to the speed that is asked for. Such a unit must be one chunk.
     size_t stretched_symbols = 0;
@@ -116,7 +116,7 @@ class SpeechPlan {
 
   const models::SynthesizeInput& input_;
   const Manner manner_;
-  std::vector<std::string_view> units_;  // of the input's text
+  std::vector<std::string_view> units_;  // parts of the input's text
   size_t next_ = 0;                      // index of the current unit
   size_t spoken_ = 0;
   size_t parts_begun_ = 0;  // the parts of the markup up to that of the last unit that was spoken
@@ -124,7 +124,7 @@ class SpeechPlan {
   size_t left_bytes_ = 0;   // bytes of the input's text before the current unit or an earlier one
   size_t left_characters_ = 0;
 
-  models::PhonemeText text_;  // of the current unit, as everything below; empty: not read yet
+  models::PhonemeText text_;  // the current unit's, as everything below; empty: not read yet
   PhonemeIds read_;
   SymbolTimes times_;
   bool begun_ = false;       // its first chunk was taken

@@ -18,7 +18,7 @@ constexpr int kOverhangPerSecond = 10;  // a sound may begin up to 0.1 s late
 SymbolTimes SymbolTimes::FromFrames(const PhonemeIds& read, std::string_view phonemes,
                                     std::span<const int64_t> frames, int64_t samples_per_frame) {
   SymbolTimes times;
-  std::vector<int64_t> starts = {0};  // of each id, and the end
+  std::vector<int64_t> starts = {0};  // the start of each id, and the end
   for (const int64_t count : frames) starts.push_back(starts.back() + count * samples_per_frame);
   for (const PhonemeSymbol& symbol : read.symbols) {
     if (times.bounds.empty()) times.bounds.push_back(starts[symbol.first_id]);

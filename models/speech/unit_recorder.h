@@ -35,7 +35,7 @@ class UnitRecorder {
 
  private:
   const SpeechCache::ForModel cache_;
-  std::string key_;  // of the unit; empty: it is not recorded
+  std::string key_;  // the unit's; empty: it is not recorded
   UnitAudio audio_;
   size_t expected_ = 0;  // all of its samples; 0: it has not begun
 };

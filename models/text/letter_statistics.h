@@ -16,7 +16,7 @@ struct LetterEvidence {
   std::array<float, kLetterProfiles.size()> listed{};
   size_t words = 0;
   size_t letters = 0;
-  size_t known_letters = 0;  // that some language uses often
+  size_t known_letters = 0;  // letters that some language uses often
 
   // Returns true if the text is in a script of one of the languages.
   bool has_known_script() const { return known_letters > letters / 2; }

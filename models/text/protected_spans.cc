@@ -558,7 +558,7 @@ class Reader {
     for (CodePoint c = DecodeAt(text_, at); c.bytes > 0; c = DecodeAt(text_, end)) {
       const bool emoji = (c.value >= 0x1F000 && c.value < 0x1FB00) ||
                          (c.value >= 0x2600 && c.value < 0x27C0) || c.value == U'⭐';
-      const bool tag = c.value >= 0xE0020 && c.value <= 0xE007F;  // of the flag of a region
+      const bool tag = c.value >= 0xE0020 && c.value <= 0xE007F;  // a region's flag
       const bool joiner = c.value == 0x200D || c.value == 0xFE0F || tag;
       if (end - at >= kMaxSpanBytes || !(emoji || (joiner && end > at))) break;
       end += c.bytes;

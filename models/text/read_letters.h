@@ -10,7 +10,7 @@ namespace millrace::models {
 
 // The letters that a front end reads, and how it refuses others.
 struct ReadLetters {
-  bool (*reads)(char32_t letter);  // of a letter that is not ASCII
+  bool (*reads)(char32_t letter);  // called with letters that are not ASCII
   std::string_view refusal;        // behind the name of the script, such as ", which is not read"
 };
 

@@ -16,7 +16,7 @@ constexpr char kPlacePayload[] = "millrace/text-place";
 
 struct Place {
   size_t byte = 0;
-  size_t begin = 0;  // of the words that name it, in the message
+  size_t begin = 0;  // the place in the message of the words that name it
   size_t end = 0;
 };
 

@@ -17,7 +17,7 @@ enum class Kind : uint8_t {
   kStress,  // or length: they come and go in a sentence
   kSpace,
   kWordEnd,  // between two words, which may be spoken together
-  kMark,     // of a pause
+  kMark,     // the mark of a pause
 };
 
 struct Symbol {

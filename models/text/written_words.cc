@@ -37,7 +37,7 @@ std::vector<WrittenWord> SplitWrittenWords(std::string_view text) {
       at += first.bytes;
       continue;
     }
-    size_t end = at;  // of the word, without what closes it
+    size_t end = at;  // the end of the word, without what closes it
     size_t next = at;
     for (CodePoint c = first; c.bytes > 0 && !IsSpace(c.value); c = DecodeAt(text, next)) {
       next += c.bytes;

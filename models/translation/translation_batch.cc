@@ -419,7 +419,7 @@ void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit&
 
 bool TranslationBatch::Divide(const Participant& participant, size_t index) const {
   constexpr size_t kMostLevels = 3;
-  constexpr size_t kFewestTokens = 8;  // of a sentence that can be divided
+  constexpr size_t kFewestTokens = 8;  // the least that a sentence needs to be divided
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];

@@ -21,7 +21,7 @@ struct StepLimits {
   // The work (EstimateWork) of a usual sentence, which keeps one row busy.
   static constexpr double kWorkOfRow = 125;
 
-  size_t max_source_tokens = 256;  // of one sentence
+  size_t max_source_tokens = 256;  // the tokens of one sentence
   // The most hypotheses of all sentences in progress. Each request has one sentence regardless.
   size_t max_rows = 32;
   // The most tokens of the sentences that a step begins. A request without a sentence in progress
@@ -114,8 +114,8 @@ class TranslationBatch final : public models::Batch {
   const TranslationEngine& engine_;
   const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;
-  size_t rows_ = 0;    // of all sentences in progress, with or without a job
-  size_t tokens_ = 0;  // of the sentences that this step begins
+  size_t rows_ = 0;    // the rows of all sentences in progress, with or without a job
+  size_t tokens_ = 0;  // the tokens of the sentences that this step begins
   bool begun_ = false;
 };
 

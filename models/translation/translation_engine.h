@@ -55,7 +55,7 @@ struct SentenceJob {
 struct SentenceFrame {
   std::vector<int32_t> before = {};
   std::vector<int32_t> after = {};
-  std::vector<int32_t> prefix = {};  // of the translation
+  std::vector<int32_t> prefix = {};  // the beginning of the translation
 };
 
 // Makes a job for the tokens of a sentence. Its translation may be max_length_factor times as long

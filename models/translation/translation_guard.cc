@@ -90,7 +90,7 @@ std::vector<std::string_view> PartsOf(std::string_view text) {
 
 // Returns true if most parts are a few words, as those of an enumeration are.
 bool IsList(std::span<const std::string_view> parts) {
-  constexpr size_t kMostWords = 3;  // of an item
+  constexpr size_t kMostWords = 3;  // the words of an item
   size_t short_parts = 0;
   for (const std::string_view part : parts)
     if (static_cast<size_t>(std::ranges::count(part, ' ')) < kMostWords) ++short_parts;
@@ -109,7 +109,7 @@ size_t CountRepeated(std::span<const std::string_view> parts) {
   return static_cast<size_t>(sorted.end() - again);
 }
 
-constexpr size_t kFewestParts = 4;  // of a list
+constexpr size_t kFewestParts = 4;  // the parts of a list
 
 // Returns true if an enumeration lacks items, or another sentence many of its commas.
 bool LacksParts(const GuardedTranslation& translation) {

@@ -31,7 +31,7 @@ struct TranslationSettings {
 // A sentence in progress, or a part of one that is too long for one pass.
 struct TranslationUnit {
   size_t text = 0;             // index of its text in the request
-  SourceSentence sentence;     // what the model reads, and the text after it
+  SourceSentence sentence;     // the text that the model reads, and that after it
   size_t tokens = 0;           // without those of the frame
   bool text_finished = false;  // it is the last of its text
   bool copied = false;         // it has nothing to translate, and is sent as it is
@@ -49,7 +49,7 @@ struct TranslationUnit {
   std::optional<std::string> bare = {};
   bool reviewed = false;                  // the guard has seen its translation
   MarkedText translated;                  // once it is reviewed
-  std::vector<std::string> missing = {};  // what the guard found missing at last
+  std::vector<std::string> missing = {};  // the parts that the guard found missing at last
 
   bool done() const { return copied || job.done; }
 };
@@ -93,11 +93,11 @@ class TranslationPlan final : public models::RequestState {
   const NumberFormats formats_;
   // The sentences of each text; a text without any has one that is empty.
   std::vector<std::vector<SourceSentence>> texts_;
-  size_t text_ = 0;  // of the next sentence
+  size_t text_ = 0;  // the text of the next sentence
   size_t sentence_ = 0;
   size_t begun_ = 0;  // one past the last text for which BeginsText returned true
   bool has_translated_ = false;
-  double waiting_work_ = 0;  // of the sentences that are not taken
+  double waiting_work_ = 0;  // the work of the sentences that are not taken
   std::deque<TranslationUnit> units_;
   std::unique_ptr<TranslationCache> parts_;  // null until there is a part
   TranslationCache::ForModel known_parts_;

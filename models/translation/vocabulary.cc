@@ -116,7 +116,7 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
   constexpr size_t kFewestBefore = 4;
   constexpr std::string_view kPartOfCharacter = "\uFFFD";
   std::vector<size_t> ends;
-  size_t first = 0;   // of the tokens that are decoded with the next
+  size_t first = 0;   // the index of the first token that is decoded with the next
   size_t before = 0;  // bytes of the text before these tokens
   for (size_t i = 0; i < tokens.size(); ++i) {
     const size_t end = before + Decode(tokens.subspan(first, i + 1 - first)).size();

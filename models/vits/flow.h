@@ -47,7 +47,7 @@ class Flow {
     int64_t changed = 0;  // first channel of the half that is changed
     speech::PackedConv pre, post;
     std::vector<Layer> layers;
-    VitsConv speaker;  // of all layers' gates; unused for one speaker
+    VitsConv speaker;  // all layers' gates; unused for one speaker
   };
 
   // Returns the number of frames on each side that a layer's rows depend on, in whole tiles.

@@ -23,7 +23,7 @@ class Generator {
     struct Stage {
       Buffer raw, active;                    // the output of the upsampling
       Buffer chain_raw[2], chain_active[2];  // within a residual block, alternately
-      Buffer sum, output;                    // of the residual blocks
+      Buffer sum, output;                    // the residual blocks write these
     };
     Buffer frames, first;
     std::vector<Stage> stages;
@@ -81,7 +81,7 @@ class Generator {
   struct BlockRows {
     Rows raw, active;   // the block's input
     Rows sum, output;   // the last block stores active rows at `output`, the others add to `sum`
-    Range wanted;       // those of `output` that must be right
+    Range wanted;       // the values of `output` that must be right
     int64_t total = 0;  // rows of the whole signal
     float output_slope = 0;
   };

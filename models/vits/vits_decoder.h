@@ -21,7 +21,7 @@ class VitsDecoder {
  public:
   struct Input {
     at::Tensor statistics;         // [phonemes, 2 * latent], contiguous, on the CPU
-    std::vector<int64_t> frames;   // of each phoneme
+    std::vector<int64_t> frames;   // the frames of each phoneme
     std::span<const float> noise;  // [sum of frames][latent]
     float noise_scale = 0;
     int64_t speaker = 0;

@@ -20,7 +20,7 @@
 namespace millrace::vits {
 namespace {
 
-constexpr double kTailBound = 5.0;  // of the splines; outside it they are the identity
+constexpr double kTailBound = 5.0;  // outside it the splines are the identity
 constexpr double kSmallestBin = 1e-3;
 constexpr int kSplineFlows[] = {
     7, 5, 3};  // flows.1 is unused at inference; those between exchange the two halves

@@ -25,8 +25,8 @@ inline constexpr float kLastSlope = 0.01F;
 // The parameters of the network that the shapes of the weights do not determine.
 struct VitsShape {
   std::vector<int64_t> upsample_strides;
-  std::vector<int64_t> flow_dilations;                // of the convolutions in one coupling layer
-  std::vector<std::vector<int64_t>> block_dilations;  // of each residual block, all stages in order
+  std::vector<int64_t> flow_dilations;                // in one coupling layer
+  std::vector<std::vector<int64_t>> block_dilations;  // by residual block, all stages in order
 
   // Returns the number of samples in a frame.
   int64_t hop() const;

@@ -47,7 +47,7 @@ void Warn(const std::filesystem::path& path, const std::string& what) {
 struct PackFile::Footer {
   uint64_t key_bytes;
   uint64_t entries;
-  uint64_t checksum;  // of the index, the key and the arrays
+  uint64_t checksum;  // covers the index, the key and the arrays
   char magic[kMagic.size()];
 };
 

@@ -23,10 +23,10 @@ struct SupportFacts {
   int permits = 1;             // forwards at once
   std::string permits_source;  // see Runtime::safe_concurrency_source
   // True if libtorch exports the function of its MPS backend:
-  bool sets_thread_stream = false;      // that sets the stream of a thread
-  bool waits_for_all_streams = false;   // that waits for all streams
-  bool keeps_errors_by_stream = false;  // that throws a stream's error
-  bool has_profiler = false;            // that makes the profiler
+  bool sets_thread_stream = false;      // it sets the stream of a thread
+  bool waits_for_all_streams = false;   // it waits for all streams
+  bool keeps_errors_by_stream = false;  // it throws a stream's error
+  bool has_profiler = false;            // it makes the profiler
 };
 
 SupportFacts ReadSupportFacts(Runtime& runtime);
@@ -37,9 +37,9 @@ struct SupportRow {
   enum class Tests : uint8_t { kNone, kPassed, kNotRun, kFailed };  // the last is the worst
 
   std::string_view name;
-  Answer libtorch = Answer::kNotApplicable;  // whether libtorch has it: not kNotNeeded
-  Answer millrace = Answer::kNotNeeded;      // whether Millrace makes up for what libtorch lacks
-  Tests tests = Tests::kNone;                // of those that show it; kNone: none does
+  Answer libtorch = Answer::kNotApplicable;  // says if libtorch has it: not kNotNeeded
+  Answer millrace = Answer::kNotNeeded;      // says if Millrace makes up for what libtorch lacks
+  Tests tests = Tests::kNone;                // the tests that show it; kNone: none does
   std::string why;                           // where the answers come from
   std::vector<std::string> tried;  // a name that was looked up, or a test with its outcome
 };

@@ -95,7 +95,7 @@ struct CachedTransformer::Shape {
   }
 
   int64_t rows;
-  int64_t tokens;  // of each row
+  int64_t tokens;  // the tokens of each row
   int64_t path;    // slots of each row
   int64_t source;  // slots of each row
 };

@@ -24,7 +24,7 @@ namespace millrace::seq2seq {
 class CachedTransformer {
  public:
   static constexpr size_t kMaxRows = 128;  // in a step
-  static constexpr size_t kMaxTokens = 4;  // of a row in one submission, unless shapes are few
+  static constexpr size_t kMaxTokens = 4;  // the most of a row at once, unless shapes are few
 
   struct Source {
     std::span<const int32_t> tokens;

@@ -33,12 +33,12 @@ SourcePlace PlaceBehind(std::string_view text, SourcePlace begin = {});
 struct MarkupContext {
   const models::SpeechInfo& info;
   std::string_view model;            // its name
-  std::string_view language;         // of the request; empty: the model's
-  float speed = 1;                   // of the request
-  std::string_view voice;            // that speaks where the text names none
+  std::string_view language;         // the request's; empty: the model's
+  float speed = 1;                   // the request's
+  std::string_view voice;            // speaks where the text names none
   bool has_voice = false;            // the request names it
   models::SpeechManner manner = {};  // with which the text begins
-  SourcePlace begin = {};            // of the text, in that of its client
+  SourcePlace begin = {};            // where the text begins in that of its client
   // Returns the voice that an alias stands for, in a language; any other name as it is. Empty:
   // there are no aliases.
   std::function<std::string(const std::string& name, std::string_view language)> voice_named = {};

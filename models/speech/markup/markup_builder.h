@@ -48,7 +48,7 @@ class MarkupBuilder {
   models::SpeechManner manner_;
   MarkedText result_;
   double pause_ = -1;  // before what follows; negative: none
-  double pauses_ = 0;  // of the text so far
+  double pauses_ = 0;  // the pauses of the text so far
   models::SpeechBreak break_ = models::SpeechBreak::kNone;
   bool anchored_ = false;  // the last anchor is that of the end of the text
 };

@@ -166,7 +166,7 @@ class SsmlParser {
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, Free> parser_;
   size_t depth_ = 0;
   size_t count_ = 0;
-  std::string place_;  // of the error, if it is not the current one
+  std::string place_;  // the place of the error, if it is not the current one
   absl::Status status_;
   std::exception_ptr thrown_;
 };

@@ -52,11 +52,11 @@ class SsmlElements {
   struct Open {
     SsmlElement element = SsmlElement::kSpeak;
     models::SpeechManner manner_before;
-    models::SpeechReading reading = {};  // of kSub, kPhoneme and kSayAs; collects what is written
+    models::SpeechReading reading = {};  // for kSub, kPhoneme and kSayAs; collects what is written
     size_t reading_byte = 0;             // where that begins in the document
     bool spaced = false;                 // there was a space before it
-    std::string alias = {};              // of kSub
-    std::string interpret_as = {};       // of kSayAs
+    std::string alias = {};              // for kSub
+    std::string interpret_as = {};       // for kSayAs
     std::string format = {};
   };
 

@@ -59,8 +59,8 @@ class SsmlStream {
   size_t element_ = 0;    // where the outermost of them begins
   bool entered_ = false;  // it has no word yet
   std::vector<Run> runs_ = {Run()};
-  models::SentenceStream sentences_;  // of the text without tags
-  std::string unsplit_;               // what it has not seen
+  models::SentenceStream sentences_;  // splits the text without tags
+  std::string unsplit_;               // the text that it has not seen
   size_t plain_ = 0;                  // bytes of the text without tags
   size_t plain_ended_ = 0;            // bytes of its sentences that have ended
   char last_plain_ = ' ';

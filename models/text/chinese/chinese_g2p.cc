@@ -151,7 +151,7 @@ class ChineseSpeaker {
     size_t end = begin;
     for (; end < text_.text.size() && IsChineseCharacter(text_.text[end]); ++end)
       run += EncodeUtf8(text_.text[end]);
-    constexpr size_t kBytes = 3;  // of each of these characters
+    constexpr size_t kBytes = 3;  // each of these characters has as many
     for (const std::string_view word : DivideChinese(run, lexicon_)) {
       AddWord(begin, begin + word.size() / kBytes, Reading(word));
       begin += word.size() / kBytes;

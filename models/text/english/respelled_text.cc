@@ -161,7 +161,7 @@ RespelledText RespellForEspeak(const TextNormalizer& normalizer, std::string_vie
   const std::vector<WrittenWord> written = SplitWrittenWords(sentence);
   const bool shouted = IsShouted(spoken);
   RespelledText respelled;
-  size_t next = 0;  // of the written words
+  size_t next = 0;  // an index of the written words
   for (size_t i = 0; i < spoken.size(); ++i) {
     const SpokenWord& word = spoken[i];
     const std::string said =

@@ -738,7 +738,7 @@ class Walk {
   const size_t offset_;
   size_t at_ = 0;
   size_t last_ = 0;                             // one past the last byte that is spoken
-  size_t number_end_ = std::string_view::npos;  // of the last number
+  size_t number_end_ = std::string_view::npos;  // the end of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
   bool calling_ = false;                        // a word before speaks of a telephone
   bool isotopes_ = false;                       // a word before speaks of isotopes

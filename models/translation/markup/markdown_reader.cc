@@ -474,9 +474,9 @@ class MarkdownReader {
   std::string_view line_;              // the current line
   const char* plain_until_ = nullptr;  // points into the text; see IsPlain
   std::string_view next_line_;         // the next line
-  std::string_view fence_;             // of the current fenced block
+  std::string_view fence_;             // the fence of the current block
   std::string break_;                  // between the text of the last line and of the next
-  std::vector<size_t> counterparts_;   // of its brackets; kNone: no counterpart
+  std::vector<size_t> counterparts_;   // the other bracket of each; kNone: no counterpart
   std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
   std::set<std::string> defined_;      // the names of links, in small letters
   bool paragraph_ = false;             // the next line may continue it

@@ -31,8 +31,8 @@ struct MatchedNumbers {
     WrittenNumber target;
   };
   std::vector<Pair> pairs;             // in the order of the translation
-  std::vector<WrittenNumber> lost;     // of the source
-  std::vector<WrittenNumber> strange;  // of the translation
+  std::vector<WrittenNumber> lost;     // numbers of the source
+  std::vector<WrittenNumber> strange;  // numbers of the translation
 };
 
 // Returns true if one of two numbers is the other with zeros in place of a word such as "million",
@@ -70,8 +70,8 @@ std::vector<std::string_view> PartsOfCode(std::string_view code) {
 // The codes of a source and of its translation that are not the same, but for the order of their
 // parts, and where the others are.
 struct MatchedCodes {
-  std::vector<WrittenNumber> lost;     // of the source
-  std::vector<WrittenNumber> strange;  // of the translation
+  std::vector<WrittenNumber> lost;     // numbers of the source
+  std::vector<WrittenNumber> strange;  // numbers of the translation
   std::vector<WrittenNumber> source_same;
   std::vector<WrittenNumber> target_same;
 };

@@ -52,7 +52,7 @@ size_t SignEnd(std::string_view text, size_t at, Sign sign) {
 struct Place {
   size_t begin = 0;
   size_t end = 0;
-  const KeptSpan* kept = nullptr;  // of a source: the span that is put back there, or null
+  const KeptSpan* kept = nullptr;  // the span of a source that is put back there, or null
   bool taken = false;
 };
 

@@ -40,7 +40,7 @@ class CudaBackend final : public Backend {
 
  private:
   std::vector<c10::cuda::CUDAStream> streams_;  // by slot
-  std::atomic<int64_t> failed_allocations_{0};  // those after which memory was released
+  std::atomic<int64_t> failed_allocations_{0};  // failures after which memory was released
 };
 
 }  // namespace millrace::runtime

@@ -61,7 +61,7 @@ void HoldQueue(void* argument) {
   auto* const hold = static_cast<Hold*>(argument);
   at::mps::MPSStream* const stream = hold->stream;
   const auto time = hold->time;
-  hold->begun.count_down();  // whoever waits for it may take the argument away
+  hold->begun.count_down();  // a waiting thread may take the argument away now
   std::this_thread::sleep_for(time);
   try {
     stream->synchronize(at::mps::SyncType::COMMIT);
