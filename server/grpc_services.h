@@ -30,7 +30,7 @@ class GrpcServices {
         synthesis_(services),
         riva_synthesis_(services),
         riva_translation_(services),
-        admin_(services, models, status, loads, steps, repository.pull) {}
+        admin_(services, models, status, loads, steps, repository.pull, repository.remove) {}
 
   // Returns all of them, which live as long as this.
   std::vector<RpcService*> All() {

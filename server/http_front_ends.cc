@@ -103,8 +103,9 @@ void HttpFrontEnds::AddRoutes(Sources sources) {
             .services = sources.services,
             .steps = sources.steps,
             .device = [&status = sources.status] { return DeviceOf(status.runtime()); },
-            .loads_models = loads_models}),
-        sources.keys, sources.started);
+            .loads_models = loads_models,
+            .pulls = std::move(sources.pulls)}),
+        std::make_shared<ShelfView>(std::move(sources.shelf)), sources.keys, sources.started);
   }
   // It describes those above.
   AddOpenApiRoutes(*http_);

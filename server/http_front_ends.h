@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "server/config/server_config.h"
 #include "server/control/server_status.h"
+#include "server/frontends/console/shelf_view.h"
 #include "server/frontends/kserve/repository_routes.h"
 #include "server/http/http_server.h"
 #include "server/metrics/metrics.h"
@@ -34,6 +35,8 @@ class HttpFrontEnds {
     const ApiKeyStore* keys;  // null: nobody is asked for a key
     const StepTimeline& steps;
     RepositoryActions repository;
+    ShelfView::Sources shelf;                      // of the console
+    std::function<std::vector<PullView>()> pulls;  // that the console shows; thread-safe
     std::function<bool()> started;  // false: requests for work are refused; thread-safe
   };
 

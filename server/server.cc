@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/repository/package_size.h"
+#include "models/repository/remove_model.h"
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
@@ -188,6 +191,8 @@ class Server {
                                            .keys = keys_.get(),
                                            .steps = steps_,
                                            .repository = MakeRepositoryActions(),
+                                           .shelf = MakeShelf(),
+                                           .pulls = [this] { return pulls_.Pulls(); },
                                            .started = started});
         !status.ok()) {
       return status;
@@ -341,6 +346,7 @@ class Server {
         .unload = [this](std::string_view model) { return models_.Unload(model); },
         .on_too_many = [this] { CountTooMany(); },
         .pull = MakePullAction(),
+        .remove = MakeRemoveAction(),
         .started = [this] { return started_.load(); },
         .models = [this] { return models_.Models(); }};
   }
@@ -348,10 +354,67 @@ class Server {
   // Counts what is refused for want of room and is no request to a model.
   void CountTooMany() { no_model_metrics_->CountRefusal(Refusal::kTooMany); }
 
+  // Returns the folder that callers may change; nothing if they may change none.
+  std::optional<std::filesystem::path> FolderForCallers() const {
+    const auto folder = models::FolderForNewModels(config_.models);
+    if (!config_.allow_pull || !folder.ok()) return std::nullopt;
+    return *folder;
+  }
+
+  RemoveAction MakeRemoveAction() {
+    const auto folder = FolderForCallers();
+    if (!folder) return nullptr;
+    return [this, folder = *folder](std::string_view model) {
+      // It is known to be there before anybody misses it.
+      if (!std::filesystem::is_directory(folder / model))
+        return absl::NotFoundError(StrCat(folder.string(), ": has no model '", model, "'"));
+      if (absl::Status status = models_.Unload(model); !status.ok() && !absl::IsNotFound(status))
+        return status;
+      absl::Status status = models::RemoveModel(folder, model);
+      if (status.ok()) logging::Info("model removed", {{"model", std::string(model)}});
+      return status;
+    };
+  }
+
+  // Runs on threads of HTTP.
+  ShelfView::Sources MakeShelf() {
+    const auto folder = FolderForCallers();
+    ShelfView::Sources sources;
+    sources.installed = [this, folder] { return ListInstalled(folder); };
+    if (!folder) return sources;
+    sources.folder = folder->string();
+    sources.published = [this, folder = *folder](const std::function<bool()>& stop) {
+      return ListPublished(folder, [this, &stop] { return shutdown_.requested() || stop(); });
+    };
+    return sources;
+  }
+
+  absl::StatusOr<std::vector<ShelfModel>> ListInstalled(
+      const std::optional<std::filesystem::path>& folder) const {
+    const auto entries = repository_.List();
+    if (!entries.ok()) return entries.status();
+    std::vector<ShelfModel> models;
+    for (const models::ModelRepository::Entry& entry : *entries) {
+      ShelfModel& model = models.emplace_back();
+      model.info.name = entry.name;
+      model.info.version = entry.versions.back();
+      model.removable = folder && entry.folder == *folder / entry.name;
+      const auto package = repository_.Find(entry);
+      if (!package.ok()) {
+        model.error = std::string(Message(package.status()));
+        continue;
+      }
+      model.info = models::MakeModelInfo(package->config, entry.name, package->version);
+      model.origin = package->config.origin;
+      model.bytes = models::SizeOf(*package);
+    }
+    return models;
+  }
+
   // Null unless callers may have models fetched.
   PullAction MakePullAction() {
-    const auto folder = models::FolderForNewModels(config_.models);
-    if (!config_.allow_pull || !folder.ok()) return nullptr;
+    const auto folder = FolderForCallers();
+    if (!folder) return nullptr;
     return [this, folder = *folder](std::string model, PullOrder order,
                                     PullQueue::Done done) -> absl::StatusOr<std::function<void()>> {
       const auto ticket = pulls_.Add({.names = {std::move(order.published)},

@@ -80,8 +80,8 @@ std::vector<Option> MakeOptions() {
           "first folder of --models, such as piper/en_US-lessac-medium,firefox/en-de"),
       &C::pull));
   o.push_back(Bool(Row("allow-pull", models, "BOOL",
-                       "Let those who may load models have published ones fetched too, by a "
-                       "load's parameter `pull`"),
+                       "Let those who may load models have published ones fetched and models "
+                       "removed too, in the console and by the parameters `pull` and `remove`"),
                    &C::allow_pull));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME",

@@ -8,6 +8,13 @@
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
+namespace {
+
+PullView ViewOf(const PullRequest& request, bool waiting) {
+  return {.model = request.as, .published = request.names.front(), .waiting = waiting};
+}
+
+}  // namespace
 
 absl::StatusOr<PullQueue::Ticket> PullQueue::Add(PullRequest request, Done done) {
   MutexLock lock(mu_);
@@ -54,6 +61,14 @@ void PullQueue::Stop() {
   if (thread.joinable()) thread.join();
 }
 
+std::vector<PullView> PullQueue::Pulls() const {
+  std::vector<PullView> views;
+  MutexLock lock(mu_);
+  if (running_ != 0) views.push_back(running_view_);
+  for (const Entry& entry : entries_) views.push_back(ViewOf(entry.request, /*waiting=*/true));
+  return views;
+}
+
 bool PullQueue::IsLeft() {
   MutexLock lock(mu_);
   return running_left_ || stopped_;
@@ -70,8 +85,14 @@ void PullQueue::Run() {
       entries_.pop_front();
       running_ = entry.ticket;
       running_left_ = false;
+      running_view_ = ViewOf(entry.request, /*waiting=*/false);
     }
-    const absl::Status status = pull_(entry.request, [this] { return IsLeft(); });
+    const absl::Status status = pull_(
+        entry.request, [this] { return IsLeft(); },
+        [this](const PullProgress& progress) {
+          MutexLock lock(mu_);
+          running_view_.progress = progress;
+        });
     {
       MutexLock lock(mu_);
       running_ = 0;

@@ -7,11 +7,13 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/control/pull_models.h"
+#include "server/requests/pull_action.h"
 
 namespace millrace::server {
 
@@ -21,7 +23,8 @@ class PullQueue {
  public:
   // Called once, on any thread and without a lock, with the outcome.
   using Done = std::function<void(const absl::Status&)>;
-  using Pull = std::function<absl::Status(const PullRequest&, const std::function<bool()>& stop)>;
+  using Pull = std::function<absl::Status(const PullRequest&, const std::function<bool()>& stop,
+                                          const PullListener& listener)>;
   // Begins to load the model.
   using Load = std::function<void(std::string model, Done done)>;
   using Ticket = uint64_t;
@@ -40,6 +43,8 @@ class PullQueue {
   absl::StatusOr<Ticket> Add(PullRequest request, Done done) MILLRACE_EXCLUDES(mu_);
   // Declares that the caller has left: its model is no longer fetched.
   void Cancel(Ticket ticket) MILLRACE_EXCLUDES(mu_);
+  // Returns what is fetched now and what waits, in this order.
+  std::vector<PullView> Pulls() const MILLRACE_EXCLUDES(mu_);
   // Interrupts the fetching and takes no more callers.
   void Stop() MILLRACE_EXCLUDES(mu_);
 
@@ -57,12 +62,13 @@ class PullQueue {
   const Pull pull_;
   const Load load_;
 
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar changed_;
   std::deque<Entry> entries_ MILLRACE_GUARDED_BY(mu_);
   Ticket last_ticket_ MILLRACE_GUARDED_BY(mu_) = 0;
   Ticket running_ MILLRACE_GUARDED_BY(mu_) = 0;  // 0: none
   bool running_left_ MILLRACE_GUARDED_BY(mu_) = false;
+  PullView running_view_ MILLRACE_GUARDED_BY(mu_);  // while there is one
   bool stopped_ MILLRACE_GUARDED_BY(mu_) = false;
   std::thread thread_ MILLRACE_GUARDED_BY(mu_);  // started by the first caller
 };

@@ -11,6 +11,11 @@ absl::Status NoPull() {
       "pull: this server fetches no models for its callers; --allow-pull lets it");
 }
 
+absl::Status NoRemove() {
+  return absl::FailedPreconditionError(
+      "remove: this server removes no models for its callers; --allow-pull lets it");
+}
+
 absl::Status CheckPublishedName(std::string_view name) {
   // A name with a dash at its beginning would be an option of the program that fetches it.
   const bool allowed =

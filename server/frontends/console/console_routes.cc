@@ -2,6 +2,7 @@
 
 #include <openssl/sha.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "server/frontends/console/page_files.h"
 #include "server/http/admin_access.h"
 #include "server/http/http_routes.h"
+#include "server/http/http_status.h"
+#include "server/scheduling/admission.h"
 
 namespace millrace::server {
 namespace {
@@ -81,10 +84,76 @@ void SendFile(const PageFile& file, const std::string& policy, const httplib::Re
   response.set_content(content.data(), content.size(), ContentTypeOf(file.name));
 }
 
+// The longest time that the hubs may take for their lists.
+constexpr std::chrono::seconds kListingTime{60};
+// Lists of the hubs that are asked for at once; each occupies a connection's thread and a process.
+constexpr int kMaxListings = 2;
+
+// Answers with what the server does now, and with the models that there are. Thread-safe.
+class ConsoleData {
+ public:
+  ConsoleData(std::shared_ptr<const LiveView> live, std::shared_ptr<const ShelfView> shelf,
+              const ApiKeyStore* keys, std::function<bool()> started)
+      : live_(std::move(live)),
+        shelf_(std::move(shelf)),
+        keys_(keys),
+        started_(std::move(started)),
+        listings_(kMaxListings) {}
+
+  void Live(const httplib::Request& request, httplib::Response& response) {
+    if (!Check(request, response)) return;
+    double since_ms = 0;
+    if (!absl::SimpleAtod(request.get_param_value("since"), &since_ms)) since_ms = 0;
+    Answer(response, live_->Json(since_ms, AuthorizeHttpAdmin(request, keys_).ok()));
+  }
+
+  void Shelf(const httplib::Request& request, httplib::Response& response) {
+    if (!Check(request, response)) return;
+    Answer(response, shelf_->InstalledJson(AuthorizeHttpAdmin(request, keys_).ok()));
+  }
+
+  void Available(const httplib::Request& request, httplib::Response& response) {
+    if (!Check(request, response)) return;
+    if (const absl::Status status = AuthorizeHttpAdmin(request, keys_); !status.ok())
+      return Answer(response, status);
+    const absl::StatusOr<Ticket> place = listings_.TryEnter();
+    if (!place.ok()) {
+      return Answer(response, absl::ResourceExhaustedError(
+                                  "the hubs are being asked for others already; try again soon"));
+    }
+    const auto end = std::chrono::steady_clock::now() + kListingTime;
+    Answer(response, shelf_->AvailableJson([end] {
+      return std::chrono::steady_clock::now() >= end || HttpClientGone();
+    }));
+  }
+
+ private:
+  bool Check(const httplib::Request& request, httplib::Response& response) const {
+    if (!CheckApiKey(request, response, keys_)) return false;
+    if (started_()) return true;
+    SendError(response, 503, "the server is starting; try again soon");
+    return false;
+  }
+
+  static void Answer(httplib::Response& response, const absl::StatusOr<std::string>& json) {
+    if (!json.ok())
+      return SendError(response, HttpStatusOf(json.status()), std::string(Message(json.status())));
+    response.set_header("Cache-Control", "no-store");
+    response.set_content(*json, "application/json");
+  }
+
+  const std::shared_ptr<const LiveView> live_;
+  const std::shared_ptr<const ShelfView> shelf_;
+  const ApiKeyStore* const keys_;
+  const std::function<bool()> started_;
+  Admission listings_;
+};
+
 }  // namespace
 
 void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
-                      const ApiKeyStore* keys, std::function<bool()> started) {
+                      std::shared_ptr<const ShelfView> shelf, const ApiKeyStore* keys,
+                      std::function<bool()> started) {
   HttpRoutes& routes = server.routes();
   for (const PageFile& file : PageFiles()) {
     const bool is_index = file.name == kIndex;
@@ -97,16 +166,16 @@ void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
       SendFile(file, policy, request, response);
     });
   }
-  routes.Get("/console/live", [live = std::move(live), keys, started = std::move(started)](
-                                  const httplib::Request& request, httplib::Response& response) {
-    if (!CheckApiKey(request, response, keys)) return;
-    if (!started()) return SendError(response, 503, "the server is starting; try again soon");
-    double since_ms = 0;
-    if (!absl::SimpleAtod(request.get_param_value("since"), &since_ms)) since_ms = 0;
-    response.set_header("Cache-Control", "no-store");
-    response.set_content(live->Json(since_ms, AuthorizeHttpAdmin(request, keys).ok()),
-                         "application/json");
-  });
+  const auto data =
+      std::make_shared<ConsoleData>(std::move(live), std::move(shelf), keys, std::move(started));
+  const auto to = [&data](auto handler) {
+    return [data, handler](const httplib::Request& request, httplib::Response& response) {
+      (*data.*handler)(request, response);
+    };
+  };
+  routes.Get("/console/live", to(&ConsoleData::Live));
+  routes.Get("/console/shelf", to(&ConsoleData::Shelf));
+  routes.Get("/console/shelf/available", to(&ConsoleData::Available));
 }
 
 }  // namespace millrace::server

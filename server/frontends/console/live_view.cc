@@ -165,6 +165,16 @@ std::string LiveView::Json(double since_ms, bool may_admin) const {
     workers.push_back(ToJson(worker, names));
   json["names"] = names.all();
 
+  OrderedJson& pulls = json["pulls"] = OrderedJson::array();
+  for (const PullView& pull : sources_.pulls()) {
+    pulls.push_back({{"model", pull.model},
+                     {"published", pull.published},
+                     {"waiting", pull.waiting},
+                     {"bytes", pull.progress.bytes},
+                     {"size", pull.progress.size},
+                     {"converting", pull.progress.converting}});
+  }
+
   OrderedJson& all = json["models"] = OrderedJson::array();
   for (const ModelStatusView& model : sources_.view.Models()) {
     OrderedJson& entry =

@@ -3,10 +3,12 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/stream_pool.h"
+#include "server/requests/pull_action.h"
 #include "server/requests/server_view.h"
 #include "server/requests/services.h"
 #include "server/scheduling/step_timeline.h"
@@ -32,6 +34,8 @@ class LiveView {
     const StepTimeline& steps;
     std::function<Device()> device;  // thread-safe
     bool loads_models = true;        // over HTTP, for those who may
+    // Returns the models that are being fetched.
+    std::function<std::vector<PullView>()> pulls = [] { return std::vector<PullView>(); };
   };
 
   explicit LiveView(Sources sources) : sources_(std::move(sources)) {}

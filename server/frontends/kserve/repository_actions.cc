@@ -7,11 +7,28 @@
 
 namespace millrace::server {
 
-absl::Status CheckUnloadParameter(std::string_view name) {
+namespace {
+
+absl::Status CheckIgnoredParameter(std::string_view name) {
   if (name == "unload_dependents") return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat("parameters: '", name.substr(0, 64),
              "' is not supported; a model is loaded as the repository has it"));
+}
+
+absl::Status TakeFlag(std::string_view name, const LoadValue& value, bool& flag) {
+  const bool* const given = std::get_if<bool>(&value);
+  if (given == nullptr)
+    return absl::InvalidArgumentError(StrCat("parameters: ", name, ": must be true or false"));
+  flag = *given;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status TakeUnloadParameter(std::string_view name, const LoadValue& value, bool& remove) {
+  if (name == "remove") return TakeFlag(name, value, remove);
+  return CheckIgnoredParameter(name);
 }
 
 absl::Status TakeLoadParameter(std::string_view name, const LoadValue& value, PullOrder& order) {
@@ -22,14 +39,8 @@ absl::Status TakeLoadParameter(std::string_view name, const LoadValue& value, Pu
     order.published = *published;
     return CheckPublishedName(order.published);
   }
-  if (name == "license_ok") {
-    const bool* const accepted = std::get_if<bool>(&value);
-    if (accepted == nullptr)
-      return absl::InvalidArgumentError("parameters: license_ok: must be true or false");
-    order.license_ok = *accepted;
-    return absl::OkStatus();
-  }
-  return CheckUnloadParameter(name);
+  if (name == "license_ok") return TakeFlag(name, value, order.license_ok);
+  return CheckIgnoredParameter(name);
 }
 
 absl::StatusOr<RepositoryActions::Cancel> BeginLoad(const RepositoryActions& actions,
@@ -39,6 +50,13 @@ absl::StatusOr<RepositoryActions::Cancel> BeginLoad(const RepositoryActions& act
   if (actions.pull == nullptr) return NoPull();
   if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
   return actions.pull(std::move(model), std::move(order), std::move(done));
+}
+
+absl::Status Unload(const RepositoryActions& actions, std::string_view model, bool remove) {
+  if (!remove) return actions.unload(model);
+  if (actions.remove == nullptr) return NoRemove();
+  if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
+  return actions.remove(model);
 }
 
 }  // namespace millrace::server

@@ -25,6 +25,8 @@ struct RepositoryActions {
   std::function<void()> on_too_many = [] {};
   // Fetches a published model into the repository, then loads it as `load` does. Null: it may not.
   PullAction pull = nullptr;
+  // Unloads a model and removes it from the repository. Null: it may not.
+  RemoveAction remove = nullptr;
   // Returns true once the models of the start are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
   // Returns the models of the repository, sorted by name. It reads a folder.
@@ -42,17 +44,20 @@ constexpr std::string_view IndexState(ModelState state) {
 // The value of a parameter of a load or an unload.
 using LoadValue = std::variant<std::monostate, bool, std::string>;  // monostate: of another type
 
-// Returns OK for a parameter of an unload that may be ignored. Clients of Triton always send
-// unload_dependents, which has nothing to act on here: no model depends on another one.
-absl::Status CheckUnloadParameter(std::string_view name);
+// Takes a parameter of an unload: `remove`. Clients of Triton always send unload_dependents, which
+// has nothing to act on here: no model depends on another one.
+absl::Status TakeUnloadParameter(std::string_view name, const LoadValue& value, bool& remove);
 
-// Takes a parameter of a load into the order, or ignores it as CheckUnloadParameter does: `pull`
-// and `license_ok`. A model's configuration and files are those of the repository.
+// Takes a parameter of a load into the order: `pull` and `license_ok`; unload_dependents is
+// ignored. A model's configuration and files are those of the repository.
 absl::Status TakeLoadParameter(std::string_view name, const LoadValue& value, PullOrder& order);
 
 // Begins the load, after fetching if there is an order. Returns what cancels it.
 absl::StatusOr<RepositoryActions::Cancel> BeginLoad(const RepositoryActions& actions,
                                                     std::string model, PullOrder order,
                                                     RepositoryActions::Done done);
+
+// Unloads a model, and with `remove` removes it from the repository.
+absl::Status Unload(const RepositoryActions& actions, std::string_view model, bool remove);
 
 }  // namespace millrace::server

@@ -88,11 +88,12 @@ RpcService::Function UnloadingModels(RepositoryActions actions, const ApiKeyStor
                    inference::RepositoryModelUnloadResponse>(
       [actions = std::move(actions), keys](const ByteCall& call, const auto& request, auto&) {
         absl::Status status = Authenticate(keys, call, Role::kAdmin);
+        bool remove = false;
         for (const auto& [name, value] : request.parameters()) {
-          if (status.ok()) status = CheckUnloadParameter(name);
+          if (status.ok()) status = TakeUnloadParameter(name, ValueOf(value), remove);
         }
         if (status.ok()) status = CheckRepositoryRequest(request);
-        return status.ok() ? actions.unload(request.model_name()) : status;
+        return status.ok() ? Unload(actions, request.model_name(), remove) : status;
       });
 }
 

@@ -104,12 +104,13 @@ class RepositoryRoutes {
 
   void Unload(const httplib::Request& request, httplib::Response& response) {
     absl::Status status = Check(request);
+    bool remove = false;
     if (status.ok()) {
-      status = ReadParameters(request.body, [](const std::string& name, const auto&) {
-        return CheckUnloadParameter(name);
+      status = ReadParameters(request.body, [&remove](const std::string& name, const auto& value) {
+        return TakeUnloadParameter(name, ValueOf(value), remove);
       });
     }
-    if (status.ok()) status = actions_.unload(request.matches[1].str());
+    if (status.ok()) status = server::Unload(actions_, request.matches[1].str(), remove);
     Answer(response, status);
   }
 

@@ -150,7 +150,8 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 }
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-                           LoadQueue& loads, StepTimeline& steps, const PullAction& pull)
+                           LoadQueue& loads, StepTimeline& steps, const PullAction& pull,
+                           const RemoveAction& remove)
     : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
@@ -158,6 +159,7 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       loads_(loads),
       steps_(steps),
       pull_(pull),
+      remove_(remove),
       repository_folders_(CanonicalFolders(models.repository())) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
@@ -229,7 +231,9 @@ absl::Status AdminService::UnloadModel(const ByteCall& call,
                                        const v1::UnloadModelRequest& request) {
   if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
     return status;
-  return models_.Unload(request.model());
+  if (!request.remove()) return models_.Unload(request.model());
+  if (absl::Status status = models::CheckModelName(request.model()); !status.ok()) return status;
+  return remove_ == nullptr ? NoRemove() : remove_(request.model());
 }
 
 absl::Status AdminService::GetServerInfo(const ByteCall& call,

@@ -20,7 +20,8 @@ namespace millrace::server {
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-               LoadQueue& loads, StepTimeline& steps, const PullAction& pull = nullptr);
+               LoadQueue& loads, StepTimeline& steps, const PullAction& pull = nullptr,
+               const RemoveAction& remove = nullptr);
 
  private:
   absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
@@ -40,6 +41,7 @@ class AdminService final : public RpcService {
   LoadQueue& loads_;
   StepTimeline& steps_;
   const PullAction pull_;
+  const RemoveAction remove_;
   const std::vector<std::string> repository_folders_;  // canonical
 };
 

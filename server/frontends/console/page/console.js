@@ -2,12 +2,13 @@
 
 import { $, hasKey, onKey, recall, remember, setKey, setKeyPrompt } from "./common.js";
 import * as live from "./live.js";
+import * as shelf from "./shelf.js";
 import * as speak from "./speak.js";
 import * as translate from "./translate.js";
 
 // --- tabs ---
 
-const TABS = ["speak", "translate", "live"];
+const TABS = ["speak", "translate", "live", "shelf"];
 
 function choose(name, focus) {
   for (const other of TABS) {
@@ -21,7 +22,8 @@ function choose(name, focus) {
   document.title = `${$(`tab-${name}`).textContent} · Millrace`;
   // The slash keeps the browser from taking the tab's panel for what the address points at, and its keyboard focus from beginning there.
   if (location.hash !== `#/${name}`) history.replaceState(null, "", `#/${name}`);
-  live.setSeen(name === "live");
+  shelf.setSeen(name === "shelf");
+  live.setSeen(name === "live", name === "shelf");
   if (name === "speak") speak.redraw();
 }
 
@@ -92,7 +94,8 @@ function load() {
 
 speak.start();
 translate.start();
-live.start(load);
+shelf.start(() => live.setSeen(!$("live").hidden, !$("shelf").hidden));
+live.start(load, shelf.follow);
 const named = () => TABS.find((name) => location.hash === `#/${name}`) ?? "speak";
 choose(named());
 window.addEventListener("hashchange", () => choose(named()));

@@ -12,10 +12,12 @@ const MOST = 8000;    // the longest wait after a failure
 let snapshots = [];   // the newest last; each has what was counted since the one before it
 let history = [];     // the blocks of each worker
 let seen = false;
+let followed = false; // another tab that is seen shows what changes
 let timer = 0;
 let failures = 0;
 let under = 0;        // counts the polls, so that a late answer to an old one is dropped
 let onModels = () => {};
+let onLive = () => {};
 let known = null;     // the models that were ready last; null: not known
 
 // --- what was counted ---
@@ -310,12 +312,13 @@ function take(live) {
   setStale(false);
   setStatus(live.ready ? "on" : "wait", live.ready ? "Serving" : "Not ready");
   draw();
+  onLive(live);
 }
 
 async function poll() {
   clearTimeout(timer);
   const mine = ++under;
-  let wait = seen ? SEEN : UNSEEN;
+  let wait = seen || followed ? SEEN : UNSEEN;
   const giveUp = AbortSignal.timeout(10_000);
   try {
     const since = snapshots.at(-1)?.now_ms ?? 0;
@@ -341,15 +344,17 @@ async function poll() {
   if (!document.hidden) timer = setTimeout(poll, wait);
 }
 
-// The tab is shown or hidden.
-export function setSeen(value) {
+// The tab, or one that follows it, is shown or hidden.
+export function setSeen(value, follows) {
   seen = value;
+  followed = follows;
   poll();
 }
 
-// `changed` is called when other models serve.
-export function start(changed) {
+// `changed` is called when other models serve, and `answered` with each answer of the server.
+export function start(changed, answered) {
   onModels = changed;
+  onLive = answered;
   makeTiles();
   $("unload-cancel").addEventListener("click", () => $("unload-dialog").close());
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });

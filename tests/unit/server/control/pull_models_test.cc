@@ -1,11 +1,13 @@
 #include "server/control/pull_models.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/fakes/temporary_folder.h"
 
@@ -74,6 +76,42 @@ TEST_F(PullModelsTest, SaysHowToInstallAProgramThatIsMissing) {
   setenv("PATH", "/nowhere", 1);
   const std::string message(Pull().message());
   EXPECT_NE(message.find("pip install millrace-models"), std::string::npos) << message;
+}
+
+TEST_F(PullModelsTest, TellsHowFarItIs) {
+  Write(R"(echo '{"event": "pull", "name": "m", "size": 30}'
+echo '{"event": "progress", "file": "a", "bytes": 10, "size": 10, "model_bytes": 10, "model_size": 30}'
+echo '{"event": "progress", "file": "b", "bytes": 4, "size": null, "model_bytes": 14, "model_size": null}'
+echo '{"event": "converting", "name": "m"}'
+)");
+  std::vector<std::string> told;
+  const absl::Status status = PullModels(
+      {.names = {"a"}, .folder = "models"}, [] { return false; },
+      [&told](const PullProgress& progress) {
+        told.push_back(progress.file + " " + std::to_string(progress.bytes) + " of " +
+                       std::to_string(progress.size) + (progress.converting ? ", converting" : ""));
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(told,
+              ::testing::ElementsAre(" 0 of 30", "a 10 of 30", "b 14 of 0", " 0 of 0, converting"));
+}
+
+TEST_F(PullModelsTest, ListsWhatIsPublished) {
+  Write(R"(test "$*" = "available --json --models=/models" || exit 9
+echo '{"name": "firefox/en-de", "bytes": 5}'
+echo 'no JSON'
+echo '{"event": "notice", "message": "a hub does not answer"}'
+echo '{"event": "error", "status": 3, "message": "the list is not complete"}'
+exit 3
+)");
+  const auto published = ListPublished("/models", [] { return false; });
+  ASSERT_TRUE(published.ok()) << published.status();
+  EXPECT_THAT(published->models, ::testing::ElementsAre(R"({"bytes":5,"name":"firefox/en-de"})"));
+  EXPECT_EQ(published->notice, "a hub does not answer; the list is not complete");
+  Write("exit 2\n");
+  EXPECT_TRUE(absl::IsFailedPrecondition(ListPublished("/models", [] { return false; }).status()));
+  Write("sleep 60\n");
+  EXPECT_TRUE(absl::IsUnavailable(ListPublished("/models", [] { return true; }).status()));
 }
 
 }  // namespace

@@ -34,8 +34,10 @@ class PullQueueTest : public ::testing::Test {
   absl::Status result_;       // of fetching
   std::promise<void> begun_;  // "slow" is fetched
   std::vector<std::string> loaded_;
-  PullQueue queue_{[this](const PullRequest& request, const std::function<bool()>& stop) {
+  PullQueue queue_{[this](const PullRequest& request, const std::function<bool()>& stop,
+                          const PullListener& listener) {
                      if (request.as != "slow") return result_;
+                     listener({.file = "model.bin", .bytes = 5, .size = 10});
                      begun_.set_value();
                      while (!stop()) std::this_thread::yield();
                      return absl::CancelledError("the transfer was interrupted");
@@ -72,6 +74,29 @@ TEST_F(PullQueueTest, InterruptsTheTransferOfACallerWhoLeft) {
   EXPECT_TRUE(absl::IsCancelled(slow.get()));
   EXPECT_TRUE(last.get().ok());
   EXPECT_THAT(loaded_, ElementsAre("last"));
+}
+
+TEST_F(PullQueueTest, TellsWhatIsFetchedAndWhatWaits) {
+  EXPECT_TRUE(queue_.Pulls().empty());
+  PullQueue::Ticket running = 0;
+  auto slow = Add("slow", &running);
+  begun_.get_future().get();
+  auto other = Add("other");
+  const std::vector<PullView> pulls = queue_.Pulls();
+  ASSERT_EQ(pulls.size(), 2);
+  EXPECT_EQ(pulls[0].model, "slow");
+  EXPECT_EQ(pulls[0].published, "firefox/slow");
+  EXPECT_FALSE(pulls[0].waiting);
+  EXPECT_EQ(pulls[0].progress.bytes, 5);
+  EXPECT_EQ(pulls[0].progress.size, 10);
+  EXPECT_EQ(pulls[1].model, "other");
+  EXPECT_TRUE(pulls[1].waiting);
+  EXPECT_EQ(pulls[1].progress.bytes, 0);
+  queue_.Cancel(running);
+  EXPECT_TRUE(absl::IsCancelled(slow.get()));
+  EXPECT_TRUE(other.get().ok());
+  queue_.Stop();
+  EXPECT_TRUE(queue_.Pulls().empty());
 }
 
 TEST_F(PullQueueTest, RefusesMoreCallersThanMayWait) {

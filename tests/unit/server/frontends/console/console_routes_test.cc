@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
@@ -52,8 +53,9 @@ class ConsoleRoutesTest : public ::testing::Test {
                                                      .services = backend_->services(),
                                                      .steps = steps_,
                                                      .device = [this] { return device_; },
-                                                     .loads_models = loads_models}),
-        keys, [this] { return started_; });
+                                                     .loads_models = loads_models,
+                                                     .pulls = [this] { return pulls_; }}),
+        std::make_shared<ShelfView>(shelf_), keys, [this] { return started_; });
     ASSERT_TRUE(server_->Start().ok());
   }
   httplib::Result Get(const std::string& path, const httplib::Headers& headers = {}) {
@@ -70,6 +72,9 @@ class ConsoleRoutesTest : public ::testing::Test {
   View view_;
   LiveView::Device device_{.name = "cpu"};
   StepTimeline steps_{2};
+  std::vector<PullView> pulls_;
+  ShelfView::Sources shelf_ = {.installed = [] { return std::vector<ShelfModel>(); },
+                               .published = nullptr};
   bool started_ = true;
   std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> server_;
@@ -242,6 +247,68 @@ TEST_F(ConsoleRoutesTest, LiveDataHasTheStepsSinceTheLastLook) {
   EXPECT_EQ(Live("?since=" + std::to_string(end))["workers"][0]["blocks"].size(), 1U);
   for (const char* since : {"nan", "inf", "-inf", "1e300", "-1e300", "x", ""})
     EXPECT_EQ(Live(std::string("?since=") + since)["workers"][0]["blocks"].size(), 2U) << since;
+}
+
+TEST_F(ConsoleRoutesTest, LiveHasWhatIsFetched) {
+  pulls_ = {{.model = "m", .published = "firefox/en-de", .progress = {.bytes = 5, .size = 10}},
+            {.model = "n", .published = "piper/n", .waiting = true}};
+  Serve();
+  EXPECT_EQ(Live()["pulls"], json::parse(R"([
+      {"model": "m", "published": "firefox/en-de", "waiting": false, "bytes": 5, "size": 10, "converting": false},
+      {"model": "n", "published": "piper/n", "waiting": true, "bytes": 0, "size": 0, "converting": false}])"));
+}
+
+TEST_F(ConsoleRoutesTest, TheShelfHasWhatIsInstalled) {
+  shelf_.installed = [] {
+    ShelfModel pair;
+    pair.info.name = "pair";
+    pair.info.version = 2;
+    pair.info.platform = "bergamot";
+    pair.info.license = "MPL-2.0";
+    pair.info.details = models::TranslationInfo{.source_language = "en", .target_language = "pt"};
+    pair.origin = {.name = "firefox/en-pt", .revision = "3.0", .date = "2026-11-24"};
+    pair.bytes = 17;
+    pair.removable = true;
+    ShelfModel broken;
+    broken.info.name = "broken";
+    broken.error = "model.pbtxt: 1:1: what";
+    return std::vector<ShelfModel>{broken, pair};
+  };
+  Serve();
+  const auto answer = Get("/console/shelf");
+  EXPECT_EQ(json::parse(answer->body), json::parse(R"({
+      "may_admin": true, "may_pull": false, "folder": "", "models": [
+      {"name": "broken", "version": "1", "removable": false, "error": "model.pbtxt: 1:1: what"},
+      {"name": "pair", "version": "2", "removable": true, "task": "translation", "platform": "bergamot",
+       "languages": ["en", "pt"], "license": "MPL-2.0", "bytes": 17,
+       "origin": {"name": "firefox/en-pt", "revision": "3.0", "date": "2026-11-24"}}]})"));
+  EXPECT_THAT(Get("/console/shelf/available")->body, HasSubstr("--allow-pull"));
+}
+
+TEST_F(ConsoleRoutesTest, OnlyAdminsAskTheHubs) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "keys";
+  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
+                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
+  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  shelf_.published = [](const std::function<bool()>& stop) {
+    EXPECT_FALSE(stop());
+    return PublishedModels{.models = {R"({"name": "a"})", R"({"name": "b"})"}, .notice = "\"x\""};
+  };
+  Serve(keys->get());
+  const auto ask = [this](const char* path, const char* key) {
+    return Get(path, {{"Authorization", std::string("Bearer ") + key}});
+  };
+  for (const char* path : {"/console/shelf", "/console/shelf/available"})
+    EXPECT_EQ(Get(path)->status, 401);
+  EXPECT_EQ(json::parse(ask("/console/shelf", "user")->body)["may_admin"], false);
+  EXPECT_EQ(json::parse(ask("/console/shelf", "admin")->body)["may_pull"], true);
+  EXPECT_EQ(ask("/console/shelf/available", "user")->status, 403);
+  EXPECT_EQ(json::parse(ask("/console/shelf/available", "admin")->body),
+            json::parse(R"({"models": [{"name": "a"}, {"name": "b"}], "notice": "\"x\""})"));
+  started_ = false;
+  EXPECT_EQ(ask("/console/shelf/available", "admin")->status, 503);
 }
 
 }  // namespace

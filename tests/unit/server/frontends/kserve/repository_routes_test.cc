@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,11 @@ class RepositoryRoutesTest : public ::testing::Test {
            return [] {};
          })
                         : nullptr,
+         .remove = pulls_ ? RemoveAction([this](std::string_view model) {
+           removed_.emplace_back(model);
+           return outcome_;
+         })
+                          : nullptr,
          .started = [this] { return started_; }},
         keys);
     ASSERT_TRUE(server_->Start().ok());
@@ -82,6 +88,7 @@ class RepositoryRoutesTest : public ::testing::Test {
   RepositoryActions::Done done_;
   std::vector<std::string> loaded_;
   std::vector<std::string> unloaded_;
+  std::vector<std::string> removed_;
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -92,6 +99,27 @@ TEST_F(RepositoryRoutesTest, LoadsAndUnloads) {
             std::pair(200, json::object()));
   EXPECT_THAT(loaded_, ElementsAre("voice"));
   EXPECT_THAT(unloaded_, ElementsAre("voice"));
+}
+
+TEST_F(RepositoryRoutesTest, RemovesWhereThatIsAllowed) {
+  constexpr char kRemove[] = R"({"parameters": {"remove": true}})";
+  Serve();
+  auto [status, body] = Post("voice/unload", kRemove);
+  EXPECT_EQ(status, 400);
+  EXPECT_THAT(body["error"].get<std::string>(), HasSubstr("--allow-pull"));
+  pulls_ = true;
+  Serve();
+  EXPECT_EQ(Post("voice/unload", kRemove), std::pair(200, json::object()));
+  EXPECT_THAT(removed_, ElementsAre("voice"));
+  EXPECT_EQ(Post("voice/unload", R"({"parameters": {"remove": false}})").first, 200);
+  EXPECT_THAT(unloaded_, ElementsAre("voice"));
+  std::tie(status, body) = Post("voice/unload", R"({"parameters": {"remove": "yes"}})");
+  EXPECT_EQ(status, 400);
+  EXPECT_EQ(body["error"], "parameters: remove: must be true or false");
+  EXPECT_EQ(Post("..voice/unload", kRemove).first, 400);
+  outcome_ = absl::NotFoundError("/models: has no model 'none'");
+  EXPECT_EQ(Post("none/unload", kRemove).first, 404);
+  EXPECT_THAT(removed_, ElementsAre("voice", "none"));
 }
 
 TEST_F(RepositoryRoutesTest, ErrorsSayWhy) {
