@@ -17,7 +17,7 @@ from wire import mirror
 from wire.daemon import err, out, run
 from wire.paths import BINARY, ENVIRONMENT, ROOT
 from wire.requests import PATIENCE
-from wire.stubs import admin, synthesis, translation
+from wire.stubs import admin, kserve, synthesis, translation
 
 PROGRAM = BINARY.with_name("millrace-models")
 
@@ -78,6 +78,11 @@ def served(hub, tmp_path_factory):
 
 def models_of(daemon):
     return daemon.log.parent / "new" / "models"
+
+
+def client_of(daemon, models, hub, *arguments):
+    ended = run(*arguments, "--models", models, "--address", daemon.address, **hub.environment)
+    assert ended.returncode == 0, err(ended)
 
 
 def client(daemon, hub, *arguments, **environment):
@@ -246,6 +251,62 @@ def test_callers_have_nothing_fetched_unless_that_is_allowed(served):
     with pytest.raises(grpc.RpcError) as refused:
         served.admin.LoadModel(admin.LoadModelRequest(model="x", pull="firefox/en-fr"), timeout=30)
     assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION and "--allow-pull" in refused.value.details()
+
+
+def test_a_model_in_use_is_removed_and_who_uses_it_gets_the_rest(hub, tmp_path):
+    models = tmp_path / "models"
+    for name in ("by_grpc", "by_kserve", "by_http", "by_command"):
+        assert run("pull", "piper/en_US-lessac-medium", "--as", name, "--models", models, "--address", "127.0.0.1:1", **hub.environment).returncode == 1
+    assert run("pull", "firefox/en-de", "--models", models, "--address", "127.0.0.1:1", **hub.environment).returncode == 1
+    text = "The children were playing in the garden and nobody knew where the nearest station was. " * 20
+    with daemons.start(tmp_path, "--allow-pull", models=models, **hub.environment) as daemon:
+        def by_http(model):
+            body = json.dumps({"parameters": {"remove": True}}).encode()
+            url = f"http://127.0.0.1:{daemon.ports['http']}/v2/repository/models/{model}/unload"
+            with urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": "application/json"}), timeout=60) as answer:
+                assert json.load(answer) == {}
+        def by_kserve(model):
+            request = kserve.RepositoryModelUnloadRequest(model_name=model)
+            request.parameters["remove"].bool_param = True
+            daemon.kserve.RepositoryModelUnload(request, timeout=PATIENCE)
+        removals = {"by_http": by_http, "by_kserve": by_kserve,
+                    "by_grpc": lambda model: daemon.admin.UnloadModel(admin.UnloadModelRequest(model=model, remove=True), timeout=PATIENCE),
+                    "by_command": lambda model: client_of(daemon, models, hub, "remove", model)}
+        for name, remove in removals.items():
+            whole = len(daemon.synthesis.Synthesize(synthesis.SynthesizeRequest(model=name, text=text), timeout=PATIENCE).audio)
+            replies = daemon.synthesis.StreamSynthesize(synthesis.SynthesizeRequest(model=name, text=text), timeout=PATIENCE)
+            heard = len(next(replies).audio)
+            remove(name)
+            assert not (models / name).exists()
+            with pytest.raises(grpc.RpcError) as refused:
+                daemon.synthesis.Synthesize(synthesis.SynthesizeRequest(model=name, text="Gone."), timeout=PATIENCE)
+            assert refused.value.code() == grpc.StatusCode.NOT_FOUND
+            assert heard + sum(len(reply.audio) for reply in replies) >= 0.9 * whole
+        # One that is not loaded is removed too, and one that is not there is named.
+        daemon.admin.UnloadModel(admin.UnloadModelRequest(model="firefox-en-de"), timeout=PATIENCE)
+        by_http("firefox-en-de")
+        assert installed(models) == [] and not daemon.admin.ListModels(admin.ListModelsRequest()).models
+        with pytest.raises(grpc.RpcError) as refused:
+            daemon.admin.UnloadModel(admin.UnloadModelRequest(model="firefox-en-de", remove=True), timeout=PATIENCE)
+        assert refused.value.code() == grpc.StatusCode.NOT_FOUND and "has no model 'firefox-en-de'" in refused.value.details()
+
+
+def test_callers_have_nothing_removed_unless_that_is_allowed(served):
+    for model in ("firefox-en-de", "none"):
+        with pytest.raises(grpc.RpcError) as refused:
+            served.admin.UnloadModel(admin.UnloadModelRequest(model=model, remove=True), timeout=30)
+        assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION and "--allow-pull" in refused.value.details()
+    assert "firefox-en-de" in installed(models_of(served))
+    assert any(model.name == "firefox-en-de" for model in served.admin.ListModels(admin.ListModelsRequest()).models)
+
+
+def test_languages_that_are_reached_by_a_pivot_are_marked_over_http(hub, tmp_path):
+    assert run("pull", "firefox/en-de", "firefox/fr", "--models", tmp_path / "models", "--address", "127.0.0.1:1", **hub.environment).returncode == 1
+    with daemons.start(tmp_path, models=tmp_path / "models") as daemon:
+        with urllib.request.urlopen(f"http://127.0.0.1:{daemon.ports['http']}/languages", timeout=PATIENCE) as answer:
+            listed = {entry["code"]: entry for entry in json.load(answer)}
+    assert {code: entry.get("pivots") for code, entry in listed.items()} == {"de": None, "en": None, "fr": {"de": "en"}}
+    assert listed["fr"]["targets"] == ["de", "en", "fr"]
 
 
 def test_a_package_that_the_server_does_not_know_is_named(served, hub, tmp_path):
