@@ -53,8 +53,9 @@ def publish_translator(hub: Hub, folder: pathlib.Path, repository: str, license_
     hub.publish_folder(repository, place, {"license": license_text})
 
 
-def publish_kokoro(hub: Hub, folder: pathlib.Path) -> None:
-    """Kokoro of few channels, in the files of hexgrad/Kokoro-82M."""
+def publish_kokoro(hub: Hub, folder: pathlib.Path, whole: bool = False) -> None:
+    """Kokoro in the files of hexgrad/Kokoro-82M: of few channels and with two voices, or whole with 54."""
+    voices = [f"{kind}_{i:02}" for kind in ("af", "am", "bf", "ef", "jf", "zf") for i in range(9)] if whole else ["af_heart", "jf_alpha"]
     place = folder / "Kokoro-82M"
     (place / "voices").mkdir(parents=True)
     tensors = read_safetensors(MODELS / KOKORO / "1" / "model.safetensors")
@@ -63,10 +64,10 @@ def publish_kokoro(hub: Hub, folder: pathlib.Path) -> None:
         kind, _, rest = name.partition(".")
         if kind == "voices":
             if rest == "jf_alpha":
-                for voice in ("af_heart", "jf_alpha"):
+                for voice in voices:
                     save(place / "voices" / f"{voice}.pt", Stored(np.ascontiguousarray(array).reshape(len(array), 1, -1)))
             continue
-        narrow = narrow_kokoro.narrow(rest.removeprefix("generator."), array) if name.startswith("decoder.generator.") else array
+        narrow = narrow_kokoro.narrow(rest.removeprefix("generator."), array) if name.startswith("decoder.generator.") and not whole else array
         narrow = np.ascontiguousarray(narrow).reshape(1, -1, 1) if ".alpha" in name else np.ascontiguousarray(narrow)
         parts.setdefault(kind, {})[rest] = Stored(narrow)
     save(place / "kokoro-v1_0.pth", parts)
