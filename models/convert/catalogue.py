@@ -306,7 +306,9 @@ def _records(client: Client, source: str, target: str) -> list[dict]:
     data = _object(client.json(url), url).get("data")
     if not isinstance(data, list):
         raise NotGenuine(f"{url}: has no list of records; is it the right hub or mirror?")
-    return [record for record in data if isinstance(record, dict)]
+    # A mirror may give those of all pairs, whatever is asked for.
+    wanted = {"sourceLanguage": source, "targetLanguage": target}
+    return [record for record in data if isinstance(record, dict) and all(record.get(name, value) == value for name, value in wanted.items())]
 
 
 def _version(record: dict | None) -> tuple:

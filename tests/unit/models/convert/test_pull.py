@@ -127,8 +127,11 @@ class Names(Pulling):
         text = self.assert_pulled("firefox/en-de", name="firefox-en-de")
         for line in ('revision: "3.0"\n', 'license: "MPL-2.0"', 'source_language: "en"'):
             self.assertIn(line, text)
+        # A vocabulary of its own; the mirror gives the records of all pairs, whatever is asked for.
+        [vocabulary] = (self.root / "deen").glob("vocab.*")
+        vocabulary.write_bytes(vocabulary.read_bytes() + b"\xfa\x01\x00")   # a field of Protobuf's that nobody knows
         self.hub.publish_pair("de-en", self.root / "deen")
-        code, out, errors = self.pull("firefox/de")
+        code, out, errors = self.pull("firefox/de", "--force")
         self.assertEqual((code, errors), (0, ""))
         self.assertNotIn("no hash is published", out)
         self.assertEqual({path.name for path in self.models.iterdir()}, {"firefox-en-de", "firefox-de-en"})
