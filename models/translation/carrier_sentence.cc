@@ -93,10 +93,16 @@ std::string CarriedWord(std::string_view word, std::string_view translation,
   if (end == carrier->ends.end()) return {};
   std::string_view carried = translation.substr(0, translation.size() - end->size());
   carried.remove_prefix(ArticleSize(*carrier, carried));
-  const bool is_piece =
-      carried.size() < word.size() && InSmallLetters(word).starts_with(InSmallLetters(carried));
-  if (is_piece || std::ranges::count(carried, ' ') > kMostSpaces) return {};
+  const bool is_piece = InSmallLetters(word).starts_with(InSmallLetters(carried));
+  const bool is_word = models::IsLetter(models::DecodeAt(carried, 0).value);
+  if (is_piece || !is_word || std::ranges::count(carried, ' ') > kMostSpaces) return {};
   return std::string(models::Trim(carried));
+}
+
+std::string_view WithoutArticle(std::string_view translation, std::string_view target_language) {
+  const Carrier* const carrier = CarrierOf(target_language);
+  if (carrier == nullptr) return translation;
+  return translation.substr(std::min(ArticleSize(*carrier, translation), translation.size()));
 }
 
 }  // namespace millrace::translation

@@ -19,8 +19,11 @@ bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language);
 
 // Returns the translation of a word that was translated within its carrier sentence; empty if the
-// translation is not the carrier of the target language, or has only a piece of the word.
+// translation is not the carrier of the target language, or has the word or a piece of it.
 std::string CarriedWord(std::string_view word, std::string_view translation,
                         std::string_view target_language);
+
+// Returns a translation without the article that it begins with.
+std::string_view WithoutArticle(std::string_view translation, std::string_view target_language);
 
 }  // namespace millrace::translation

@@ -381,7 +381,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part &&
       (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
-      Carry(participant, unit))
+      Carry(participant, verdict.lost_content, unit))
     return true;
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index)) return true;
@@ -392,13 +392,15 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
   return false;
 }
 
-bool TranslationBatch::Carry(const Participant& participant, TranslationUnit& unit) const {
+bool TranslationBatch::Carry(const Participant& participant, bool lost_content,
+                             TranslationUnit& unit) const {
   const TranslationSettings& settings = participant.plan->settings();
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   if (!is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
   const auto carrier = CarrierSentence(unit.sentence.marked.text, settings.source_language);
   if (!carrier) return false;
   if (unit.remember) cache_.Insert(unit.job);
+  if (lost_content) unit.missing.push_back(Untouched(unit.sentence.marked));
   unit.bare = unit.translated.text;
   unit.reviewed = false;
   const size_t tokens = unit.tokens;
@@ -412,8 +414,12 @@ void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit&
   const TranslationSettings& settings = plan.settings();
   std::string carried = CarriedWord(unit.sentence.marked.text, TextOf(unit, unit.job.target),
                                     settings.target_language);
-  unit.translated.text =
-      carried.empty() ? *unit.bare : ShapedLike(ShapeOf(settings, unit), std::move(carried));
+  if (carried.empty()) {
+    carried = WithoutArticle(*unit.bare, settings.target_language);
+  } else {
+    unit.missing.clear();
+  }
+  unit.translated.text = ShapedLike(ShapeOf(settings, unit), std::move(carried));
   unit.reviewed = true;
 }
 

@@ -94,8 +94,9 @@ class TranslationBatch final : public models::Batch {
   bool Review(const Participant& participant, size_t index) const;
   // Takes the translation of a word out of that of its carrier sentence, which is done.
   void TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const;
-  // Has the word of a unit translated within a carrier sentence. Returns false if none is known.
-  bool Carry(const Participant& participant, TranslationUnit& unit) const;
+  // Has the word of a unit translated within a carrier sentence. lost_content: its translation
+  // cannot be right. Returns false if no carrier is known.
+  bool Carry(const Participant& participant, bool lost_content, TranslationUnit& unit) const;
   // Returns whether the unit at `index` could be divided into two.
   bool Divide(const Participant& participant, size_t index) const;
   // Returns the text of tokens that follow the prescribed beginning of the translation, with that

@@ -66,6 +66,15 @@ def test_a_short_string_has_the_shape_of_its_source(daemon, model, language):
             if battery.flaws(text, got) or lost] == []
 
 
+@pytest.mark.parametrize("model, words", [
+    (EN_PT, {"comma": "vírgula", "inbox": "caixa de entrada", "badger": "texugo", "dandelion": "dente-de-leão", "Firefox": "Firefox",
+             "Messages": "Mensagens", "Forward": "Frente", "Slack": "Slack", "newsletter": "newsletter"}),
+    (PT_EN, {"anzol": "hook", "sorvete": "ice cream", "joaninha": "ladybug", "beco": "alley", "verruga": "wart"}),
+], ids=["en-pt", "pt-en"])
+def test_a_noun_alone_is_translated_as_in_a_sentence(daemon, model, words):
+    assert dict(zip(words, [got for got, _ in translate(daemon, words, model)], strict=True)) == words
+
+
 @pytest.mark.parametrize("model, text, expected, fields", [
     (PT_EN, "2.200.112", "2,200,112", {}),
     (EN_PT, "$3.50", "$3,50", {}),

@@ -41,6 +41,15 @@ TEST(CarrierSentenceTest, WhatIsNoCarrierOrAPieceGivesNothing) {
   EXPECT_EQ(CarriedWord("lint", "O que se faz por aqui agora está aqui.", "pt"), "");
   EXPECT_EQ(CarriedWord("comma", "Pilkku on täällä.", "fi"), "");
   EXPECT_EQ(CarriedWord("comma", " está aqui.", "pt"), "");
+  EXPECT_EQ(CarriedWord("wasp", "A \"s está aqui.", "pt"), "");
+  EXPECT_EQ(CarriedWord("Forward", "O forward está aqui.", "pt"), "");
+}
+
+TEST(CarrierSentenceTest, AnArticleIsTakenOff) {
+  EXPECT_EQ(WithoutArticle("A frente", "pt"), "frente");
+  EXPECT_EQ(WithoutArticle("the circus", "en-GB"), "circus");
+  EXPECT_EQ(WithoutArticle("adiante", "pt"), "adiante");
+  EXPECT_EQ(WithoutArticle("a porta", ""), "a porta");
 }
 
 }  // namespace
