@@ -124,9 +124,58 @@ constexpr std::array kKanjiCounters = std::to_array<KanjiCounter>({
     {U"メートル", U"メートル", U"", kUnchanged},
 });
 
+// Counters written in hiragana, also with the sound that they have behind some numbers.
+constexpr std::array kKanaCounters = std::to_array<KanjiCounter>({
+    {U"しゅうかん", U"シューカン", U"", kBySound},
+    {U"かげつ", U"カゲツ", U"", kBySound},
+    {U"じかん", U"ジカン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu},
+    {U"じはん", U"ジハン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
+    {U"びょう", U"ビョー", U"", kUnchanged},
+    {U"がつ", U"ガツ", U"", kFourIsShi | kSevenIsShichi | kNineIsKu},
+    {U"にち", U"ニチ", U"", kSevenIsShichi | kNineIsKu},
+    {U"ねん", U"ネン", U"", kFourIsYo},
+    {U"にん", U"ニン", U"", kFourIsYo},
+    {U"えん", U"エン", U"", kFourIsYo},
+    {U"ふん", U"フン", U"プン", kBySound | kHardAfterFour},
+    {U"ぷん", U"フン", U"プン", kBySound | kHardAfterFour},
+    {U"ほん", U"ホン", U"ボン", kBySound},
+    {U"ぼん", U"ホン", U"ボン", kBySound},
+    {U"ぽん", U"ホン", U"ボン", kBySound},
+    {U"ひき", U"ヒキ", U"ビキ", kBySound},
+    {U"びき", U"ヒキ", U"ビキ", kBySound},
+    {U"ぴき", U"ヒキ", U"ビキ", kBySound},
+    {U"はい", U"ハイ", U"バイ", kBySound},
+    {U"ばい", U"ハイ", U"バイ", kBySound},
+    {U"ぱい", U"ハイ", U"バイ", kBySound},
+    {U"かい", U"カイ", U"", kBySound},
+    {U"がい", U"カイ", U"ガイ", kBySound},
+    {U"さつ", U"サツ", U"", kBySound},
+    {U"さい", U"サイ", U"", kBySound},
+    {U"まい", U"マイ", U"", kUnchanged},
+    {U"だい", U"ダイ", U"", kUnchanged},
+    {U"ばん", U"バン", U"", kUnchanged},
+    {U"じ", U"ジ", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
+    {U"こ", U"コ", U"", kBySound},
+});
+
+// Returns the counter that a text begins with; nullptr if there is none. One in hiragana may be the
+// beginning of another word: 3こうえん.
+const KanjiCounter* CounterAt(std::u32string_view text) {
+  constexpr std::u32string_view kGoOn = U"ぁぃぅぇぉっゃゅょうんーじ";
+  for (const KanjiCounter& counter : kKanjiCounters) {
+    if (text.starts_with(counter.written)) return &counter;
+  }
+  for (const KanjiCounter& counter : kKanaCounters) {
+    if (!text.starts_with(counter.written)) continue;
+    const std::u32string_view behind = text.substr(counter.written.size());
+    if (behind.empty() || kGoOn.find(behind.front()) == std::u32string_view::npos) return &counter;
+  }
+  return nullptr;
+}
+
 const KanjiCounter* FindCounter(std::u32string_view written) {
-  const auto* counter = std::ranges::find(kKanjiCounters, written, &KanjiCounter::written);
-  return counter == kKanjiCounters.end() ? nullptr : counter;
+  const KanjiCounter* const counter = CounterAt(written);
+  return counter != nullptr && counter->written == written ? counter : nullptr;
 }
 
 bool EndsWithAny(std::u32string_view text, std::initializer_list<std::u32string_view> ends) {
@@ -238,10 +287,8 @@ std::u32string Days(uint64_t value, bool day_of_month) {
 }  // namespace
 
 size_t CounterLength(std::u32string_view text) {
-  for (const KanjiCounter& counter : kKanjiCounters) {
-    if (text.starts_with(counter.written)) return counter.written.size();
-  }
-  return 0;
+  const KanjiCounter* const counter = CounterAt(text);
+  return counter == nullptr ? 0 : counter->written.size();
 }
 
 std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool day_of_month) {
@@ -259,8 +306,10 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool d
     return value > 0 && value < kThingNames.size() ? std::u32string(kThingNames[value])
                                                    : CardinalKana(value) + U"ツ";
   }
-  if (written == U"人" && value == 1) return U"ヒトリ";
-  if (written == U"人" && value == 2) return U"フタリ";
+  const bool people = written == U"人" || written == U"にん";
+  if (people && value == 1) return U"ヒトリ";
+  if (people && value == 2) return U"フタリ";
+  if (written == U"にち" && value == 1 && day_of_month) return U"ツイタチ";
   std::u32string number = CardinalKana(value);
   if (value == 0 && (counter->change & kZeroIsRei) != 0) number = U"レー";
   if ((counter->change & kFourIsYo) != 0) ReplaceEnding(number, U"ヨン", U"ヨ");

@@ -52,13 +52,13 @@ std::u32string Cardinal(uint64_t value) {
 
 // A counter and how it changes the digit before it.
 struct Counter {
-  enum class Change { kFour, kMonth, kHour, kFirm, kHalfFirm, kBreath };
+  enum class Change { kFour, kDay, kMonth, kHour, kFirm, kHalfFirm, kBreath };
   std::u32string_view kana;
   Change change;
 };
 
 // Longer ones come first.
-constexpr std::array<Counter, 25> kCounters = {{{U"しゅうかん", Counter::Change::kHalfFirm},
+constexpr std::array<Counter, 26> kCounters = {{{U"しゅうかん", Counter::Change::kHalfFirm},
                                                 {U"かげつ", Counter::Change::kFirm},
                                                 {U"かこく", Counter::Change::kFirm},
                                                 {U"せんち", Counter::Change::kHalfFirm},
@@ -72,6 +72,7 @@ constexpr std::array<Counter, 25> kCounters = {{{U"しゅうかん", Counter::Ch
                                                 {U"えん", Counter::Change::kFour},
                                                 {U"ねん", Counter::Change::kFour},
                                                 {U"にん", Counter::Change::kFour},
+                                                {U"にち", Counter::Change::kDay},
                                                 {U"ふん", Counter::Change::kBreath},
                                                 {U"ぷん", Counter::Change::kBreath},
                                                 {U"ほん", Counter::Change::kBreath},
@@ -182,6 +183,10 @@ std::u32string JapaneseNumber(std::string_view number, std::u32string_view behin
   switch (counter->change) {
     case Counter::Change::kFour:
       ReplaceEnd(kana, U"よん", U"よ");
+      break;
+    case Counter::Change::kDay:
+      ReplaceEnd(kana, U"なな", U"しち");
+      ReplaceEnd(kana, U"きゅう", U"く");
       break;
     case Counter::Change::kMonth:
       ReplaceEnd(kana, U"よん", U"し");

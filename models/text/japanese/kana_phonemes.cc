@@ -289,7 +289,9 @@ bool PrecedesAt(const Kana& kana, size_t i, std::u32string_view expected) {
 }
 
 // Returns true if a word begins there as far as it is written apart.
-bool BeginsWord(const Kana& kana, size_t i) { return i == 0 || !IsKana(kana[i - 1].value); }
+bool BeginsWord(const Kana& kana, size_t i) {
+  return i == 0 || (!IsKana(kana[i - 1].value) && kana[i - 1].value != kLong);
+}
 
 // Returns the end of a number that begins at `i`: digits, with commas, a point or hyphens between.
 size_t NumberEnd(const Kana& kana, size_t i) {
@@ -329,6 +331,30 @@ Kana ReadNumbers(const Kana& kana) {
   return read;
 }
 
+// Returns true if は at `i` belongs to a word that has it within, or begins a word that follows
+// another without a particle between.
+bool IsWithinWord(const Kana& kana, size_t i) {
+  for (const std::u32string_view word :
+       {U"おはよう", U"ごはん", U"やはり",   U"よこはま", U"しはら",     U"かいはつ", U"こうはい",
+        U"じはん",   U"にはん", U"ゆうはん", U"にはとり", U"きょうはく", U"さいはつ", U"いちはやく",
+        U"いはん",   U"ひはん", U"こはく",   U"みはら",   U"みはる",     U"おおはば", U"ちゅうはん",
+        U"きはい",   U"けはい", U"えはがき", U"ちはん",   U"さんはん"}) {
+    const size_t at = word.find(U'は');
+    if (i >= at && FollowsAt(kana, i - at, word)) return true;
+  }
+  if (i >= 2 && BeginsWord(kana, i - 2) && FollowsAt(kana, i - 2, U"はいはい")) return true;
+  // Behind a particle a word begins: みずをはこぶ.
+  constexpr std::u32string_view kParticles = U"をがのてもへ";
+  if (kParticles.find(kana[i - 1].value) == std::u32string_view::npos) return false;
+  for (const std::u32string_view word :
+       {U"はいる", U"はいり", U"はいっ", U"はじ", U"はたら", U"はこ", U"はら",
+        U"はず",   U"はれ",   U"はや",   U"はる", U"はな",   U"はし", U"はた",
+        U"はん",   U"はつ",   U"はち",   U"はだ", U"はく",   U"はか"}) {
+    if (FollowsAt(kana, i, word)) return true;
+  }
+  return false;
+}
+
 // Returns true if は at `i` is the particle.
 bool IsTopicParticle(const Kana& kana, size_t i) {
   // Written apart it is one unless the text begins with it: は is also a tooth.
@@ -355,7 +381,15 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
         U"ありません", U"わたし", U"あなた", U"がくせい", U"せんせい"}) {
     if (FollowsAt(kana, i + 1, after)) return true;
   }
-  return false;
+  // Of two behind another word the second one begins a word: くるまははやい.
+  if (kana[i - 1].value == U'は') return false;
+  if (ValueAt(kana, i + 1) == U'は') return true;
+  // Behind two kana or more it is one more often than not: りんごはおいしい. Of one kana these are
+  // words.
+  constexpr std::u32string_view kWords = U"きひめてけちねえと";
+  const bool behind_word =
+      !BeginsWord(kana, i - 1) || kWords.find(kana[i - 1].value) != std::u32string_view::npos;
+  return behind_word && !IsWithinWord(kana, i);
 }
 
 // Returns true if へ at `i` is the particle.

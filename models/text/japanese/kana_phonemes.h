@@ -10,8 +10,8 @@ namespace millrace::models {
 
 // Turns hiragana and katakana into the phonemes of Kokoro's Japanese voices (misaki's symbols). It
 // knows small kana, the doubling っ, ん by what follows it, long vowels, repetition marks,
-// half-width katakana and Japanese punctuation; は and へ are spoken as they are written, so
-// particles must be written わ and え; spaces and marks separate words. ASCII punctuation is kept.
+// half-width katakana and Japanese punctuation; は and へ are particles where the kana around them
+// say so; spaces and marks separate words. ASCII punctuation is kept.
 // Returns InvalidArgument, naming the character and its byte, for kanji, Latin letters, digits and
 // everything else: reading them needs a dictionary (espeak-ng's Japanese voice says "Chinese
 // letter" for a kanji). Thread-safe; linear time.

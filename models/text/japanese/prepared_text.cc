@@ -327,7 +327,7 @@ class NumberWriter {
   }
 
   void WriteCounted(uint64_t value, std::u32string_view counter, size_t end) {
-    const bool month = out_.text.ends_with(U"月");
+    const bool month = out_.text.ends_with(U"月") || out_.text.ends_with(U"がつ");
     Read(KanjiNumber(value) + std::u32string(counter), CountedNumber(value, counter, month), end);
   }
 

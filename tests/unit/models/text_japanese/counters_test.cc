@@ -78,11 +78,26 @@ INSTANTIATE_TEST_SUITE_P(
               "キュージューキューオク キューセン キューヒャク キュージューキューマン "
               "キューセン キューヒャク キュージューキュー"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Kana, CountedNumberTest,
+    testing::Values(Count{9, U"にち", "クニチ"}, Count{1, U"にち", "ツイタチ", true},
+                    Count{4, U"にん", "ヨニン"}, Count{2, U"にん", "フタリ"},
+                    Count{7, U"じ", "シチジ"}, Count{10, U"ぷん", "ジュップン"},
+                    Count{3, U"ぼん", "サン ボン"}, Count{6, U"ぽん", "ロッポン"},
+                    Count{8, U"こ", "ハッコ"}, Count{3, U"がい", "サン ガイ"}));
+
 TEST(KanjiNumberTest, HasTheUnits) {
   EXPECT_EQ(Utf8Of(KanjiNumber(0)), "零");
   EXPECT_EQ(Utf8Of(KanjiNumber(10)), "十");
   EXPECT_EQ(Utf8Of(KanjiNumber(1234)), "千二百三十四");
   EXPECT_EQ(Utf8Of(KanjiNumber(20'000'005)), "二千万五");
+}
+
+TEST(CounterLengthTest, AWordMayBeginAsACounterInHiraganaDoes) {
+  EXPECT_EQ(CounterLength(U"にちです"), 2u);
+  EXPECT_EQ(CounterLength(U"こください"), 1u);
+  EXPECT_EQ(CounterLength(U"こうえん"), 0u);
+  EXPECT_EQ(CounterLength(U"にんじん"), 0u);
 }
 
 TEST(CounterLengthTest, IsThatOfTheLongestCounter) {

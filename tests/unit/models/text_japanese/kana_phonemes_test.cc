@@ -66,8 +66,21 @@ INSTANTIATE_TEST_SUITE_P(Particles, KanaWordTest,
                                          Case{"ごはん", "ɡohaɴ"}, Case{"おはよう", "ohajoː"},
                                          Case{"たいへん", "taiheɴ"}, Case{"コハ", "koha"}));
 
+// Without spaces around it.
+INSTANTIATE_TEST_SUITE_P(
+    TopicParticles, KanaWordTest,
+    testing::Values(Case{"りんごはおいしい", "ɾʲiŋɡoβaoiɕiː"},
+                    Case{"くるまははやい", "kɯɾɯmaβahajai"},
+                    Case{"コーヒーはすきです", "koːçiːβasɨkʲidesɨ"},
+                    Case{"きはたかい", "kʲiβatakai"}, Case{"はははやさしい", "hahaβajasaɕiː"},
+                    Case{"かいはつはつづく", "kaihaʦɨβaʦɨzɨkɯ"},
+                    Case{"よこはまはおおきい", "jokohamaβaoːkʲiː"}, Case{"はいはい", "haihai"},
+                    Case{"みずをはこぶ", "mʲizɨohakobɯ"}, Case{"へやへはいる", "hejaehaiɾɯ"},
+                    Case{"えはがき", "ehaɡakʲi"}, Case{"ほんをはやくよむ", "hoɴohajakɯjomɯ"}));
+
 INSTANTIATE_TEST_SUITE_P(Numbers, KanaWordTest,
-                         testing::Values(Case{"2026ねん", "ɲiseɲɲiʥɨːɾokɯneɴ"},
+                         testing::Values(Case{"9にち", "kɯɲiʨi"}, Case{"27にち", "ɲiʥɨːɕiʨiɲiʨi"},
+                                         Case{"2026ねん", "ɲiseɲɲiʥɨːɾokɯneɴ"},
                                          Case{"100えん", "çakɯeɴ"}, Case{"4がつ", "ɕiɡaʦɨ"},
                                          Case{"3ぼん", "samboɴ"}, Case{"１ぽん", "iʔpoɴ"},
                                          Case{"7じ", "ɕiʨiʥi"}, Case{"2にん", "ɸɯtaɾʲi"},
