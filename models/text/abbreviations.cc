@@ -28,14 +28,13 @@ constexpr std::array<std::string_view, 53> kUnlessStarterList = {
     "tel",  "trad", "ud",   "uds",   "univ", "uu",   "vd",    "vda",  "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 70> kBeforeNumberList = {
-    "abr", "approx", "apr",  "apt",  "art",   "arts", "aug",  "b",   "c",    "cap",
-    "ch",  "chap",   "d",    "dec",  "dez",   "eq",   "est",  "ext", "feb",  "fev",
-    "fig", "figs",   "fl",   "fri",  "ft",    "hrs",  "incl", "jan", "jul",  "jun",
-    "lb",  "lbs",    "mar",  "max",  "min",   "mon",  "n",    "no",  "nos",  "nov",
-    "nr",  "num",    "núm",  "oct",  "out",   "oz",   "p",    "pag", "pagg", "par",
-    "pp",  "pág",    "págs", "rm",   "rs",    "sat",  "sec",  "sep", "sept", "set",
-    "ste", "sun",    "thu",  "thur", "thurs", "tue",  "tues", "vol", "vols", "wed"};
+constexpr std::array<std::string_view, 71> kBeforeNumberList = {
+    "abr",  "approx", "apr",  "apt", "art",  "arts",  "aug", "b",    "c",   "cap",  "ch",  "chap",
+    "d",    "dec",    "dez",  "eq",  "est",  "ext",   "feb", "fev",  "fig", "figs", "fl",  "fri",
+    "ft",   "hrs",    "incl", "jan", "jul",  "jun",   "lb",  "lbs",  "mar", "max",  "min", "mon",
+    "n",    "no",     "nos",  "nov", "nr",   "num",   "núm", "oct",  "out", "oz",   "p",   "pag",
+    "pagg", "par",    "pp",   "pág", "págs", "rm",    "rs",  "rte",  "sat", "sec",  "sep", "sept",
+    "set",  "ste",    "sun",  "thu", "thur", "thurs", "tue", "tues", "vol", "vols", "wed"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 120> kStarters = {

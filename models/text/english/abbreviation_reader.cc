@@ -161,6 +161,9 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};
   }
   const std::string lower = AsciiLower(word);
+  if ((lower == "c" || lower == "y") && AsciiLower(text.substr(end, 2)) == "/o" &&
+      !IsAsciiAlnum(ByteAt(text, end + 2)))
+    return lower == "c" ? Reading{end + 2, {"care", "of"}} : Reading{end + 2, {"years", "old"}};
   for (const bool second : {false, true}) {
     const auto known = FindSpokenAbbreviation(lower, second);
     if (!known || !Applies(known->when, text, word, end, previous, last)) continue;

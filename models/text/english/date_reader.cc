@@ -173,11 +173,23 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
   if (IsAsciiAlnum(follows) || follows == ':' || follows == '/' || follows == '%') {
     return std::nullopt;
   }
-  if ((follows == '.' || follows == '-') && IsAsciiDigit(ByteAt(text, end + 1))) {
+  const size_t dash = follows == '-' ? 1 : text.substr(end, 3) == "–" ? 3 : 0;
+  // The last day of "May 5-7"; not "May 5-10-2".
+  size_t last_end = end + dash;
+  const auto last = dash > 0 ? TakeNumber(text, last_end, 1, 2) : std::nullopt;
+  const bool is_range = last && *last > *day && IsDay(*last) &&
+                        !IsAsciiAlnum(ByteAt(text, last_end)) &&
+                        (ByteAt(text, last_end) != '-' && ByteAt(text, last_end) != '%');
+  if (!is_range && (follows == '.' || follows == '-') && IsAsciiDigit(ByteAt(text, end + 1))) {
     return std::nullopt;
   }
   if (dialect_ == EnglishDialect::kGb) reading.Append("the");
   reading.Append(numbers_.Ordinal(*day));
+  if (is_range) {
+    reading.Append("to");
+    reading.Append(numbers_.Ordinal(*last));
+    end = last_end;
+  }
   if (const unsigned year = TakeYear(text, end); year != 0) reading.Append(numbers_.Year(year));
   reading.end = end;
   return reading;

@@ -359,7 +359,7 @@ bool NumberReader::TakePower(std::string_view text, const Amount& amount, Readin
   const char mark = ByteAt(text, reading.end);
   const char sign = ByteAt(text, reading.end + 1);
   const bool signs = sign == '-' || sign == '+';
-  if (mark != 'e' && (mark != 'E' || !signs)) return false;
+  if (mark != 'e' && mark != 'E') return false;
   const size_t digits = reading.end + (signs ? 2 : 1);
   const size_t end = DigitsEnd(text.substr(0, digits + 4), digits);
   if (end == digits || end - digits > 3 || IsAsciiAlnum(ByteAt(text, end))) return false;
@@ -383,6 +383,7 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   }
   if (TakeEnding(text, amount, context, reading)) return reading;
   if (TakeFeet(text, amount, context, reading)) return reading;
+  if (TakeFactorial(text, amount, reading)) return reading;
   // A measured number is no year: "1500 km".
   Reading measured{amount.end, {}};
   if (TakeMeasure(text, amount.IsOne(), context.article, measured)) {
@@ -419,6 +420,7 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount,
       (ending == "st" || ending == "nd" || ending == "rd" || ending == "th")) {
     reading.Append(numbers_.Ordinal(value));
     reading.end = end;
+    TakeLastOrdinal(text, reading);
     return true;
   }
   // "1990s", "80s", "747s".
@@ -450,6 +452,35 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount,
     return false;
   }
   reading.end = end;
+  return true;
+}
+
+void NumberReader::TakeLastOrdinal(std::string_view text, Reading& reading) const {
+  const CodePoint dash = DecodeAt(text, reading.end);
+  if (dash.value != '-' && dash.value != U'–') return;
+  const size_t digits = reading.end + dash.bytes;
+  const size_t letters = DigitsEnd(text.substr(0, digits + 5), digits);
+  const std::string ending = AsciiLower(text.substr(letters, 2));
+  if (letters == digits || IsAsciiAlnum(ByteAt(text, letters + 2)) ||
+      (ending != "st" && ending != "nd" && ending != "rd" && ending != "th"))
+    return;
+  reading.Append("to");
+  reading.Append(numbers_.Ordinal(ParseDigits(text.substr(digits, letters - digits))));
+  reading.end = letters + 2;
+}
+
+bool NumberReader::TakeFactorial(std::string_view text, const Amount& amount,
+                                 Reading& reading) const {
+  constexpr std::array<std::string_view, 9> kBehind = {" =", " is ", " equals ", " and ", " times ",
+                                                       " /", " ×",   " *",       "/"};
+  const size_t behind = amount.end + 1;
+  if (ByteAt(text, amount.end) != '!' || !amount.fraction.empty()) return false;
+  if (std::ranges::none_of(
+          kBehind, [&](std::string_view words) { return text.substr(behind).starts_with(words); }))
+    return false;
+  reading.Append(AmountWords(numbers_, amount));
+  reading.Append("factorial");
+  reading.end = behind;
   return true;
 }
 

@@ -61,6 +61,10 @@ class NumberReader {
                   Reading& reading) const;
   // Reads "e-3" and "⁻³"; returns false when there is neither.
   bool TakePower(std::string_view text, const Amount& amount, Reading& reading) const;
+  // Takes the end of a range of ordinals: 1st-3rd.
+  void TakeLastOrdinal(std::string_view text, Reading& reading) const;
+  // Takes a factorial where a calculation or a verb follows, so that ! ends no sentence.
+  bool TakeFactorial(std::string_view text, const Amount& amount, Reading& reading) const;
   // Reads "5'10\"" and "9' wall".
   bool TakeFeet(std::string_view text, const Amount& amount, const NumberContext& context,
                 Reading& reading) const;

@@ -15,7 +15,7 @@ struct AbbreviationEntry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<AbbreviationEntry, 104> kEntries = {{
+constexpr std::array<AbbreviationEntry, 105> kEntries = {{
     {"approx", "approximately", When::kStop},
     {"apr", "april", When::kStopAndCapital},
     {"apt", "apartment", When::kStopAndDigit},
@@ -99,6 +99,7 @@ constexpr std::array<AbbreviationEntry, 104> kEntries = {{
     {"rep", "representative", When::kStop},
     {"rev", "reverend", When::kStop},
     {"rm", "room", When::kStopAndDigit},
+    {"rte", "route", When::kStopAndDigit},
     {"sat", "saturday", When::kStopAndCapital},
     {"sec", "section", When::kStopAndDigit},
     {"sen", "senator", When::kStop},

@@ -333,6 +333,8 @@ class Walk {
     if (plain && TakeAbbreviation(end)) return;
     if (plain && IsFormula(text_, begin, end) && TakeReading(Reading{end, {Dotted(word)}})) return;
     if (plain && TakeLetters(begin, end, word)) return;
+    const bool has_eight = ByteAt(text_, end) == '8' && !IsAsciiAlnum(ByteAt(text_, end + 1));
+    if (plain && has_eight && TakeReading(ReadChatWord(word + '8', end + 1))) return;
     if (plain && TakeReading(ReadChatWord(word, end))) return;
     // "AD 500" and "500 AD" are no advertisements.
     if (word == "AD" && ((number_end_ < begin && number_end_ + 1 == begin) ||

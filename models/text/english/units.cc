@@ -158,6 +158,8 @@ constexpr std::array kUnits = {
     Both("ppb", "part per billion", "parts per billion"),
     Both("ppm", "part per million", "parts per million"),
     Both("psi", "pound per square inch", "pounds per square inch"),
+    Both("pt", "point", "points"),
+    Both("pts", "point", "points"),
     Both("px", "pixel", "pixels"),
     Both("qt", "quart", "quarts"),
     Both("qts", "quart", "quarts"),
