@@ -1,21 +1,14 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "models/translation/markup/aligned_piece.h"
 #include "models/translation/markup/marked_text.h"
 #include "models/translation/markup/number_format.h"
 
 namespace millrace::translation {
-
-// A piece of a translation and the position in the source that it comes from.
-struct AlignedPiece {
-  size_t begin = 0;  // bytes of the translation
-  size_t end = 0;
-  size_t source = 0;  // byte of the source text
-};
 
 // Returns a translation with the kept spans, numbers, spellings and marks of its source restored.
 // Each kept span comes once: in place of its stand-in, else of the words that are aligned with it,

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/translation/markup/restore.h"
+#include "models/translation/markup/aligned_piece.h"
 
 namespace millrace::translation {
 
