@@ -32,6 +32,9 @@ say "documents name what exists"
 say "folders include only those below them"
 "$VENV/bin/python" scripts/check_includes.py
 
+say "methods of the Ray package are those of the services"
+"$VENV/bin/python" scripts/ray_methods.py --check
+
 say "comments are sentences"
 "$VENV/bin/python" scripts/check_comments.py
 

@@ -9,7 +9,8 @@ class Kind(enum.Enum):
     BIDIRECTIONAL = "bidirectional"   # streams of both
 
 
-# Load reports (xds.service.orca.v3) are missing: they tell of one daemon, and calls through Serve reach any of them.
+# Written by scripts/ray_methods.py. Load reports (xds.service.orca.v3) are missing: they tell of one daemon, and calls through Serve reach
+# any of them.
 METHODS = {
     "/grpc.health.v1.Health/Check": Kind.UNARY,
     "/grpc.health.v1.Health/Watch": Kind.SERVER_STREAM,
