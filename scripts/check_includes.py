@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a folder of C++ includes one that stands above it or beside it. The folders are listed below, lowest first; each may include
-those of lines before its own, and headers that are generated. Kinds of models, which models/kinds.inc lists, share a line. Given a folder,
-looks at the checkout there."""
+those of lines before its own, and headers that are generated. Kinds of models, which models/kinds.inc lists, share a line, as do front ends,
+which server/frontends/frontends.inc lists. Given a folder, looks at the checkout there."""
 
 import re
 import sys
@@ -34,20 +34,22 @@ server/limits
 server/requests
 server/control
 server/calibrate server/frontends/grpc server/frontends/http
-server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/openapi server/frontends/orca server/frontends/prometheus server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
+server/frontends
+FRONTENDS server/frontends/openapi server/frontends/prometheus
 server
 """.split("\n")[1:-1]
-KIND = re.compile(r"^MILLRACE_MODEL_KIND\((\w+)\)$", re.MULTILINE)
+# Words above that stand for the folders of a list, in the folder of that list.
+LISTS = {"KINDS": "models/kinds.inc", "FRONTENDS": "server/frontends/frontends.inc"}
+LISTED = re.compile(r"^MILLRACE_(?:MODEL_KIND|FRONTEND)\((\w+)\)$", re.MULTILINE)
 SOURCE = {".h", ".cc", ".inl", ".mm", ".cu"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"((?:models|mps_runtime|server)/[^"]+)"')
 
 
 def places(root: Path) -> dict[str, int]:
-    """The number of each folder's layer. Without a list of kinds there are none."""
-    kinds = root / "models" / "kinds.inc"
-    names = KIND.findall(kinds.read_text()) if kinds.exists() else []
-    layers = [" ".join(f"models/{name}" for name in names) if layer == "KINDS" else layer for layer in LAYERS]
-    return {folder: place for place, layer in enumerate(layers) for folder in layer.split()}
+    """The number of each folder's layer. A list that is not there has no folders."""
+    listed = {word: [f"{Path(name).parent}/{folder}" for folder in LISTED.findall((root / name).read_text())] if (root / name).exists() else []
+              for word, name in LISTS.items()}
+    return {folder: place for place, layer in enumerate(LAYERS) for word in layer.split() for folder in listed.get(word, [word])}
 
 
 def find_cycle(edges: dict[str, set[str]]) -> list[str]:

@@ -1,49 +1,28 @@
 #pragma once
 
-#include <functional>
-#include <utility>
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "server/control/load_queue.h"
-#include "server/control/model_manager.h"
-#include "server/control/server_status.h"
-#include "server/frontends/kserve/infer_service.h"
-#include "server/frontends/millrace/admin_service.h"
-#include "server/frontends/millrace/synthesis_service.h"
-#include "server/frontends/millrace/translation_service.h"
-#include "server/frontends/riva/riva_synthesis_service.h"
-#include "server/frontends/riva/riva_translation_service.h"
-#include "server/requests/services.h"
-#include "server/rpc/rpc_service.h"
-#include "server/scheduling/step_timeline.h"
+#include "server/frontends/front_end.h"
 
 namespace millrace::server {
 
-// The services that every process has over gRPC. The arguments of the constructor must outlive it.
+// The services over gRPC of all front ends. Main thread only.
 class GrpcServices {
  public:
-  GrpcServices(Services& services, ModelManager& models, const ServerStatus& status,
-               LoadQueue& loads, StepTimeline& steps, const RepositoryActions& repository)
-      : infer_(
-            services, [&status] { return status.Ready(); }, repository),
-        translation_(services),
-        synthesis_(services),
-        riva_synthesis_(services),
-        riva_translation_(services),
-        admin_(services, models, status, loads, steps, repository.pull, repository.remove) {}
+  // The parts must outlive this.
+  GrpcServices(const FrontEndParts& parts, std::span<const FrontEnd* const> front_ends);
 
   // Returns all of them, which live as long as this.
-  std::vector<RpcService*> All() {
-    return {&infer_, &translation_, &synthesis_, &riva_synthesis_, &riva_translation_, &admin_};
-  }
+  std::vector<RpcService*> All();
+  // Returns what goes to the clients with the ends of calls; null: nothing.
+  const CommonTrailer* trailer() const;
+  // Ends the calls that last for as long as their clients want.
+  void EndStreams();
 
  private:
-  InferService infer_;
-  TranslationService translation_;
-  SynthesisService synthesis_;
-  RivaSynthesisService riva_synthesis_;
-  RivaTranslationService riva_translation_;
-  AdminService admin_;
+  std::vector<std::unique_ptr<GrpcPart>> parts_;
 };
 
 }  // namespace millrace::server

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,8 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
-#include "server/frontends/kserve/repository_routes.h"
-#include "server/frontends/orca/load_reporter.h"
-#include "server/frontends/wyoming/wyoming_server.h"
+#include "server/frontends/built_in_front_ends.h"
+#include "server/frontends/front_end.h"
 #include "server/grpc_server.h"
 #include "server/grpc_services.h"
 #include "server/http2/connection_guard.h"
@@ -54,6 +54,8 @@
 #include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
+#include "server/port_servers.h"
+#include "server/requests/repository_actions.h"
 #include "server/requests/stream_registry.h"
 #include "server/rpc/call_refusals.h"
 #include "server/rpc/grpc_log.h"
@@ -184,27 +186,19 @@ class Server {
                                .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
-    const auto started = [this] { return started_.load(); };
-    if (absl::Status status = http_.Start({.services = *services_,
-                                           .status = status_,
-                                           .metrics = metrics_,
-                                           .keys = keys_.get(),
-                                           .steps = steps_,
-                                           .repository = MakeRepositoryActions(),
-                                           .shelf = MakeShelf(),
-                                           .pulls = [this] { return pulls_.Pulls(); },
-                                           .started = started});
-        !status.ok()) {
+    parts_.emplace(FrontEndParts{.config = config_,
+                                 .services = *services_,
+                                 .view = status_,
+                                 .metrics = metrics_,
+                                 .steps = steps_,
+                                 .repository = MakeRepositoryActions(),
+                                 .shelf = MakeShelf(),
+                                 .pulls = [this] { return pulls_.Pulls(); },
+                                 .started = [this] { return started_.load(); },
+                                 .control = &control_});
+    if (absl::Status status = http_.Start(*parts_, front_ends_); !status.ok()) return status;
+    if (absl::Status status = port_servers_.Start(*parts_, front_ends_, sockets_); !status.ok())
       return status;
-    }
-    if (!config_.wyoming_address.empty()) {
-      wyoming_ = std::make_unique<WyomingServer>(
-          *services_, WyomingServer::Options{.address = config_.wyoming_address,
-                                             .inherited = sockets_.Find(kWyomingSocket),
-                                             .stall_timeout = config_.write_stall_timeout,
-                                             .started = started});
-      if (absl::Status status = wyoming_->Start(); !status.ok()) return status;
-    }
 
     const auto stopping = [this] { return shutdown_.requested(); };
     if (!config_.pull.empty()) {
@@ -224,16 +218,10 @@ class Server {
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
-    grpc_services_.emplace(*services_, models_, status_, loads_, steps_, MakeRepositoryActions());
-    std::vector<RpcService*> rpc_services = grpc_services_->All();
-    if (const auto options = LoadReportsOf(config_)) {
-      load_reporter_.emplace(
-          *options, [this] { return SampleLoad(status_, metrics_); }, [this] { CountTooMany(); });
-      rpc_services.push_back(&load_reporter_->service());
-    }
-    auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
-                                   std::move(rpc_services), call_refusals_,
-                                   load_reporter_ ? load_reporter_->trailer() : nullptr);
+    grpc_services_.emplace(*parts_, front_ends_);
+    auto grpc =
+        GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
+                           grpc_services_->All(), call_refusals_, grpc_services_->trailer());
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -249,14 +237,16 @@ class Server {
     started_ = true;
     status_.SetReady(true);
     ShowServing();
-    const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(),
-                      wyoming_ ? wyoming_->port() : 0};
+    const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(), port_servers_.Ports()};
     if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
     NotifySystemd("READY=1");
+    for (const auto& [front_end, port] : ports.others) {
+      if (port != 0)
+        logging::Info("serving on a port of its own", {{"front_end", front_end}, {"port", port}});
+    }
     logging::Info("serving", {{"grpc_port", ports.grpc},
                               {"http_port", ports.http},
                               {"metrics_port", ports.metrics},
-                              {"wyoming_port", ports.wyoming},
                               {"models", static_cast<int64_t>(loaded.size())},
                               {"workers", runtime_->workers()},
                               {"permits", runtime_->limiter().permits()},
@@ -298,12 +288,12 @@ class Server {
   // halfway. Main thread.
   void Stop() {
     shutdown_.Await();
-    if (load_reporter_) load_reporter_->service().EndStreams();
+    if (grpc_services_) grpc_services_->EndStreams();
     housekeeping_.reset();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     if (executor_ != nullptr) executor_->Join();
     http_.Stop();
-    if (wyoming_ != nullptr) wyoming_->Stop();
+    port_servers_.Stop();
     if (traces_ != nullptr) traces_->Stop(kTraceFlushTime);
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
@@ -377,9 +367,9 @@ class Server {
   }
 
   // Runs on threads of HTTP.
-  ShelfView::Sources MakeShelf() {
+  ModelShelf MakeShelf() {
     const auto folder = FolderForCallers();
-    ShelfView::Sources sources;
+    ModelShelf sources;
     sources.installed = [this, folder] { return ListInstalled(folder); };
     if (!folder) return sources;
     sources.folder = folder->string();
@@ -509,11 +499,13 @@ class Server {
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};
+  const std::span<const FrontEnd* const> front_ends_ = BuiltInFrontEnds();
+  const FrontEndParts::Control control_ = {models_, status_, loads_};
+  std::optional<FrontEndParts> parts_;
   HttpFrontEnds http_{config_, sockets_};
-  std::unique_ptr<WyomingServer> wyoming_;
+  PortServers port_servers_;
   std::unique_ptr<ThreadExecutor> executor_;
   std::optional<GrpcServices> grpc_services_;
-  std::optional<LoadReporter> load_reporter_;  // none with --load-report off
   CallRefusals call_refusals_;
   std::unique_ptr<GrpcServer> grpc_;
   Mutex serving_mu_;
@@ -545,7 +537,7 @@ int Serve(const ServerConfig& config) {
              }});
     try {
       ServerConfig effective = config;
-      absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective);
+      absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective, BuiltInFrontEnds());
       status = sockets.ok() ? LimitCpuIsa(config.cpu_isa) : sockets.status();
       if (status.ok()) {
         Server server(effective, *std::move(sockets), main_loop, shutdown);

@@ -2,15 +2,14 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "models/kernels/target.h"
-#include "mps_runtime/base/cpu_info.h"
-#include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "server/config/command_line.h"
 #include "server/control/version.h"
+#include "server/http_front_ends.h"
 #include "server/logging/logging.h"
-#include "server/metrics/process_stats.h"
 #include "server/net/address_policy.h"
 #include "server/sockets/socket_address.h"
 
@@ -93,13 +92,21 @@ absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerCo
   return tracing::TraceExport::Start(*std::move(settings), kVersion);
 }
 
-absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config) {
-  auto sockets = InheritedSockets::Take({kGrpcSocket, kHttpSocket, kMetricsSocket, kWyomingSocket});
+absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config,
+                                             std::span<const FrontEnd* const> front_ends) {
+  std::vector<std::pair<std::string_view, std::string*>> addresses = {
+      {kGrpcSocket, &config.grpc_address},
+      {kHttpSocket, &config.http_address},
+      {kMetricsSocket, &config.metrics_address}};
+  for (const FrontEnd* front_end : front_ends) {
+    if (front_end->address != nullptr)
+      addresses.emplace_back(front_end->name, &(config.*front_end->address));
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, address] : addresses) names.push_back(name);
+  auto sockets = InheritedSockets::Take(names);
   if (!sockets.ok()) return sockets.status();
-  for (const auto& [name, address] : {std::pair(kGrpcSocket, &config.grpc_address),
-                                      {kHttpSocket, &config.http_address},
-                                      {kMetricsSocket, &config.metrics_address},
-                                      {kWyomingSocket, &config.wyoming_address}}) {
+  for (const auto& [name, address] : addresses) {
     if (const int descriptor = sockets->Find(name); descriptor >= 0) {
       if (const auto local = LocalAddress(descriptor)) *address = ToString(*local);
     }
@@ -137,43 +144,6 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config) {
   if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
   return MakeTlsServerCredentials(TlsFilesOf(config));
-}
-
-std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config) {
-  using Trailer = LoadReporter::Trailer;
-  LoadReporter::Options options{.target_wait = config.load_target_wait};
-  switch (config.load_report) {
-    case LoadReports::kOff:
-      return std::nullopt;
-    case LoadReports::kStream:
-      break;
-    case LoadReports::kBinary:
-      options.trailer = Trailer::kBinary;
-      break;
-    case LoadReports::kText:
-      options.trailer = Trailer::kText;
-      break;
-  }
-  return options;
-}
-
-LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics) {
-  static const double cores = runtime::AvailableCores();
-  static const auto memory = static_cast<double>(runtime::AvailableMemory());
-  const ServerStatus::Load load = status.CurrentLoad();
-  const Metrics::Ended ended = metrics.CountEnded();
-  return {.time = Clock::Real().Now(),
-          .cpu_seconds = CpuSeconds(),
-          .cores = cores,
-          .memory_bytes = ResidentBytes(),
-          .memory_limit = memory,
-          .permits = load.permits,
-          .permits_in_use = load.permits_in_use,
-          .requests = ended.all,
-          .failures = ended.failed,
-          .queue_depth = static_cast<double>(load.queue_depth),
-          .queue_oldest_seconds = load.queue_oldest_seconds,
-          .expected_wait_seconds = load.expected_wait_seconds};
 }
 
 }  // namespace millrace::server

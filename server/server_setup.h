@@ -3,7 +3,7 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -13,11 +13,8 @@
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
 #include "server/control/model_safety.h"
-#include "server/control/server_status.h"
-#include "server/frontends/orca/load_meter.h"
-#include "server/frontends/orca/load_reporter.h"
+#include "server/frontends/front_end.h"
 #include "server/limits/key_limits.h"
-#include "server/metrics/metrics.h"
 #include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
 #include "server/sockets/inherited_sockets.h"
@@ -25,11 +22,8 @@
 
 namespace millrace::server {
 
-// The names of the sockets that a service manager may pass.
+// The name of gRPC's socket, where a service manager passes it.
 inline constexpr std::string_view kGrpcSocket = "grpc";
-inline constexpr std::string_view kHttpSocket = "http";
-inline constexpr std::string_view kMetricsSocket = "metrics";
-inline constexpr std::string_view kWyomingSocket = "wyoming";
 
 // These functions make what `serve`, and in part `check`, needs from the configuration.
 
@@ -49,7 +43,8 @@ absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerCo
 
 // Returns the sockets that the service manager passed for the ports, and sets the addresses of
 // these ports in the configuration, which is checked again. Main thread.
-absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config);
+absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config,
+                                             std::span<const FrontEnd* const> front_ends);
 
 // Binds the address of gRPC, or takes its socket.
 absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig& config,
@@ -64,11 +59,5 @@ absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& confi
 // Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config);
-
-// Returns nothing if the load is not to be reported.
-std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config);
-
-// Returns the load of this moment. Thread-safe.
-LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics);
 
 }  // namespace millrace::server

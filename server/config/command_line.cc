@@ -10,6 +10,7 @@
 #include "server/config/clients_cli.h"
 #include "server/config/command_reference.h"
 #include "server/config/edit_distance.h"
+#include "server/config/front_ends.h"
 #include "server/config/options.h"
 #include "server/config/sources.h"
 
@@ -22,7 +23,8 @@ constexpr char kServeFooter[] =
     "\nEach option is also an environment variable and a key of the TOML file of --config:\n"
     "--queue-size 64, MILLRACE_QUEUE_SIZE=64, queue_size = 64. A flag wins over a variable, a "
     "variable over the file.\n"
-    "--print-config shows every value and where it came from.";
+    "--print-config shows every value and where it came from.\n"
+    "Front ends of this build: ";
 
 EarlyExit UsageError(absl::string_view message, const std::string& command, bool json_log = false) {
   if (json_log) return {kExitUsage, "", std::string(message), true};
@@ -49,14 +51,15 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
         value.empty() ? option.help : absl::StrCat(option.help, " (default: ", value, ")");
     CLI::Option* added = command.add_option(FlagOf(option.name))
                              ->description(help)
-                             ->group(option.group)
+                             // CLI11 shows no options without a group.
+                             ->group(option.is_built ? option.group : "")
                              ->type_name(option.placeholder);
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     // --insecure alone means true.
     if (option.literal == Option::Literal::kBool) added->expected(0, 1);
     flags.options.emplace_back(&option, added);
   }
-  command.footer(kServeFooter);
+  command.footer(absl::StrCat(kServeFooter, BuiltFrontEnds()));
 }
 
 GivenValues GivenFlags(const ServeFlags& flags) {
@@ -282,8 +285,10 @@ std::vector<CommandReference> DescribeCommandLine() {
   std::vector<CommandReference> commands;
   for (CLI::App* app : grammar.app.get_subcommands({})) {
     CommandReference command{app->get_name(), app->get_description(), {}};
-    for (CLI::Option* option : app->get_options({}))
+    for (CLI::Option* option : app->get_options({})) {
+      if (option->get_group().empty()) continue;
       command.options.push_back(Describe(command.name, *option));
+    }
     commands.push_back(std::move(command));
   }
   return commands;
@@ -293,6 +298,7 @@ std::string PrintConfig(const ServerConfig& config, const Origins& origins) {
   std::string out;
   std::string group;
   for (const Option& option : ServeOptions()) {
+    if (!option.is_built) continue;
     if (option.group != group) {
       absl::StrAppend(&out, group.empty() ? "" : "\n", "# ", option.group, "\n");
       group = option.group;

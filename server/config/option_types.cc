@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "models/repository/model_sources.h"
+#include "server/config/exposed_address.h"
 #include "server/net/address_policy.h"
 #include "server/tracing/endpoint.h"
 
@@ -127,6 +128,26 @@ Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
   };
   row.get = [=](const ServerConfig& config) {
     return (config.*field).empty() ? std::string(kNotServed) : config.*field;
+  };
+  return row;
+}
+
+Option PlainAddress(Option row, std::string ServerConfig::*field, std::string protocol,
+                    const char* anonymous_option, bool ServerConfig::*anonymous) {
+  row = Address(std::move(row), field, AddressKind::kOptional);
+  row.check = [=, option = row.name](const ServerConfig& config) -> absl::Status {
+    const std::string& address = config.*field;
+    if (!IsExposed(address)) return absl::OkStatus();
+    if (!config.api_keys.empty() && !(config.*anonymous)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", option, ": ", address,
+          " can be reached from other machines without the key that --api-keys asks for, because ",
+          protocol, " has none; use 127.0.0.1, or accept it with --", anonymous_option));
+    }
+    if (config.insecure) return absl::OkStatus();
+    return ReachableWithoutTls(
+        option, address,
+        absl::StrCat("use 127.0.0.1, or accept it with --insecure: ", protocol, " has no TLS"));
   };
   return row;
 }

@@ -82,15 +82,20 @@ enum class AddressKind { kRequired, kOptional };
 // host:port or unix:path. The field of an optional address is empty if it is off.
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind);
 
+// The optional address of a front end whose protocol, of that name, has neither TLS nor keys:
+// beyond this machine it needs --insecure and, where keys are required, the option `anonymous`.
+Option PlainAddress(Option row, std::string ServerConfig::*field, std::string protocol,
+                    const char* anonymous_option, bool ServerConfig::*anonymous);
+
 // Allows an empty value, or up to 64 characters of a version.
 Option Version(Option row, std::string ServerConfig::*field);
 
 // Pairs of names. The field is an empty map for auto, and nullopt if it is off.
 Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field);
 
-// Origins of web pages. The field is empty if it is off.
 // Names for a Host header.
 Option HostNames(Option row, std::vector<std::string> ServerConfig::*field);
+// Origins of web pages. The field is empty if it is off.
 Option OriginList(Option row, std::vector<std::string> ServerConfig::*field);
 
 // The URL of a collector of traces, auto or off.

@@ -1,5 +1,7 @@
 #include "server/config/options.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "mps_runtime/device_traits.h"
+#include "server/config/front_ends.h"
 #include "server/config/option_types.h"
 
 namespace millrace {
@@ -41,6 +44,7 @@ std::vector<Option> MakeOptions() {
   using option_types::Number;
   using option_types::OriginList;
   using option_types::Path;
+  using option_types::PlainAddress;
   using option_types::PublishedModels;
   using option_types::Ratio;
   using option_types::Row;
@@ -64,11 +68,30 @@ std::vector<Option> MakeOptions() {
   const char* const security = "Security";
   const char* const limits = "Limits";
   const char* const traces = "Traces";
-  const char* const balancing = "Load balancing";
   const char* const stopping = "Stopping";
   const char* const logging = "Logging";
 
+  // The settings of front ends. Each stands at the end of its group.
+  std::vector<Option> front_ends;
+  const auto add_setting = [&front_ends](const char* front_end, Option option) {
+    option.front_end = front_end;
+    option.is_built = HasFrontEnd(front_end);
+    front_ends.push_back(std::move(option));
+  };
+#define MILLRACE_SETTING_TYPE(...)
+#define MILLRACE_SETTING(type, field, initial, ...) add_setting(MILLRACE_SETTING_OF, __VA_ARGS__);
+#include "server/config/front_end_settings.inc"
+#undef MILLRACE_SETTING
+#undef MILLRACE_SETTING_TYPE
+
   std::vector<Option> o;
+  const auto add_front_ends_of = [&front_ends, &o](std::string_view group) {
+    const auto rest =
+        std::stable_partition(front_ends.begin(), front_ends.end(),
+                              [group](const Option& option) { return option.group == group; });
+    std::move(front_ends.begin(), rest, std::back_inserter(o));
+    front_ends.erase(front_ends.begin(), rest);
+  };
   o.push_back(Models(
       Row("models", models, "DIR,...",
           "Model repository: folders of models, <model>/<version>/model.pbtxt, or of one model, "
@@ -184,17 +207,10 @@ std::vector<Option> MakeOptions() {
           "HTTP: the APIs for speech, translation and inference, WebSockets, health, and the "
           "console; off: not served"),
       &C::http_address, AddressKind::kOptional));
-  o.push_back(Bool(Row("console", addresses, "on|off",
-                       "Serve a page to speak, translate and watch the server at / over HTTP"),
-                   &C::console));
   o.push_back(
       Address(Row("metrics-address", addresses, "ADDR", "Prometheus metrics; off: not served"),
               &C::metrics_address, AddressKind::kOptional));
-  o.push_back(
-      Address(Row("wyoming-address", addresses, "ADDR",
-                  "Wyoming, the protocol of Home Assistant's voice servers, by custom on port "
-                  "10200; off: not served"),
-              &C::wyoming_address, AddressKind::kOptional));
+  add_front_ends_of(addresses);
   o.push_back(
       Path(Row("port-file", addresses, "FILE", "Write the real ports here as JSON once serving"),
            &C::port_file));
@@ -229,10 +245,7 @@ std::vector<Option> MakeOptions() {
                        "Limits, shares and priorities by API key, in TOML; read again when it "
                        "changes"),
                    &C::policy));
-  o.push_back(Bool(Row("wyoming-anonymous", security, "BOOL",
-                       "Allow --wyoming-address beyond this machine although --api-keys is given, "
-                       "which Wyoming's clients cannot send"),
-                   &C::wyoming_anonymous));
+  add_front_ends_of(security);
 
   o.push_back(Bytes(Row("max-message-bytes", limits, "SIZE", "Largest request"),
                     &C::max_message_bytes, kKiB, kGiB));
@@ -332,19 +345,8 @@ std::vector<Option> MakeOptions() {
                               "millrace"),
                           &C::trace_service_name));
 
-  o.push_back(Choice<LoadReports>(
-      Row("load-report", balancing, "FORM",
-          "Report the load to balancers by ORCA: stream (OpenRcaService alone), binary or text "
-          "(also in trailers of calls, for gRPC's clients and Envoy, or for Envoy), off"),
-      &C::load_report,
-      {{"off", LoadReports::kOff},
-       {"stream", LoadReports::kStream},
-       {"binary", LoadReports::kBinary},
-       {"text", LoadReports::kText}}));
-  o.push_back(Time(Row("load-target-wait", balancing, "TIME",
-                       "The wait of a request, as it is forecast, that such a report counts as "
-                       "full use"),
-                   &C::load_target_wait, milliseconds(1), hours(1)));
+  // The rest has headings of its own.
+  std::move(front_ends.begin(), front_ends.end(), std::back_inserter(o));
 
   o.push_back(Time(Row("drain-delay", stopping, "TIME",
                        "After SIGTERM keep serving for so long while not ready"),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "server/config/server_config.h"
 
 namespace millrace {
@@ -25,6 +26,10 @@ struct Option {
   std::function<bool(ServerConfig&, const std::string&)>
       set;  // returns false when the value is not allowed and nothing changed
   std::function<std::string(const ServerConfig&)> get;  // in the form that `set` reads
+  // Checks the value together with those of other options; null: it goes with all of them.
+  std::function<absl::Status(const ServerConfig&)> check = nullptr;
+  std::string front_end = {};  // whose setting it is; empty: the server's
+  bool is_built = true;        // false: this build has no such front end, and refuses the option
 };
 
 // Returns all options in the order of the help.

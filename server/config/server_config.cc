@@ -2,21 +2,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/repository/model_sources.h"
+#include "server/config/exposed_address.h"
+#include "server/config/options.h"
 #include "server/config/values.h"
-#include "server/net/address_policy.h"
 
 namespace millrace {
-namespace {
-
-absl::Status Reachable(const char* option, const std::string& address, const char* remedy) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--", option, ": ", address, " can be reached from other machines without TLS; ", remedy));
-}
-
-bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbackAddress(address); }
-
-}  // namespace
-
 std::filesystem::path DefaultSafetyProfile(const std::string& models) {
   const auto sources = models::ParseModelSources(models);
   const std::filesystem::path folder =
@@ -54,32 +44,29 @@ absl::Status Validate(const ServerConfig& config) {
   if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
     return absl::InvalidArgumentError("--tls-client-ca: needs --tls-cert and --tls-key too");
   }
-  if (Exposed(config.wyoming_address) && !config.api_keys.empty() && !config.wyoming_anonymous) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--wyoming-address: ", config.wyoming_address,
-        " can be reached from other machines without the key that --api-keys asks for, because "
-        "Wyoming has none; use 127.0.0.1, or accept it with --wyoming-anonymous"));
+  if (!config.insecure) {
+    if (config.tls_cert.empty() && IsExposed(config.grpc_address)) {
+      return ReachableWithoutTls(
+          "grpc-address", config.grpc_address,
+          "give --tls-cert and --tls-key, use 127.0.0.1, or accept it with --insecure");
+    }
+    constexpr char kPlain[] =
+        "use 127.0.0.1 behind a proxy that ends TLS, or accept it with --insecure";
+    if (IsExposed(config.http_address))
+      return ReachableWithoutTls("http-address", config.http_address, kPlain);
+    if (IsExposed(config.metrics_address))
+      return ReachableWithoutTls("metrics-address", config.metrics_address, kPlain);
   }
-  if (config.insecure) return absl::OkStatus();
-  if (config.tls_cert.empty() && Exposed(config.grpc_address)) {
-    return Reachable("grpc-address", config.grpc_address,
-                     "give --tls-cert and --tls-key, use 127.0.0.1, or accept it with --insecure");
-  }
-  constexpr char kPlain[] =
-      "use 127.0.0.1 behind a proxy that ends TLS, or accept it with --insecure";
-  if (Exposed(config.http_address)) return Reachable("http-address", config.http_address, kPlain);
-  if (Exposed(config.metrics_address))
-    return Reachable("metrics-address", config.metrics_address, kPlain);
-  if (Exposed(config.wyoming_address)) {
-    return Reachable("wyoming-address", config.wyoming_address,
-                     "use 127.0.0.1, or accept it with --insecure: Wyoming has no TLS");
+  for (const Option& option : ServeOptions()) {
+    if (!option.check) continue;
+    if (absl::Status status = option.check(config); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 OpenAccess AdminAccess(const ServerConfig& config) {
   if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return {};
-  const bool exposed = Exposed(config.grpc_address) || Exposed(config.http_address);
+  const bool exposed = IsExposed(config.grpc_address) || IsExposed(config.http_address);
   const std::string http =
       config.http_address.empty() ? "" : absl::StrCat(" or ", config.http_address);
   const char* hint = exposed ? "--api-keys FILE asks for a key"

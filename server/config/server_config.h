@@ -19,13 +19,23 @@
 
 namespace millrace {
 
-// How the server tells load balancers of its load: not at all, by the service OpenRcaService alone,
-// or also in the trailers of calls, in Protobuf or as text.
-enum class LoadReports : uint8_t { kOff, kStream, kBinary, kText };
+// The types of front ends' settings.
+#define MILLRACE_SETTING_TYPE(...) __VA_ARGS__;
+#define MILLRACE_SETTING(type, field, initial, ...)
+#include "server/config/front_end_settings.inc"
+#undef MILLRACE_SETTING
+#undef MILLRACE_SETTING_TYPE
 
 // The configuration of `millrace serve`, as plain data. Each field is one row of the table in
 // options.cc, which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
+  // The settings of front ends, from the settings.inc of each.
+#define MILLRACE_SETTING_TYPE(...)
+#define MILLRACE_SETTING(type, field, initial, ...) type field = initial;
+#include "server/config/front_end_settings.inc"
+#undef MILLRACE_SETTING
+#undef MILLRACE_SETTING_TYPE
+
   // Models and device.
   std::string models = "var/models";          // folders: see models::ParseModelSources
   std::vector<std::string> pull;              // published models that must be in the first folder
@@ -58,13 +68,10 @@ struct ServerConfig {
   std::optional<std::map<std::string, std::string>> voice_aliases =
       std::map<std::string, std::string>();
 
-  // Addresses: host:port, where port 0 takes a free one. all but
-  // gRPC's may be empty: not served.
+  // Addresses: host:port, where port 0 takes a free one. All but gRPC's may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
-  bool console = true;  // a page for people at / over HTTP
   std::string metrics_address = "127.0.0.1:8002";
-  std::string wyoming_address;
   // Whose pages a browser lets read answers over HTTP; "*" alone: all.
   std::vector<std::string> cors_origins;
   std::vector<std::string> allowed_hosts;  // in a Host header; see AllowedHosts
@@ -78,7 +85,6 @@ struct ServerConfig {
   std::filesystem::path tls_client_ca;  // set: clients must present a certificate
   std::filesystem::path api_keys;       // empty: no key is required
   std::filesystem::path policy;         // empty: keys are neither limited nor told apart
-  bool wyoming_anonymous = false;  // allows Wyoming beyond this machine although keys are required
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
@@ -109,10 +115,6 @@ struct ServerConfig {
   std::optional<tracing::Protocol> trace_protocol;  // none: as the variables say, or by the port
   std::optional<double> trace_sample_ratio;         // 0..1; none: as the variables say, or all
   std::string trace_service_name;                   // empty: as the variables say, or "millrace"
-
-  // Load balancing.
-  LoadReports load_report = LoadReports::kOff;
-  std::chrono::milliseconds load_target_wait{500};
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
+#include "server/config/front_ends.h"
 #include "server/config/options.h"
 
 #define TOML_EXCEPTIONS 0
@@ -130,6 +131,11 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
 absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& origins) {
   for (const auto& [name, given] : values) {
     const Option* option = FindOption(name);
+    if (!option->is_built) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(given.place, ": this build has no front end '", option->front_end,
+                       "', whose option it is; it has: ", BuiltFrontEnds()));
+    }
     if (!option->set(config, given.value)) {
       return absl::InvalidArgumentError(absl::StrCat(
           given.place, ": '", given.value, "' is not allowed, allowed: ", option->allowed));

@@ -14,7 +14,9 @@ absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports
   {
     std::ofstream stream(partial, std::ios::trunc);
     stream << "{\"grpc\": " << ports.grpc << ", \"http\": " << ports.http
-           << ", \"metrics\": " << ports.metrics << ", \"wyoming\": " << ports.wyoming << "}\n";
+           << ", \"metrics\": " << ports.metrics;
+    for (const auto& [name, port] : ports.others) stream << ", \"" << name << "\": " << port;
+    stream << "}\n";
     stream.close();
     if (!stream)
       return absl::UnavailableError(StrCat("--port-file ", file.string(), ": cannot be written"));

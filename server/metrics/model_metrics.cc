@@ -35,42 +35,6 @@ constexpr unsigned kAll = BitOf(Task::kInfer) | kVoices | kTranslators;
 
 }  // namespace
 
-std::string_view ToString(Method method) {
-  static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",           "Translate",         "StreamTranslate",
-      "Synthesize",           "StreamSynthesize",  "SynthesizeTextStream",
-      "HttpSpeech",           "HttpTranslate",     "HttpInfer",
-      "WyomingSpeech",        "WyomingTextStream", "RivaSynthesize",
-      "RivaSynthesizeOnline", "RivaTranslateText", "ElevenLabsTextStream",
-      "VllmOmniTextStream"};
-  return kNames[static_cast<size_t>(method)];
-}
-
-models::Task TaskOf(Method method) {
-  switch (method) {
-    case Method::kModelInfer:
-    case Method::kHttpInfer:
-      return models::Task::kInfer;
-    case Method::kTranslate:
-    case Method::kStreamTranslate:
-    case Method::kHttpTranslate:
-    case Method::kRivaTranslateText:
-      return models::Task::kTranslation;
-    case Method::kSynthesize:
-    case Method::kStreamSynthesize:
-    case Method::kSynthesizeTextStream:
-    case Method::kHttpSpeech:
-    case Method::kWyomingSpeech:
-    case Method::kWyomingTextStream:
-    case Method::kRivaSynthesize:
-    case Method::kRivaSynthesizeOnline:
-    case Method::kElevenLabsTextStream:
-    case Method::kVllmOmniTextStream:
-      return models::Task::kSynthesis;
-  }
-  return models::Task::kInfer;
-}
-
 std::string_view ToString(Refusal refusal) {
   static constexpr std::array<std::string_view, kRefusals> kNames = {
       "queue_full", "too_many", "draining", "deadline", "never_fits", "key_limit", "loading"};
@@ -168,7 +132,9 @@ void ModelMetrics::Collect(MetricWriter& writer) const {
     for (size_t i = 0; i < kStatusCodes; ++i) {
       const auto code = static_cast<absl::StatusCode>(i);
       const double count = requests[m][i]->Value();
-      if (count == 0 && !(IsWatched(code) && (tasks & BitOf(TaskOf(method))) != 0)) continue;
+      if (count == 0 &&
+          !(IsWatched(code) && IsServed(method) && (tasks & BitOf(TaskOf(method))) != 0))
+        continue;
       ends.Add(count, {{"code", std::string(StatusCodeName(code))},
                        {"method", std::string(ToString(method))},
                        {"model", name_}});

@@ -10,39 +10,15 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "models/core/model_info.h"
 #include "mps_runtime/base/clock.h"
 #include "server/metrics/metric_writer.h"
+#include "server/metrics/method.h"
 #include "server/metrics/sharded_counter.h"
 #include "server/metrics/sharded_histogram.h"
 
 namespace millrace::server {
 
 inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-// The calls that do model work, as the label `method`.
-enum class Method : uint8_t {
-  kModelInfer,
-  kTranslate,
-  kStreamTranslate,
-  kSynthesize,
-  kStreamSynthesize,
-  kSynthesizeTextStream,
-  kHttpSpeech,
-  kHttpTranslate,
-  kHttpInfer,
-  kWyomingSpeech,
-  kWyomingTextStream,
-  kRivaSynthesize,
-  kRivaSynthesizeOnline,
-  kRivaTranslateText,
-  kElevenLabsTextStream,
-  kVllmOmniTextStream
-};
-inline constexpr size_t kMethods = 16;
-std::string_view ToString(Method method);
-// Returns the task of the models that the method uses.
-models::Task TaskOf(Method method);
 
 // The reason why a request was refused, as the label `reason`.
 enum class Refusal : uint8_t {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/config/front_ends.h"
 #include "server/config/options.h"
 #include "server/reference/roff.h"
 
@@ -252,7 +253,8 @@ std::string ServePage(const std::vector<CommandReference>& commands, const std::
       ".SH NAME\nmillrace\\-serve, millrace\\-check \\- serve models, or check whether "
       "they could be served\n.SH SYNOPSIS\n.B millrace serve\n.RI [ options ]\n.br\n"
       ".B millrace check\n.RI [ options ]\n.SH DESCRIPTION\n",
-      kServeDescription, ".SH OPTIONS\n");
+      kServeDescription, ".PP\nThis program has the front ends ", Sentence(BuiltFrontEnds()),
+      ".SH OPTIONS\n");
   std::string group;
   for (const OptionReference& option : Find(commands, "serve")->options) {
     if (option.group != group && option.group != "Options")
@@ -274,6 +276,7 @@ std::string TomlPage(const std::string& date) {
   const ServerConfig defaults;
   std::string group;
   for (const Option& option : ServeOptions()) {
+    if (!option.is_built) continue;
     if (option.group != group) absl::StrAppend(&out, ".SS ", Quoted(option.group), "\n");
     group = option.group;
     const char* type = option.literal == Option::Literal::kNumber ? "number"

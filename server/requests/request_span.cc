@@ -37,38 +37,6 @@ void AddClient(std::string_view client, std::vector<tracing::Attribute>& attribu
 
 }  // namespace
 
-std::string_view RpcMethod(Method method) {
-  switch (method) {
-    case Method::kModelInfer:
-      return "inference.GRPCInferenceService/ModelInfer";
-    case Method::kTranslate:
-      return "millrace.v1.TranslationService/Translate";
-    case Method::kStreamTranslate:
-      return "millrace.v1.TranslationService/StreamTranslate";
-    case Method::kSynthesize:
-      return "millrace.v1.SynthesisService/Synthesize";
-    case Method::kStreamSynthesize:
-      return "millrace.v1.SynthesisService/StreamSynthesize";
-    case Method::kSynthesizeTextStream:
-      return "millrace.v1.SynthesisService/SynthesizeTextStream";
-    case Method::kRivaSynthesize:
-      return "nvidia.riva.tts.RivaSpeechSynthesis/Synthesize";
-    case Method::kRivaSynthesizeOnline:
-      return "nvidia.riva.tts.RivaSpeechSynthesis/SynthesizeOnline";
-    case Method::kRivaTranslateText:
-      return "nvidia.riva.nmt.RivaTranslation/TranslateText";
-    case Method::kHttpSpeech:
-    case Method::kHttpTranslate:
-    case Method::kHttpInfer:
-    case Method::kWyomingSpeech:
-    case Method::kWyomingTextStream:
-    case Method::kElevenLabsTextStream:
-    case Method::kVllmOmniTextStream:
-      break;
-  }
-  return {};
-}
-
 std::unique_ptr<RequestSpan> RequestSpan::Begin(const tracing::Tracer& tracer,
                                                 const tracing::Arrival& arrival, TimePoint now) {
   std::unique_ptr<tracing::RequestTrace> trace = tracer.Begin(arrival, now);

@@ -42,8 +42,4 @@ class RequestSpan {
   const tracing::Arrival arrival_;
 };
 
-// Returns gRPC's full name of the method, such as "millrace.v1.SynthesisService/Synthesize"; empty
-// for those that other protocols call.
-std::string_view RpcMethod(Method method);
-
 }  // namespace millrace::server

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <optional>
 #include <system_error>
-#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -49,7 +48,7 @@ bool IsListeningStream(int descriptor) {
 }  // namespace
 
 absl::StatusOr<InheritedSockets> InheritedSockets::Take(
-    std::initializer_list<std::string_view> names) {
+    const std::vector<std::string_view>& names) {
   absl::StatusOr<InheritedSockets> sockets = TakeFrom({.pid = std::getenv("LISTEN_PID"),
                                                        .fds = std::getenv("LISTEN_FDS"),
                                                        .names = std::getenv("LISTEN_FDNAMES")},
@@ -59,7 +58,7 @@ absl::StatusOr<InheritedSockets> InheritedSockets::Take(
 }
 
 absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
-    const Passed& passed, pid_t self, std::initializer_list<std::string_view> names) {
+    const Passed& passed, pid_t self, const std::vector<std::string_view>& names) {
   InheritedSockets sockets;
   // The variables may be a parent's, whose sockets are not here.
   if (passed.pid == nullptr || passed.fds == nullptr || NumberOf(passed.pid) != self)

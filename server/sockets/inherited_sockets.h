@@ -2,10 +2,10 @@
 
 #include <sys/types.h>
 
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -30,10 +30,10 @@ class InheritedSockets {
   // Takes the sockets that were passed to this process, and removes the variables so that its
   // children do not. INVALID_ARGUMENT if they are not TCP sockets that listen, each with one of
   // these names. Main thread, before there are others.
-  static absl::StatusOr<InheritedSockets> Take(std::initializer_list<std::string_view> names);
+  static absl::StatusOr<InheritedSockets> Take(const std::vector<std::string_view>& names);
   // Does the same with what was passed, and leaves the environment alone. self: this process.
   static absl::StatusOr<InheritedSockets> TakeFrom(const Passed& passed, pid_t self,
-                                                   std::initializer_list<std::string_view> names);
+                                                   const std::vector<std::string_view>& names);
 
   bool empty() const { return descriptors_.empty(); }
   // Returns the descriptor of that name, which does not block; -1: there is none.

@@ -51,6 +51,19 @@ def test_places_a_kind_that_only_the_list_of_kinds_names(tmp_path):
     assert "models/whisper stands not above models/vits" in said
 
 
+def test_places_a_front_end_that_only_the_list_of_front_ends_names(tmp_path):
+    shout = {
+        "server/frontends/frontends.inc": "// The front ends.\nMILLRACE_FRONTEND(openai)\nMILLRACE_FRONTEND(shout)\n",
+        "server/frontends/shout/front_end.cc": '#include "server/frontends/front_end.h"\n#include "server/frontends/http/shared_path.h"\n',
+        "server/server.cc": '#include "server/frontends/shout/shout_routes.h"\n',
+    }
+    assert check(tmp_path, shout) == (0, "")
+    shout["server/frontends/shout/front_end.cc"] = '#include "server/frontends/openai/openai_routes.h"\n'
+    code, said = check(tmp_path, shout)
+    assert code == 1
+    assert "server/frontends/shout stands not above server/frontends/openai" in said
+
+
 def test_shows_each_include_of_a_circle(tmp_path):
     code, said = check(tmp_path, {
         "server/config/options.cc": '#include "server/security/address_policy.h"\n',

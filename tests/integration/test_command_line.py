@@ -12,7 +12,7 @@ import tomllib
 import pytest
 from wire import repository
 from wire.daemon import err, out, run
-from wire.paths import BINARY, EN_PT, MODELS, NULL, SELFTEST_ON_MPS_STANDIN, SERVER_PROGRAM, VOICE
+from wire.paths import BINARY, EN_PT, MODELS, NULL, ROOT, SELFTEST_ON_MPS_STANDIN, SERVER_PROGRAM, VOICE
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
@@ -22,6 +22,13 @@ def test_version_names_the_libtorch_that_was_loaded(arguments):
     assert re.match(r"millrace \d+\.\d+\.\d+\nlibtorch \d+\.\d+", out(ended))
     assert "libtorch_cpu" in out(ended)
     assert re.search(r"\nkernels for the CPU: (portable|avx2|avxvnni|avx512|amx|neon)\n$", out(ended))
+
+
+def test_the_front_ends_of_the_build_are_named():
+    listed = re.findall(r"^MILLRACE_FRONTEND\((\w+)\)$", (ROOT / "server/frontends/frontends.inc").read_text(), re.MULTILINE)
+    names = ", ".join(listed)
+    assert len(listed) > 10 and f"\nfront ends: {names}\n" in out(run("version"))
+    assert f"Front ends of this build: {names}" in " ".join(out(run("serve", "--help")).split())
 
 
 # --- hash-key ---

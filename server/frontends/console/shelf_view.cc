@@ -56,19 +56,19 @@ ShelfJson ToJson(const ShelfModel& model) {
 }  // namespace
 
 absl::StatusOr<std::string> ShelfView::InstalledJson(bool may_admin) const {
-  const auto installed = sources_.installed();
+  const auto installed = shelf_.installed();
   if (!installed.ok()) return installed.status();
   ShelfJson json = {{"may_admin", may_admin},
-                    {"may_pull", sources_.published != nullptr},
-                    {"folder", sources_.folder}};
+                    {"may_pull", shelf_.published != nullptr},
+                    {"folder", shelf_.folder}};
   ShelfJson& models = json["models"] = ShelfJson::array();
   for (const ShelfModel& model : *installed) models.push_back(ToJson(model));
   return JsonText(json);
 }
 
 absl::StatusOr<std::string> ShelfView::AvailableJson(const std::function<bool()>& stop) const {
-  if (sources_.published == nullptr) return NoPull();
-  const auto published = sources_.published(stop);
+  if (shelf_.published == nullptr) return NoPull();
+  const auto published = shelf_.published(stop);
   if (!published.ok()) return published.status();
   // They are JSON already.
   return StrCat("{\"models\":[", absl::StrJoin(published->models, ","),

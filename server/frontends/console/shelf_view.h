@@ -1,40 +1,19 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/core/model_info.h"
-#include "models/repository/model_config.h"
-#include "server/requests/pull_action.h"
+#include "server/requests/model_shelf.h"
 
 namespace millrace::server {
-
-// A model of the repository, whether it is loaded or not.
-struct ShelfModel {
-  models::ModelInfo info;  // name and version always; the rest unless there is an error
-  models::ModelOrigin origin = {};
-  uint64_t bytes = 0;      // of its files
-  bool removable = false;  // it lies in the folder that models are fetched into
-  std::string error = {};  // why its package cannot be read
-};
 
 // Describes the models that the repository has, and those that could be fetched, to the page that
 // shows them. Thread-safe; what it borrows must outlive it.
 class ShelfView {
  public:
-  struct Sources {
-    // Returns the models of the repository. It reads their folders.
-    std::function<absl::StatusOr<std::vector<ShelfModel>>()> installed;
-    // Asks the hubs, until `stop` returns true. Null: nothing may be fetched or removed.
-    std::function<absl::StatusOr<PublishedModels>(const std::function<bool()>& stop)> published;
-    std::string folder = {};  // that models are fetched into
-  };
-
-  explicit ShelfView(Sources sources) : sources_(std::move(sources)) {}
+  explicit ShelfView(ModelShelf shelf) : shelf_(std::move(shelf)) {}
 
   // Returns a JSON object with the models that are there. may_admin: the reader may change them.
   absl::StatusOr<std::string> InstalledJson(bool may_admin) const;
@@ -42,7 +21,7 @@ class ShelfView {
   absl::StatusOr<std::string> AvailableJson(const std::function<bool()>& stop) const;
 
  private:
-  const Sources sources_;
+  const ModelShelf shelf_;
 };
 
 }  // namespace millrace::server

@@ -64,12 +64,10 @@ Json Operation(const RouteDescription& described) {
   if (Json parameters = PathParameters(described.path); !parameters.empty())
     operation["parameters"] = std::move(parameters);
   if (!described.body.empty()) {
-    const std::string type = described.path == "/translate_file" || described.path == "/v2/document"
-                                 ? "multipart/form-data"
-                                 : "application/json";
     operation["requestBody"] = {
         {"content",
-         {{type, {{"schema", {{"type", "object"}}}, {"example", Json::parse(described.body)}}}}}};
+         {{std::string(described.body_type),
+           {{"schema", {{"type", "object"}}}, {"example", Json::parse(described.body)}}}}}};
   }
   Json success = {{"description", described.answer.empty() ? "See the documents" : "Success"}};
   if (!described.answer.empty())

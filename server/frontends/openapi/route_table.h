@@ -5,17 +5,19 @@
 
 namespace millrace::server {
 
-// A route: what a client may ask for over HTTP.
+// A route: what a client may ask for over HTTP. Each is a line in the routes.inc of its front end,
+// with these members.
 struct RouteDescription {
   std::string_view method;
   std::string_view path;  // with the names of its variable parts in braces
   std::string_view api;   // whose protocol it is
   std::string_view summary;
-  std::string_view body = {};                    // an example of its JSON; empty: it takes none
-  std::string_view answer = "application/json";  // the type of its answer
+  std::string_view body = {};                       // an example of its JSON; empty: it takes none
+  std::string_view answer = "application/json";     // the type of its answer
+  std::string_view body_type = "application/json";  // the type of its body
 };
 
-// Returns all of them, in the order in which people read about them.
+// Returns those of all front ends that are built, in the order in which people read about them.
 std::span<const RouteDescription> RouteTable();
 
 }  // namespace millrace::server

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/frontends/front_end.h"
 #include "server/frontends/wyoming/session.h"
 #include "server/http2/peer.h"
 #include "server/http2/peer_places.h"
@@ -29,7 +30,7 @@ namespace millrace::server {
 // reached, or that of their address, the one that has been idle for longest is closed.
 //
 // Start and Stop must be called on one thread.
-class WyomingServer {
+class WyomingServer final : public PortServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:10200";  // port 0: a free one
@@ -49,15 +50,12 @@ class WyomingServer {
 
   // The services, and what they borrow, must outlive the server.
   WyomingServer(Services& services, Options options);
-  WyomingServer(const WyomingServer&) = delete;
-  WyomingServer& operator=(const WyomingServer&) = delete;
-  ~WyomingServer();  // stops
+  ~WyomingServer() override;  // stops
 
-  // Returns OK once it listens. The error of a port in use names the address.
-  absl::Status Start();
-  int port() const { return acceptor_.port(); }  // the real one, after Start
-  // Closes all connections, which stops their syntheses, and joins the thread. Idempotent.
-  void Stop();
+  absl::Status Start() override;
+  int port() const override { return acceptor_.port(); }
+  // Closes all connections, which stops their syntheses, and joins the thread.
+  void Stop() override;
 
  private:
   struct Connection;

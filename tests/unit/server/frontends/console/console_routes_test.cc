@@ -73,7 +73,7 @@ class ConsoleRoutesTest : public ::testing::Test {
   LiveView::Device device_{.name = "cpu"};
   StepTimeline steps_{2};
   std::vector<PullView> pulls_;
-  ShelfView::Sources shelf_ = {.installed = [] { return std::vector<ShelfModel>(); },
+  ModelShelf shelf_ = {.installed = [] { return std::vector<ShelfModel>(); },
                                .published = nullptr};
   bool started_ = true;
   std::unique_ptr<TestBackend> backend_;

@@ -1,0 +1,19 @@
+#include "server/frontends/front_end.h"
+
+#include "server/frontends/http/shared_path.h"
+#include "server/frontends/translation_plugins/plugin_routes.h"
+
+namespace millrace::front_ends::translation_plugins {
+namespace {
+
+void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http) {
+  http.shared_paths.Offer("POST /translate", server::AddTranslationPluginRoutes(
+                                                 http.server, parts.services, http.translator));
+}
+
+}  // namespace
+
+extern const server::FrontEnd kFrontEnd;
+const server::FrontEnd kFrontEnd = {.name = "translation_plugins", .add_routes = &AddRoutes};
+
+}  // namespace millrace::front_ends::translation_plugins
