@@ -34,7 +34,8 @@ TEST(ModelMetricsTest, UnknownCodeCountsAsUnknown) {
   const auto model = metrics.ForModel("m");
   model->CountRequest(Method::kModelInfer, static_cast<absl::StatusCode>(77), milliseconds(1));
   model->CountRequest(Method::kModelInfer, static_cast<absl::StatusCode>(-3), milliseconds(1));
-  EXPECT_EQ(model->requests[0][static_cast<size_t>(absl::StatusCode::kUnknown)]->Value(), 2);
+  const auto& codes = model->requests[static_cast<size_t>(Method::kModelInfer)];
+  EXPECT_EQ(codes[static_cast<size_t>(absl::StatusCode::kUnknown)]->Value(), 2);
   EXPECT_EQ(StatusCodeName(static_cast<absl::StatusCode>(77)), "UNKNOWN");
 }
 
