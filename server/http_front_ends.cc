@@ -1,6 +1,7 @@
 #include "server/http_front_ends.h"
 
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "server/frontends/http/http_translator.h"
