@@ -104,6 +104,9 @@ bool HasInnerCapital(std::string_view token) {
 size_t CodeTokenEnd(std::string_view text, size_t at) {
   const std::string_view token = TokenAt(text, at);
   if (token.size() < 3) return 0;
+  // Most tokens are words.
+  const bool is_word = std::ranges::all_of(token, IsAsciiLetter);
+  if (is_word && !HasInnerCapital(token)) return 0;
   const bool is_code = IsExpressionOfCode(token) || IsJoinedByColons(token) || IsMediaType(token) ||
                        IsHexNumber(token) || HasInnerCapital(token);
   return is_code ? at + token.size() : 0;

@@ -52,8 +52,8 @@ constexpr size_t kAsked = 6;
 // whose letters prove little, by more if such a language does not list it.
 constexpr float kSurelyOther = 20;
 constexpr float kSurelyOtherWord = 32;
-// Of a longer text that the library takes for a language that cannot be meant, such as a list of
-// nouns, the letters are asked too, up to so many bytes.
+// The letters of a longer text, of at most so many bytes, are asked too where the library takes it
+// for a language that cannot be meant, such as a list of nouns.
 constexpr size_t kDoubtfulBytes = 1024;
 
 using CldLanguages = std::array<CLD2::Language, kCandidates>;

@@ -11,7 +11,7 @@
 namespace millrace::translation {
 namespace {
 
-// What stands before and behind the word; a source has the first of each.
+// The text before and behind the word; a source has the first of each.
 struct Carrier {
   std::string_view language;
   std::array<std::string_view, 7> articles;  // some are empty
@@ -77,6 +77,7 @@ std::optional<std::string> CarrierSentence(std::string_view word, std::string_vi
 
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language) {
+  if (word.find(' ') != std::string_view::npos) return false;  // as of almost all sentences
   if (InSmallLetters(word) == InSmallLetters(translation)) return true;
   const Carrier* const carrier = CarrierOf(target_language);
   return carrier != nullptr && ArticleSize(*carrier, translation) > 0;

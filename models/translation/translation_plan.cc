@@ -73,7 +73,7 @@ double TranslationPlan::WorkOf(const SourceSentence& sentence) const {
 double TranslationPlan::WorkLeft() const {
   double work = waiting_work_;
   for (const TranslationUnit& unit : units_) {
-    // What is translated again was counted as done with its first translation.
+    // A sentence that is translated again was counted as done with its first translation.
     if (unit.done() || unit.level > 0 || unit.bare) continue;
     const double done =
         static_cast<double>(unit.job.target.size()) / static_cast<double>(unit.tokens + 1);

@@ -362,18 +362,10 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
   if (!IsKana(ValueAt(kana, i + 1)))
     return !(i >= 1 && kana[i - 1].value == U'は' && BeginsWord(kana, i - 1));
   if (PrecedesAt(kana, i, U"はは") && BeginsWord(kana, i - 2)) return true;  // "mother"
-  for (const std::u32string_view before :
-       {U"わたし", U"わたくし", U"ぼく",     U"おれ",       U"かれ",       U"かのじょ",
-        U"あなた", U"きみ",     U"これ",     U"それ",       U"あれ",       U"ここ",
-        U"そこ",   U"こちら",   U"そちら",   U"あちら",     U"きょう",     U"あした",
-        U"きのう", U"けさ",     U"こんばん", U"こんにち",   U"なまえ",     U"さん",
-        U"くん",   U"ちゃん",   U"せんせい", U"わたしたち", U"ひと",       U"こと",
-        U"もの",   U"とき",     U"ところ",   U"から",       U"まで",       U"では",
-        U"には",   U"とは",     U"てんき",   U"にほん",     U"とうきょう", U"いぬ",
-        U"ねこ",   U"がくせい", U"でんしゃ", U"おかあさん", U"おとうさん", U"ちち",
-        U"あに",   U"あね",     U"うち"}) {
-    if (PrecedesAt(kana, before.ends_with(U'は') ? i + 1 : i, before)) return true;
+  for (const std::u32string_view before : {U"では", U"には", U"とは"}) {
+    if (PrecedesAt(kana, i + 1, before)) return true;
   }
+  if (PrecedesAt(kana, i, U"もの")) return true;
   for (const std::u32string_view after :
        {U"なんで",     U"なんじ", U"なんさ", U"なにが",   U"なにを",  U"どこ", U"だれ",
         U"どなた",     U"いくら", U"いくつ", U"いつ",     U"どう",    U"どの", U"どれ",
@@ -381,7 +373,7 @@ bool IsTopicParticle(const Kana& kana, size_t i) {
         U"ありません", U"わたし", U"あなた", U"がくせい", U"せんせい"}) {
     if (FollowsAt(kana, i + 1, after)) return true;
   }
-  // Of two behind another word the second one begins a word: くるまははやい.
+  // The second of two begins a word: くるまははやい.
   if (kana[i - 1].value == U'は') return false;
   if (ValueAt(kana, i + 1) == U'は') return true;
   // Behind two kana or more it is one more often than not: りんごはおいしい. Of one kana these are
