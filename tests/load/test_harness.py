@@ -3,6 +3,7 @@
 import argparse
 import http.server
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -17,7 +18,7 @@ from harness import clients, context, goals, instruction_sets, machine, opus, pe
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
-from scenarios import console, formats, metrics_cost, opus_peers, overload, speech_peers
+from scenarios import console, formats, metrics_cost, opus_peers, overload, pull, speech_peers
 
 PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
 # TYPE millrace_request_duration_seconds histogram
@@ -225,6 +226,28 @@ class ConsoleTest(unittest.TestCase):
     def test_growth_is_from_the_first_quarter_to_the_last(self):
         self.assertAlmostEqual(console.growth([100, 100, 500, 100, 90, 110, 110, 130]), 0.2)
         self.assertEqual(console.growth([100]), 0)
+
+
+class PullTest(unittest.TestCase):
+    def test_goals_are_of_the_medians_and_memory_is_compared_with_the_file(self):
+        command = {"s": 2.0, "cpu_s": 1.5, "peak_mib": 100}
+        trials = {"newcomer": [{"s": 9, "ready_s": 8}, {"s": 11, "ready_s": 8}, {"s": 30, "ready_s": 8}], pull.ADD: [command], pull.PULL: [command],
+                  pull.KOKORO: [command | {"s": 21, "peak_mib": 1024}], "ten": [{"rss": 500, "load_s": 0.2}]}
+        result = pull.result_of(trials, voice_bytes=40 << 20, pair_bytes=30_000_000)
+        self.assertEqual([(bar.measured, bar.met) for bar in result.bars], [
+            ("11.0 s", True), ("1.5 s", True), ("2.50x", False), ("21.0 s", False), ("1.00 GiB", True), ("500 MiB", False), ("0.20 s", True)])
+        self.assertEqual([row[1] for row in result.rows], ["11.0", "2.0", "2.0", "21.0"])
+
+    def test_a_command_that_fails_is_a_failed_load(self):
+        with self.assertRaisesRegex(clients.LoadFailed, "-c ended with status 3: why"):
+            pull.measured(["sh", "-c", "echo why; exit 3"], os.environ)
+
+    def test_the_time_and_memory_of_a_command_are_those_of_its_children_too(self):
+        held = bytearray(300 << 20)   # of this process, which does not count
+        found = pull.measured(["sh", "-c", f"{sys.executable} -c 'x = bytearray(150 << 20)'; true"], os.environ)
+        self.assertTrue(150 < found["peak_mib"] < 300, found)
+        self.assertEqual(len(held), 300 << 20)
+        self.assertGreater(found["cpu_s"], 0)
 
 
 class InstructionSetsTest(unittest.TestCase):
