@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -383,6 +384,10 @@ class Server {
       const std::optional<std::filesystem::path>& folder) const {
     const auto entries = repository_.List();
     if (!entries.ok()) return entries.status();
+    std::map<std::string, models::ModelInfo> loaded;
+    for (ModelStatusView& view : models_.Models()) {
+      if (view.state == ModelState::kReady) loaded[view.info.name] = std::move(view.info);
+    }
     std::vector<ShelfModel> models;
     for (const models::ModelRepository::Entry& entry : *entries) {
       ShelfModel& model = models.emplace_back();
@@ -394,7 +399,11 @@ class Server {
         model.error = std::string(Message(package.status()));
         continue;
       }
-      model.info = models::MakeModelInfo(package->config, entry.name, package->version);
+      // Only the weights tell all languages of some models.
+      const auto found = loaded.find(entry.name);
+      model.info = found != loaded.end()
+                       ? std::move(found->second)
+                       : models::MakeModelInfo(package->config, entry.name, package->version);
       model.origin = package->config.origin;
       model.bytes = models::SizeOf(*package);
     }

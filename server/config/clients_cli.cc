@@ -264,7 +264,9 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
 
   CLI::App& remove = *app.add_subcommand(
       "remove", "Remove models from a repository, and from the server that serves it");
-  Named(remove.add_option("name", v.packages.names, "Name of the model's folder"), "MODEL")
+  Named(remove.add_option("name", v.packages.names,
+                          "Name of the model's folder, or the name that it was pulled by"),
+        "MODEL")
       ->required();
   AddFolderAndJson(remove, v.packages);
   v.AddClientOptions(remove, Values::Deadline::kNone);

@@ -175,7 +175,8 @@ void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
   };
   routes.Get("/console/live", to(&ConsoleData::Live));
   routes.Get("/console/shelf", to(&ConsoleData::Shelf));
-  routes.Get("/console/shelf/available", to(&ConsoleData::Available));
+  // A POST, because browsers tell whose page sends it: other pages must not have the hubs asked.
+  routes.Post("/console/shelf/available", to(&ConsoleData::Available));
 }
 
 }  // namespace millrace::server

@@ -12,8 +12,8 @@ namespace millrace::server {
 
 // Adds the console: GET / and the page's other files below /console/, which anybody may read, and
 // GET /console/live and /console/shelf with what `live` and `shelf` return, which need a key if
-// keys is not null; GET /console/shelf/available, which asks hubs, is for admins. The page talks to
-// the server by the same routes as other clients. `started` returns true once the models are
+// keys is not null; POST /console/shelf/available, which asks hubs, is for admins. The page talks
+// to the server by the same routes as other clients. `started` returns true once the models are
 // loaded; until then these answer with 503.
 void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
                       std::shared_ptr<const ShelfView> shelf, const ApiKeyStore* keys,

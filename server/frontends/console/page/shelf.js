@@ -243,7 +243,7 @@ async function loadAvailable() {
   $("shelf-refresh").disabled = true;
   draw();
   try {
-    const answer = await (await request("/console/shelf/available", { quiet: true })).json();
+    const answer = await (await request("/console/shelf/available", { body: {}, quiet: true })).json();
     if (mine !== asking) return;
     asked = true;
     available = answer.models;

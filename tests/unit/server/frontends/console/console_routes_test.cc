@@ -63,6 +63,10 @@ class ConsoleRoutesTest : public ::testing::Test {
     client.set_decompress(false);
     return client.Get(path, headers);
   }
+  httplib::Result AskHubs(const httplib::Headers& headers = {}) {
+    httplib::Client client("127.0.0.1", server_->port());
+    return client.Post("/console/shelf/available", headers, "{}", "application/json");
+  }
   json Live(const std::string& query = "", const httplib::Headers& headers = {}) {
     const auto answer = Get("/console/live" + query, headers);
     EXPECT_EQ(answer->status, 200) << answer->body;
@@ -282,7 +286,7 @@ TEST_F(ConsoleRoutesTest, TheShelfHasWhatIsInstalled) {
       {"name": "pair", "version": "2", "removable": true, "task": "translation", "platform": "bergamot",
        "languages": ["en", "pt"], "license": "MPL-2.0", "bytes": 17,
        "origin": {"name": "firefox/en-pt", "revision": "3.0", "date": "2026-11-24"}}]})"));
-  EXPECT_THAT(Get("/console/shelf/available")->body, HasSubstr("--allow-pull"));
+  EXPECT_THAT(AskHubs()->body, HasSubstr("--allow-pull"));
 }
 
 TEST_F(ConsoleRoutesTest, OnlyAdminsAskTheHubs) {
@@ -297,18 +301,26 @@ TEST_F(ConsoleRoutesTest, OnlyAdminsAskTheHubs) {
     return PublishedModels{.models = {R"({"name": "a"})", R"({"name": "b"})"}, .notice = "\"x\""};
   };
   Serve(keys->get());
-  const auto ask = [this](const char* path, const char* key) {
-    return Get(path, {{"Authorization", std::string("Bearer ") + key}});
+  const auto with = [](const char* key) -> httplib::Headers {
+    return {{"Authorization", std::string("Bearer ") + key}};
   };
-  for (const char* path : {"/console/shelf", "/console/shelf/available"})
-    EXPECT_EQ(Get(path)->status, 401);
-  EXPECT_EQ(json::parse(ask("/console/shelf", "user")->body)["may_admin"], false);
-  EXPECT_EQ(json::parse(ask("/console/shelf", "admin")->body)["may_pull"], true);
-  EXPECT_EQ(ask("/console/shelf/available", "user")->status, 403);
-  EXPECT_EQ(json::parse(ask("/console/shelf/available", "admin")->body),
+  EXPECT_EQ(Get("/console/shelf")->status, 401);
+  EXPECT_EQ(AskHubs()->status, 401);
+  EXPECT_EQ(json::parse(Get("/console/shelf", with("user"))->body)["may_admin"], false);
+  EXPECT_EQ(json::parse(Get("/console/shelf", with("admin"))->body)["may_pull"], true);
+  EXPECT_EQ(AskHubs(with("user"))->status, 403);
+  EXPECT_EQ(json::parse(AskHubs(with("admin"))->body),
             json::parse(R"({"models": [{"name": "a"}, {"name": "b"}], "notice": "\"x\""})"));
   started_ = false;
-  EXPECT_EQ(ask("/console/shelf/available", "admin")->status, 503);
+  EXPECT_EQ(AskHubs(with("admin"))->status, 503);
+}
+
+TEST_F(ConsoleRoutesTest, PagesOfOthersHaveNoHubAsked) {
+  shelf_.published = [](const auto&) { return PublishedModels(); };
+  Serve();
+  EXPECT_EQ(AskHubs({{"Origin", "https://other.example"}})->status, 403);
+  EXPECT_EQ(Get("/console/shelf/available")->status, 405);
+  EXPECT_EQ(AskHubs()->status, 200);
 }
 
 }  // namespace
