@@ -12,7 +12,7 @@ namespace {
 struct LibraryNames {
   const char* aten;
   const char* onednn;
-  const char* mkl = nullptr;  // which is for x86-64 only
+  const char* mkl = nullptr;  // MKL is for x86-64 only
 };
 
 #if defined(__aarch64__)

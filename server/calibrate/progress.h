@@ -36,7 +36,7 @@ class CalibrationProgress {
   Clock& clock_;
   const TimePoint start_;
   size_t done_ = 0;
-  size_t known_ = 0;  // of these
+  size_t known_ = 0;  // how many of these are known
   int runs_ = 0;
 };
 

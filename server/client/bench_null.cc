@@ -25,7 +25,7 @@ struct Caller {
   std::unique_ptr<grpc::ClientContext> context;
   inference::ModelInferResponse response;
   SteadyClock::time_point started;
-  std::vector<double> milliseconds;  // of each call within the measured time
+  std::vector<double> milliseconds;  // the time of each call within the measured time
 };
 
 // Keeps a fixed number of calls in flight until its time is over. Run blocks; callers advance on

@@ -198,7 +198,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   absl::StatusOr<std::string> bytes = ReadFile(command.file);
   if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
   server::DocumentLimits limits;
-  limits.characters = std::numeric_limits<size_t>::max();  // of all requests together
+  limits.characters = std::numeric_limits<size_t>::max();  // the limit of all requests together
   const auto document = server::OpenDocument(command.file.string(), *std::move(bytes), limits,
                                              command.target_language);
   if (!document.ok()) return Fail(InTermsOfFlags(std::string(document.status().message())));

@@ -14,7 +14,7 @@ namespace millrace {
 
 // The options of pull, add and remove, and of `models --available`, as they are parsed.
 struct PackageValues {
-  std::vector<std::string> names;  // of models, or the path that is added
+  std::vector<std::string> names;  // names of models, or the path that is added
   std::string folder = "var/models";
   std::string as, precision, source, target, license, filter;
   bool license_ok = false, force = false, json = false;

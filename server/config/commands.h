@@ -47,7 +47,7 @@ struct ClientOptions {
   std::filesystem::path tls_ca;    // set: TLS, trusting this certificate
   std::filesystem::path tls_cert;  // both set: mutual TLS
   std::filesystem::path tls_key;
-  std::optional<std::chrono::milliseconds> timeout;  // of a call; none: no deadline
+  std::optional<std::chrono::milliseconds> timeout;  // a call's timeout; none: no deadline
 };
 
 struct ModelsCommand {
@@ -66,7 +66,7 @@ struct PackageCommand {
   ClientOptions client;
   bool names_server = false;  // a server was named, so one must be there
   std::filesystem::path models;
-  std::vector<std::string> arguments;  // of the program
+  std::vector<std::string> arguments;  // the program's
   bool json = false;
 };
 

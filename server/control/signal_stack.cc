@@ -44,7 +44,7 @@ SignalStack::~SignalStack() {
   if (memory_ == nullptr) return;
   stack_t none = {};
   none.ss_flags = SS_DISABLE;
-  none.ss_size = size_;  // which some systems check
+  none.ss_size = size_;  // some systems check it
   sigaltstack(&none, nullptr);
   munmap(memory_, size_);
 }

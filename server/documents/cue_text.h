@@ -13,14 +13,14 @@ struct CuePiece {
   enum class Kind : unsigned char {
     kText,
     kOpen,   // a tag that has an end
-    kClose,  // that end
+    kClose,  // the end of such a tag
     kAlone,  // any other tag
     kTurn,   // a line break before a line that begins with a dash: another one speaks
   };
 
   Kind kind = Kind::kText;
   std::string text;  // as the file has it
-  size_t open = 0;   // of kClose: the index of its kOpen
+  size_t open = 0;   // for kClose, the index of its kOpen
 };
 
 // The text of a subtitle. Its lines are joined by spaces.
@@ -28,7 +28,7 @@ struct CueText {
   std::string prefix;  // tags around the whole text, which stay where they are
   std::string suffix;
   std::vector<CuePiece> pieces;
-  std::vector<size_t> lines;  // of each turn
+  std::vector<size_t> lines;  // the lines of each turn
   std::string line_end;       // between lines
 
   // Returns the text without its tags.

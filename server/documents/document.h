@@ -16,12 +16,12 @@ namespace millrace::server {
 struct DocumentLimits {
   size_t file_bytes = size_t{10} << 20;
   size_t texts = 10'000;
-  size_t characters = 100'000;  // of all texts, with their markup
+  size_t characters = 100'000;  // the sum of all texts, with their markup
   // The bounds of a document that is a zip archive.
   size_t entries = 4'096;
-  size_t unpacked_bytes = size_t{128} << 20;  // of all entries
+  size_t unpacked_bytes = size_t{128} << 20;  // the sum of all entries
   size_t ratio = 200;                         // unpacked bytes of all entries to those of the file
-  size_t xml_bytes = size_t{4} << 20;         // of all parts that are read
+  size_t xml_bytes = size_t{4} << 20;         // the sum of all parts that are read
   size_t xml_depth = 256;
 };
 

@@ -150,7 +150,7 @@ class EpubDocument final : public Document {
   size_t left_;  // bytes of text that may still be unpacked
   std::vector<std::string> names_;
   std::vector<Chapter> chapters_;
-  std::vector<std::string> texts_;  // of each chapter
+  std::vector<std::string> texts_;  // the texts of each chapter
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct InlineToken {
 
   Kind kind = Kind::kText;
   size_t mark = 0;        // the number; of kOpen and kClose, that of the span
-  std::string text = {};  // of kText
+  std::string text = {};  // for kText
 };
 
 // Writes a paragraph as HTML, in which all markup is elements that stand for it.

@@ -22,7 +22,7 @@ using namespace std::literals::string_view_literals;
 // How a kind of office documents is laid out.
 struct Layout {
   std::string_view extension;
-  std::string_view main_part;  // which every such document has
+  std::string_view main_part;  // every such document has it
   std::string_view root;       // the element that it consists of
   bool (*has_text)(std::string_view part);
   std::string_view skipped;  // an element whose paragraphs are not part of the document, if any
@@ -148,7 +148,7 @@ class OfficeDocument final : public Document {
   struct Part {
     std::string name;
     std::unique_ptr<pugi::xml_document> xml;
-    std::vector<OfficeParagraph> paragraphs;  // that have text
+    std::vector<OfficeParagraph> paragraphs;  // paragraphs that have text
     bool has_valid_names = false;
   };
 

@@ -22,10 +22,10 @@ struct OfficeItem {
 
   Kind kind = Kind::kText;
   std::string text = {};
-  pugi::xml_node properties = {};  // of the run of a text or an element; may be null
+  pugi::xml_node properties = {};  // the run's of a text or an element; may be null
   // A span's element; the elements that stay; those that begin a field.
   std::vector<pugi::xml_node> nodes = {};
-  std::vector<pugi::xml_node> end_nodes = {};  // those that end a field
+  std::vector<pugi::xml_node> end_nodes = {};  // nodes that end a field
   bool in_run = false;                         // elements that stay are inside of a run
   std::vector<OfficeItem> inner = {};
 };
@@ -66,10 +66,10 @@ class OfficeParagraph {
   struct Mark {
     bool is_element = false;  // a span that is an element, rather than a run's properties
     bool in_run = false;
-    pugi::xml_node properties = {};  // of the text in the span, or of the run
+    pugi::xml_node properties = {};  // the properties of the text in the span, or of the run
     std::vector<pugi::xml_node> nodes = {};
-    std::vector<pugi::xml_node> end_nodes = {};  // of a field
-    std::string spaces = {};                     // of a divider that is white space
+    std::vector<pugi::xml_node> end_nodes = {};  // the nodes that end a field
+    std::string spaces = {};                     // the spaces of a divider that is white space
   };
 
   void AddItems(const std::vector<OfficeItem>& items, pugi::xml_node properties);
@@ -86,7 +86,7 @@ class OfficeParagraph {
   const pugi::xml_node paragraph_;
   const RunSyntax* const runs_;
   const bool keeps_space_;
-  pugi::xml_node properties_;  // of most of the text
+  pugi::xml_node properties_;  // the properties of most of the text
   InlineWriter writer_;
   std::vector<Mark> marks_;
 };

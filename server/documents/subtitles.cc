@@ -22,8 +22,8 @@ struct Unit {
   size_t first = 0;  // index of a cue
   size_t cues = 1;
   std::vector<InlineToken::Kind> marks = {};
-  std::vector<CuePiece> pieces = {};   // what each mark stands for
-  std::vector<std::string> ends = {};  // of a mark that is a span: its closing tag
+  std::vector<CuePiece> pieces = {};   // the piece for which each mark stands
+  std::vector<std::string> ends = {};  // the closing tag of a mark that is a span
   std::vector<bool> is_boundary = {};  // true for a mark that divides cues
 };
 
@@ -171,7 +171,7 @@ class Subtitles final : public Document {
 
   const bool is_html_;
   std::vector<std::string> before_;
-  std::vector<std::string> sources_;  // of the cues, then their translations
+  std::vector<std::string> sources_;  // the cues' texts, then their translations
   std::vector<CueText> cues_;
   std::string behind_;
   std::vector<Unit> units_;

@@ -37,7 +37,7 @@ class ValueDocument final : public Document {
   const DocumentLimits limits_;
   std::vector<std::string> texts_;
   std::vector<std::string> sources_;  // The spelling of each text in the file.
-  std::vector<Writer> writers_;       // of each text; empty: that of the document
+  std::vector<Writer> writers_;       // a writer for each text; empty: the document's
   std::vector<std::string> before_;   // the bytes before each text
   std::string after_;                 // the bytes behind the last text
   size_t text_bytes_ = 0;

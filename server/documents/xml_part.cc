@@ -83,7 +83,7 @@ std::string WriteXml(const pugi::xml_document& document) {
 
 std::string WriteXmlAs(std::string_view source, const pugi::xml_document& document) {
   const pugi::xml_node root = document.document_element();
-  const size_t begin = static_cast<size_t>(root.offset_debug()) - 1;  // of its <
+  const size_t begin = static_cast<size_t>(root.offset_debug()) - 1;  // the byte of its <
   StringWriter writer;
   // Comments may stand behind the root.
   for (pugi::xml_node node = root; node; node = node.next_sibling())

@@ -16,7 +16,7 @@ namespace {
 
 // host: as in a Host header, with or without a port.
 bool IsAddressOrLocal(const std::string& host) {
-  if (host.empty() || host.front() == ':') return false;  // which would stand for all addresses
+  if (host.empty() || host.front() == ':') return false;  // it would stand for all addresses
   absl::StatusOr<HostPort> parsed = ParseHostPort(host);
   if (!parsed.ok()) parsed = ParseHostPort(StrCat(host, ":80"));
   if (!parsed.ok()) return false;

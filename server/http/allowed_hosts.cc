@@ -43,7 +43,7 @@ bool AllowedHosts::Allows(std::string_view host) const {
   const size_t colon = host.find(':');
   if (colon != host.npos && !IsPort(host.substr(colon + 1))) return false;
   std::string name = absl::AsciiStrToLower(View(host.substr(0, colon)));
-  if (name.ends_with('.')) name.pop_back();  // of the root
+  if (name.ends_with('.')) name.pop_back();  // the root's dot
   in_addr unused;
   if (inet_pton(AF_INET, name.c_str(), &unused) == 1) return true;
   // Browsers resolve these themselves (RFC 6761, 6.3).

@@ -36,9 +36,9 @@ class ChunkedBody {
   const size_t max_bytes_;
   State state_ = State::kSize;
   int refusal_ = 0;
-  size_t decoded_ = 0;        // of the body, with the chunk that comes
-  size_t chunk_left_ = 0;     // of the chunk that comes
-  size_t trailer_bytes_ = 0;  // of all trailers
+  size_t decoded_ = 0;        // the size of the body, with the chunk that comes
+  size_t chunk_left_ = 0;     // the rest of the chunk that comes
+  size_t trailer_bytes_ = 0;  // the bytes of all trailers
   std::string line_;
 };
 

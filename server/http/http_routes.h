@@ -27,7 +27,7 @@ class HttpRoutes {
   // The properties of a path.
   struct Route {
     std::string methods;        // as an Allow header has them; empty: the path is unknown
-    size_t max_body_bytes = 0;  // of a request
+    size_t max_body_bytes = 0;  // the most bytes of a request's body
     bool get_body = false;      // GetWithBody added it
     bool whole_body = false;    // the handler gets the body as it came, whatever its type
     std::string pattern = {};   // as it was registered

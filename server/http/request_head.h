@@ -24,7 +24,7 @@ std::string_view PathOf(std::string_view head);
 struct RequestHead {
   std::string method;
   std::string path;   // as sent, with its percent signs; "*" for OPTIONS of the whole server
-  std::string query;  // what follows the first '?'
+  std::string query;  // the part behind the first '?'
   bool is_http_1_0 = false;
   // Values have no blanks around them. One Host; where the target is a whole URL, its host.
   std::vector<std::pair<std::string, std::string>> headers;

@@ -7,7 +7,7 @@ namespace millrace::server {
 
 // Counts what the clients of one address have, or those of all addresses. Any thread.
 struct ClientTotals {
-  std::atomic<int64_t> calls{0};           // that are open
+  std::atomic<int64_t> calls{0};           // open calls
   std::atomic<uint64_t> message_bytes{0};  // see MessageBytes
 };
 

@@ -56,7 +56,7 @@ class HeaderMeter {
   Field field_;
   Kind kind_ = Kind::kIndexed;
   Part part_ = Part::kStart;
-  uint8_t shift_ = 0;  // of the next byte of the integer
+  uint8_t shift_ = 0;  // the shift of the next byte of the integer
   bool in_integer_ = false;
   bool huffman_ = false;
 };

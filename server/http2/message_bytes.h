@@ -21,7 +21,7 @@ class MessageBytes {
   static constexpr uint64_t kLeastMessage = 16 << 20;
   static constexpr uint64_t kBesideMessage = 1 << 20;
   static constexpr uint64_t kSharedOfCalls = 18 << 20;
-  static constexpr uint64_t kMessagesOfAll = 32;  // of the largest size
+  static constexpr uint64_t kMessagesOfAll = 32;  // messages of the largest size
   // Charges may exceed the limits by so much, because they cannot be refused.
   static constexpr uint64_t kSlack = 4 << 20;
   // Bytes are taken from the totals in steps, so that small messages cost little. A connection has

@@ -43,8 +43,8 @@ class MessageGuard {
 
   uint32_t left_ = 0;     // bytes of the message to come
   uint32_t size_ = 0;     // as read so far
-  uint64_t held_ = 0;     // of `kept`, by this stream
-  uint64_t current_ = 0;  // of these, by the message that has not come whole
+  uint64_t held_ = 0;     // this stream's part of `kept`
+  uint64_t current_ = 0;  // the part of the message that has not come whole
   uint8_t prefix_filled_ = 0;
   uint8_t refusal_written_ = 0;
   bool is_first_ = true;

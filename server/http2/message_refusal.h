@@ -21,7 +21,7 @@ struct MessageRefusal {
   using Bytes = std::array<uint8_t, kBytes>;
 
   Reason reason = Reason::kTooLarge;
-  uint32_t size = 0;  // of the message that was refused, as far as it is known
+  uint32_t size = 0;  // the refused message's size, as far as it is known
 
   Bytes Encode() const;
   // Returns nullopt for any other message. bytes: the first kBytes of a message.

@@ -102,7 +102,7 @@ class KeyAccount {
 
   mutable Mutex mu_;
   Tier tier_ MILLRACE_GUARDED_BY(mu_);
-  std::string rate_limit_policy_ MILLRACE_GUARDED_BY(mu_);  // of the tier
+  std::string rate_limit_policy_ MILLRACE_GUARDED_BY(mu_);  // the tier's
   std::optional<TimePoint> rate_limit_told_ MILLRACE_GUARDED_BY(mu_);
   std::array<std::optional<TokenBucket>, kBuckets> buckets_ MILLRACE_GUARDED_BY(mu_);
   int64_t in_flight_ MILLRACE_GUARDED_BY(mu_) = 0;

@@ -19,7 +19,7 @@ struct Tier {
   std::optional<double> characters_per_minute = {};
   std::optional<double> audio_seconds_per_minute = {};
   std::optional<size_t> concurrent_requests = {};
-  double weight = 1;  // of its share of the workers' time, against those of other keys
+  double weight = 1;  // weighs its share of the workers' time against those of other keys
   Priority priority = Priority::kNormal;
 };
 
@@ -28,8 +28,8 @@ struct Tier {
 struct Policy {
   std::vector<Tier> tiers;
   std::map<std::string, size_t, std::less<>> keys;  // indices of tiers
-  size_t default_tier = 0;                          // of keys that no tier names
-  size_t anonymous_tier = 0;                        // of callers without a key
+  size_t default_tier = 0;                          // the tier of keys that no tier names
+  size_t anonymous_tier = 0;                        // the tier of callers without a key
 
   // "": callers without a key.
   const Tier& TierOf(std::string_view key) const;

@@ -46,7 +46,7 @@ class TokenBucket {
 
  private:
   static constexpr double kSeconds = 60;
-  static constexpr double kRounding = 1e-9;  // of the capacity, and in seconds
+  static constexpr double kRounding = 1e-9;  // a part of the capacity, and seconds
 
   void Fill(TimePoint now) {
     if (now == filled_) return;

@@ -66,7 +66,7 @@ class InferenceCounts {
     uint64_t output_ns = 0;
     uint64_t steps = 0;
     std::optional<TimePoint> last_step;
-    std::vector<Batches> batches = {};  // of the sizes that occurred, ascending
+    std::vector<Batches> batches = {};  // one for each size that occurred, ascending
   };
   // Returns the sums of all shards. They may lack what is counted meanwhile.
   Totals Collect() const;

@@ -62,7 +62,7 @@ class PivotSentences {
   std::vector<std::string> prefixes_;
   std::vector<Text> texts_;
   std::deque<Sentence> waiting_;
-  size_t translated_ = 0;  // of waiting_
+  size_t translated_ = 0;  // how many of waiting_ are translated
   std::vector<Sentence> at_work_;
 };
 

@@ -26,7 +26,7 @@ namespace millrace::server {
 struct Work {
   std::shared_ptr<ServedModel> model;
   models::Input input;
-  size_t characters = 0;  // of the source text, if they are counted on admission
+  size_t characters = 0;  // the source text's, if they are counted on admission
   // Set if a second model continues the translation; the input is then the first model's.
   std::unique_ptr<PivotPipeline> pivot = nullptr;
 };
@@ -124,9 +124,9 @@ class RequestRun {
   TimePoint client_deadline_ = TimePoint::max();
   std::atomic<TimePoint> left_{TimePoint::max()};  // when the client left
   std::shared_ptr<KeyAccount> account_;            // null without limits
-  absl::Status priority_status_;                   // of the priority that the sender asks for
+  absl::Status priority_status_;  // the status of the priority that the sender asks for
   FairShare share_;
-  std::optional<RequestCost> charged_;  // what the request cost at its beginning
+  std::optional<RequestCost> charged_;  // the cost of the request at its beginning
   std::string request_id_;              // made at the first RequestId
 };
 

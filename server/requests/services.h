@@ -26,11 +26,11 @@ struct Services {
   Scheduler& scheduler;
   ModelDirectory& models;
   StreamRegistry& streams;
-  ModelMetrics& no_model_metrics;     // of calls that reached no model
+  ModelMetrics& no_model_metrics;     // counts calls that reached no model
   const ApiKeyStore* keys = nullptr;  // null: keys are not required
   Duration max_request_time{};        // later deadlines are cut to this, from the request's arrival
-  size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
-  size_t max_translate_characters = kMaxTranslateCharacters;  // of all texts of a request
+  size_t max_buffered_bytes = 0;      // a stream's; beyond it the next step waits for the client
+  size_t max_translate_characters = kMaxTranslateCharacters;  // a request's sum of all texts
   VoiceAliases voice_aliases = VoiceAliases::value_type();
   KeyLimits* limits = nullptr;  // null: keys are neither limited nor told apart
   Clock& clock = Clock::Real();

@@ -117,11 +117,11 @@ class TextStream {
 
   // Used by the stream's job, of which there is one at a time.
   SpeechAudio audio_;
-  size_t first_sentence_ = 0;   // of the job, within the stream
-  size_t first_character_ = 0;  // of the job, within the text of the stream
+  size_t first_sentence_ = 0;   // the job's, within the stream
+  size_t first_character_ = 0;  // the job's, within the text of the stream
   size_t sentences_ = 0;
   std::string text_before_;  // the end of the previous job's text, with its white space
-  bool paused_ = false;      // that text ended with a pause of its own
+  bool paused_ = false;      // the text before ended with a pause of its own
   models::SpeechBreak break_before_ = models::SpeechBreak::kNone;  // by its markup
 
   mutable Mutex text_mu_;

@@ -72,7 +72,7 @@ struct SortedTexts {
   std::vector<size_t> places;
   std::vector<std::string> texts;
   std::vector<std::string> prefixes;
-  size_t characters = 0;  // of those texts
+  size_t characters = 0;  // the characters of those texts
 };
 
 SortedTexts Sort(models::TranslateInput& input) {

@@ -55,7 +55,7 @@ struct TranslationText {
 
 // The work for those texts of a request that are read in one language.
 struct TranslationWork {
-  Work work;  // of the first model; no model if there is nothing to translate
+  Work work;  // the first model's; no model if there is nothing to translate
   TranslationRoute route;
   std::vector<TranslationText> texts;       // all of the request; in the first of several works
   std::vector<size_t> places;               // for each text of the work, its index in the request

@@ -33,7 +33,7 @@ class TranslationResults {
  private:
   struct Entry {
     Text text;
-    std::string sentence;  // whose pieces are still arriving
+    std::string sentence;  // its pieces are still arriving
   };
 
   size_t alternatives_;

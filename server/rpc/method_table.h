@@ -24,7 +24,7 @@ class MethodTable {
 
  private:
   const std::vector<RpcService*> services_;
-  std::unordered_map<std::string_view, const RpcService::Method*> methods_;  // of services_
+  std::unordered_map<std::string_view, const RpcService::Method*> methods_;  // services_' methods
 };
 
 }  // namespace millrace::server

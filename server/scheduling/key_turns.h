@@ -68,7 +68,7 @@ class KeyTurns {
     double time = 0;  // virtual, in seconds
     double weight = 1;
     size_t waiting = 0;
-    size_t begun = 0;  // of those that wait
+    size_t begun = 0;  // how many of those that wait have begun
     size_t running = 0;
     double work = 0;  // left of those that wait or run
   };

@@ -56,11 +56,11 @@ class SharedLoop final : public kernels::LoopRunner {
   std::atomic<const void*> object_{nullptr};
   std::atomic<void (*)(const void*, int64_t)> call_{nullptr};
 
-  alignas(64) std::atomic<int> helped_parts_{0};  // of the open loop, by others, and done
+  alignas(64) std::atomic<int> helped_parts_{0};  // the open loop's parts that others have done
   std::atomic<int64_t> helped_nanoseconds_{0};
 
   Mutex mu_;
-  std::exception_ptr failure_ MILLRACE_GUARDED_BY(mu_);  // of a helper's part
+  std::exception_ptr failure_ MILLRACE_GUARDED_BY(mu_);  // the failure of a helper's part
 };
 
 // The loops of all workers, and how many of the idle workers may help. Thread-safe. It takes no

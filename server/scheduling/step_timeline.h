@@ -34,7 +34,7 @@ class StepTimeline {
     TimePoint begin;
   };
   struct Worker {
-    uint64_t steps = 0;  // that have ended, since the start
+    uint64_t steps = 0;  // steps that have ended, since the start
     uint64_t requests = 0;
     Duration busy{};  // the time that these took
     std::optional<Running> running;

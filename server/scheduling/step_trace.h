@@ -63,7 +63,7 @@ class StepTrace {
   const std::shared_ptr<ServedModel> model_;
   std::vector<Member> members_;
   Phase phase_ = Phase::kPrepare;
-  TimePoint begin_;  // of the phase
+  TimePoint begin_;  // the begin of the phase
 };
 
 // Records how long a job waited that ends without another step.

@@ -19,7 +19,7 @@ namespace millrace {
 
 enum class Role : uint8_t { kUser, kAdmin };
 
-struct ApiKeyEntry;  // of api_key_file.h
+struct ApiKeyEntry;  // see api_key_file.h
 
 // The owner of a key.
 struct Principal {

@@ -12,7 +12,7 @@ struct Caller {
   std::string key;      // the name of the API key, never the key; empty: none, or not a known one
   // Over HTTP, what the request says for its trace. Calls over gRPC read that from their metadata.
   tracing::Arrival arrival = {};
-  std::string priority = {};  // what it asks for, unchecked; empty: nothing
+  std::string priority = {};  // the priority that it asks for, unchecked; empty: none
 };
 
 }  // namespace millrace

@@ -21,7 +21,7 @@ class Sampler {
   bool ShouldSample(const TraceId& id, const std::optional<TraceContext>& parent) const;
 
  private:
-  uint64_t bound_;  // of the 63 last bits of the trace id
+  uint64_t bound_;  // the bound of the 63 last bits of the trace id
   bool follows_parent_;
 };
 

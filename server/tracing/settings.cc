@@ -106,7 +106,7 @@ class Variables {
  private:
   const std::map<std::string, std::string, std::less<>>& environment_;
   const std::function<void(const std::string&)>& warn_;
-  std::string_view name_;  // of the variable that was read last
+  std::string_view name_;  // the name of the variable that was read last
 };
 
 bool IsOff(Variables& variables) {

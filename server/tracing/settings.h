@@ -19,7 +19,7 @@ struct Settings {
   Protocol protocol = Protocol::kGrpc;
   Endpoint endpoint;  // over HTTP with the whole path
   std::vector<std::pair<std::string, std::string>> headers;
-  std::chrono::milliseconds timeout{10'000};  // of one export
+  std::chrono::milliseconds timeout{10'000};  // the timeout of one export
   // PEM files; empty: the system's authorities, no certificate.
   std::string ca_file;
   std::string certificate_file;

@@ -38,7 +38,7 @@ struct Span {
   std::vector<SpanLink> links;
   uint32_t dropped_links = 0;
   bool failed = false;
-  std::string error;  // of one that failed
+  std::string error;  // the error of a span that failed
 };
 
 // The spans of a request, of which the first is that of the server as a whole.

@@ -14,9 +14,9 @@ struct ExportResult {
   enum class Kind : uint8_t { kAccepted, kTryAgain, kFailed };
 
   Kind kind = Kind::kAccepted;
-  std::string error = {};                  // of a batch that was not accepted, or not as a whole
-  uint64_t rejected = 0;                   // spans of an accepted batch that the collector refused
-  std::chrono::milliseconds try_after{0};  // of kTryAgain: what the collector asks for; 0: nothing
+  std::string error = {};  // set for a batch that was not accepted, or not as a whole
+  uint64_t rejected = 0;   // spans of an accepted batch that the collector refused
+  std::chrono::milliseconds try_after{0};  // for kTryAgain, as the collector asks; 0: it does not
 };
 
 // Sends batches to a collector. One thread exports; any other may cancel.

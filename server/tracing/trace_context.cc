@@ -7,7 +7,7 @@
 namespace millrace::tracing {
 namespace {
 
-constexpr size_t kLength = 55;  // of version 00: 2 + 32 + 16 + 2 digits and three dashes
+constexpr size_t kLength = 55;  // version 00's: 2 + 32 + 16 + 2 digits and three dashes
 constexpr size_t kMaxStateMembers = 32;
 
 std::string_view Trimmed(std::string_view text) {

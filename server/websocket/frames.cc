@@ -12,7 +12,7 @@ namespace {
 
 // A close with the code 1002.
 constexpr std::string_view kProtocolErrorFrame = "\x88\x02\x03\xea";
-constexpr size_t kMaxReasonBytes = 123;  // what a control frame holds beside the code
+constexpr size_t kMaxReasonBytes = 123;  // the room of a control frame beside the code
 
 const uint8_t* Bytes(std::string_view text) {
   return reinterpret_cast<const uint8_t*>(text.data());

@@ -8,7 +8,7 @@ namespace millrace::server {
 // A file of the page.
 struct PageFile {
   std::string_view name;    // such as "console.js"
-  std::string_view hash;    // of its content
+  std::string_view hash;    // the hash of its content
   std::string_view plain;   // the content
   std::string_view packed;  // the content packed by gzip
 };

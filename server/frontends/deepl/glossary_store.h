@@ -30,7 +30,7 @@ class GlossaryStore {
   struct Limits {
     size_t glossaries = 1'000;
     size_t glossaries_of_owner = 100;
-    size_t bytes = size_t{32} << 20;  // of all entries
+    size_t bytes = size_t{32} << 20;  // the bytes of all entries
   };
   using Entry = std::pair<std::string, std::shared_ptr<const Glossary>>;  // by its id
 

@@ -20,7 +20,7 @@ class InlineElements {
 
  private:
   std::vector<std::string> tags_;
-  std::vector<std::string> names_;  // of each tag in the texts that are translated
+  std::vector<std::string> names_;  // a name for each tag in the texts that are translated
 };
 
 }  // namespace millrace::server

@@ -16,7 +16,7 @@ struct CharacterTimes {
     double end = 0;
   };
   std::vector<std::string> characters;  // code points, in UTF-8
-  std::vector<Span> times;              // of each of these
+  std::vector<Span> times;              // the times of each of these
 };
 
 // Adds the characters of a sentence. Voices tell the times of words: a word's are divided evenly

@@ -15,8 +15,8 @@ struct StreamMessage {
   bool flush = false;
   bool close_context = false;
   bool close_socket = false;
-  std::optional<float> speed;  // of voice_settings
-  std::string api_key;         // of xi_api_key, or of authorization; empty: none
+  std::optional<float> speed;  // voice_settings' speed
+  std::string api_key;         // from xi_api_key or from authorization; empty: none
 };
 
 // Reads a message from JSON. Members that are not known are ignored, and so are those that steer

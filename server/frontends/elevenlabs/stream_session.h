@@ -74,7 +74,7 @@ class StreamSession final : public WebSocketSession {
     bool ended = false;   // no text follows
     bool all_flushed = true;
     bool overdue = false;           // the speech has been told to end
-    TimePoint last_activity{};      // of the client, or of its audio
+    TimePoint last_activity{};      // the last of the client or of its audio
     CharacterTimes times;           // to be sent with audio
     std::optional<int64_t> origin;  // where the audio begins that has not been sent
   };
@@ -114,7 +114,7 @@ class StreamSession final : public WebSocketSession {
   bool closing_ = false;  // once all texts are spoken
   Contexts contexts_;
   std::deque<std::string> replies_;                 // messages that go before audio
-  std::vector<std::shared_ptr<TextSpeech>> taken_;  // whose end is on its way to the client
+  std::vector<std::shared_ptr<TextSpeech>> taken_;  // their ends are on the way to the client
   std::optional<End> end_;
   const TimePoint opened_;
   TimePoint last_message_;

@@ -25,7 +25,7 @@ class TimedFramer final : public SpeechFramer {
 
   const bool whole_;
   int64_t samples_ = 0;  // before the next piece
-  std::string audio_;    // of the whole
+  std::string audio_;    // the audio of the whole
   CharacterTimes times_;
 };
 

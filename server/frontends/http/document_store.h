@@ -32,8 +32,8 @@ struct TranslatedDocument {
 class DocumentStore {
  public:
   struct Limits {
-    size_t documents = 256;           // whose translations have ended
-    size_t bytes = size_t{64} << 20;  // of all of them; a single one is kept whatever its size
+    size_t documents = 256;           // documents whose translations have ended
+    size_t bytes = size_t{64} << 20;  // the sum of all; a single one is kept whatever its size
     Duration time = std::chrono::minutes(10);
     // DeepL's client asks at least once a minute.
     Duration unasked = std::chrono::minutes(5);

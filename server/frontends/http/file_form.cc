@@ -29,7 +29,7 @@ std::optional<FileForm> ReadFileForm(const httplib::ContentReader& reader) {
         if (in_file) {
           form.has_file = true;
           form.file_name = member.filename;
-          form.bytes.clear();  // of several files the last one counts
+          form.bytes.clear();  // the last one of several files counts
         } else {
           form.members.emplace_back(member.name, "");
         }

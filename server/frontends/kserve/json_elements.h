@@ -39,7 +39,7 @@ class JsonElements {
   const std::string where_;
   bool nested_ = false;
   int64_t added_ = 0;
-  std::vector<int64_t> sizes_;  // of the arrays that are open, so far
+  std::vector<int64_t> sizes_;  // the sizes of the open arrays, so far
 };
 
 // Appends the elements as one flat array of JSON. InvalidArgument where JSON has no form for them,

@@ -22,7 +22,7 @@ namespace millrace::server {
 // The form of the answer.
 struct RestInferForm {
   std::string id;               // empty: none
-  bool binary_outputs = false;  // whether outputs come as binary data, where they are not named
+  bool binary_outputs = false;  // outputs come as binary data, where they are not named
   std::vector<std::pair<std::string, bool>> binary_output = {};
 
   bool IsBinary(std::string_view output) const;

@@ -51,7 +51,7 @@ struct RestMemberSpec {
   std::string_view name;
   RestMember member;
   RestForm form;
-  RestPlace inside = RestPlace::kTop;  // of an array or an object
+  RestPlace inside = RestPlace::kTop;  // the place inside an array or an object
 };
 
 inline constexpr RestMemberSpec kRestMembers[] = {

@@ -327,20 +327,20 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   const models::ModelInfo& model_;
-  const size_t max_elements_;  // that so much JSON can hold
+  const size_t max_elements_;  // the most that so much JSON can hold
   RestInferHead& head_;
   absl::Status status_;
   bool lacks_data_ = false;
   bool again_ = false;
   std::vector<Level> stack_;
-  const RestMemberSpec* spec_ = nullptr;   // of member_
-  RestMember member_ = RestMember::kNone;  // whose value comes next
-  size_t inputs_ = 0;                      // that were read; the index of the one being read
+  const RestMemberSpec* spec_ = nullptr;   // the spec of member_
+  RestMember member_ = RestMember::kNone;  // the member whose value comes next
+  size_t inputs_ = 0;                      // inputs that were read; the index of the one being read
   size_t outputs_ = 0;
   Input now_;
   std::optional<std::string> output_name_;
   std::optional<bool> output_binary_;
-  std::unique_ptr<JsonElements> elements_;  // of the data being read, unless they are skipped
+  std::unique_ptr<JsonElements> elements_;  // elements being read, unless they are skipped
 };
 
 }  // namespace

@@ -20,9 +20,9 @@ namespace millrace::server {
 // The contents of the JSON of an inference over HTTP.
 struct RestInferHead {
   struct Input {
-    int64_t elements = 0;  // that its shape needs
+    int64_t elements = 0;  // elements that its shape needs
     bool has_data = false;
-    std::optional<uint64_t> binary_bytes;  // of its data behind the JSON
+    std::optional<uint64_t> binary_bytes;  // the size of its data behind the JSON
   };
 
   std::string id;

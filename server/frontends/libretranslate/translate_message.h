@@ -15,8 +15,8 @@ namespace millrace::server {
 // A request to one of LibreTranslate's endpoints, from JSON or a form.
 struct HttpTranslateRequest {
   TranslationRequest translation;  // its texts come from q
-  bool has_query = false;          // whether there is a q
-  bool list = false;               // whether q is a list; then the answer is one too
+  bool has_query = false;          // there is a q
+  bool list = false;               // q is a list; then the answer is one too
   bool auto_source = false;
   int alternatives = 0;
   std::string api_key;

@@ -29,10 +29,10 @@ void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sen
 
 // The fields of a streamed piece besides its audio.
 struct SpeechPiece {
-  std::string text = {};       // of the sentence, with its first piece
+  std::string text = {};       // the sentence's, with its first piece
   uint32_t sentence = 0;       // index of the sentence
-  bool sentence_ends = false;  // whether the sentence ends with this piece
-  SpokenSpans words = {};      // of the sentence, with its first piece
+  bool sentence_ends = false;  // the sentence ends with this piece
+  SpokenSpans words = {};      // the sentence's, with its first piece
   SpokenSpans phonemes = {};
 };
 

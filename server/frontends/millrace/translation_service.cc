@@ -136,7 +136,7 @@ class StreamTranslateTask {
 
   // Touched by the call's outputs, of which there is one at a time.
   TranslationProgress progress_;
-  std::vector<size_t> places_;  // of unchanged_
+  std::vector<size_t> places_;  // the places of unchanged_
   std::vector<std::string> unchanged_;
   std::vector<bool> begun_;  // one for each of the request's texts: something of it was sent
   bool bad_texts_sent_ = false;

@@ -51,7 +51,7 @@ class OpenAiFramer final : public SpeechFramer {
   const SpeechFraming framing_;
   const models::AudioFormat format_;
   const size_t characters_;
-  std::string audio_;                                               // of the whole caption
+  std::string audio_;  // the audio of the whole caption
   nlohmann::ordered_json words_ = nlohmann::ordered_json::array();  // to be sent with audio
 };
 

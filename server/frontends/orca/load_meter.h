@@ -12,13 +12,13 @@ namespace millrace::server {
 struct LoadSample {
   TimePoint time;
   double cpu_seconds = 0;  // spent by this process so far
-  double cores = 1;        // that it may keep busy
+  double cores = 1;        // cores that it may keep busy
   double memory_bytes = 0;
   double memory_limit = 0;  // 0: not known
   int permits = 1;
   int permits_in_use = 0;
-  double requests = 0;  // that have ended so far
-  double failures = 0;  // those of them that were the server's fault
+  double requests = 0;  // requests that have ended so far
+  double failures = 0;  // requests that failed by the server's fault
   double queue_depth = 0;
   double queue_oldest_seconds = 0;
   double expected_wait_seconds = 0;

@@ -28,7 +28,7 @@ class CustomDictionary {
 
  private:
   std::vector<std::pair<std::string, std::string>> entries_;
-  models::TermIndex words_;  // of entries_, whose strings do not move
+  models::TermIndex words_;  // an index of entries_, whose strings do not move
 };
 
 }  // namespace millrace::server

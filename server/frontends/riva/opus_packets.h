@@ -16,7 +16,7 @@ class OpusPackets {
   std::string Push(std::string_view ogg);
 
  private:
-  std::string pages_;        // what is not a whole page yet
+  std::string pages_;        // the part that is not a whole page yet
   std::string packet_;       // the beginning of a packet that goes on in the next page
   size_t headers_left_ = 2;  // a stream begins with the packets OpusHead and OpusTags
 };

@@ -33,10 +33,10 @@ class RivaSynthesizeOnlineTask {
   void Send(std::string_view bytes, nvidia::riva::tts::SynthesizeSpeechResponse message,
             ReplyStream& stream);
 
-  nvidia::riva::tts::SynthesizeSpeechRequest settings_;  // of the first message, without text
-  std::optional<nvidia::riva::RequestId> id_;            // of the first message
+  nvidia::riva::tts::SynthesizeSpeechRequest settings_;  // the first message's, without text
+  std::optional<nvidia::riva::RequestId> id_;            // the first message's
   CustomDictionary dictionary_;
-  std::optional<OpusPackets> opus_;  // of a call with that encoding
+  std::optional<OpusPackets> opus_;  // set for a call with that encoding
   bool has_text_ = false;
   bool needs_space_ = false;  // before the text of the next message
 };

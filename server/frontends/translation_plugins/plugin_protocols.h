@@ -17,7 +17,7 @@ struct PluginRequest {
   // As the client names them.
   std::string source_language;
   std::string target_language;
-  bool list = false;  // whether several texts are asked for; then several are answered
+  bool list = false;  // several texts are asked for, and several are answered
   // True if the texts are HTML only in their placeholders, so that a & is written as such.
   bool bare_ampersands = false;
 };

@@ -13,7 +13,7 @@ namespace millrace::server {
 // How the texts of a session are spoken.
 struct SessionConfig {
   SpeechRequest speech;  // has no text, and plain samples as its format
-  models::AudioFormat format = models::AudioFormat::kWav;  // of a frame, which is one sentence
+  models::AudioFormat format = models::AudioFormat::kWav;  // a frame is one sentence
   std::string format_name = "wav";
   bool stream_audio = false;  // a sentence comes in several frames, of plain samples
 };

@@ -67,14 +67,14 @@ class SpeechSession final : public WebSocketSession {
   std::shared_ptr<TextSpeech> utterance_;
   bool utterance_ended_ = false;  // its text is complete
   bool overdue_ = false;          // it has been told to end
-  size_t utterances_ = 0;         // that are complete
-  size_t sentences_ = 0;          // of the utterance that were begun
+  size_t utterances_ = 0;         // complete utterances
+  size_t sentences_ = 0;          // sentences of the utterance that were begun
   bool in_sentence_ = false;
   size_t sentence_bytes_ = 0;
-  std::string sentence_audio_;  // that waits for the end of its sentence
-  int rate_ = 0;                // of that audio
+  std::string sentence_audio_;  // waits for the end of its sentence
+  int rate_ = 0;                // the sample rate of that audio
   std::deque<WebSocketMessage> replies_;
-  std::vector<std::shared_ptr<TextSpeech>> taken_;  // whose end is on its way to the client
+  std::vector<std::shared_ptr<TextSpeech>> taken_;  // their ends are on the way to the client
   std::optional<End> end_;
   TimePoint last_activity_;
 };

@@ -11,7 +11,7 @@
 namespace millrace::server {
 
 struct VllmOmniOptions {
-  Duration idle_timeout = std::chrono::minutes(5);  // of a connection
+  Duration idle_timeout = std::chrono::minutes(5);  // a connection's
   // Returns true once the models are loaded; until then requests get an error.
   std::function<bool()> started = [] { return true; };
 };

@@ -60,7 +60,7 @@ class SynthesisReply {
   const Kind kind_;
   const std::shared_ptr<TextSpeech> speech_;
   bool started_ = false;
-  size_t sent_bytes_ = 0;  // of samples
+  size_t sent_bytes_ = 0;  // bytes of samples
 };
 
 }  // namespace millrace::server

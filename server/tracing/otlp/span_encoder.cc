@@ -98,7 +98,7 @@ void EncodeSpans(const std::vector<TraceRecord>& batch, const ResourceAttributes
   otlp::trace::v1::ScopeSpans& scope = *process.add_scope_spans();
   scope.mutable_scope()->set_name("millrace");
   for (const TraceRecord& record : batch) {
-    bool parent_is_remote = record.parent_is_remote;  // that of the first span
+    bool parent_is_remote = record.parent_is_remote;  // the first span's
     for (const Span& span : record.spans) {
       Set(span, record, parent_is_remote, *scope.add_spans());
       parent_is_remote = false;
