@@ -6,13 +6,15 @@
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 
 namespace millrace::translation {
 namespace {
 
 constexpr size_t kShortWords = 3;
-constexpr std::string_view kEndMarks = ".,;:!?";
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+constexpr std::u32string_view kEndMarks = U".,;:!?…";
+// The same marks in Chinese and Japanese, in the same order but for the ellipsis.
+constexpr std::u32string_view kWideEndMarks = U"。，；：！？";
 
 // Words that English writes with a capital although other languages do not: names of days, months,
 // languages and peoples.
@@ -49,7 +51,20 @@ std::vector<std::string_view> WordsOf(std::string_view text) {
   return words;
 }
 
-bool HasDoubledWord(const std::vector<std::string_view>& words) {
+// Returns true if a text says a word twice in a row. Without spaces between words, that are two
+// equal letters, or equal words on both sides of a sign.
+bool HasDoubledWord(std::string_view text) {
+  std::string spaced;
+  char32_t before = 0;
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    const bool is_letter = models::IsLetter(c.value);
+    if (models::IsUnspaced(c.value) && is_letter && c.value == before) return true;
+    before = c.value;
+    spaced += models::IsUnspaced(c.value) && !is_letter ? " " : text.substr(at, c.bytes);
+    at += c.bytes;
+  }
+  const std::vector<std::string_view> words = WordsOf(spaced);
   const auto equal = [](std::string_view a, std::string_view b) {
     return BareWord(a) == BareWord(b);
   };
@@ -91,19 +106,44 @@ void CutSecondNaming(std::string& text) {
 size_t MarksBegin(std::string_view text) {
   size_t begin = text.size();
   while (begin > 0) {
-    if (kEndMarks.find(text[begin - 1]) != std::string_view::npos) {
-      --begin;
-    } else if (text.substr(0, begin).ends_with(kEllipsis)) {
-      begin -= kEllipsis.size();
-    } else {
+    const models::CodePoint c = models::DecodeBefore(text, begin);
+    if (kEndMarks.find(c.value) == std::u32string_view::npos &&
+        kWideEndMarks.find(c.value) == std::u32string_view::npos) {
       break;
     }
+    begin -= c.bytes;
   }
   return begin;
 }
 
+// Returns end marks with each that is in one list written as in the other.
+std::string Rewritten(std::string_view marks, std::u32string_view from, std::u32string_view to) {
+  std::string written;
+  for (size_t at = 0; at < marks.size();) {
+    const models::CodePoint c = models::DecodeAt(marks, at);
+    const size_t place = from.find(c.value);
+    written += models::EncodeUtf8(place < to.size() ? to[place] : c.value);
+    at += c.bytes;
+  }
+  return written;
+}
+
+// Returns the end marks of a text as other languages than Chinese and Japanese write them.
+std::string EndMarksOf(std::string_view text) {
+  return Rewritten(text.substr(MarksBegin(text)), kWideEndMarks, kEndMarks);
+}
+
+// Replaces the end marks of a text, which begin at `begin`, and writes them as its script does.
+void ReplaceMarks(size_t begin, const std::string& marks, std::string& text) {
+  const bool wide = models::EndsUnspaced(std::string_view(text).substr(0, begin));
+  text.resize(begin);
+  text += wide && marks != "..." ? Rewritten(marks, kEndMarks, kWideEndMarks) : marks;
+}
+
 bool EndsWithWord(std::string_view text) {
-  return !text.empty() && models::IsWordCharacter(models::DecodeBefore(text, text.size()).value);
+  if (text.empty()) return false;
+  const char32_t last = models::DecodeBefore(text, text.size()).value;
+  return models::IsWordCharacter(last) || models::IsLetter(last);
 }
 
 // Returns true if the last word has a stop inside: "a.m.", "U.S."
@@ -142,9 +182,24 @@ void CutLoneArticle(std::string_view source, std::string& text) {
     CutAt(text.size() - 2, text);
 }
 
+bool HasComma(std::string_view text) {
+  return text.find(',') != std::string_view::npos || text.find("，") != std::string_view::npos ||
+         text.find("、") != std::string_view::npos;
+}
+
+bool HasBracket(std::string_view text) {
+  constexpr std::u32string_view kAll = U"()[]{}（）［］｛｝【】〔〕〈〉《》「」『』";
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (kAll.find(c.value) != std::u32string_view::npos) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
 void ShapeShort(std::string_view source, std::string& text) {
   constexpr std::string_view kBrackets = "()[]{}";
-  if (source.find_first_of(kBrackets) == std::string_view::npos) {
+  if (!HasBracket(source)) {
     const size_t bracket = text.find_first_of(kBrackets);
     if (bracket != std::string::npos && bracket > 0) CutAt(bracket, text);
   }
@@ -157,23 +212,22 @@ void ShapeShort(std::string_view source, std::string& text) {
     break;
   }
   CutLoneArticle(source, text);
-  const std::vector<std::string_view> words = WordsOf(source);
-  if (source.find(',') == std::string_view::npos) CutSecondNaming(text);
-  if (!HasDoubledWord(words)) CutDoubled(text);
-  const std::string_view wanted = source.substr(MarksBegin(source));
+  if (!HasComma(source)) CutSecondNaming(text);
+  if (!HasDoubledWord(source)) CutDoubled(text);
+  const std::string wanted = EndMarksOf(source);
   const size_t begin = MarksBegin(text);
-  if (begin == 0 || std::string_view(text).substr(begin) == wanted) return;
+  if (begin == 0 || EndMarksOf(text) == wanted) return;
   if (wanted.empty()) {
     if (EndsWithWord(source) && !EndsWithInitials(text)) text.resize(begin);
   } else if (EndsWithWord(std::string_view(text).substr(0, begin))) {
-    text.replace(begin, std::string::npos, wanted);
+    ReplaceMarks(begin, wanted, text);
   }
 }
 
 void ShapeEnd(std::string_view source, std::string& text) {
-  const std::string_view wanted = source.substr(MarksBegin(source));
+  const std::string wanted = EndMarksOf(source);
   const size_t begin = MarksBegin(text);
-  const std::string_view marks = std::string_view(text).substr(begin);
+  const std::string marks = EndMarksOf(text);
   if (begin == 0 || marks == wanted || !EndsWithWord(std::string_view(text).substr(0, begin)))
     return;
   const bool goes_on = wanted == "," || wanted == ";" || wanted == ":";
@@ -182,7 +236,7 @@ void ShapeEnd(std::string_view source, std::string& text) {
         !EndsWithInitials(text))
       text.resize(begin);
   } else if (marks.empty() || (goes_on && (marks == "." || marks == ","))) {
-    text.replace(begin, std::string::npos, wanted);
+    ReplaceMarks(begin, wanted, text);
   }
 }
 
@@ -222,13 +276,16 @@ bool KeepsCapital(std::string_view word, std::string_view language) {
   return kEnglishCapitals.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
-bool HasUpper(std::string_view text) {
+// Returns true if a text has small letters and no capitals.
+bool IsInSmallLetters(std::string_view text) {
+  bool small = false;
   for (size_t at = 0; at < text.size();) {
     const models::CodePoint c = models::DecodeAt(text, at);
-    if (models::IsUpper(c.value)) return true;
+    if (models::IsUpper(c.value)) return false;
+    small = small || models::IsLower(c.value);
     at += c.bytes;
   }
-  return false;
+  return small;
 }
 
 void Replace(size_t at, char32_t letter, std::string& text) {
@@ -237,10 +294,10 @@ void Replace(size_t at, char32_t letter, std::string& text) {
   if (written.size() == bytes) text.replace(at, bytes, written);
 }
 
-// Writes the words of a short text without capitals in small letters: "dark Mode" for "modo
+// Writes the words of a short text in small letters where its source is: "dark Mode" for "modo
 // escuro".
 void LowerWords(const SourceShape& source, std::string& text) {
-  if (source.any_first_letter || HasUpper(source.text)) return;
+  if (source.any_first_letter || !IsInSmallLetters(source.text)) return;
   for (const std::string_view word : WordsOf(text)) {
     const models::CodePoint first = models::DecodeAt(word, 0);
     if (!models::IsUpper(first.value) || IsSpecial(word)) continue;
@@ -251,7 +308,7 @@ void LowerWords(const SourceShape& source, std::string& text) {
 
 }  // namespace
 
-bool IsShort(std::string_view source) { return WordsOf(source).size() <= kShortWords; }
+bool IsShort(std::string_view source) { return models::CountWords(source) <= kShortWords; }
 
 std::string BegunLike(const SourceShape& source, std::string beginning) {
   if (source.any_first_letter) return beginning;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 #include "models/translation/carrier_sentence.h"
 #include "models/translation/clause_cut.h"
 #include "models/translation/markup/capitals.h"
@@ -55,6 +56,18 @@ std::string WithoutKept(const MarkedText& marked) {
   for (const KeptSpan& kept : marked.kept)
     std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin, '_');
   return text;
+}
+
+// Returns what follows the translation of a sentence. Chinese and Japanese have no space between
+// sentences, where other languages have one.
+std::string BehindOf(const TranslationUnit& unit, std::string_view translation) {
+  const std::string& behind = unit.sentence.behind;
+  const bool was_unspaced = models::EndsUnspaced(unit.sentence.marked.text);
+  if (unit.copied || was_unspaced == models::EndsUnspaced(translation)) return behind;
+  if (!was_unspaced) {
+    return behind.find_first_not_of(' ') == std::string::npos ? std::string() : behind;
+  }
+  return behind.empty() && !unit.text_finished && !translation.empty() ? " " : behind;
 }
 
 SourceShape ShapeOf(const TranslationSettings& settings, const TranslationUnit& unit) {
@@ -478,6 +491,7 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
   models::TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
+  std::string behind = BehindOf(unit, unit.translated.text);
   MarkedText translated = std::move(unit.copied ? unit.sentence.marked : unit.translated);
   if (!unit.sentence.has_words) ConvertNumbers(translated, participant.plan->formats());
   output.text = Untouched(translated);
@@ -489,16 +503,16 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
     const std::vector<Hypothesis>& found = unit.job.found;
     if (!found.empty()) output.score = found.front().score;
     for (size_t i = 1; i < found.size(); ++i) {
+      const MarkedText other = Restored(*participant.plan, unit, found[i].tokens, {});
       output.alternatives.push_back(
-          {Untouched(Restored(*participant.plan, unit, found[i].tokens, {})) + unit.sentence.behind,
-           found[i].score});
+          {Untouched(other) + BehindOf(unit, other.text), found[i].score});
     }
   }
-  output.text += unit.sentence.behind;
+  output.text += behind;
   const bool is_marked = !unit.sentence.is_plain || input.format != models::TextFormat::kText;
   if (input.for_pivot && is_marked) {
-    output.pivot_sentence = std::make_shared<const TranslatedSentence>(
-        std::move(translated), std::move(unit.sentence.behind));
+    output.pivot_sentence =
+        std::make_shared<const TranslatedSentence>(std::move(translated), std::move(behind));
   }
   participant.request->Emit(std::move(output));
 }

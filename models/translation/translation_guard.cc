@@ -6,6 +6,7 @@
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 #include "models/translation/clause_cut.h"
 #include "models/translation/markup/number_repair.h"
 
@@ -91,9 +92,13 @@ std::vector<std::string_view> PartsOf(std::string_view text) {
 // Returns true if most parts are a few words, as those of an enumeration are.
 bool IsList(std::span<const std::string_view> parts) {
   constexpr size_t kMostWords = 3;  // the words of an item
+  // A clause of Chinese or Japanese may be as short as that.
+  constexpr size_t kMostUnspacedWords = 2;
   size_t short_parts = 0;
-  for (const std::string_view part : parts)
-    if (static_cast<size_t>(std::ranges::count(part, ' ')) < kMostWords) ++short_parts;
+  for (const std::string_view part : parts) {
+    const size_t most = models::EndsUnspaced(part) ? kMostUnspacedWords : kMostWords;
+    if (models::CountWords(part) <= most) ++short_parts;
+  }
   return 4 * short_parts >= 3 * parts.size();
 }
 
@@ -122,6 +127,9 @@ bool LacksParts(const GuardedTranslation& translation) {
     const size_t spare = BeginsWithConjunction(wanted.back(), translation.source_language) ? 1 : 0;
     return got.size() + spare < wanted.size() || CountRepeated(got) > CountRepeated(wanted);
   }
+  // Chinese and Japanese separate clauses with commas that other languages do without.
+  if (models::EndsUnspaced(translation.source) && !models::EndsUnspaced(translation.target))
+    return false;
   return wanted.size() >= kManyParts && 4 * got.size() < 3 * wanted.size();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 
 namespace millrace::server {
 namespace {
@@ -29,16 +30,49 @@ bool GoesOn(std::string_view line, std::string_view next) {
   return models::IsLetter(last) || last == ',';
 }
 
-// Replaces spaces by line ends so that lines have at most that many characters, if words allow it.
+// Counts the columns of a text: letters and signs of Chinese and Japanese take two.
+size_t ColumnsOf(std::string_view text) {
+  size_t columns = 0;
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    columns += models::IsUnspaced(c.value) ? 2 : 1;
+    at += c.bytes;
+  }
+  return columns;
+}
+
+// Returns true if a line may end between two characters of Chinese or Japanese: before no sign but
+// one that opens, and behind none that opens.
+bool MayBreak(char32_t before, char32_t behind) {
+  constexpr std::u32string_view kOpening = U"「『（［｛〈《【〔“‘";
+  const bool opens = kOpening.find(behind) != std::u32string_view::npos;
+  return (models::IsUnspaced(before) || models::IsUnspaced(behind)) &&
+         (opens || models::IsWordCharacter(behind) || models::IsLetter(behind)) &&
+         kOpening.find(before) == std::u32string_view::npos;
+}
+
+// Returns the end of what stays together on a line from `begin` on, which is no space: a word, or a
+// letter of Chinese or Japanese with the signs at it.
+size_t PieceEnd(std::string_view line, size_t begin) {
+  size_t at = begin;
+  while (at < line.size() && line[at] != ' ') {
+    const models::CodePoint c = models::DecodeAt(line, at);
+    at += c.bytes;
+    if (at < line.size() && MayBreak(c.value, models::DecodeAt(line, at).value)) break;
+  }
+  return at;
+}
+
+// Begins lines so that they have at most that many columns, if words allow it.
 std::string Wrap(std::string_view line, size_t width, std::string_view line_end) {
   std::string out;
   size_t column = 0;
   while (!line.empty()) {
     const size_t spaces = std::min(line.find_first_not_of(' '), line.size());
-    const size_t end = std::min(line.find(' ', spaces), line.size());
+    const size_t end = PieceEnd(line, spaces);
     const std::string_view word = line.substr(spaces, end - spaces);
-    const size_t characters = models::CountCodePoints(word);
-    if (column > 0 && column + spaces + characters > width) {
+    const size_t columns = ColumnsOf(word);
+    if (column > 0 && column + spaces + columns > width) {
       out += line_end;
       column = 0;
     } else {
@@ -46,7 +80,7 @@ std::string Wrap(std::string_view line, size_t width, std::string_view line_end)
       column += spaces;
     }
     out += word;
-    column += characters;
+    column += columns;
     line.remove_prefix(end);
   }
   return out;

@@ -37,6 +37,30 @@ TEST(SourceShapeTest, AShortTextHasTheEndMarksOfItsSource) {
   EXPECT_EQ(Shaped("Nome:", "Name"), "Name:");
 }
 
+TEST(SourceShapeTest, EndMarksOfChineseAndJapaneseCountAsThoseOfOthers) {
+  EXPECT_EQ(Shaped("Cancel", "取消。", "zh"), "取消");
+  EXPECT_EQ(Shaped("Cancel.", "取消", "zh"), "取消。");
+  EXPECT_EQ(Shaped("Really?", "真的。", "zh"), "真的？");
+  EXPECT_EQ(Shaped("Loading...", "読み込み中", "ja"), "読み込み中...");
+  EXPECT_EQ(Shaped("取消", "Cancel."), "Cancel");
+  EXPECT_EQ(Shaped("取消。", "Cancel."), "Cancel.");
+  EXPECT_EQ(Shaped("名前：", "Name"), "Name:");
+  EXPECT_EQ(Shaped("We will meet them in front of the station.", "我们将在车站前面见他们", "zh"),
+            "我们将在车站前面见他们。");
+  EXPECT_EQ(Shaped("我们将在车站前面见他们。", "We will meet them in front of the station"),
+            "We will meet them in front of the station.");
+}
+
+TEST(SourceShapeTest, ASentenceWithoutSpacesIsNotShort) {
+  EXPECT_TRUE(IsShort("取消"));
+  EXPECT_TRUE(IsShort("保存所有文件"));
+  EXPECT_FALSE(IsShort("这个测试非常重要，你知道的。"));
+  EXPECT_EQ(Shaped("这项测试非常重要，你知道的。", "This test (as you know) is very important."),
+            "This test (as you know) is very important.");
+  EXPECT_EQ(Shaped("保存（全部）", "Save (all)"), "Save (all)");
+  EXPECT_EQ(Shaped("好，好", "Good, good"), "Good, good");
+}
+
 TEST(SourceShapeTest, TheFirstLetterIsAsInTheSource) {
   EXPECT_EQ(Shaped("oi", "Hi"), "hi");
   EXPECT_EQ(Shaped("Tomorrow", "amanhã", "pt"), "Amanhã");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,28 @@ TEST(TranslationGuardTest, AnEnumerationHasAllItsItems) {
       Inspect(source, "tem um livro, uma luz, um gato, uma chave e um chapéu.").lost_content);
   EXPECT_TRUE(Inspect(source, "tem um livro, uma luz, um gato, um gato, uma chave e um chapéu.")
                   .lost_content);
+}
+
+TEST(TranslationGuardTest, ClausesOfChineseAreNoEnumeration) {
+  const auto inspect = [](std::string_view source, std::string_view target) {
+    std::vector<int32_t> source_tokens(20);
+    std::iota(source_tokens.begin(), source_tokens.end(), 0);
+    return InspectTranslation({.source = source,
+                               .target = target,
+                               .source_language = "zh",
+                               .source_tokens = source_tokens,
+                               .target_tokens = source_tokens});
+  };
+  EXPECT_FALSE(inspect("昨天下午天气非常好，所以我们决定去海边，但是路上车太多，我们最后没有到。",
+                       "Yesterday afternoon was so fine that we drove to the beach, but there was "
+                       "too much traffic for us to arrive.")
+                   .suspicious);
+  EXPECT_FALSE(
+      inspect("昨天下午天气好，我们去海边，路上车太多，我们没到，大家很累，就回家了，睡觉。",
+              "As it was fine we drove to the beach, but never arrived, and slept.")
+          .suspicious);
+  EXPECT_TRUE(
+      inspect("桌上有书，灯，猫，钥匙，还有帽子。", "There are a book and a cat.").lost_content);
 }
 
 TEST(TranslationGuardTest, EachStretchOfTheSourceHasItsWords) {

@@ -30,6 +30,14 @@ TEST(WrappedLines, BreaksATranslationAtTheSameWidth) {
   EXPECT_EQ(WrapLines(source, "1\néééé éééé\n\n2"), "1\néééé éééé\n\n2");
 }
 
+TEST(WrappedLines, BreaksChineseAndJapaneseBetweenCharactersOfTwoColumns) {
+  const WrappedLines source = JoinWrappedLines("The old\nhouse");  // 7 columns
+  EXPECT_EQ(WrapLines(source, "这座老房子很好"), "这座老\n房子很\n好");
+  EXPECT_EQ(WrapLines(source, "这座老，房子。"), "这座\n老，房\n子。");
+  EXPECT_EQ(WrapLines(source, "这座「老」房子"), "这座\n「老」\n房子");
+  EXPECT_EQ(WrapLines(source, "用Word打开"), "用Word\n打开");
+}
+
 TEST(WrappedLines, LeavesATranslationWithOtherLinesAlone) {
   const WrappedLines source = JoinWrappedLines("The old\nhouse");
   EXPECT_EQ(WrapLines(source, "A casa\nantiga e mais"), "A casa\nantiga e mais");
