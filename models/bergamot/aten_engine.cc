@@ -128,11 +128,14 @@ class AtenEngine final : public translation::TranslationEngine {
   AtenEngine(const BergamotWeights& weights, at::Device device, std::string model)
       : device_(device),
         model_(std::move(model)),
-        shortlist_(weights.shortlist, weights.tokens()),
+        shortlist_(weights.shortlist, weights.target_tokens()),
         dim_(weights.dim()) {
     const c10::InferenceMode inference;
     const Uploader upload(device);
-    embeddings_ = upload(weights.embeddings);
+    target_embeddings_ = upload(weights.target_embeddings);
+    source_embeddings_ = weights.source_embeddings.values == weights.target_embeddings.values
+                             ? target_embeddings_
+                             : upload(weights.source_embeddings);
     output_bias_ = upload(weights.output_bias);
     for (const auto& w : weights.encoder) {
       encoder_.push_back({upload(w.attention), upload(w.feed_forward)});
@@ -188,8 +191,8 @@ class AtenEngine final : public translation::TranslationEngine {
     return mask.to(device_);
   }
 
-  at::Tensor Embed(const at::Tensor& tokens) const {
-    return embeddings_.index_select(0, tokens.flatten()) * std::sqrt(static_cast<double>(dim_));
+  at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& tokens) const {
+    return embeddings.index_select(0, tokens.flatten()) * std::sqrt(static_cast<double>(dim_));
   }
 
   at::Tensor Positions(int64_t begin, int64_t count) const {
@@ -212,9 +215,10 @@ class AtenEngine final : public translation::TranslationEngine {
           {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
           [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
     }
-    state.mask = at::zeros({batch, 1, 1, length}, embeddings_.options())
+    state.mask = at::zeros({batch, 1, 1, length}, source_embeddings_.options())
                      .masked_fill_(tokens.lt(0).view({batch, 1, 1, length}), kMinusInfinity);
-    at::Tensor x = Embed(tokens.clamp_min(0)).view({batch, length, dim_}) + Positions(0, length);
+    at::Tensor x = Embed(source_embeddings_, tokens.clamp_min(0)).view({batch, length, dim_}) +
+                   Positions(0, length);
     for (const EncoderLayer& layer : encoder_) {
       const Attention& attention = layer.attention;
       x = attention(x, SplitHeads(attention.key(x)), SplitHeads(attention.value(x)), state.mask);
@@ -240,8 +244,8 @@ class AtenEngine final : public translation::TranslationEngine {
       x = layer.cross(x, state.keys[i], state.values[i], state.mask);
       x = layer.feed_forward(x).squeeze(1);
     }
-    const at::Tensor tokens = (runtime::Linear(x, embeddings_) + state.bias).argmax(1);
-    state.y = Embed(tokens);
+    const at::Tensor tokens = (runtime::Linear(x, target_embeddings_) + state.bias).argmax(1);
+    state.y = Embed(target_embeddings_, tokens);
     return tokens;
   }
 
@@ -266,7 +270,8 @@ class AtenEngine final : public translation::TranslationEngine {
   const std::string model_;
   const Shortlist shortlist_;
   const int64_t dim_;
-  at::Tensor embeddings_;
+  at::Tensor source_embeddings_;  // the target's where the languages share them
+  at::Tensor target_embeddings_;
   at::Tensor output_bias_;
   std::vector<EncoderLayer> encoder_;
   std::vector<DecoderLayer> decoder_;

@@ -66,7 +66,8 @@ struct Fixture {
     auto loaded = BergamotWeights::Load(ModelFolder() / "weights.safetensors");
     if (!loaded.ok()) Fail(std::string(loaded.status().message()));
     weights = *std::move(loaded);
-    auto pieces = translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->tokens());
+    auto pieces =
+        translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->source_tokens());
     if (!pieces.ok()) Fail(std::string(pieces.status().message()));
     vocabulary = *std::move(pieces);
     const auto path =

@@ -15,6 +15,7 @@ class BergamotConfig final : public models::KindConfig {
 
   std::string file;
   std::string vocabulary_file;
+  std::string target_vocabulary_file;  // empty: both languages share one
   std::string source_language;
   std::string target_language;
   float max_length_factor = 2.5F;

@@ -14,6 +14,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   BergamotOptions options;
   options.weights_file = context.folder / config.file;
   options.vocabulary_file = context.folder / config.vocabulary_file;
+  if (!config.target_vocabulary_file.empty())
+    options.target_vocabulary_file = context.folder / config.target_vocabulary_file;
   options.max_length_factor = config.max_length_factor;
   options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
   // The int8 engine runs on the CPU only.

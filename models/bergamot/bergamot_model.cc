@@ -32,6 +32,27 @@ std::string WarmupText(size_t phrases) {
   return text;
 }
 
+absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions& options,
+                                                           const BergamotWeights& weights) {
+  if (options.target_vocabulary_file.empty() &&
+      weights.source_tokens() != weights.target_tokens()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "target_vocabulary_file: is needed, because the weights have ", weights.source_tokens(),
+        " tokens of the source and ", weights.target_tokens(), " of the target"));
+  }
+  translation::Vocabularies vocabularies;
+  auto source = translation::Vocabulary::Load(options.vocabulary_file, weights.source_tokens());
+  if (!source.ok()) return source.status();
+  vocabularies.source = *std::move(source);
+  vocabularies.target = vocabularies.source;
+  if (options.target_vocabulary_file.empty()) return vocabularies;
+  auto target =
+      translation::Vocabulary::Load(options.target_vocabulary_file, weights.target_tokens());
+  if (!target.ok()) return target.status();
+  vocabularies.target = *std::move(target);
+  return vocabularies;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const BergamotOptions& given,
@@ -51,9 +72,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   }
   auto weights = BergamotWeights::Load(options.weights_file);
   if (!weights.ok()) return weights.status();
-  auto loaded = translation::Vocabulary::Load(options.vocabulary_file, (*weights)->tokens());
-  if (!loaded.ok()) return loaded.status();
-  const std::shared_ptr<const translation::Vocabulary> vocabulary = *std::move(loaded);
+  auto vocabularies = LoadVocabularies(options, **weights);
+  if (!vocabularies.ok()) return vocabularies.status();
   auto engine = MakeEngine(options.engine, **weights, options.device,
                            absl::StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();
@@ -62,9 +82,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
   info.batching.full_work =
       translation::StepLimits::kWorkOfRow * static_cast<double>(translation::StepLimits().max_rows);
-  return std::unique_ptr<models::Model>(
-      new BergamotModel(options, std::move(info), *std::move(weights),
-                        translation::Vocabularies{vocabulary, vocabulary}, std::move(engine)));
+  return std::unique_ptr<models::Model>(new BergamotModel(
+      options, std::move(info), *std::move(weights), *std::move(vocabularies), std::move(engine)));
 }
 
 BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo info,

@@ -21,6 +21,7 @@ class BergamotWeights;
 struct BergamotOptions {
   std::filesystem::path weights_file;
   std::filesystem::path vocabulary_file;
+  std::filesystem::path target_vocabulary_file = {};  // empty: both languages share one
   float max_length_factor = 0;   // target tokens per source token, plus 5; 0: 2.5
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a clause; 0: 80
   EngineKind engine = EngineKind::kInt8;

@@ -123,14 +123,33 @@ class Reader {
   absl::Status status_;
 };
 
-void ReadShortlist(Reader& reader, int64_t tokens, ShortlistWeights& shortlist) {
+// Reads the embeddings of both sides: two matrices where each language has its own vocabulary.
+void ReadEmbeddings(Reader& reader, BergamotWeights& weights) {
+  const bool shared = reader.Has("Wemb");
+  const std::string target = shared ? "Wemb" : "decoder_Wemb";
+  weights.target_embeddings = reader.Matrix(target, -1, -1, /*copy=*/true);
+  const int64_t dim = weights.dim();
+  if (reader.status().ok() &&
+      (dim % kColumns != 0 || dim > kMaxDim || weights.target_tokens() > kMaxTokens)) {
+    reader.Fail(target, absl::StrCat("unsupported size ", weights.target_tokens(), " x ", dim));
+  }
+  weights.source_embeddings =
+      shared ? weights.target_embeddings : reader.Matrix("encoder_Wemb", -1, dim, /*copy=*/true);
+  if (reader.status().ok() && weights.source_tokens() > kMaxTokens) {
+    reader.Fail("encoder_Wemb",
+                absl::StrCat("unsupported size ", weights.source_tokens(), " x ", dim));
+  }
+}
+
+void ReadShortlist(Reader& reader, int64_t source_tokens, int64_t target_tokens,
+                   ShortlistWeights& shortlist) {
   const auto first = reader.Vector<int32_t>("shortlist.first", 1);
-  shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", tokens + 1);
+  shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", source_tokens + 1);
   shortlist.ids = reader.Vector<int32_t>("shortlist.ids", -1);
   if (!reader.status().ok()) return;
   shortlist.first = first[0];
   // The end of the sentence must be among these tokens, or a translation could not end.
-  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > tokens) {
+  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > target_tokens) {
     reader.Fail("shortlist.first", absl::StrCat(first[0], " is out of range"));
   }
   int32_t last = 0;
@@ -142,7 +161,7 @@ void ReadShortlist(Reader& reader, int64_t tokens, ShortlistWeights& shortlist) 
     reader.Fail("shortlist.offsets", "beyond the ids");
   }
   for (const int32_t id : shortlist.ids) {
-    if (id < 0 || id >= tokens) return reader.Fail("shortlist.ids", "not a token");
+    if (id < 0 || id >= target_tokens) return reader.Fail("shortlist.ids", "not a token");
   }
 }
 
@@ -154,13 +173,9 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
   if (!file.ok()) return file.status();
   std::unique_ptr<BergamotWeights> weights(new BergamotWeights(*std::move(file)));
   Reader reader(*weights->file_, weights->copies_);
-  weights->embeddings = reader.Matrix("Wemb", -1, -1, /*copy=*/true);
+  ReadEmbeddings(reader, *weights);
   const int64_t dim = weights->dim();
-  const int64_t tokens = weights->tokens();
-  if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || tokens > kMaxTokens)) {
-    reader.Fail("Wemb", absl::StrCat("unsupported size ", tokens, " x ", dim));
-  }
-  weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", tokens);
+  weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", weights->target_tokens());
   for (int layer = 1; layer <= kMaxLayers; ++layer) {
     const std::string prefix = absl::StrCat("encoder_l", layer, "_");
     if (layer > 1 && !reader.Has(prefix + "self_Wq")) break;
@@ -176,7 +191,7 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
                                 reader.Attention(prefix + "context_", dim),
                                 reader.FeedForward(prefix + "ffn_", dim)});
   }
-  ReadShortlist(reader, tokens, weights->shortlist);
+  ReadShortlist(reader, weights->source_tokens(), weights->target_tokens(), weights->shortlist);
   if (!reader.status().ok()) {
     return absl::DataLossError(absl::StrCat(path.string(), ": ", reader.status().message()));
   }

@@ -62,8 +62,8 @@ struct DecoderLayerWeights {
 // The target tokens that a source token may become; see Shortlist.
 struct ShortlistWeights {
   int32_t first = 0;
-  std::span<const int32_t> offsets;  // one more than there are tokens; ascending
-  std::span<const int32_t> ids;
+  std::span<const int32_t> offsets;  // one more than there are source tokens; ascending
+  std::span<const int32_t> ids;      // target tokens
 };
 
 // The weights of a Bergamot tiny model; all shapes are checked against each other. Vectors and
@@ -85,10 +85,12 @@ class BergamotWeights {
   // mapped, overwriting or truncating it would change translations or kill the process.
   void DropLayers();
 
-  int64_t dim() const { return embeddings.inputs; }
-  int64_t tokens() const { return embeddings.outputs; }
+  int64_t dim() const { return target_embeddings.inputs; }
+  int64_t source_tokens() const { return source_embeddings.outputs; }
+  int64_t target_tokens() const { return target_embeddings.outputs; }
 
-  Int8Matrix embeddings;  // for both sides and for the output layer
+  Int8Matrix source_embeddings;  // the same values as the target's where the file has one matrix
+  Int8Matrix target_embeddings;  // the output layer has them too
   std::span<const float> output_bias;
   std::vector<EncoderLayerWeights> encoder;
   std::vector<DecoderLayerWeights> decoder;

@@ -61,7 +61,7 @@ void DecoderBatch::Move(size_t from, size_t to) {
 Int8Decoder::Int8Decoder(const BergamotWeights& weights, const Embeddings& embeddings,
                          const kernels::IntegerKernels& kernels)
     : kernels_(kernels), embeddings_(embeddings), weights_(weights) {
-  const Int8Matrix& matrix = weights.embeddings;
+  const Int8Matrix& matrix = weights.target_embeddings;
   corrections_.reserve(static_cast<size_t>(matrix.outputs));
   for (int64_t token = 0; token < matrix.outputs; ++token) {
     corrections_.push_back(Correction(matrix.values + token * matrix.inputs, matrix.inputs));
@@ -91,7 +91,7 @@ void Int8Decoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   float* row = x.data();
   for (const DecoderBatch::Row& entry : batch.rows()) {
     DecodedSentence& sentence = *entry.sentence;
-    embeddings_.Lookup(sentence.last_token, sentence.position++, row);
+    embeddings_.LookupTarget(sentence.last_token, sentence.position++, row);
     row += dim;
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -150,7 +150,7 @@ void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
 }
 
 void Int8Decoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const float* x) const {
-  const Int8Matrix& matrix = weights_.embeddings;
+  const Int8Matrix& matrix = weights_.target_embeddings;
   const kernels::Activations activations = buffers.quantised.view(matrix.inputs);
   kernels_.quantise(x, batch.size(), activations);
   std::vector<float> logits;

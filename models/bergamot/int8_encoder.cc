@@ -55,7 +55,7 @@ std::vector<std::vector<SentenceMemory>> Int8Encoder::Encode(
   float* row = x.data();
   for (const auto& source : sources) {
     for (size_t i = 0; i < source.size(); ++i, row += dim_) {
-      embeddings_.Lookup(source[i], static_cast<int64_t>(i), row);
+      embeddings_.LookupSource(source[i], static_cast<int64_t>(i), row);
     }
   }
   for (const Layer& layer : layers_) {

@@ -31,7 +31,7 @@ class Int8Engine final : public translation::TranslationEngine {
  public:
   Int8Engine(const BergamotWeights& weights, const kernels::IntegerKernels& kernels)
       : dim_(weights.dim()),
-        shortlist_(weights.shortlist, weights.tokens()),
+        shortlist_(weights.shortlist, weights.target_tokens()),
         embeddings_(weights),
         encoder_(weights, embeddings_, kernels),
         decoder_(weights, embeddings_, kernels) {}

@@ -35,16 +35,25 @@ LayerBuffers::LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int6
       quantised_hidden(std::min(rows, kHiddenRows), hidden_units) {}
 
 Embeddings::Embeddings(const BergamotWeights& weights)
-    : matrix_(weights.embeddings),
-      scale_(std::sqrt(static_cast<float>(weights.dim())) / weights.embeddings.multiplier),
+    : source_(weights.source_embeddings),
+      target_(weights.target_embeddings),
       positions_(weights.dim()) {}
 
-void Embeddings::Lookup(int32_t token, int64_t position, float* x) const {
+void Embeddings::LookupSource(int32_t token, int64_t position, float* x) const {
+  Lookup(source_, token, position, x);
+}
+
+void Embeddings::LookupTarget(int32_t token, int64_t position, float* x) const {
+  Lookup(target_, token, position, x);
+}
+
+void Embeddings::Lookup(const Int8Matrix& matrix, int32_t token, int64_t position, float* x) const {
   if (token < 0) {
-    std::fill_n(x, matrix_.inputs, 0.0F);
+    std::fill_n(x, matrix.inputs, 0.0F);
   } else {
-    const int8_t* row = matrix_.values + token * matrix_.inputs;
-    for (int64_t i = 0; i < matrix_.inputs; ++i) x[i] = static_cast<float>(row[i]) * scale_;
+    const int8_t* row = matrix.values + token * matrix.inputs;
+    const float scale = std::sqrt(static_cast<float>(matrix.inputs)) / matrix.multiplier;
+    for (int64_t i = 0; i < matrix.inputs; ++i) x[i] = static_cast<float>(row[i]) * scale;
   }
   positions_.Add(position, x);
 }

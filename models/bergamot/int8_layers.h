@@ -39,19 +39,22 @@ struct LayerBuffers {
   QuantisedRows quantised_hidden;
 };
 
-// Turns tokens into vectors: embedding times sqrt(dim), plus the position encoding. A view of
-// weights that must outlive it; thread-safe.
+// Turns tokens of either side into vectors: embedding times sqrt(dim), plus the position encoding.
+// A view of weights that must outlive it; thread-safe.
 class Embeddings {
  public:
   explicit Embeddings(const BergamotWeights& weights);
 
-  // Writes the vector of the token. A negative token has a zero embedding, as before the first
+  // Write the vector of the token. A negative token has a zero embedding, as before the first
   // token.
-  void Lookup(int32_t token, int64_t position, float* x) const;
+  void LookupSource(int32_t token, int64_t position, float* x) const;
+  void LookupTarget(int32_t token, int64_t position, float* x) const;
 
  private:
-  const Int8Matrix matrix_;
-  const float scale_;
+  void Lookup(const Int8Matrix& matrix, int32_t token, int64_t position, float* x) const;
+
+  const Int8Matrix source_;
+  const Int8Matrix target_;
   const PositionTable positions_;
 };
 

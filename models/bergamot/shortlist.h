@@ -13,7 +13,8 @@ namespace millrace::bergamot {
 // its batch. A view into weights that must outlive it; thread-safe.
 class Shortlist {
  public:
-  Shortlist(const ShortlistWeights& weights, int64_t tokens) : weights_(weights), tokens_(tokens) {}
+  Shortlist(const ShortlistWeights& weights, int64_t target_tokens)
+      : weights_(weights), tokens_(target_tokens) {}
 
   // Returns tokens that ascend without repeats, at least one. Takes about a microsecond.
   std::vector<int32_t> Candidates(std::span<const int32_t> source) const;

@@ -17,8 +17,8 @@ import numpy as np
 import sentencepiece
 
 from .bergamot_check import QUICK, compare, reference_engine
-from .bergamot_marian import Int8Matrix, Shortlist, read_binary, read_shortlist
-from .bergamot_oracle import Oracle
+from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_binary, read_shortlist
+from .bergamot_oracle import END_OF_SENTENCE, Oracle
 from .bergamot_pair import Pair, check_settings, find_pair
 from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import write_safetensors
@@ -31,8 +31,7 @@ license: {license}
 batching {{ max_batch: 32 linger_us: 0 }}
 bergamot {{
   file: "weights.safetensors"
-  vocabulary_file: "vocab.spm"
-  source_language: {source}
+{vocabularies}  source_language: {source}
   target_language: {target}
 }}
 """
@@ -63,9 +62,8 @@ def run(args: argparse.Namespace) -> None:
         model = read_model(pair)
         if args.check != "none":
             sentences = QUICK[source] if args.check == "quick" else _lines(args.sentences / f"{source}.txt")
-            check(f"bergamot-{direction}", model.oracle(), model.pieces, reference_engine(wheel, pair.model.parent), sentences)
-        write(model, args.models, f"bergamot-{direction}", PBTXT.format(
-            license=json.dumps(WHEEL_LICENSE), source=json.dumps(source), target=json.dumps(target)))
+            check(f"bergamot-{direction}", model, reference_engine(wheel, pair.model.parent), sentences)
+        write(model, args.models, f"bergamot-{direction}", "", WHEEL_LICENSE, (source, target))
 
 
 def convert_pair(folder: pathlib.Path, args: argparse.Namespace) -> str:
@@ -78,8 +76,7 @@ def convert_pair(folder: pathlib.Path, args: argparse.Namespace) -> str:
     check_place(args.models, name, args.force)
     model = read_model(pair)
     run_alone(model, pair)
-    write(model, args.models, name, args.origin + PBTXT.format(
-        license=json.dumps(args.license), source=json.dumps(source), target=json.dumps(target)))
+    write(model, args.models, name, args.origin, args.license, (source, target))
     return name
 
 
@@ -88,6 +85,7 @@ class Model:
     weights: dict[str, np.ndarray | Int8Matrix]
     shortlist: Shortlist
     pieces: sentencepiece.SentencePieceProcessor
+    target_pieces: sentencepiece.SentencePieceProcessor   # the same object where both languages share it
     pair: Pair
 
     def oracle(self) -> Oracle:
@@ -98,14 +96,19 @@ def read_model(pair: Pair) -> Model:
     print(f"reading {pair.model.name}", flush=True)
     weights, special = read_binary(pair.model)
     check_settings(weights, special, pair.model)
-    words = len(weights["Wemb"].values)
-    shortlist = read_shortlist(pair.shortlist, words) if pair.shortlist else every_word(words)
-    return Model(weights, shortlist, _vocabulary(pair.vocabulary, words), pair)
+    source_words, words = (len(side.values) for side in embeddings(weights))
+    shortlist = read_shortlist(pair.shortlist, source_words, words) if pair.shortlist else every_word(source_words, words)
+    pieces = target_pieces = _vocabulary(pair.vocabulary, source_words)
+    if pair.target_vocabulary != pair.vocabulary:
+        target_pieces = _vocabulary(pair.target_vocabulary, words)
+    elif source_words != words:
+        raise ConvertError(f"{pair.vocabulary}: is the only vocabulary, but the model has {source_words} words of the source and {words} of the target")
+    return Model(weights, shortlist, pieces, target_pieces, pair)
 
 
-def every_word(words: int) -> Shortlist:
+def every_word(source_words: int, words: int) -> Shortlist:
     """For a model without a shortlist: a translation may use any word. The format has no empty list of ids."""
-    return Shortlist(words, np.zeros(words + 1, np.int64), np.zeros(1, np.int32))
+    return Shortlist(words, np.zeros(source_words + 1, np.int64), np.zeros(1, np.int32))
 
 
 def run_alone(model: Model, pair: Pair) -> None:
@@ -121,20 +124,25 @@ def run_alone(model: Model, pair: Pair) -> None:
     print(f"the network runs: a short text becomes {len(written)} tokens", flush=True)
 
 
-def write(model: Model, models: pathlib.Path, name: str, pbtxt: str) -> None:
+def write(model: Model, models: pathlib.Path, name: str, origin: str, license_text: str, languages: tuple[str, str]) -> None:
+    shared = model.target_pieces is model.pieces
+    files = {"vocabulary_file": "vocab.spm"} if shared else {"vocabulary_file": "source.spm", "target_vocabulary_file": "target.spm"}
+    pbtxt = PBTXT.format(license=json.dumps(license_text), source=json.dumps(languages[0]), target=json.dumps(languages[1]),
+                         vocabularies="".join(f'  {field}: "{file}"\n' for field, file in files.items()))
     metadata = {"format": "bergamot-tiny", "source_sha256": hashlib.sha256(model.pair.model.read_bytes()).hexdigest()}
     with new_version(models, name) as staging:
         write_safetensors(staging / "weights.safetensors", to_tensors(model.weights, model.shortlist), metadata)
-        shutil.copyfile(model.pair.vocabulary, staging / "vocab.spm")
-        (staging / "model.pbtxt").write_text(pbtxt)
+        for file, theirs in zip(files.values(), (model.pair.vocabulary, model.pair.target_vocabulary)):
+            shutil.copyfile(theirs, staging / file)
+        (staging / "model.pbtxt").write_text(origin + pbtxt)
     report_written(models, name)
 
 
-def check(name: str, oracle: Oracle, pieces: sentencepiece.SentencePieceProcessor, reference, sentences: list[str]) -> None:
-    expected, got = [], []
+def check(name: str, model: Model, reference, sentences: list[str]) -> None:
+    oracle, expected, got = model.oracle(), [], []
     for i, sentence in enumerate(sentences):
         expected.append(reference(sentence))
-        got.append(pieces.decode(oracle.translate(pieces.encode(sentence))))
+        got.append(model.target_pieces.decode(oracle.translate(model.pieces.encode(sentence))))
         if sys.stdout.isatty():
             print(f"\r{name}: checking {i + 1}/{len(sentences)}", end="", flush=True)
     agreement = compare(sentences, expected, got)
@@ -178,6 +186,8 @@ def _vocabulary(path: pathlib.Path, words: int) -> sentencepiece.SentencePiecePr
         raise ConvertError(f"{path}: not a SentencePiece model: {error}") from error
     if pieces.vocab_size() != words:
         raise ConvertError(f"{path}: {pieces.vocab_size()} pieces, but the model has {words} words")
+    if pieces.eos_id() != END_OF_SENTENCE:
+        raise ConvertError(f"{path}: the piece that ends a sentence is number {pieces.eos_id()}, allowed is {END_OF_SENTENCE}")
     return pieces
 
 

@@ -5,12 +5,13 @@ padding and that many bytes; the data. An intgemm8 tensor is int8 followed by on
 multiplier. Such matrices lie transposed, [outputs][inputs], except the embeddings, which are rows of words already.
 
 Shortlist: u64 magic, checksum, `first`, `best`, offset count, id count; u64 offsets; u32 ids. A translation may use the `first`
-words of the vocabulary and the ids that stand between offsets[w] and offsets[w + 1] for each of its source words w.
+words of the target's vocabulary and the ids that stand between offsets[w] and offsets[w + 1] for each of its source words w.
 """
 
 import dataclasses
 import pathlib
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from .package import ConvertError
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
 MAX_TENSORS, MAX_DIMENSIONS = 10_000, 8
+# Of both sides, or of each where the languages have a vocabulary each. The output layer's matrix is the target's.
+SHARED, SOURCE, TARGET = EMBEDDINGS = ("Wemb", "encoder_Wemb", "decoder_Wemb")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +33,8 @@ class Int8Matrix:
 @dataclasses.dataclass(frozen=True)
 class Shortlist:
     first: int
-    offsets: np.ndarray   # [words + 1], int64
-    ids: np.ndarray       # int32
+    offsets: np.ndarray   # [source words + 1], int64
+    ids: np.ndarray       # words of the target, int32
 
 
 class _Reader:
@@ -85,9 +88,14 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
             multiplier = struct.unpack_from("<f", data, elements)[0]
             if not (np.isfinite(multiplier) and multiplier > 0):
                 raise reader.fail(f"tensor {name}: multiplier {multiplier}")
-            transposed = shape if name == "Wemb" or len(shape) != 2 else (shape[1], shape[0])
+            transposed = shape if name in EMBEDDINGS or len(shape) != 2 else (shape[1], shape[0])
             weights[name] = Int8Matrix(np.frombuffer(data, "i1", elements).reshape(transposed), multiplier)
     return weights, special
+
+
+def embeddings(weights: dict[str, Any]) -> tuple[Any, Any]:
+    """Of the source and of the target: the same where they share a matrix, None where there is none."""
+    return (weights[SHARED], weights[SHARED]) if SHARED in weights else (weights.get(SOURCE), weights.get(TARGET))
 
 
 def has_int8(path: pathlib.Path) -> bool:
@@ -104,14 +112,16 @@ def has_int8(path: pathlib.Path) -> bool:
         return False
 
 
-def read_shortlist(path: pathlib.Path, words: int) -> Shortlist:
+def read_shortlist(path: pathlib.Path, source_words: int, words: int) -> Shortlist:
+    """words: of the target."""
     reader = _Reader(path)
     magic, _, first, _, offset_count, id_count = reader.unpack("6Q")
     if magic != SHORTLIST_MAGIC:
         raise reader.fail("not a binary lexical shortlist")
     offsets = np.frombuffer(reader.take(8 * offset_count), "<u8")
     ids = np.frombuffer(reader.take(4 * id_count), "<u4")
-    in_order = offsets.size > words and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all() and offsets[-1] <= ids.size
+    in_order = offsets.size > source_words and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all() and offsets[-1] <= ids.size
     if not in_order or first > words or (ids >= words).any():
-        raise reader.fail(f"its words do not fit a vocabulary of {words}")
-    return Shortlist(first, offsets[:words + 1].astype(np.int64), ids.astype(np.int32))
+        raise reader.fail("its words do not fit " + (f"a vocabulary of {words}" if source_words == words else
+                                                     f"vocabularies of {source_words} and {words}"))
+    return Shortlist(first, offsets[:source_words + 1].astype(np.int64), ids.astype(np.int32))

@@ -1,15 +1,16 @@
 """Bergamot tiny in plain numpy, one sentence at a time: slow and readable. The converter checks what it read with it.
 
 A transformer encoder with the normalisation after each block; a decoder whose self-attention is an SSRU cell (Kim et al. 2019,
-"From Research to Production and Back"); embeddings shared by all sides and scaled by sqrt(dim); sinusoid positions, sines first.
-The first decoder input is a zero vector; word 0 ends a sentence. Greedy, over the shortlist's words.
+"From Research to Production and Back"); embeddings that both sides share or of each side, scaled by sqrt(dim), those of the target
+also in the output layer; sinusoid positions, sines first. The first decoder input is a zero vector; word 0 ends a sentence. Greedy,
+over the shortlist's words.
 """
 
 import math
 
 import numpy as np
 
-from .bergamot_marian import Int8Matrix, Shortlist
+from .bergamot_marian import EMBEDDINGS, Int8Matrix, Shortlist, embeddings
 
 HEADS, END_OF_SENTENCE = 8, 0
 
@@ -21,10 +22,11 @@ class Oracle:
         for name, value in weights.items():
             if isinstance(value, Int8Matrix):
                 value = value.values.astype(np.float32) / np.float32(value.multiplier)
-                if name != "Wemb":
+                if name not in EMBEDDINGS:
                     value = value.T   # [inputs][outputs]
             self.weights[name] = value
-        self.dim = self.weights["Wemb"].shape[1]
+        self.source_embeddings, self.target_embeddings = embeddings(self.weights)
+        self.dim = self.target_embeddings.shape[1]
         self.encoder_layers = sum(name.startswith("encoder_") and name.endswith("_self_Wq") for name in weights)
         self.decoder_layers = sum(name.startswith("decoder_") and name.endswith("_context_Wq") for name in weights)
 
@@ -59,7 +61,7 @@ class Oracle:
         return np.concatenate([np.sin(angles), np.cos(angles)], 1).astype(np.float32)
 
     def _encode(self, ids):
-        x = self.weights["Wemb"][ids] * np.float32(math.sqrt(self.dim)) + self._positions(0, len(ids))
+        x = self.source_embeddings[ids] * np.float32(math.sqrt(self.dim)) + self._positions(0, len(ids))
         for layer in range(1, self.encoder_layers + 1):
             x = self._attention(x, *self._keys_values(x, f"encoder_l{layer}_self"), f"encoder_l{layer}_self")
             x = self._feed_forward(x, f"encoder_l{layer}_ffn")
@@ -76,7 +78,7 @@ class Oracle:
         memory = self._encode(ids)
         cross = [self._keys_values(memory, f"decoder_l{i + 1}_context") for i in range(self.decoder_layers)]
         words = self.candidates(ids)
-        embeddings, bias = self.weights["Wemb"][words], self.weights["decoder_ff_logit_out_b"][0, words]
+        output, bias = self.target_embeddings[words], self.weights["decoder_ff_logit_out_b"][0, words]
         cells = [np.zeros((1, self.dim), np.float32)] * self.decoder_layers
         y = np.zeros((1, self.dim), np.float32)
         out: list[int] = []
@@ -89,9 +91,9 @@ class Oracle:
                 x = self._normalise(x + np.maximum(cells[i], 0), prefix + "_rnn_ffn")
                 x = self._attention(x, *cross[i], prefix + "_context")
                 x = self._feed_forward(x, prefix + "_ffn")
-            best = int(words[(x @ embeddings.T + bias)[0].argmax()])
+            best = int(words[(x @ output.T + bias)[0].argmax()])
             if best == END_OF_SENTENCE:
                 break
             out.append(best)
-            y = self.weights["Wemb"][[best]] * np.float32(math.sqrt(self.dim))
+            y = self.target_embeddings[[best]] * np.float32(math.sqrt(self.dim))
         return out

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import re
 
-from .bergamot_marian import Int8Matrix
+from .bergamot_marian import Int8Matrix, SHARED, SOURCE, TARGET, embeddings
 from .package import ConvertError
 from .seq2seq_yaml import read_settings
 
@@ -19,6 +19,7 @@ _SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-aut
 class Pair:
     model: pathlib.Path
     vocabulary: pathlib.Path
+    target_vocabulary: pathlib.Path     # the same file where both languages share it
     shortlist: pathlib.Path | None
     languages: tuple[str, str] | None   # as the model's name tells them
 
@@ -29,13 +30,22 @@ def is_model_name(name: str) -> bool:
 
 def find_pair(folder: pathlib.Path) -> Pair:
     files = sorted(file for file in folder.iterdir() if file.is_file())
-    if two := [file.name for file in files if re.fullmatch(r"(src|trg)vocab\..*spm", file.name)]:
-        raise ConvertError(f"{folder}: {' and '.join(two)}: a Bergamot model with a vocabulary of each language is not supported")
     model = _only(folder, [file for file in files if is_model_name(file.name)], "model.*.bin")
     shortlists = [file for file in files if re.fullmatch(r"lex\..*\.bin", file.name)]
     named = re.match(r"model\.([a-z]{2})([a-z]{2})\.", model.name)
-    return Pair(model, _only(folder, [file for file in files if re.fullmatch(r"vocab\..*spm", file.name)], "vocab.*spm"),
-                _only(folder, shortlists, "lex.*.bin") if shortlists else None, (named[1], named[2]) if named else None)
+    return Pair(model, *_vocabularies(folder, files), _only(folder, shortlists, "lex.*.bin") if shortlists else None,
+                (named[1], named[2]) if named else None)
+
+
+def _vocabularies(folder: pathlib.Path, files: list[pathlib.Path]) -> tuple[pathlib.Path, pathlib.Path]:
+    found = {side: [file for file in files if re.fullmatch(rf"{side}vocab\..*spm", file.name)] for side in ("", "src", "trg")}
+    if not found["src"] and not found["trg"]:
+        shared = _only(folder, found[""], "vocab.*spm")
+        return shared, shared
+    if found[""]:
+        raise ConvertError(f"{folder}: has {found[''][0].name} and {(found['src'] + found['trg'])[0].name}: expected one vocabulary, or one of "
+                           "each language")
+    return _only(folder, found["src"], "srcvocab.*spm"), _only(folder, found["trg"], "trgvocab.*spm")
 
 
 def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path) -> None:
@@ -44,14 +54,16 @@ def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path)
     for name, needed in _SETTINGS.items():
         if settings.get(name, needed) != needed:
             raise ConvertError(f"{path}: {name} is '{settings[name]}', only '{needed or 'none'}' is supported")
-    embeddings = weights.get("Wemb")
-    if embeddings is None and {"encoder_Wemb", "decoder_Wemb"} <= weights.keys():
-        raise ConvertError(f"{path}: a Bergamot model with a vocabulary of each language is not supported")
-    if not isinstance(embeddings, Int8Matrix) or embeddings.values.ndim != 2:
-        raise ConvertError(f"{path}: no int8 embeddings named Wemb: not a Bergamot model")
-    width = embeddings.values.shape[1]
-    if width not in WIDTHS:
-        raise ConvertError(f"{path}: is {width} wide, allowed are {', '.join(map(str, WIDTHS))}")
+    if "decoder_ff_logit_out_W" in weights:
+        raise ConvertError(f"{path}: has an output layer of its own, only one that is tied to the embeddings is supported")
+    sides = embeddings(weights)
+    if not all(isinstance(side, Int8Matrix) and side.values.ndim == 2 for side in sides):
+        raise ConvertError(f"{path}: no int8 embeddings named {SHARED}, or {SOURCE} and {TARGET}: not a Bergamot model")
+    for width in (side.values.shape[1] for side in sides):
+        if width not in WIDTHS:
+            raise ConvertError(f"{path}: is {width} wide, allowed are {', '.join(map(str, WIDTHS))}")
+    if sides[0].values.shape[1] != sides[1].values.shape[1]:
+        raise ConvertError(f"{path}: {SOURCE} and {TARGET} are of different widths")
     for setting, layers in (("enc-depth", _layers(weights, "encoder_l{}_self_Wq")), ("dec-depth", _layers(weights, "decoder_l{}_rnn_Wf"))):
         if layers == 0 or settings.get(setting, str(layers)) != str(layers):
             raise ConvertError(f"{path}: {setting} is {settings.get(setting)}, but the file has the weights of {layers} layers")

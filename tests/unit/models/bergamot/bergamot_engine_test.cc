@@ -41,12 +41,15 @@ std::unique_ptr<const translation::TranslationEngine> MakeEngine(const std::stri
 // not.
 class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
+  void SetUp() override { Load(MakeTinyTensors(3)); }
+
+  void Load(const TinyTensors& tensors) {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
-    WriteSafetensors(file, MakeTinyTensors(3));
+    WriteSafetensors(file, tensors);
     auto loaded = BergamotWeights::Load(file);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
+    engine_.reset();
     weights_ = *std::move(loaded);
     engine_ = MakeEngine(GetParam(), *weights_);
   }
@@ -160,6 +163,32 @@ TEST_P(TranslationEngineTest, TranslatesAsFloat32Does) {
   for (size_t i = 0; i < jobs.size(); ++i) same += jobs[i].target == expected[i].target;
   // Two near ties are allowed for: 16-bit activations are not quite float32.
   EXPECT_GE(same, jobs.size() - 2);
+}
+
+TEST_P(TranslationEngineTest, ASourceOfItsOwnVocabularyIsTranslatedAsInTheSharedOne) {
+  constexpr int32_t kExtra = 30;  // tokens that only the source has, between its first and others
+  const auto expected = TranslateOneByOne(RandomJobs(20));
+  std::vector<int32_t> rows = {BergamotWeights::kEndOfSentence};
+  rows.resize(1 + kExtra, 5);
+  for (int32_t token = kTinyTokens - 1; token > 0; --token) rows.push_back(token);
+  TinyTensors tensors = MakeTinyTensors(3);
+  SplitVocabulary(rows, tensors);
+  Load(tensors);
+  EXPECT_EQ(weights_->source_tokens(), kTinyTokens + kExtra);
+  EXPECT_EQ(weights_->target_tokens(), kTinyTokens);
+  auto jobs = RandomJobs(20);
+  for (translation::SentenceJob& job : jobs) {
+    for (int32_t& token : job.source) {
+      if (token != BergamotWeights::kEndOfSentence) token = kExtra + kTinyTokens - token;
+    }
+  }
+  jobs = TranslateOneByOne(std::move(jobs));
+  size_t tokens = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_EQ(jobs[i].target, expected[i].target) << i;
+    tokens += jobs[i].target.size();
+  }
+  EXPECT_GT(tokens, 0u);
 }
 
 TEST_P(TranslationEngineTest, ATranslationUsesTheShortlistAndIsCutAtItsLength) {

@@ -78,7 +78,8 @@ class BergamotGoldenTest : public ::testing::TestWithParam<Direction> {
     auto weights = BergamotWeights::Load(folder / "weights.safetensors");
     ASSERT_TRUE(weights.ok()) << weights.status();
     weights_ = *std::move(weights);
-    auto vocabulary = translation::Vocabulary::Load(folder / "vocab.spm", weights_->tokens());
+    auto vocabulary =
+        translation::Vocabulary::Load(folder / "vocab.spm", weights_->source_tokens());
     ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
     vocabulary_ = *std::move(vocabulary);
     sources_ = ReadLines(GetParam().source_file);

@@ -7,9 +7,13 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "models/bergamot/bergamot_weights.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
@@ -121,6 +125,61 @@ TEST_F(BergamotModelTest, AVocabularyOfAnotherSizeIsAnError) {
   tensors["shortlist.ids"] = IntTensor({1});
   WriteSafetensors(options_.weights_file, tensors);
   EXPECT_THAT(LoadError(), HasSubstr("72 pieces, but the weights have 71 tokens"));
+}
+
+class TwoVocabulariesTest : public BergamotModelTest {
+ protected:
+  static constexpr int32_t kSourceTokens = 48;  // of tiny-de.spm
+
+  void SetUp() override {
+    BergamotModelTest::SetUp();
+    TinyTensors tensors = MakeTinyTensors(3);
+    std::vector<int32_t> rows(kSourceTokens);
+    std::iota(rows.begin(), rows.end(), 0);
+    SplitVocabulary(rows, tensors);
+    WriteSafetensors(options_.weights_file, tensors);
+    std::filesystem::rename(options_.vocabulary_file, folder_.path() / "target.spm");
+    options_.target_vocabulary_file = folder_.path() / "target.spm";
+    std::filesystem::copy_file(TestDataFolder() / "tiny-de.spm", options_.vocabulary_file);
+  }
+};
+
+TEST_F(TwoVocabulariesTest, TheTextIsReadInOneAndTheTranslationWrittenInTheOther) {
+  const auto target = translation::Vocabulary::Load(options_.target_vocabulary_file, kTinyTokens);
+  const auto source = translation::Vocabulary::Load(options_.vocabulary_file, kSourceTokens);
+  ASSERT_TRUE(target.ok() && source.ok());
+  const std::string text = "der hund";
+  ASSERT_TRUE((*source)->AnyKnown((*source)->Encode(text, 80).tokens));
+  const auto weights = BergamotWeights::Load(options_.weights_file);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  translation::SentenceJob job = MakeSentenceJob((*source)->Encode(text, 80).tokens, 1.5F);
+  job.max_target = 6;
+  MakeEngine(options_.engine, **weights)
+      ->Translate(
+          {&job, 1}, [](size_t) { return false; }, context_);
+  ASSERT_FALSE(job.target.empty());
+
+  const auto model = Load();
+  Sink sink;
+  models::TranslateInput input{{text}};
+  input.search.max_target_tokens = 6;
+  models::Request request(std::move(input), TimePoint::max(), sink, clock_);
+  EXPECT_TRUE(Run(*model, request).ok());
+  std::string translated = sink.TextOf(0);
+  std::string expected = (*target)->Decode(job.target);
+  // A translation begins as its source does.
+  for (std::string* shown : {&translated, &expected}) *shown = absl::AsciiStrToLower(*shown);
+  EXPECT_EQ(translated, expected);
+}
+
+TEST_F(TwoVocabulariesTest, OneThatIsMissingOrOfTheOtherSideIsAnError) {
+  std::swap(options_.vocabulary_file, options_.target_vocabulary_file);
+  EXPECT_THAT(LoadError(), HasSubstr("72 pieces, but the weights have 48 tokens"));
+  options_.vocabulary_file = options_.target_vocabulary_file;
+  EXPECT_THAT(LoadError(), HasSubstr("48 pieces, but the weights have 72 tokens"));
+  options_.target_vocabulary_file.clear();
+  EXPECT_THAT(LoadError(), HasSubstr("target_vocabulary_file: is needed, because the weights have "
+                                     "48 tokens of the source and 72 of the target"));
 }
 
 TEST_F(BergamotModelTest, ValidatesInput) {

