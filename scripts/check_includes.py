@@ -25,8 +25,8 @@ models/probe
 server/logging server/metrics server/net
 server/tracing
 server/tracing/otlp
-server/config server/documents server/http2 server/json server/rpc server/security server/sockets
-server/reference
+server/config server/documents server/json server/rpc server/security server/sockets
+server/http2 server/reference
 server/client server/http
 server/websocket
 server/scheduling

@@ -18,10 +18,12 @@ constexpr size_t kMaxHttpBody = 1 << 20;
 
 }  // namespace
 
-HttpFrontEnds::HttpFrontEnds(const ServerConfig& config, const InheritedSockets& sockets)
+HttpFrontEnds::HttpFrontEnds(const ServerConfig& config, const InheritedSockets& sockets,
+                             PollLoop& session_loop)
     : config_(config),
       sockets_(sockets),
       web_sockets_(
+          session_loop,
           {.max_connections = config.max_websockets,
            .max_connections_of_peer = config.max_websockets_per_peer,
            .connection = {.limits = {.max_message_bytes = config.max_websocket_message_bytes},

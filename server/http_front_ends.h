@@ -14,6 +14,7 @@
 #include "server/http/http_server.h"
 #include "server/metrics/metrics.h"
 #include "server/sockets/inherited_sockets.h"
+#include "server/sockets/poll_loop.h"
 #include "server/websocket/websocket_server.h"
 
 namespace millrace::server {
@@ -27,8 +28,9 @@ inline constexpr std::string_view kMetricsSocket = "metrics";
 // otherwise.
 class HttpFrontEnds {
  public:
-  // config, sockets: must outlive this.
-  HttpFrontEnds(const ServerConfig& config, const InheritedSockets& sockets);
+  // config, sockets, session_loop: must outlive this. session_loop: serves WebSockets.
+  HttpFrontEnds(const ServerConfig& config, const InheritedSockets& sockets,
+                PollLoop& session_loop);
 
   // Binds the addresses that the configuration has, and answers from then on. Called once; after an
   // error, Stop ends what has been started. The parts must outlive this.

@@ -69,6 +69,7 @@
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
 #include "server/sockets/inherited_sockets.h"
+#include "server/sockets/poll_loop.h"
 
 namespace millrace::server {
 namespace {
@@ -192,6 +193,7 @@ class Server {
                                  .view = status_,
                                  .metrics = metrics_,
                                  .steps = steps_,
+                                 .session_loop = session_loop_,
                                  .repository = MakeRepositoryActions(),
                                  .shelf = MakeShelf(),
                                  .pulls = [this] { return pulls_.Pulls(); },
@@ -508,10 +510,11 @@ class Server {
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};
+  PollLoop session_loop_;  // for WebSockets and Wyoming, whose sessions only move bytes
   const std::span<const FrontEnd* const> front_ends_ = BuiltInFrontEnds();
   const FrontEndParts::Control control_ = {models_, status_, loads_};
   std::optional<FrontEndParts> parts_;
-  HttpFrontEnds http_{config_, sockets_};
+  HttpFrontEnds http_{config_, sockets_, session_loop_};
   PortServers port_servers_;
   std::unique_ptr<ThreadExecutor> executor_;
   std::optional<GrpcServices> grpc_services_;

@@ -19,6 +19,7 @@
 
 namespace millrace {
 class HttpServer;
+class PollLoop;
 class WebSocketServer;
 }  // namespace millrace
 
@@ -43,6 +44,7 @@ struct FrontEndParts {
   const ServerView& view;
   const Metrics& metrics;
   StepTimeline& steps;
+  PollLoop& session_loop;  // for sessions that only move bytes
   RepositoryActions repository;
   ModelShelf shelf;
   std::function<std::vector<PullView>()> pulls;  // the models that are being fetched

@@ -15,8 +15,8 @@
 #include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
-#include "server/http2/peer.h"
 #include "server/logging/logging.h"
+#include "server/sockets/peer.h"
 
 namespace millrace {
 namespace {
@@ -37,6 +37,7 @@ constexpr socket_t kServing = 0;
 
 struct Current {
   BoundedStream* stream = nullptr;
+  Peer peer;  // the client
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
   std::string_view head;    // as the client sent it
@@ -50,9 +51,10 @@ thread_local Current current;
 // For the scope of a request.
 class CurrentScope {
  public:
-  CurrentScope(BoundedStream& stream, std::string_view head) {
+  CurrentScope(BoundedStream& stream, const Peer& peer, std::string_view head) {
     current = {};
     current.stream = &stream;
+    current.peer = peer;
     current.head = head;
   }
   CurrentScope(const CurrentScope&) = delete;
@@ -168,10 +170,7 @@ int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& r
 
 bool BoundedServer::MayReceive(BoundedStream& stream, size_t length) {
   if (length <= stream.received_body()) return true;
-  std::string address;
-  int port = 0;
-  stream.get_remote_ip_and_port(address, port);
-  server::PeerPlaces::Place place = bodies_of_peer_.TryEnter(server::Peer(address));
+  PeerPlaces::Place place = bodies_of_peer_.TryEnter(current.peer);
   if (!place.held()) return false;
   stream.HoldUntilDrained(std::move(place));
   return true;
@@ -262,9 +261,9 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
                             : RefusedHead(received);
     const size_t head_bytes = plain.size();
     plain.append(connection.received, size);
-    BoundedStream stream(connection.descriptor, std::move(plain), head_bytes, limits,
+    BoundedStream stream(connection.socket.get(), std::move(plain), head_bytes, limits,
                          [this] { return svr_sock_ == INVALID_SOCKET; });
-    const CurrentScope scope(stream, received);
+    const CurrentScope scope(stream, connection.peer, received);
     current.refusal_message = std::move(message);
     const Fate fate = ServeRequest(stream, well_formed ? &*head : nullptr);
     connection.received = stream.TakeUnread();
@@ -355,6 +354,8 @@ bool BoundedServer::ClosesConnection() const {
 const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
 
 std::string_view BoundedServer::CurrentHead() { return current.head; }
+
+const Peer& BoundedServer::CurrentPeer() { return current.peer; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();

@@ -15,7 +15,7 @@
 #include "server/http/connection.h"
 #include "server/http/http_routes.h"
 #include "server/http/request_head.h"
-#include "server/http2/peer_places.h"
+#include "server/sockets/peer_places.h"
 
 namespace millrace {
 
@@ -59,6 +59,8 @@ class BoundedServer final : public httplib::Server {
   static const HttpRoutes::Route& CurrentRoute();
   // Returns its head as the client sent it.
   static std::string_view CurrentHead();
+  // Returns its client.
+  static const Peer& CurrentPeer();
   // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
   // Has the answer to the request that the calling thread serves go out with its head and its body
@@ -89,7 +91,7 @@ class BoundedServer final : public httplib::Server {
   std::vector<std::string> open_prefixes_;
   std::atomic<bool> closing_{false};
   HttpRoutes routes_;
-  server::PeerPlaces bodies_of_peer_;
+  PeerPlaces bodies_of_peer_;
 };
 
 }  // namespace millrace

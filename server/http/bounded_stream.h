@@ -9,7 +9,7 @@
 
 #include "httplib.h"
 #include "server/http/chunked_body.h"
-#include "server/http2/peer_places.h"
+#include "server/sockets/peer_places.h"
 
 namespace millrace {
 
@@ -46,7 +46,7 @@ class BoundedStream final : public httplib::Stream {
   // Returns the bytes behind the head that have come, read or not. Does not wait.
   size_t received_body() const;
   // Keeps the place of a client whose body has not come until it has.
-  void HoldUntilDrained(server::PeerPlaces::Place place) { place_ = std::move(place); }
+  void HoldUntilDrained(PeerPlaces::Place place) { place_ = std::move(place); }
   // Keeps what is written next, the head of an answer, until its body is written too: one packet
   // instead of two.
   void HoldHead() { hold_next_ = true; }
@@ -103,7 +103,7 @@ class BoundedStream final : public httplib::Stream {
   std::optional<ChunkedBody> chunks_;
   std::string rechunked_;  // of a body in chunks, read up to rechunked_next_
   size_t rechunked_next_ = 0;
-  server::PeerPlaces::Place place_;
+  PeerPlaces::Place place_;
   bool hold_next_ = false;
   std::string held_;
 };

@@ -195,7 +195,9 @@ absl::Status HttpServer::Start() {
                                 .keep_alive_timeout = options_.keep_alive_timeout,
                                 .accept_retry = options_.accept_retry},
       [this](std::unique_ptr<Connection>& connection) { return Dispatch(connection); },
-      [this](const Connection& connection, int status) { return RawRefusal(connection, status); });
+      [this](std::string_view received, const Peer& peer, int status) {
+        return RawRefusal(received, peer, status);
+      });
   const auto make_threads = [this](size_t max_threads, size_t max_waiting,
                                    std::chrono::milliseconds write_timeout) {
     const BoundedStream::Limits limits{.body_timeout = options_.request_timeout,
@@ -248,9 +250,7 @@ bool HttpServer::Dispatch(std::unique_ptr<Connection>& connection) {
 
 void HttpServer::Return(std::unique_ptr<Connection> connection, Connection::Fate fate) noexcept {
   if (fate != Connection::Fate::kHandOver) return poller_->Return(std::move(connection), fate);
-  // Its places are free again.
   connection->place = {};
-  poller_->Return(nullptr, Connection::Fate::kClose);
   try {
     const auto take = std::exchange(connection->hand_over, nullptr);
     take(std::move(connection));
@@ -317,10 +317,9 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
                       methods.find(',') == methods.npos ? " is" : " are"));
 }
 
-std::string HttpServer::RawRefusal(const Connection& connection, int status) const {
-  const std::string_view received = connection.received;
+std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, int status) const {
   const std::string_view path = PathOf(received);
-  refusals_->Add(status, MethodOf(received), path, connection.peer.ToString());
+  refusals_->Add(status, MethodOf(received), path, peer.ToString());
   const std::string body =
       ErrorBodyFor(path, status, DefaultMessage(status, options_.max_body_bytes));
   return StrCat("HTTP/1.1 ", status, " ", RawReason(status),
@@ -339,6 +338,8 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 }
 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
+
+Peer HttpClientPeer() { return BoundedServer::CurrentPeer(); }
 
 bool HttpClientAcceptsGzip() { return AcceptsEncoding(BoundedServer::CurrentHead(), "gzip"); }
 

@@ -128,8 +128,8 @@ class HttpServer {
   // Returns true if pages of other origins may be allowed to read the answer to the request that
   // this thread serves. Probes and unknown paths are not part of the API.
   bool IsShared(const httplib::Request& request) const;
-  // Answers what a connection has received of a request that is not parsed.
-  std::string RawRefusal(const Connection& connection, int status) const;
+  // Answers what was received of a request that is not parsed.
+  std::string RawRefusal(std::string_view received, const Peer& peer, int status) const;
 
   const Options options_;
   const std::unique_ptr<HttpRefusals> refusals_;
@@ -148,6 +148,9 @@ class HttpServer {
 bool HttpClientGone();
 // The interval at which a connection without news asks that.
 inline constexpr std::chrono::milliseconds kClientCheckInterval{100};
+
+// For a handler: the client of the request that this thread serves, for limits by client.
+Peer HttpClientPeer();
 
 // For a handler: whether the client of the request that this thread serves takes answers that are
 // packed by gzip. The request that the handler gets does not tell.

@@ -17,10 +17,10 @@ constexpr size_t kReceivedAtOnce = 4096;
 
 Next Await(Connection& connection, std::chrono::milliseconds patience, size_t max_head_bytes) {
   if (connection.received.empty()) {
-    pollfd wait = {.fd = connection.descriptor, .events = POLLIN, .revents = 0};
+    pollfd wait = {.fd = connection.socket.get(), .events = POLLIN, .revents = 0};
     if (poll(&wait, 1, static_cast<int>(patience.count())) <= 0) return Next::kNothing;
     char bytes[kReceivedAtOnce];
-    const ssize_t count = recv(connection.descriptor, bytes, sizeof(bytes), MSG_DONTWAIT);
+    const ssize_t count = recv(connection.socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (count < 0 && WouldBlock()) return Next::kNothing;
     if (count <= 0) return Next::kGone;
     connection.received.assign(bytes, static_cast<size_t>(count));

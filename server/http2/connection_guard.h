@@ -16,8 +16,8 @@
 #include "mps_runtime/base/mutex.h"
 #include "server/http2/frame_guard.h"
 #include "server/http2/frame_totals.h"
-#include "server/http2/peer.h"
 #include "server/http2/peer_penalties.h"
+#include "server/sockets/peer.h"
 
 namespace millrace::server {
 

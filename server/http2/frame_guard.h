@@ -11,9 +11,9 @@
 #include "server/http2/frame_reader.h"
 #include "server/http2/frame_totals.h"
 #include "server/http2/header_meter.h"
-#include "server/http2/leaky_bucket.h"
 #include "server/http2/message_bytes.h"
 #include "server/http2/message_guard.h"
+#include "server/sockets/leaky_bucket.h"
 
 namespace millrace::server {
 

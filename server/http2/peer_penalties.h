@@ -5,7 +5,7 @@
 
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
-#include "server/http2/peer.h"
+#include "server/sockets/peer.h"
 
 namespace millrace::server {
 

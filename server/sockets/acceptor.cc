@@ -31,25 +31,38 @@ bool IsOfOneConnection(int error) {
 
 Acceptor::Acceptor(Options options) : options_(std::move(options)) {}
 
-absl::StatusOr<std::vector<ListeningSocket>> Acceptor::Listen(int port) const {
-  if (options_.inherited < 0) {
-    ListenAddress address = options_.address;
-    address.tcp.port = port;
-    return ListeningSocket::ListenAll(address);
+absl::Status Acceptor::BindTo(int port) {
+  listening_.clear();
+  if (options_.inherited >= 0) {
+    absl::StatusOr<ListeningSocket> shared = ListeningSocket::Share(options_.inherited);
+    if (!shared.ok()) return shared.status();
+    listening_.push_back(*std::move(shared));
+    return absl::OkStatus();
   }
-  absl::StatusOr<ListeningSocket> shared = ListeningSocket::Share(options_.inherited);
-  if (!shared.ok()) return shared.status();
-  std::vector<ListeningSocket> sockets;
-  sockets.push_back(*std::move(shared));
-  return sockets;
+  ListenAddress address = options_.address;
+  address.tcp.port = port;
+  absl::StatusOr<std::vector<ListeningSocket>> bound = ListeningSocket::BindAll(address);
+  if (!bound.ok()) return bound.status();
+  listening_ = *std::move(bound);
+  return absl::OkStatus();
+}
+
+absl::Status Acceptor::Bind() {
+  if (absl::Status status = BindTo(options_.address.tcp.port); !status.ok()) return status;
+  port_ = listening_.front().port();
+  return absl::OkStatus();
+}
+
+absl::Status Acceptor::Listen() {
+  for (const ListeningSocket& socket : listening_) {
+    if (absl::Status status = socket.Listen(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Acceptor::Start() {
-  absl::StatusOr<std::vector<ListeningSocket>> listening = Listen(options_.address.tcp.port);
-  if (!listening.ok()) return listening.status();
-  listening_ = *std::move(listening);
-  port_ = listening_.front().port();
-  return absl::OkStatus();
+  absl::Status status = Bind();
+  return status.ok() ? Listen() : status;
 }
 
 bool Acceptor::is_loopback() const {
@@ -60,7 +73,7 @@ bool Acceptor::is_loopback() const {
 }
 
 bool Acceptor::accepts() const {
-  return !listening_.empty() && accept_after_ <= steady_clock::now();
+  return !stopped_ && !listening_.empty() && accept_after_ <= steady_clock::now();
 }
 
 void Acceptor::AddTo(std::vector<pollfd>& waits) {
@@ -78,13 +91,12 @@ bool Acceptor::IsReady(const std::vector<pollfd>& waits) const {
 }
 
 void Acceptor::Resume() {
-  if (!listening_.empty() || steady_clock::now() < accept_after_) return;
-  absl::StatusOr<std::vector<ListeningSocket>> listening = Listen(port_);
-  if (listening.ok()) {
-    listening_ = *std::move(listening);
-  } else {
-    accept_after_ = steady_clock::now() + options_.retry;
-  }
+  if (stopped_ || !listening_.empty() || steady_clock::now() < accept_after_) return;
+  absl::Status status = BindTo(port_);
+  if (status.ok()) status = Listen();
+  if (status.ok()) return;
+  listening_.clear();
+  accept_after_ = steady_clock::now() + options_.retry;
 }
 
 void Acceptor::Accept(absl::FunctionRef<void(int descriptor)> take,
@@ -98,7 +110,8 @@ void Acceptor::Accept(absl::FunctionRef<void(int descriptor)> take,
 
 bool Acceptor::Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
                       absl::FunctionRef<bool()> make_room) {
-  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+  // It may have been told to stop while it waited.
+  for (int i = 0; i < kAcceptedAtOnce && !stopped_; ++i) {
     const int descriptor = socket.Accept();
     if (descriptor < 0) {
       const int error = errno;

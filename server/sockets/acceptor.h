@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -16,23 +17,30 @@ namespace millrace {
 
 // Accepts the connections of one address, which may be several addresses of one host, for a thread
 // that polls. Goes on after failures: it listens again, and waits when the system is short of
-// descriptors. One thread, but for port().
+// descriptors. One thread, but for what says otherwise.
 class Acceptor {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   struct Options {
     std::string protocol;  // for the log, such as "HTTP"
     ListenAddress address;
-    int inherited = -1;                 // a socket that listens already, or -1; the caller's
+    int inherited = -1;  // a socket that listens already and does not block, or -1; the caller's
     std::chrono::milliseconds retry{};  // when accepting fails
   };
 
   explicit Acceptor(Options options);
 
-  // Listens when it returns OK. Unavailable says why it cannot.
+  // Binds the address, so that no other process can; connections are refused, or wait for a file's,
+  // until Listen. Unavailable says why it cannot, as of all of these.
+  absl::Status Bind();
+  absl::Status Listen();
+  // Does both.
   absl::Status Start();
-  int port() const { return port_; }  // the real one, after Start; 0 for one in the file system
+  // The real one, once it is bound; 0 for one in the file system. Any thread.
+  int port() const { return port_; }
   size_t sockets() const { return listening_.size(); }
+  // A socket that listens.
+  int descriptor() const { return listening_.empty() ? -1 : listening_.front().descriptor(); }
   // Returns true if it listens on TCP and only this machine can connect.
   bool is_loopback() const;
 
@@ -45,22 +53,29 @@ class Acceptor {
   bool IsReady(const std::vector<pollfd>& waits) const;
   // False until retry_at().
   bool accepts() const;
-  TimePoint retry_at() const { return accept_after_; }
+  TimePoint retry_at() const { return stopped_ ? TimePoint::max() : accept_after_; }
   // Accepts connections that wait. `take` owns the descriptor it is given. `make_room` closes a
   // connection when the system is short of descriptors, and returns false if there is none to
   // close.
   void Accept(absl::FunctionRef<void(int descriptor)> take, absl::FunctionRef<bool()> make_room);
+  // Accepts no more. New connections wait in the queues of the sockets, for other processes that
+  // listen on them. Any thread.
+  void Stop() { stopped_ = true; }
   // Connections are refused from here on.
-  void Close() { listening_.clear(); }
+  void Close() {
+    Stop();
+    listening_.clear();
+  }
 
  private:
-  absl::StatusOr<std::vector<ListeningSocket>> Listen(int port) const;
+  absl::Status BindTo(int port);
   // Returns false if nothing is accepted for now.
   bool Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
               absl::FunctionRef<bool()> make_room);
 
   const Options options_;
   int port_ = 0;
+  std::atomic<bool> stopped_{false};
   std::vector<ListeningSocket> listening_;
   size_t first_wait_ = 0;  // of the sockets among what is polled
   size_t waits_ = 0;

@@ -80,11 +80,16 @@ std::string TextOf(const Address& address) {
 
 // Returns a socket that children do not inherit and that does not block, or -1 with errno.
 int MakeSocket(int family) {
+#ifdef __linux__
+  // In one step: another thread may start a child at any time.
+  return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
   const int descriptor = socket(family, SOCK_STREAM, 0);
   if (descriptor < 0) return -1;
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   return descriptor;
+#endif
 }
 
 // Returns a descriptor that is bound to the address, or -1 with errno.
@@ -157,16 +162,6 @@ absl::StatusOr<std::vector<ListeningSocket>> ListeningSocket::BindAll(
   return failure;
 }
 
-absl::StatusOr<std::vector<ListeningSocket>> ListeningSocket::ListenAll(
-    const ListenAddress& address) {
-  absl::StatusOr<std::vector<ListeningSocket>> sockets = BindAll(address);
-  if (!sockets.ok()) return sockets;
-  for (const ListeningSocket& socket : *sockets) {
-    if (absl::Status status = socket.Listen(); !status.ok()) return status;
-  }
-  return sockets;
-}
-
 absl::StatusOr<ListeningSocket> ListeningSocket::BindFile(const std::string& path) {
   ListeningSocket result(MakeSocket(AF_UNIX), 0);
   if (result.descriptor_ < 0) return CannotListenAt("", std::strerror(errno));
@@ -202,9 +197,14 @@ absl::Status ListeningSocket::Listen() const {
 }
 
 int ListeningSocket::Accept() const {
+#ifdef __linux__
+  const int connection = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (connection < 0) return -1;
+#else
   const int connection = accept(descriptor_, nullptr, nullptr);
   if (connection < 0) return -1;
   fcntl(connection, F_SETFD, FD_CLOEXEC);
+#endif
   const int yes = 1;
   setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   return connection;

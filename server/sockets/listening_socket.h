@@ -20,8 +20,6 @@ class ListeningSocket {
   // takes a free one. Connections to TCP are refused until Listen; those to a file wait.
   // Unavailable says why it cannot, also where another process has only one of the addresses.
   static absl::StatusOr<std::vector<ListeningSocket>> BindAll(const ListenAddress& address);
-  // Does the same, and listens.
-  static absl::StatusOr<std::vector<ListeningSocket>> ListenAll(const ListenAddress& address);
   // Listens by a duplicate of a socket that listens already and does not block. Unavailable when
   // there is no descriptor for it.
   static absl::StatusOr<ListeningSocket> Share(int descriptor);

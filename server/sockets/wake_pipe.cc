@@ -17,13 +17,19 @@ WakePipe::~WakePipe() {
 }
 
 absl::Status WakePipe::Open() {
-  if (pipe(ends_) != 0)
-    return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
+#ifdef __linux__
+  // In one step: another thread may start a child at any time.
+  const bool made = pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0;
+#else
+  const bool made = pipe(ends_) == 0;
   for (const int end : ends_) {
+    if (!made) break;
     fcntl(end, F_SETFD, FD_CLOEXEC);
     fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
   }
-  return absl::OkStatus();
+#endif
+  if (made) return absl::OkStatus();
+  return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
 }
 
 void WakePipe::Wake() const noexcept {

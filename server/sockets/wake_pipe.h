@@ -12,7 +12,7 @@ class WakePipe {
   WakePipe& operator=(const WakePipe&) = delete;
   ~WakePipe();
 
-  // Returns Unavailable where the system has no descriptors left.
+  // No child inherits it. Returns Unavailable where the system has no descriptors left.
   absl::Status Open();
   // To poll for input.
   int descriptor() const { return ends_[0]; }

@@ -6,15 +6,15 @@
 #include <string_view>
 
 #include "mps_runtime/base/clock.h"
+#include "server/sockets/byte_session.h"
 #include "server/websocket/frames.h"
 #include "server/websocket/session.h"
 
 namespace millrace {
 
-// A session with its frames and times, without the socket: it consumes and produces bytes. The
-// client is pinged while it is silent, and given up when it does not answer, does not read, or does
-// not confirm a close. One thread. What it throws, for want of memory, costs the connection.
-class WebSocketConnection {
+// A session with its frames and times, without the socket. The client is pinged while it is silent,
+// and given up when it does not answer, does not read, or does not confirm a close. One thread.
+class WebSocketConnection final : public ByteSession {
  public:
   struct Options {
     WebSocketFrames::Limits limits = {};
@@ -26,25 +26,15 @@ class WebSocketConnection {
   WebSocketConnection(std::unique_ptr<WebSocketSession> session, const Options& options,
                       const Clock& clock);
 
-  // Adds bytes that the client sent. Must be called only while wants_bytes().
-  void Receive(std::string_view bytes);
-  // Returns false while the client is not read: enough waits, for the session or for the client.
-  bool wants_bytes() const;
-  // Makes progress. Must be called after bytes were read or written, when the session has changed,
-  // and when it is due.
-  void Advance();
-
-  // Returns the bytes to send to the client; Sent removes those that were sent.
-  std::string_view unsent() const { return frames_.unsent(); }
-  void Sent(size_t bytes);
-  // Returns true if the socket is to be closed now.
-  bool over() const { return over_; }
-  // Returns when Advance must be called even though nothing happens until then.
-  TimePoint due() const;
-
-  // Closes because the server stops: once the session is idle, or now.
-  void Drain() { draining_ = true; }
-  void GoAway();
+  void Receive(std::string_view bytes) override;
+  bool wants_bytes() const override;
+  void Advance() override;
+  std::string_view unsent() const override { return frames_.unsent(); }
+  void Sent(size_t bytes) override;
+  bool over() const override { return over_; }
+  TimePoint due() const override;
+  void Drain() override { draining_ = true; }
+  void GoAway() override;
 
  private:
   void HandleMessages();

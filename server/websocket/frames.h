@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "mps_runtime/base/clock.h"
-#include "server/http2/leaky_bucket.h"
+#include "server/sockets/leaky_bucket.h"
 #include "server/websocket/message.h"
 
 struct wslay_event_context;
@@ -74,7 +74,7 @@ class WebSocketFrames {
 
   const Limits limits_;
   std::unique_ptr<wslay_event_context, Free> context_;
-  server::LeakyBucket frames_;
+  LeakyBucket frames_;
   std::string_view input_;  // during Push
   TimePoint now_;           // during Push
   bool in_data_ = false;    // the frame that is being read has data

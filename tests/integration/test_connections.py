@@ -66,11 +66,11 @@ def test_a_full_descriptor_table_neither_spins_nor_ends_the_daemon(daemon):
             stack.enter_context(connect(daemon.ports["http"], b"GET /v2"))
         eventually("no descriptor is left", lambda: descriptors(daemon) == limit)
         stack.enter_context(RawConnection(daemon.ports["grpc"]))
-        eventually("that is logged", lambda: "connection not accepted" in daemon.log_text())
+        eventually("that is logged", lambda: "gRPC is short of descriptors" in daemon.log_text())
         before = processor_seconds(daemon)
         stays("runs", lambda: daemon.process.poll() is None, 2)
         assert processor_seconds(daemon) - before < 1
-        assert daemon.log_text().count("connection not accepted") == 1
+        assert daemon.log_text().count("gRPC is short of descriptors") == 1
     eventually("connections are accepted again", lambda: serves(daemon))
 
 

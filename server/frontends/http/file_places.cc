@@ -6,13 +6,13 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
-#include "server/http2/peer.h"
+#include "server/http/http_server.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 
 absl::StatusOr<FilePlaces::Place> FilePlaces::TryEnter(const httplib::Request& request) {
-  PeerPlaces::Place of_peer = of_peer_.TryEnter(Peer(request.remote_addr));
+  PeerPlaces::Place of_peer = of_peer_.TryEnter(HttpClientPeer());
   if (!of_peer.held()) {
     return TooMany(StrCat("the server already translates ", limits_.of_peer,
                           " files of this address, which is the limit"));

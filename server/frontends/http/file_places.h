@@ -1,9 +1,9 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "server/http2/peer_places.h"
 #include "server/requests/services.h"
 #include "server/scheduling/admission.h"
+#include "server/sockets/peer_places.h"
 
 namespace httplib {
 struct Request;

@@ -9,7 +9,7 @@ namespace {
 
 std::unique_ptr<server::PortServer> MakeServer(const server::FrontEndParts& parts, int inherited) {
   return std::make_unique<server::WyomingServer>(
-      parts.services,
+      parts.session_loop, parts.services,
       server::WyomingServer::Options{.address = parts.config.wyoming_address,
                                      .inherited = inherited,
                                      .stall_timeout = parts.config.write_stall_timeout,

@@ -63,10 +63,10 @@ bool Session::wants_bytes() const {
 
 bool Session::MayHandleEvents() const { return !held_ && unsent().size() <= kMaxUnsentBytes; }
 
-bool Session::MayGiveWay(TimePoint now) const {
-  if (idle()) return true;
-  return text_open_ && unsent().empty() &&
-         now >= std::max(last_event_, last_progress_) + context_.text_timeout;
+std::optional<TimePoint> Session::IdleSince(TimePoint now) const {
+  const bool text_is_late = text_open_ && unsent().empty() &&
+                            now >= std::max(last_event_, last_progress_) + context_.text_timeout;
+  return idle() || text_is_late ? std::optional(last_event_) : std::nullopt;
 }
 
 void Session::Advance() {
@@ -193,8 +193,10 @@ void Session::Send(std::string_view event) {
 
 void Session::Sent(size_t bytes) {
   if (bytes == 0) return;
-  sent_ += bytes;
   last_progress_ = context_.services.clock.Now();
+  // The client could not be late with what was not read.
+  if (!MayHandleEvents()) last_event_ = last_progress_;
+  sent_ += bytes;
   if (!unsent().empty() || !reply_ended_) return;
   // The request is over only now that its client has all of it.
   reply_->Delivered();

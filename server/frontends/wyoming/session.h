@@ -12,9 +12,10 @@
 #include "mps_runtime/base/clock.h"
 #include "server/frontends/wyoming/event_reader.h"
 #include "server/frontends/wyoming/synthesis_reply.h"
-#include "server/http2/leaky_bucket.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/services.h"
+#include "server/sockets/byte_session.h"
+#include "server/sockets/leaky_bucket.h"
 
 namespace millrace::server {
 
@@ -29,37 +30,30 @@ struct WyomingContext {
   Duration text_timeout{};          // of a text in pieces, after which it may give way
 };
 
-// The protocol on one connection, without its socket: it consumes and produces bytes. One synthesis
-// runs at a time; the next one waits, while other events are still answered. An error ends the
-// session once the client has received it. Used on one thread, the connection's.
-class Session {
+// The protocol on one connection. One synthesis runs at a time; the next one waits, while other
+// events are still answered. An error ends the session once the client has received it. Used on one
+// thread, the connection's.
+class Session final : public ByteSession {
  public:
   // changed: see SynthesisReply.
   Session(const WyomingContext& context, std::string address, std::function<void()> changed);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   // Stops the work because the client is gone.
-  ~Session();
+  ~Session() override;
 
-  // Adds bytes that the client sent. Must be called only while wants_bytes().
-  void Receive(std::string_view bytes);
+  void Receive(std::string_view bytes) override;
   // Returns false while enough events wait, and at the end.
-  bool wants_bytes() const;
-  // Makes progress. Must be called after bytes were read or written, after `changed`, and when it
-  // is due.
-  void Advance();
-
-  // Returns the bytes to send to the client; Sent removes those that were sent.
-  std::string_view unsent() const { return std::string_view{unsent_}.substr(sent_); }
-  void Sent(size_t bytes);
+  bool wants_bytes() const override;
+  void Advance() override;
+  std::string_view unsent() const override { return std::string_view{unsent_}.substr(sent_); }
+  void Sent(size_t bytes) override;
   // Returns true if the connection is to be closed, once nothing is unsent.
-  bool over() const { return over_; }
-  // Returns true if the connection may be closed for a new one: nothing is in progress, or a text
-  // in pieces has had no piece, and no audio, for a while.
-  bool MayGiveWay(TimePoint now) const;
-  TimePoint last_event() const { return last_event_; }
-  // Returns when Advance must be called even though nothing happens until then.
-  TimePoint due() const;
+  bool over() const override { return over_; }
+  TimePoint due() const override;
+  // Returns the time of the last event where nothing is in progress, or a text in pieces has had no
+  // piece, and no audio, for a while.
+  std::optional<TimePoint> IdleSince(TimePoint now) const override;
 
  private:
   // Returns true while nothing is in progress.

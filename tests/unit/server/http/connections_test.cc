@@ -1,9 +1,6 @@
 // Many connections, slow ones and idle ones: who is served, and who has to go.
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -16,53 +13,20 @@
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/socket_client.h"
 
 namespace millrace {
 namespace {
 
 constexpr char kGet[] = "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
 
-// A client's connection.
-class Peer {
+class HttpClient : public testing::SocketClient {
  public:
-  // from: the address of this machine that it has.
-  explicit Peer(int port, in_addr_t from = INADDR_LOOPBACK)
-      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(from);
-    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
-  ~Peer() { close(descriptor_); }
-
-  void Send(const std::string& bytes) {
-    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
-  }
-  // Returns the bytes up to this text, or to the end of all.
-  std::string ReceiveUntil(const std::string& end) {
-    std::string received;
-    char byte;
-    while (!received.ends_with(end) && recv(descriptor_, &byte, 1, 0) == 1) received += byte;
-    return received;
-  }
+  using SocketClient::SocketClient;
   std::string Ask(const std::string& request) {
     Send(request);
     return ReceiveUntil("hi");
   }
-  // Waits for the server's end of the connection.
-  bool Closed() {
-    char byte;
-    return recv(descriptor_, &byte, 1, 0) <= 0;
-  }
-
- private:
-  const int descriptor_;
 };
 
 class ConnectionsTest : public ::testing::Test {
@@ -103,7 +67,7 @@ class ConnectionsTest : public ::testing::Test {
     });
     ASSERT_TRUE(server_->Start().ok());
   }
-  std::unique_ptr<Peer> Open() { return std::make_unique<Peer>(server_->port()); }
+  std::unique_ptr<HttpClient> Open() { return std::make_unique<HttpClient>(server_->port()); }
   bool IsServed() { return Open()->Ask(kGet).starts_with("HTTP/1.1 200"); }
 
   std::unique_ptr<HttpServer> server_;
@@ -124,10 +88,9 @@ TEST_F(ConnectionsTest, AConnectionServesAnyNumberOfRequests) {
 
 TEST_F(ConnectionsTest, AnAddressThatHasAllItsConnectionsReplacesItsOwn) {
   Serve({.max_connections = 10, .max_connections_of_peer = 3});
-  constexpr in_addr_t kOther = INADDR_LOOPBACK + 1;
-  Peer honest(server_->port(), kOther);  // silent for longest
+  HttpClient honest(server_->port(), "127.0.0.2");  // silent for longest
   EXPECT_TRUE(honest.Ask(kGet).starts_with("HTTP/1.1 200"));
-  std::vector<std::unique_ptr<Peer>> many;
+  std::vector<std::unique_ptr<HttpClient>> many;
   for (size_t i = 0; i < 20; ++i) {
     many.push_back(Open());
     if (i < 3) continue;
@@ -160,7 +123,7 @@ TEST_F(ConnectionsTest, ARequestMayComeByteByByte) {
 
 TEST_F(ConnectionsTest, IdleConnectionsGiveWayTheOldestFirst) {
   Serve({.max_requests = 1, .max_waiting = 1, .max_connections = 4});
-  std::vector<std::unique_ptr<Peer>> idle;
+  std::vector<std::unique_ptr<HttpClient>> idle;
   for (int i = 0; i < 4; ++i) {
     idle.push_back(Open());
     EXPECT_TRUE(idle.back()->Ask(kGet).starts_with("HTTP/1.1 200"));
@@ -173,7 +136,7 @@ TEST_F(ConnectionsTest, IdleConnectionsGiveWayTheOldestFirst) {
 
 TEST_F(ConnectionsTest, HalfSentRequestsHoldNobodyUp) {
   Serve({.max_requests = 1, .max_waiting = 4, .max_connections = 64});
-  std::vector<std::unique_ptr<Peer>> slow;
+  std::vector<std::unique_ptr<HttpClient>> slow;
   for (int i = 0; i < 60; ++i) {
     slow.push_back(Open());
     slow.back()->Send("GET /hello HTTP/1.1\r\nHost:");
@@ -222,7 +185,7 @@ TEST_F(ConnectionsTest, HealthIsAnsweredWhileAllThreadsAreTaken) {
 
 TEST_F(ConnectionsTest, BodiesThatDoNotComeHoldFewPlacesOfAnAddress) {
   Serve({.max_requests = 4, .max_bodies_of_peer = 2, .max_waiting = 0});
-  std::vector<std::unique_ptr<Peer>> slow;
+  std::vector<std::unique_ptr<HttpClient>> slow;
   for (int i = 0; i < 2; ++i) {
     slow.push_back(Open());
     slow.back()->Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
@@ -261,7 +224,7 @@ TEST_F(ConnectionsTest, BodiesThatDoNotComeLeavePlacesToOtherAddresses) {
   const auto slow = Open();
   slow->Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   entered_.acquire();
-  Peer other(server_->port(), INADDR_LOOPBACK + 1);
+  HttpClient other(server_->port(), "127.0.0.2");
   other.Send("POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   entered_.acquire();
   release_.release(2);

@@ -25,7 +25,7 @@ class NextRequestTest : public ::testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     client_ = ends[0];
-    connection_ = std::make_unique<Connection>(ends[1], Connection::TimePoint());
+    connection_ = std::make_unique<Connection>(FileDescriptor(ends[1]));
   }
   ~NextRequestTest() override { Leave(); }
 

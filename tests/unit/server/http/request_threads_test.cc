@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 std::unique_ptr<Connection> AnyConnection() {
-  return std::make_unique<Connection>(open("/dev/null", O_RDONLY), Connection::TimePoint());
+  return std::make_unique<Connection>(FileDescriptor(open("/dev/null", O_RDONLY)));
 }
 
 void Drop(std::unique_ptr<Connection>, Connection::Fate) {}

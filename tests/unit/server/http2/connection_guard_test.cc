@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/fakes/peer_at.h"
 #include "tests/unit/server/http2/frames.h"
 
 namespace millrace::server {
@@ -102,7 +103,7 @@ class CrowdedTest : public ConnectionGuardTest {
   }
 
   WatchedConnection& Watch(int fd, const char* address) {
-    WatchedConnection& connection = *guard_.Watch(fd, Peer(address));
+    WatchedConnection& connection = *guard_.Watch(fd, testing::PeerAt(address));
     EXPECT_TRUE(Receive(fd, kPreface));
     watched_.push_back(&connection);
     return connection;
@@ -173,8 +174,8 @@ TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {
 
 // Ending a connection cancels its calls as resets would.
 TEST_F(ConnectionGuardTest, APeerThatLeavesManyYoungCallsIsDelayed) {
-  const Peer few("192.0.2.81");
-  const Peer many("192.0.2.82");
+  const Peer few = testing::PeerAt("192.0.2.81");
+  const Peer many = testing::PeerAt("192.0.2.82");
   guard_.Configure({.resets_per_second = 40}, /*tls=*/false);
   for (const auto& [peer, calls] : {std::pair(few, 10U), std::pair(many, 11U)}) {
     WatchedConnection* const connection = guard_.Watch(kFd, peer);

@@ -22,6 +22,7 @@ constexpr int kFirst = 200;  // where no other descriptor of the test is
 
 class InheritedSocketsTest : public ::testing::Test {
  protected:
+  InheritedSocketsTest() { EXPECT_TRUE(listening_.Listen().ok()); }
   ~InheritedSocketsTest() override {
     for (int i = 0; i < passed_; ++i) close(kFirst + i);
   }
@@ -44,8 +45,7 @@ class InheritedSocketsTest : public ::testing::Test {
     return std::string(Message(sockets.status()));
   }
 
-  ListeningSocket listening_ =
-      std::move(ListeningSocket::ListenAll({{"127.0.0.1", 0}, ""})->front());
+  ListeningSocket listening_ = std::move(ListeningSocket::BindAll({{"127.0.0.1", 0}, ""})->front());
 
  private:
   int passed_ = 0;

@@ -27,9 +27,11 @@ using ::testing::HasSubstr;
 using Sockets = std::vector<ListeningSocket>;
 
 Sockets Listening(const ListenAddress& address) {
-  absl::StatusOr<Sockets> sockets = ListeningSocket::ListenAll(address);
+  absl::StatusOr<Sockets> sockets = ListeningSocket::BindAll(address);
   EXPECT_TRUE(sockets.ok()) << sockets.status();
-  return sockets.ok() ? *std::move(sockets) : Sockets();
+  if (!sockets.ok()) return {};
+  for (const ListeningSocket& socket : *sockets) EXPECT_TRUE(socket.Listen().ok());
+  return *std::move(sockets);
 }
 
 std::string Error(const ListenAddress& address) {

@@ -1,10 +1,8 @@
 #include "server/websocket/websocket_server.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 
 #include "httplib.h"
 #include "server/http/http_routes.h"
+#include "tests/fakes/socket_client.h"
 #include "tests/fakes/websocket_client.h"
 
 namespace millrace {
@@ -23,6 +22,8 @@ using testing::ClientFrame;
 // Sends back what it gets, and is busy from "begin" to "end".
 class EchoSession final : public WebSocketSession {
  public:
+  static inline std::atomic<int> advances = 0;  // of all
+
   void Receive(WebSocketMessage message) override {
     if (message.data == "begin") busy_ = true;
     if (message.data == "end") busy_ = false;
@@ -40,7 +41,7 @@ class EchoSession final : public WebSocketSession {
   void Fail(WebSocketClose code, const std::string& message) override { end_ = End{code, message}; }
   bool idle() const override { return !busy_; }
   TimePoint due() const override { return TimePoint::max(); }
-  void Advance() override {}
+  void Advance() override { ++advances; }
 
  private:
   std::vector<WebSocketMessage> output_;
@@ -54,64 +55,30 @@ std::string OpeningRequest(const std::string& headers = "") {
          headers + "\r\n";
 }
 
-class Client {
+class Client : public testing::SocketClient {
  public:
-  // from: the address of this machine that it has.
-  explicit Client(int port, const char* from = "127.0.0.1")
-      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    inet_pton(AF_INET, from, &address.sin_addr);
-    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-  ~Client() { close(descriptor_); }
-
-  void Send(const std::string& bytes) {
-    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
-  }
-  // Reads up to the end of an answer's head.
-  std::string ReadHead() {
-    while (bytes_.find("\r\n\r\n") == bytes_.npos) {
-      if (!More()) return bytes_;
-    }
-    const size_t end = bytes_.find("\r\n\r\n") + 4;
-    std::string head = bytes_.substr(0, end);
-    bytes_.erase(0, end);
-    return head;
-  }
+  using SocketClient::SocketClient;
+  std::string ReadHead() { return ReceiveUntil("\r\n\r\n"); }
   std::string Read() {
     for (;;) {
       if (const auto frame = testing::TakeServerFrame(bytes_)) {
         if (frame->opcode == testing::kClose) return "close " + std::to_string(frame->code());
         return frame->payload;
       }
-      if (!More()) return "end";
+      const std::string bytes = Receive();
+      if (bytes.empty()) return "end";
+      bytes_ += bytes;
     }
   }
 
  private:
-  bool More() {
-    char buffer[4096];
-    const ssize_t count = recv(descriptor_, buffer, sizeof(buffer), 0);
-    if (count <= 0) return false;
-    bytes_.append(buffer, static_cast<size_t>(count));
-    return true;
-  }
-
-  const int descriptor_;
   std::string bytes_;
 };
 
 class WebSocketServerTest : public ::testing::Test {
  protected:
   explicit WebSocketServerTest(WebSocketServer::Options options = {.max_connections = 10})
-      : web_sockets_(options),
+      : web_sockets_(loop_, options),
         http_({.address = "127.0.0.1:0",
                .max_requests = 2,
                .max_connections = 5,
@@ -128,6 +95,7 @@ class WebSocketServerTest : public ::testing::Test {
   }
   ~WebSocketServerTest() override { http_.Stop(); }
 
+  PollLoop loop_;
   WebSocketServer web_sockets_;
   HttpServer http_;
 };
@@ -205,6 +173,20 @@ TEST_F(WebSocketServerTest, ADrainClosesWhatIsIdleAndThenWhatWasBusy) {
   Client late(http_.port());
   late.Send(OpeningRequest());
   EXPECT_TRUE(late.ReadHead().starts_with("HTTP/1.1 503 "));
+}
+
+TEST_F(WebSocketServerTest, ADrainWaitsForABusyConnectionWithoutWork) {
+  Client busy(http_.port());
+  busy.Send(OpeningRequest() + ClientFrame(testing::kText, "begin"));
+  busy.ReadHead();
+  EXPECT_EQ(busy.Read(), "begin");
+  web_sockets_.Drain();
+  const int before = EchoSession::advances;
+  for (int i = 0; i < 50; ++i) {
+    busy.Send(ClientFrame(testing::kText, "more"));
+    EXPECT_EQ(busy.Read(), "more");
+  }
+  EXPECT_LE(EchoSession::advances - before, 150);
 }
 
 TEST_F(WebSocketServerTest, AStopTellsClients) {

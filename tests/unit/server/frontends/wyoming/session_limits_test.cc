@@ -212,6 +212,18 @@ TEST_F(SessionTimeTest, AClientThatReadsNothingIsClosed) {
   EXPECT_TRUE(client.session.unsent().empty());
 }
 
+TEST_F(SessionTimeTest, AClientIsNotLateWithAnEventWhileItIsNotRead) {
+  Client client = Connect();
+  while (client.session.unsent().size() <= 64U << 10) client.Send("describe");
+  client.session.Receive("{");
+  clock_.Advance(seconds(16));
+  client.session.Sent(client.session.unsent().size());
+  client.session.Advance();
+  EXPECT_FALSE(client.session.over());
+  EXPECT_EQ(ExpectNothingUntilDue(client), 15);
+  EXPECT_EQ(client.ReadError(), "DEADLINE_EXCEEDED event: did not come as a whole in time");
+}
+
 TEST_F(SessionTimeTest, ATextMayNotBeWrittenForEver) {
   Client client = Connect();
   client.Send("synthesize-start");

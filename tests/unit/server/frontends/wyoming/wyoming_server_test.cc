@@ -1,11 +1,7 @@
 #include "server/frontends/wyoming/wyoming_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <deque>
@@ -13,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/fakes/socket_client.h"
 #include "tests/unit/server/frontends/wyoming/fixture.h"
 
 namespace millrace::server {
@@ -23,39 +20,18 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A client's connection.
-class Peer {
+class WyomingClient : public testing::SocketClient {
  public:
-  // from: the address of this machine that it has.
-  explicit Peer(int port, in_addr_t from = INADDR_LOOPBACK)
-      : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(from);
-    EXPECT_EQ(bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
-  ~Peer() { close(descriptor_); }
-
-  void Send(const std::string& bytes) {
-    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
-  }
-  void SendNoMore() { shutdown(descriptor_, SHUT_WR); }
+  using SocketClient::SocketClient;
   // Reads up to an event of that type, or to the end of the connection.
   std::vector<ReadEvent> ReadUntil(const std::string& type) {
     std::vector<ReadEvent> all;
     while (all.empty() || all.back().type != type) {
       while (events_.empty()) {
-        char bytes[4096];
-        const ssize_t count = recv(descriptor_, bytes, sizeof(bytes), 0);
-        EXPECT_GE(count, 0) << "the connection was reset";
-        if (count <= 0) return all;
-        bytes_.append(bytes, static_cast<size_t>(count));
+        const std::string bytes = Receive();
+        EXPECT_FALSE(was_reset());
+        if (bytes.empty()) return all;
+        bytes_ += bytes;
         for (ReadEvent& event : TakeEvents(bytes_)) events_.push_back(std::move(event));
       }
       all.push_back(std::move(events_.front()));
@@ -72,7 +48,6 @@ class Peer {
   }
 
  private:
-  const int descriptor_;
   std::string bytes_;
   std::deque<ReadEvent> events_;
 };
@@ -81,10 +56,10 @@ class WyomingServerTest : public ::testing::Test {
  protected:
   void Serve(WyomingServer::Options options = {}) {
     options.address = "127.0.0.1:0";
-    server_ = std::make_unique<WyomingServer>(backend_.services(), std::move(options));
+    server_ = std::make_unique<WyomingServer>(loop_, backend_.services(), std::move(options));
     ASSERT_TRUE(server_->Start().ok());
   }
-  std::unique_ptr<Peer> Open() { return std::make_unique<Peer>(server_->port()); }
+  std::unique_ptr<WyomingClient> Open() { return std::make_unique<WyomingClient>(server_->port()); }
   double Ended(StatusCode code) { return backend_.Count("joe", Method::kWyomingSpeech, code); }
   void AwaitQuiet() {
     Await([this] { return backend_.admission.in_flight() == 0; });
@@ -92,13 +67,14 @@ class WyomingServerTest : public ::testing::Test {
 
   KeepingVoice voice_;
   TestBackend backend_{{.workers = 2}};
+  PollLoop loop_;
   std::unique_ptr<WyomingServer> server_;
 };
 
 TEST_F(WyomingServerTest, ManyClientsAreServedAtOnce) {
   backend_.Add(VoiceInfo("joe"), voice_.Hooks());
   Serve();
-  std::vector<std::unique_ptr<Peer>> peers;
+  std::vector<std::unique_ptr<WyomingClient>> peers;
   for (int i = 0; i < 20; ++i) {
     peers.push_back(Open());
     peers.back()->Send(EventBytes("describe") + EventBytes("synthesize", {{"text", "Yes."}}));
@@ -174,7 +150,7 @@ TEST_F(WyomingServerTest, AClientThatNeverReadsIsClosedAndHoldsNobodyUp) {
 
 TEST_F(WyomingServerTest, IdleConnectionsGiveWayTheOldestFirst) {
   Serve({.max_connections = 3});
-  std::vector<std::unique_ptr<Peer>> idle;
+  std::vector<std::unique_ptr<WyomingClient>> idle;
   for (int i = 0; i < 3; ++i) {
     idle.push_back(Open());
     EXPECT_TRUE(idle.back()->IsServed());
@@ -187,7 +163,7 @@ TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
   Gate gate;
   backend_.Add(VoiceInfo("joe"), voice_.Hooks([&] { gate.Pass(); }));
   Serve({.max_connections = 2});
-  std::vector<std::unique_ptr<Peer>> busy;
+  std::vector<std::unique_ptr<WyomingClient>> busy;
   for (int i = 0; i < 2; ++i) {
     busy.push_back(Open());
     busy.back()->Send(EventBytes("synthesize", {{"text", "Yes."}}));
@@ -204,11 +180,11 @@ TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
 TEST_F(WyomingServerTest, AnAddressThatHasAllItsConnectionsReplacesItsOwnAndLeavesRoomToOthers) {
   backend_.Add(VoiceInfo("joe"), voice_.Hooks());
   Serve({.max_connections = 4, .max_connections_of_peer = 2});
-  Peer other(server_->port(), INADDR_LOOPBACK + 1);
+  WyomingClient other(server_->port(), "127.0.0.2");
   EXPECT_TRUE(other.IsServed());
   const auto idle = Open();
   EXPECT_TRUE(idle->IsServed());
-  std::vector<std::unique_ptr<Peer>> open;
+  std::vector<std::unique_ptr<WyomingClient>> open;
   for (int i = 0; i < 2; ++i) {
     open.push_back(Open());
     open.back()->Send(EventBytes("synthesize-start"));
@@ -219,7 +195,7 @@ TEST_F(WyomingServerTest, AnAddressThatHasAllItsConnectionsReplacesItsOwnAndLeav
   ASSERT_EQ(events.size(), 1U);
   EXPECT_THAT(events[0].data.at("text").get<std::string>(),
               HasSubstr("this address already has 2"));
-  EXPECT_TRUE(Peer(server_->port(), INADDR_LOOPBACK + 2).IsServed());
+  EXPECT_TRUE(WyomingClient(server_->port(), "127.0.0.3").IsServed());
   EXPECT_TRUE(other.IsServed());
 }
 
@@ -263,7 +239,7 @@ TEST_F(WyomingServerTest, AnAddressThatCannotBeServedIsNamed) {
   Serve();
   const std::string taken = "127.0.0.1:" + std::to_string(server_->port());
   for (const std::string& address : {taken, std::string("203.0.113.1:0")}) {
-    WyomingServer other(backend_.services(), {.address = address});
+    WyomingServer other(loop_, backend_.services(), {.address = address});
     EXPECT_THAT(std::string(other.Start().message()),
                 HasSubstr("--wyoming-address " + address + ": cannot listen"));
   }

@@ -5,7 +5,7 @@
 
 #include "mps_runtime/base/clock.h"
 
-namespace millrace::server {
+namespace millrace {
 
 // Measures how much the frequency of an event exceeds a rate: each event fills the bucket by its
 // amount, and it leaks at the rate. One thread.
@@ -32,4 +32,4 @@ class LeakyBucket {
   TimePoint leaked_;
 };
 
-}  // namespace millrace::server
+}  // namespace millrace

@@ -1,0 +1,52 @@
+#include "server/sockets/peer_places.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/fakes/peer_at.h"
+
+namespace millrace {
+namespace {
+
+TEST(PeerPlacesTest, EachPeerHasItsOwnPlaces) {
+  PeerPlaces places(2);
+  PeerPlaces::Place first = places.TryEnter(testing::PeerAt("192.0.2.1"));
+  const PeerPlaces::Place second = places.TryEnter(testing::PeerAt("192.0.2.1"));
+  EXPECT_TRUE(first.held());
+  EXPECT_TRUE(second.held());
+  EXPECT_FALSE(places.TryEnter(testing::PeerAt("192.0.2.1")).held());
+  EXPECT_TRUE(places.TryEnter(testing::PeerAt("192.0.2.2")).held());
+  // A place that was refused takes none with it.
+  EXPECT_FALSE(places.TryEnter(testing::PeerAt("192.0.2.1")).held());
+  first = PeerPlaces::Place();
+  EXPECT_TRUE(places.TryEnter(testing::PeerAt("192.0.2.1")).held());
+}
+
+TEST(PeerPlacesTest, AllTogetherAreBounded) {
+  PeerPlaces places(2, 3);
+  std::vector<PeerPlaces::Place> held;
+  for (const char* address : {"192.0.2.1", "192.0.2.1", "192.0.2.2"})
+    held.push_back(places.TryEnter(testing::PeerAt(address)));
+  EXPECT_EQ(places.held(), 3U);
+  // The peer's own bound is named where both are reached.
+  EXPECT_EQ(places.TryEnter(testing::PeerAt("192.0.2.1")).full(), PeerPlaces::Full::kOfPeer);
+  EXPECT_EQ(places.TryEnter(testing::PeerAt("192.0.2.2")).full(), PeerPlaces::Full::kAll);
+  held.pop_back();
+  EXPECT_EQ(places.held(), 2U);
+  EXPECT_EQ(places.TryEnter(testing::PeerAt("192.0.2.2")).full(), PeerPlaces::Full::kNo);
+}
+
+TEST(PeerPlacesTest, APlaceMovesWithItsOwner) {
+  PeerPlaces places(1);
+  PeerPlaces::Place outer;
+  {
+    PeerPlaces::Place inner = places.TryEnter(testing::PeerAt("192.0.2.1"));
+    outer = std::move(inner);
+  }
+  EXPECT_FALSE(places.TryEnter(testing::PeerAt("192.0.2.1")).held());
+}
+
+}  // namespace
+}  // namespace millrace
