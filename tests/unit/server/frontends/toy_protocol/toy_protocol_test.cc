@@ -67,17 +67,19 @@ class ToyProtocolTest : public ::testing::Test {
   TestBackend backend_;
   const StaticView view_;
   StepTimeline steps_{1};
+  PollLoop session_loop_;
   const FrontEndParts parts_ = {.config = config_,
                                 .services = backend_.services(),
                                 .view = view_,
                                 .metrics = backend_.metrics,
                                 .steps = steps_,
-                                .device = "cpu",
-                                .gauges = [] { return Snapshot(); },
+                                .session_loop = session_loop_,
                                 .repository = {},
+                                .shelf = {},
+                                .pulls = nullptr,
                                 .started = [] { return true; }};
   const InheritedSockets sockets_;
-  HttpFrontEnds http_{config_, sockets_};
+  HttpFrontEnds http_{config_, sockets_, session_loop_};
 };
 
 TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
