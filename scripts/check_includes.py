@@ -30,6 +30,7 @@ server/http2 server/reference
 server/client server/http
 server/websocket
 server/scheduling
+server/executors
 server/limits
 server/requests
 server/control

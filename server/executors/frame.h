@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mps_runtime/base/file.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace millrace::server {
+
+// The greatest sizes of the two parts of a frame.
+struct FrameLimits {
+  uint32_t header = uint32_t{64} << 20;
+  uint64_t behind = uint64_t{1} << 30;
+};
+
+// The unit of what the front and an executor send each other: a Protobuf message, and large data
+// behind it as plain bytes, which would be copied once more within the message. A prefix of 16
+// bytes has a magic number and the sizes of both, in the byte order of the machine.
+struct Frame {
+  std::string header;
+  std::string behind;
+};
+
+// Returns the prefix of a frame.
+std::string FramePrefix(uint32_t header, uint64_t behind);
+
+// Takes frames out of the bytes of a connection. Not thread-safe.
+class FrameReader {
+ public:
+  explicit FrameReader(const FrameLimits& limits = {}) : limits_(limits) {}
+
+  void Append(std::string_view bytes) { bytes_.append(bytes); }
+  // Returns the next frame, or nullopt until more bytes are appended. INVALID_ARGUMENT for what is
+  // no frame or too large, known from its prefix; nothing behind it can be read.
+  absl::StatusOr<std::optional<Frame>> Next();
+  // Returns true if bytes of a frame are there that is not complete.
+  bool is_within_frame() const { return bytes_.size() > at_; }
+
+ private:
+  const FrameLimits limits_;
+  std::string bytes_;
+  size_t at_ = 0;  // where the next frame begins
+};
+
+// Sends and receives frames over a connected socket, which it owns. One thread may send while
+// another receives. Neither raises SIGPIPE.
+class FrameSocket {
+ public:
+  // Asked each time that nothing could be sent or received for the patience of the socket; false
+  // ends the wait.
+  using KeepWaiting = absl::FunctionRef<bool()>;
+
+  explicit FrameSocket(FileDescriptor socket, const FrameLimits& limits = {});
+
+  // patience > 0. Without a call a wait has no end.
+  void SetPatience(std::chrono::milliseconds patience);
+
+  // Sends a frame. Fails with UNAVAILABLE when the other side is gone, with DEADLINE_EXCEEDED when
+  // the wait was ended, and with RESOURCE_EXHAUSTED when the frame is over the limits; after the
+  // first two the connection is of no more use.
+  absl::Status Send(const google::protobuf::MessageLite& header,
+                    std::span<const std::string_view> behind, KeepWaiting keep_waiting);
+  // Waits for a frame and parses its header. Fails as Send does, and with INVALID_ARGUMENT for what
+  // is no such message.
+  absl::StatusOr<std::string> Receive(google::protobuf::MessageLite& header,
+                                      KeepWaiting keep_waiting);
+  // Ends both directions; any thread may call it. Send and Receive, also those that wait, fail.
+  void Shutdown();
+
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  const FrameLimits limits_;
+  FileDescriptor socket_;
+  FrameReader reader_;
+  std::string buffer_;  // for what is received
+};
+
+// A pair of connected sockets, closed on exec.
+struct SocketPair {
+  FileDescriptor ours;
+  FileDescriptor theirs;
+};
+absl::StatusOr<SocketPair> MakeSocketPair();
+
+}  // namespace millrace::server

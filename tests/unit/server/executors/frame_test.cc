@@ -1,0 +1,201 @@
+#include "server/executors/frame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "millrace/executor/v1/executor.pb.h"
+#include "models/core/strings.h"
+#include "server/executors/descriptor_passing.h"
+
+namespace millrace::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool Forever() { return true; }
+
+std::string Framed(std::string_view header, std::string_view behind) {
+  return FramePrefix(static_cast<uint32_t>(header.size()), behind.size()) + std::string(header) +
+         std::string(behind);
+}
+
+TEST(FrameReaderTest, FindsFramesWhereverTheBytesAreCut) {
+  const std::string bytes = Framed("one", "behind it") + Framed("", "") + Framed("three", "");
+  for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+    FrameReader reader;
+    std::vector<Frame> frames;
+    for (const std::string_view part :
+         {std::string_view(bytes).substr(0, cut), std::string_view(bytes).substr(cut)}) {
+      reader.Append(part);
+      while (true) {
+        auto frame = reader.Next();
+        ASSERT_TRUE(frame.ok()) << frame.status();
+        if (!*frame) break;
+        frames.push_back(**std::move(frame));
+      }
+    }
+    ASSERT_EQ(frames.size(), 3U) << cut;
+    EXPECT_EQ(frames[0].header, "one");
+    EXPECT_EQ(frames[0].behind, "behind it");
+    EXPECT_EQ(frames[2].header, "three");
+    EXPECT_FALSE(reader.is_within_frame());
+  }
+}
+
+TEST(FrameReaderTest, RefusesFromThePrefixWhatIsTooLarge) {
+  FrameReader header({.header = 10, .behind = 20});
+  header.Append(FramePrefix(11, 0));
+  EXPECT_EQ(Message(header.Next().status()),
+            "a message has a header of 11 bytes; at most 10 are allowed");
+  FrameReader behind({.header = 10, .behind = 20});
+  behind.Append(FramePrefix(10, 21));
+  EXPECT_EQ(Message(behind.Next().status()),
+            "a message has 21 bytes behind its header; at most 20 are allowed");
+  FrameReader greatest;
+  greatest.Append(FramePrefix(UINT32_MAX, UINT64_MAX));
+  EXPECT_TRUE(absl::IsInvalidArgument(greatest.Next().status()));
+}
+
+TEST(FrameReaderTest, RefusesWhatDoesNotBeginAsAFrame) {
+  FrameReader reader;
+  reader.Append("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(Message(reader.Next().status()), "a message does not begin as a frame does");
+}
+
+class FrameSocketTest : public ::testing::Test {
+ protected:
+  FrameSocketTest() {
+    auto pair = MakeSocketPair();
+    EXPECT_TRUE(pair.ok());
+    front.emplace(std::move(pair->ours), FrameLimits{.header = 1 << 20, .behind = 8 << 20});
+    raw = std::move(pair->theirs);
+  }
+
+  std::optional<FrameSocket> front;
+  FileDescriptor raw;  // the other end
+};
+
+TEST_F(FrameSocketTest, CarriesMoreThanASocketHolds) {
+  FrameSocket other(std::move(raw));
+  const std::string large(3 << 20, 'x');
+  std::thread sender([&] {
+    executor::v1::Ping ping;
+    ping.set_number(7);
+    EXPECT_TRUE(other.Send(ping, std::vector<std::string_view>{"a", "", large}, Forever).ok());
+  });
+  executor::v1::Ping ping;
+  const auto behind = front->Receive(ping, Forever);
+  sender.join();
+  ASSERT_TRUE(behind.ok()) << behind.status();
+  EXPECT_EQ(ping.number(), 7U);
+  EXPECT_EQ(*behind, "a" + large);
+}
+
+TEST_F(FrameSocketTest, CarriesMorePiecesThanOneCallTakes) {
+  FrameSocket other(std::move(raw));
+  std::string all;
+  std::vector<std::string> pieces;
+  for (int i = 0; i < 3000; ++i) pieces.push_back(std::to_string(i));
+  for (const std::string& piece : pieces) all += piece;
+  const std::vector<std::string_view> views(pieces.begin(), pieces.end());
+  ASSERT_TRUE(other.Send(executor::v1::Ping(), views, Forever).ok());
+  executor::v1::Ping ping;
+  EXPECT_EQ(front->Receive(ping, Forever).value_or(""), all);
+}
+
+TEST_F(FrameSocketTest, SaysWhenTheOtherSideEndsWithinAMessage) {
+  const std::string half = FramePrefix(100, 0) + "half";
+  ASSERT_EQ(write(raw.get(), half.data(), half.size()), static_cast<ssize_t>(half.size()));
+  raw.Close();
+  executor::v1::Ping ping;
+  EXPECT_EQ(Message(front->Receive(ping, Forever).status()),
+            "the other process has ended within a message");
+}
+
+TEST_F(FrameSocketTest, SurvivesASendToAnEndThatIsClosed) {
+  raw.Close();
+  const absl::Status status = front->Send(executor::v1::Ping(), {}, Forever);
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(Message(status), "the other process has ended");
+}
+
+TEST_F(FrameSocketTest, RefusesAHeaderOfAnotherKind) {
+  const std::string bytes = Framed("\xff\xff\xff", "");
+  ASSERT_EQ(write(raw.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  executor::v1::Ping ping;
+  EXPECT_EQ(Message(front->Receive(ping, Forever).status()),
+            "a message has a header that is not of its kind");
+}
+
+TEST_F(FrameSocketTest, RefusesToSendWhatIsOverItsLimits) {
+  const std::string large(9 << 20, 'x');
+  const absl::Status status =
+      front->Send(executor::v1::Ping(), std::vector<std::string_view>{large}, Forever);
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("9437184 behind it is too large"));
+  // Nothing of it was sent: the connection is of use.
+  FrameSocket other(std::move(raw));
+  executor::v1::Ping ping;
+  ping.set_number(3);
+  ASSERT_TRUE(front->Send(ping, {}, Forever).ok());
+  ASSERT_TRUE(other.Receive(ping, Forever).ok());
+  EXPECT_EQ(ping.number(), 3U);
+}
+
+TEST_F(FrameSocketTest, EndsAWaitWhenItIsTold) {
+  front->SetPatience(std::chrono::milliseconds(1));
+  int asked = 0;
+  executor::v1::Ping ping;
+  const auto behind = front->Receive(ping, [&] { return ++asked < 3; });
+  EXPECT_TRUE(absl::IsDeadlineExceeded(behind.status()));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(FrameSocketTest, EndsAWaitOnAnotherThreadByShutdown) {
+  std::thread other([&] { front->Shutdown(); });
+  executor::v1::Ping ping;
+  EXPECT_TRUE(absl::IsUnavailable(front->Receive(ping, Forever).status()));
+  other.join();
+}
+
+TEST_F(FrameSocketTest, PassesDescriptorsBeforeFrames) {
+  auto lane = MakeSocketPair();
+  ASSERT_TRUE(lane.ok());
+  const std::vector<int> sent = {lane->theirs.get()};
+  ASSERT_TRUE(SendDescriptors(front->descriptor(), sent).ok());
+  executor::v1::Ping ping;
+  ASSERT_TRUE(front->Send(ping, {}, Forever).ok());
+  auto received = ReceiveDescriptors(raw.get());
+  ASSERT_TRUE(received.ok()) << received.status();
+  ASSERT_EQ(received->size(), 1U);
+  lane->theirs.Close();
+  // It is the other end of the same connection.
+  ASSERT_EQ(write(lane->ours.get(), "x", 1), 1);
+  char byte = 0;
+  EXPECT_EQ(read((*received)[0].get(), &byte, 1), 1);
+  EXPECT_EQ(byte, 'x');
+  FrameSocket other(std::move(raw));
+  EXPECT_TRUE(other.Receive(ping, Forever).ok());
+}
+
+TEST_F(FrameSocketTest, SaysWhenDescriptorsDoNotCome) {
+  ASSERT_TRUE(front->Send(executor::v1::Ping(), {}, Forever).ok());
+  EXPECT_EQ(Message(ReceiveDescriptors(raw.get()).status()),
+            "the connections of an executor are missing in its message");
+  front.reset();
+  char byte = 0;
+  while (read(raw.get(), &byte, 1) > 0) {
+  }
+  EXPECT_TRUE(absl::IsUnavailable(ReceiveDescriptors(raw.get()).status()));
+}
+
+}  // namespace
+}  // namespace millrace::server
