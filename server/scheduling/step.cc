@@ -12,18 +12,13 @@
 #include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/kernels/parallel_for.h"
-#include "mps_runtime/errors.h"
-#include "server/logging/line_limiter.h"
-#include "server/logging/logging.h"
-#include "server/scheduling/input_field.h"
 #include "server/scheduling/served_model.h"
+#include "server/scheduling/step_failure.h"
 #include "server/scheduling/step_trace.h"
 #include "server/tracing/request_trace.h"
 
 namespace millrace::server {
 namespace {
-
-constexpr size_t kMaxLoggedFailure = 16 << 10;
 
 // Delivers the outcome of the step for each job.
 void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
@@ -43,23 +38,6 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
     } else {
       scheduler.Requeue(std::move(job), Scheduler::Wake::kNobody);
     }
-  }
-}
-
-absl::Status Failed(const models::Model& model, std::string_view why) {
-  return absl::InternalError(StrCat("model '", model.info().name, "' failed on this request: ",
-                                    why.empty() ? "unknown failure" : why));
-}
-
-// Logs what a model has thrown as a whole, of which clients get one line. Held back if it comes
-// again and again, because requests cause it.
-void LogFailure(const models::Model& model, std::string_view text) {
-  static logging::LineLimiter limiter(/*burst=*/5, std::chrono::seconds(10));
-  if (text.find('\n') == text.npos) return;  // the request's line has it
-  if (const auto held_back = limiter.Pass()) {
-    logging::Error("a model failed", {{"model", model.info().name},
-                                      {"failure", text.substr(0, kMaxLoggedFailure)},
-                                      {"held_back", *held_back}});
   }
 }
 
@@ -94,14 +72,8 @@ absl::Status TryStep(const ServedModel& served, std::span<models::Request* const
              .output = done - end};
     served.counts().CountStep(in_step, times, done);
     return absl::OkStatus();
-  } catch (const runtime::ShapeRefused& refusal) {
-    return absl::InvalidArgumentError(
-        StrCat(InputField(model.info().task()), ": ", refusal.what()));
-  } catch (const std::exception& error) {
-    LogFailure(model, error.what());
-    return Failed(model, FailureCause(error.what()));
   } catch (...) {
-    return Failed(model, "");
+    return StepFailure(model);
   }
 }
 
@@ -229,7 +201,7 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
       }
     }
   } catch (const std::exception& error) {
-    LogFailure(model, error.what());
+    LogModelFailure(model, error.what());
     return failed(FailureCause(error.what()));
   } catch (...) {
     return failed("unknown failure");
