@@ -39,7 +39,7 @@ bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace
 
-std::string FramePrefix(uint32_t header, uint64_t behind) {
+std::string MessagePrefix(uint32_t header, uint64_t behind) {
   std::string prefix(kPrefix, '\0');
   std::memcpy(prefix.data(), &kMagic, sizeof(kMagic));
   std::memcpy(prefix.data() + 4, &header, sizeof(header));
@@ -47,7 +47,7 @@ std::string FramePrefix(uint32_t header, uint64_t behind) {
   return prefix;
 }
 
-absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
+absl::StatusOr<std::optional<MessageFrame>> MessageReader::Next() {
   const std::string_view rest = std::string_view(bytes_).substr(at_);
   if (rest.size() < kPrefix) return std::nullopt;
   uint32_t magic = 0;
@@ -68,8 +68,8 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
                                              " are allowed"));
   }
   if (rest.size() - kPrefix < header + behind) return std::nullopt;
-  Frame frame{.header = std::string(rest.substr(kPrefix, header)),
-              .behind = std::string(rest.substr(kPrefix + header, behind))};
+  MessageFrame frame{.header = std::string(rest.substr(kPrefix, header)),
+                     .behind = std::string(rest.substr(kPrefix + header, behind))};
   at_ += kPrefix + header + behind;
   if (at_ == bytes_.size()) {
     bytes_.clear();
@@ -81,10 +81,10 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   return frame;
 }
 
-FrameSocket::FrameSocket(FileDescriptor socket, const FrameLimits& limits)
+MessageSocket::MessageSocket(FileDescriptor socket, const MessageLimits& limits)
     : limits_(limits), socket_(std::move(socket)), reader_(limits), buffer_(kReceiveBytes, '\0') {}
 
-void FrameSocket::SetPatience(std::chrono::milliseconds patience) {
+void MessageSocket::SetPatience(std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
   const timeval time = {
       .tv_sec = seconds.count(),
@@ -94,8 +94,9 @@ void FrameSocket::SetPatience(std::chrono::milliseconds patience) {
   setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
 }
 
-absl::Status FrameSocket::Send(const google::protobuf::MessageLite& header,
-                               std::span<const std::string_view> behind, KeepWaiting keep_waiting) {
+absl::Status MessageSocket::Send(const google::protobuf::MessageLite& header,
+                                 std::span<const std::string_view> behind,
+                                 KeepWaiting keep_waiting) {
   uint64_t behind_bytes = 0;
   for (const std::string_view piece : behind) behind_bytes += piece.size();
   const size_t header_bytes = header.ByteSizeLong();
@@ -105,7 +106,7 @@ absl::Status FrameSocket::Send(const google::protobuf::MessageLite& header,
                " behind it is too large for an executor; at most ", limits_.header, " and ",
                limits_.behind, " are allowed"));
   }
-  std::string front = FramePrefix(static_cast<uint32_t>(header_bytes), behind_bytes);
+  std::string front = MessagePrefix(static_cast<uint32_t>(header_bytes), behind_bytes);
   header.AppendToString(&front);
 
   std::vector<iovec> pieces;
@@ -140,8 +141,8 @@ absl::Status FrameSocket::Send(const google::protobuf::MessageLite& header,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> FrameSocket::Receive(google::protobuf::MessageLite& header,
-                                                 KeepWaiting keep_waiting) {
+absl::StatusOr<std::string> MessageSocket::Receive(google::protobuf::MessageLite& header,
+                                                   KeepWaiting keep_waiting) {
   while (true) {
     auto frame = reader_.Next();
     if (!frame.ok()) return frame.status();
@@ -164,7 +165,7 @@ absl::StatusOr<std::string> FrameSocket::Receive(google::protobuf::MessageLite& 
   }
 }
 
-void FrameSocket::Shutdown() { shutdown(socket_.get(), SHUT_RDWR); }
+void MessageSocket::Shutdown() { shutdown(socket_.get(), SHUT_RDWR); }
 
 absl::StatusOr<SocketPair> MakeSocketPair() {
   std::array<int, 2> ends = {-1, -1};

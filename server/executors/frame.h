@@ -20,7 +20,7 @@ class MessageLite;
 namespace millrace::server {
 
 // The greatest sizes of the two parts of a frame.
-struct FrameLimits {
+struct MessageLimits {
   uint32_t header = uint32_t{64} << 20;
   uint64_t behind = uint64_t{1} << 30;
 };
@@ -28,41 +28,41 @@ struct FrameLimits {
 // The unit of what the front and an executor send each other: a Protobuf message, and large data
 // behind it as plain bytes, which would be copied once more within the message. A prefix of 16
 // bytes has a magic number and the sizes of both, in the byte order of the machine.
-struct Frame {
+struct MessageFrame {
   std::string header;
   std::string behind;
 };
 
 // Returns the prefix of a frame.
-std::string FramePrefix(uint32_t header, uint64_t behind);
+std::string MessagePrefix(uint32_t header, uint64_t behind);
 
 // Takes frames out of the bytes of a connection. Not thread-safe.
-class FrameReader {
+class MessageReader {
  public:
-  explicit FrameReader(const FrameLimits& limits = {}) : limits_(limits) {}
+  explicit MessageReader(const MessageLimits& limits = {}) : limits_(limits) {}
 
   void Append(std::string_view bytes) { bytes_.append(bytes); }
   // Returns the next frame, or nullopt until more bytes are appended. INVALID_ARGUMENT for what is
   // no frame or too large, known from its prefix; nothing behind it can be read.
-  absl::StatusOr<std::optional<Frame>> Next();
+  absl::StatusOr<std::optional<MessageFrame>> Next();
   // Returns true if bytes of a frame are there that is not complete.
   bool is_within_frame() const { return bytes_.size() > at_; }
 
  private:
-  const FrameLimits limits_;
+  const MessageLimits limits_;
   std::string bytes_;
   size_t at_ = 0;  // where the next frame begins
 };
 
 // Sends and receives frames over a connected socket, which it owns. One thread may send while
 // another receives. Neither raises SIGPIPE.
-class FrameSocket {
+class MessageSocket {
  public:
   // Asked each time that nothing could be sent or received for the patience of the socket; false
   // ends the wait.
   using KeepWaiting = absl::FunctionRef<bool()>;
 
-  explicit FrameSocket(FileDescriptor socket, const FrameLimits& limits = {});
+  explicit MessageSocket(FileDescriptor socket, const MessageLimits& limits = {});
 
   // patience > 0. Without a call a wait has no end.
   void SetPatience(std::chrono::milliseconds patience);
@@ -82,9 +82,9 @@ class FrameSocket {
   int descriptor() const { return socket_.get(); }
 
  private:
-  const FrameLimits limits_;
+  const MessageLimits limits_;
   FileDescriptor socket_;
-  FrameReader reader_;
+  MessageReader reader_;
   std::string buffer_;  // for what is received
 };
 

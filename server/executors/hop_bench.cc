@@ -20,7 +20,7 @@ namespace {
 bool Wait() { return true; }
 
 // Answers each step with `output_bytes` of audio until the connection ends.
-[[noreturn]] void Answer(FrameSocket socket, size_t output_bytes) {
+[[noreturn]] void Answer(MessageSocket socket, size_t output_bytes) {
   executor::v1::Step step;
   while (true) {
     const auto behind = socket.Receive(step, Wait);
@@ -45,11 +45,11 @@ void BM_StepThroughASocketPair(benchmark::State& state) {
   const pid_t child = fork();
   if (child == 0) {
     pair->ours.Close();
-    Answer(FrameSocket(std::move(pair->theirs)), static_cast<size_t>(state.range(0)));
+    Answer(MessageSocket(std::move(pair->theirs)), static_cast<size_t>(state.range(0)));
   }
   pair->theirs.Close();
   {
-    FrameSocket socket(std::move(pair->ours));
+    MessageSocket socket(std::move(pair->ours));
     models::SynthesizeInput speech;
     speech.text = "Good morning. How are you?";
     const models::Input input = std::move(speech);

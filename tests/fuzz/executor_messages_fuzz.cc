@@ -18,7 +18,7 @@
 namespace millrace::server {
 namespace {
 
-constexpr FrameLimits kLimits{.header = 1 << 20, .behind = 1 << 20};
+constexpr MessageLimits kLimits{.header = 1 << 20, .behind = 1 << 20};
 
 void RequireError(const absl::Status& status) {
   Require(absl::IsInvalidArgument(status), "refuses with another status");
@@ -42,7 +42,7 @@ std::string Written(const StepOrder& order) {
   return message.SerializeAsString() + Joined(behind);
 }
 
-void ReadAsExecutor(const Frame& frame) {
+void ReadAsExecutor(const MessageFrame& frame) {
   executor::v1::ToExecutor control;
   control.ParseFromString(frame.header);
   executor::v1::Step message;
@@ -59,7 +59,7 @@ void ReadAsExecutor(const Frame& frame) {
   Require(Written(*reread) == Written(*order), "reads something else than it has written");
 }
 
-void ReadAsFront(const Frame& frame) {
+void ReadAsFront(const MessageFrame& frame) {
   executor::v1::FromExecutor control;
   if (control.ParseFromString(frame.header) && control.has_loaded()) {
     const auto info = ReadModelInfo(control.loaded().info());
@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace millrace::server;
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
-  FrameReader reader(kLimits);
+  MessageReader reader(kLimits);
   // In two pieces, as a socket may give them.
   reader.Append(bytes.substr(0, bytes.size() / 2));
   reader.Append(bytes.substr(bytes.size() / 2));

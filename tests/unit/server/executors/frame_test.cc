@@ -23,15 +23,15 @@ using ::testing::HasSubstr;
 bool Forever() { return true; }
 
 std::string Framed(std::string_view header, std::string_view behind) {
-  return FramePrefix(static_cast<uint32_t>(header.size()), behind.size()) + std::string(header) +
+  return MessagePrefix(static_cast<uint32_t>(header.size()), behind.size()) + std::string(header) +
          std::string(behind);
 }
 
-TEST(FrameReaderTest, FindsFramesWhereverTheBytesAreCut) {
+TEST(MessageReaderTest, FindsFramesWhereverTheBytesAreCut) {
   const std::string bytes = Framed("one", "behind it") + Framed("", "") + Framed("three", "");
   for (size_t cut = 0; cut <= bytes.size(); ++cut) {
-    FrameReader reader;
-    std::vector<Frame> frames;
+    MessageReader reader;
+    std::vector<MessageFrame> frames;
     for (const std::string_view part :
          {std::string_view(bytes).substr(0, cut), std::string_view(bytes).substr(cut)}) {
       reader.Append(part);
@@ -50,41 +50,41 @@ TEST(FrameReaderTest, FindsFramesWhereverTheBytesAreCut) {
   }
 }
 
-TEST(FrameReaderTest, RefusesFromThePrefixWhatIsTooLarge) {
-  FrameReader header({.header = 10, .behind = 20});
-  header.Append(FramePrefix(11, 0));
+TEST(MessageReaderTest, RefusesFromThePrefixWhatIsTooLarge) {
+  MessageReader header({.header = 10, .behind = 20});
+  header.Append(MessagePrefix(11, 0));
   EXPECT_EQ(Message(header.Next().status()),
             "a message has a header of 11 bytes; at most 10 are allowed");
-  FrameReader behind({.header = 10, .behind = 20});
-  behind.Append(FramePrefix(10, 21));
+  MessageReader behind({.header = 10, .behind = 20});
+  behind.Append(MessagePrefix(10, 21));
   EXPECT_EQ(Message(behind.Next().status()),
             "a message has 21 bytes behind its header; at most 20 are allowed");
-  FrameReader greatest;
-  greatest.Append(FramePrefix(UINT32_MAX, UINT64_MAX));
+  MessageReader greatest;
+  greatest.Append(MessagePrefix(UINT32_MAX, UINT64_MAX));
   EXPECT_TRUE(absl::IsInvalidArgument(greatest.Next().status()));
 }
 
-TEST(FrameReaderTest, RefusesWhatDoesNotBeginAsAFrame) {
-  FrameReader reader;
+TEST(MessageReaderTest, RefusesWhatDoesNotBeginAsAFrame) {
+  MessageReader reader;
   reader.Append("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(Message(reader.Next().status()), "a message does not begin as a frame does");
 }
 
-class FrameSocketTest : public ::testing::Test {
+class MessageSocketTest : public ::testing::Test {
  protected:
-  FrameSocketTest() {
+  MessageSocketTest() {
     auto pair = MakeSocketPair();
     EXPECT_TRUE(pair.ok());
-    front.emplace(std::move(pair->ours), FrameLimits{.header = 1 << 20, .behind = 8 << 20});
+    front.emplace(std::move(pair->ours), MessageLimits{.header = 1 << 20, .behind = 8 << 20});
     raw = std::move(pair->theirs);
   }
 
-  std::optional<FrameSocket> front;
+  std::optional<MessageSocket> front;
   FileDescriptor raw;  // the other end
 };
 
-TEST_F(FrameSocketTest, CarriesMoreThanASocketHolds) {
-  FrameSocket other(std::move(raw));
+TEST_F(MessageSocketTest, CarriesMoreThanASocketHolds) {
+  MessageSocket other(std::move(raw));
   const std::string large(3 << 20, 'x');
   std::thread sender([&] {
     executor::v1::Ping ping;
@@ -99,8 +99,8 @@ TEST_F(FrameSocketTest, CarriesMoreThanASocketHolds) {
   EXPECT_EQ(*behind, "a" + large);
 }
 
-TEST_F(FrameSocketTest, CarriesMorePiecesThanOneCallTakes) {
-  FrameSocket other(std::move(raw));
+TEST_F(MessageSocketTest, CarriesMorePiecesThanOneCallTakes) {
+  MessageSocket other(std::move(raw));
   std::string all;
   std::vector<std::string> pieces;
   for (int i = 0; i < 3000; ++i) pieces.push_back(std::to_string(i));
@@ -111,8 +111,8 @@ TEST_F(FrameSocketTest, CarriesMorePiecesThanOneCallTakes) {
   EXPECT_EQ(front->Receive(ping, Forever).value_or(""), all);
 }
 
-TEST_F(FrameSocketTest, SaysWhenTheOtherSideEndsWithinAMessage) {
-  const std::string half = FramePrefix(100, 0) + "half";
+TEST_F(MessageSocketTest, SaysWhenTheOtherSideEndsWithinAMessage) {
+  const std::string half = MessagePrefix(100, 0) + "half";
   ASSERT_EQ(write(raw.get(), half.data(), half.size()), static_cast<ssize_t>(half.size()));
   raw.Close();
   executor::v1::Ping ping;
@@ -120,14 +120,14 @@ TEST_F(FrameSocketTest, SaysWhenTheOtherSideEndsWithinAMessage) {
             "the other process has ended within a message");
 }
 
-TEST_F(FrameSocketTest, SurvivesASendToAnEndThatIsClosed) {
+TEST_F(MessageSocketTest, SurvivesASendToAnEndThatIsClosed) {
   raw.Close();
   const absl::Status status = front->Send(executor::v1::Ping(), {}, Forever);
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_EQ(Message(status), "the other process has ended");
 }
 
-TEST_F(FrameSocketTest, RefusesAHeaderOfAnotherKind) {
+TEST_F(MessageSocketTest, RefusesAHeaderOfAnotherKind) {
   const std::string bytes = Framed("\xff\xff\xff", "");
   ASSERT_EQ(write(raw.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   executor::v1::Ping ping;
@@ -135,14 +135,14 @@ TEST_F(FrameSocketTest, RefusesAHeaderOfAnotherKind) {
             "a message has a header that is not of its kind");
 }
 
-TEST_F(FrameSocketTest, RefusesToSendWhatIsOverItsLimits) {
+TEST_F(MessageSocketTest, RefusesToSendWhatIsOverItsLimits) {
   const std::string large(9 << 20, 'x');
   const absl::Status status =
       front->Send(executor::v1::Ping(), std::vector<std::string_view>{large}, Forever);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_THAT(std::string(Message(status)), HasSubstr("9437184 behind it is too large"));
   // Nothing of it was sent: the connection is of use.
-  FrameSocket other(std::move(raw));
+  MessageSocket other(std::move(raw));
   executor::v1::Ping ping;
   ping.set_number(3);
   ASSERT_TRUE(front->Send(ping, {}, Forever).ok());
@@ -150,7 +150,7 @@ TEST_F(FrameSocketTest, RefusesToSendWhatIsOverItsLimits) {
   EXPECT_EQ(ping.number(), 3U);
 }
 
-TEST_F(FrameSocketTest, EndsAWaitWhenItIsTold) {
+TEST_F(MessageSocketTest, EndsAWaitWhenItIsTold) {
   front->SetPatience(std::chrono::milliseconds(1));
   int asked = 0;
   executor::v1::Ping ping;
@@ -159,14 +159,14 @@ TEST_F(FrameSocketTest, EndsAWaitWhenItIsTold) {
   EXPECT_EQ(asked, 3);
 }
 
-TEST_F(FrameSocketTest, EndsAWaitOnAnotherThreadByShutdown) {
+TEST_F(MessageSocketTest, EndsAWaitOnAnotherThreadByShutdown) {
   std::thread other([&] { front->Shutdown(); });
   executor::v1::Ping ping;
   EXPECT_TRUE(absl::IsUnavailable(front->Receive(ping, Forever).status()));
   other.join();
 }
 
-TEST_F(FrameSocketTest, PassesDescriptorsBeforeFrames) {
+TEST_F(MessageSocketTest, PassesDescriptorsBeforeFrames) {
   auto lane = MakeSocketPair();
   ASSERT_TRUE(lane.ok());
   const std::vector<int> sent = {lane->theirs.get()};
@@ -182,11 +182,11 @@ TEST_F(FrameSocketTest, PassesDescriptorsBeforeFrames) {
   char byte = 0;
   EXPECT_EQ(read((*received)[0].get(), &byte, 1), 1);
   EXPECT_EQ(byte, 'x');
-  FrameSocket other(std::move(raw));
+  MessageSocket other(std::move(raw));
   EXPECT_TRUE(other.Receive(ping, Forever).ok());
 }
 
-TEST_F(FrameSocketTest, SaysWhenDescriptorsDoNotCome) {
+TEST_F(MessageSocketTest, SaysWhenDescriptorsDoNotCome) {
   ASSERT_TRUE(front->Send(executor::v1::Ping(), {}, Forever).ok());
   EXPECT_EQ(Message(ReceiveDescriptors(raw.get()).status()),
             "the connections of an executor are missing in its message");

@@ -1,0 +1,127 @@
+#include "server/executors/executor_link.h"
+
+#include <utility>
+
+#include "models/core/strings.h"
+
+namespace millrace::server {
+
+ExecutorLink::ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> lanes,
+                           std::unique_ptr<ExecutorProcess> process,
+                           std::chrono::milliseconds patience)
+    : process_(std::move(process)), control_(std::move(control)) {
+  control_.SetPatience(patience);
+  for (FileDescriptor& lane : lanes) lanes_.emplace_back(std::move(lane)).SetPatience(patience);
+}
+
+absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
+    size_t lane, const executor::v1::Step& step, const Behind& behind, std::string_view why,
+    MessageSocket::KeepWaiting keep_waiting) {
+  const absl::Status sent = lanes_[lane].Send(step, behind, keep_waiting);
+  if (absl::IsResourceExhausted(sent)) return sent;
+  absl::StatusOr<std::vector<StepResult>> results =
+      sent.ok() ? ReceiveDone(lane, static_cast<size_t>(step.requests_size()), keep_waiting) : sent;
+  if (results.ok()) return results;
+  if (absl::IsDeadlineExceeded(results.status())) {
+    Kill(DeathCause::kHang, why);
+  } else if (absl::IsInvalidArgument(results.status())) {
+    Kill(DeathCause::kProtocol, Message(results.status()));
+  } else {
+    Disconnect();
+  }
+  return results;
+}
+
+absl::StatusOr<std::vector<StepResult>> ExecutorLink::ReceiveDone(
+    size_t lane, size_t requests, MessageSocket::KeepWaiting keep_waiting) {
+  executor::v1::StepDone done;
+  const absl::StatusOr<std::string> behind = lanes_[lane].Receive(done, keep_waiting);
+  if (!behind.ok()) return behind.status();
+  return ReadStepDone(done, *behind, requests);
+}
+
+void ExecutorLink::Tell(const executor::v1::ToExecutor& message) {
+  absl::Status status;
+  {
+    const MutexLock lock(control_mu_);
+    status = control_.Send(message, {}, [] { return false; });
+  }
+  if (status.ok()) return;
+  if (absl::IsUnavailable(status)) {
+    Disconnect();
+  } else {
+    Kill(DeathCause::kHang, "it did not read what it was told");
+  }
+}
+
+void ExecutorLink::Cancel(uint64_t request) {
+  executor::v1::ToExecutor message;
+  message.mutable_cancel()->add_requests(request);
+  Tell(message);
+}
+
+void ExecutorLink::Suspend(uint64_t request) {
+  executor::v1::ToExecutor message;
+  message.mutable_suspend()->set_request(request);
+  Tell(message);
+}
+
+absl::StatusOr<executor::v1::FromExecutor> ExecutorLink::Receive(
+    MessageSocket::KeepWaiting keep_waiting) {
+  executor::v1::FromExecutor message;
+  const auto behind = control_.Receive(message, keep_waiting);
+  if (behind.ok()) return message;
+  if (absl::IsInvalidArgument(behind.status()))
+    Kill(DeathCause::kProtocol, Message(behind.status()));
+  return behind.status();
+}
+
+void ExecutorLink::AddModel(uint64_t model) {
+  const MutexLock lock(mu_);
+  models_.insert(model);
+}
+
+bool ExecutorLink::Has(uint64_t model) const {
+  const MutexLock lock(mu_);
+  return models_.contains(model);
+}
+
+void ExecutorLink::Kill(DeathCause cause, std::string_view how) {
+  const MutexLock lock(mu_);
+  if (killed_ || !alive()) return;
+  killed_ = ExecutorDeath{cause, std::string(how), ""};
+  process_->Kill();
+  Disconnect();
+}
+
+void ExecutorLink::Disconnect() {
+  if (!alive_.exchange(false, std::memory_order_acq_rel)) return;
+  control_.Shutdown();
+  for (MessageSocket& lane : lanes_) lane.Shutdown();
+}
+
+ExecutorDeath ExecutorLink::Reap() {
+  Disconnect();
+  // A thread that kills it has done so before its number may be that of another process.
+  MutexLock lock(mu_);
+  lock.Unlock();
+  const ProcessEnd end = process_->Await();
+  lock.Lock();
+  ExecutorDeath death = killed_ ? *killed_ : Classify(end);
+  death.id = StrCat("executor-", process_->pid());
+  return death;
+}
+
+void ExecutorLink::Announce(const ExecutorDeath& death) {
+  const MutexLock lock(mu_);
+  death_ = death;
+  reaped_.NotifyAll();
+}
+
+ExecutorDeath ExecutorLink::AwaitDeath() {
+  const MutexLock lock(mu_);
+  while (!death_) reaped_.Wait(mu_);
+  return *death_;
+}
+
+}  // namespace millrace::server

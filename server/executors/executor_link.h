@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "millrace/executor/v1/executor.pb.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/executors/executor_process.h"
+#include "server/executors/frame.h"
+#include "server/executors/step_gate.h"
+#include "server/executors/step_messages.h"
+
+namespace millrace::server {
+
+// The front's connections to one executor, from its start to its death; its successor has others.
+// Thread-safe, but each connection for steps has one user at a time.
+class ExecutorLink {
+ public:
+  // patience: how often a wait asks whether to go on.
+  ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> lanes,
+               std::unique_ptr<ExecutorProcess> process, std::chrono::milliseconds patience);
+  ExecutorLink(const ExecutorLink&) = delete;
+  ExecutorLink& operator=(const ExecutorLink&) = delete;
+
+  int64_t pid() const { return process_->pid(); }
+  size_t lanes() const { return lanes_.size(); }
+  // Returns false from the moment that its death is noticed.
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+  StepGate& gate() { return gate_; }
+
+  // Runs a step over a connection for steps. An error means that the executor is dead, except
+  // RESOURCE_EXHAUSTED: the step is too large to be sent. When keep_waiting returns false, it is
+  // killed as one that hangs; `why` says so.
+  absl::StatusOr<std::vector<StepResult>> RunStep(size_t lane, const executor::v1::Step& step,
+                                                  const Behind& behind, std::string_view why,
+                                                  MessageSocket::KeepWaiting keep_waiting);
+  // Says something over the control connection. Does not wait for long: an executor that does not
+  // read is killed.
+  void Tell(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(control_mu_, mu_);
+  void Cancel(uint64_t request);
+  void Suspend(uint64_t request);
+  // Waits for what the executor says there. One thread.
+  absl::StatusOr<executor::v1::FromExecutor> Receive(MessageSocket::KeepWaiting keep_waiting);
+
+  // The models that it has.
+  void AddModel(uint64_t model) MILLRACE_EXCLUDES(mu_);
+  bool Has(uint64_t model) const MILLRACE_EXCLUDES(mu_);
+  // The steps that run or wait on it.
+  std::atomic<int>& steps() { return steps_; }
+
+  // Kills it. The first reason counts.
+  void Kill(DeathCause cause, std::string_view how) MILLRACE_EXCLUDES(mu_);
+  // Waits for its end. Called once.
+  ExecutorDeath Reap() MILLRACE_EXCLUDES(mu_);
+  // Tells those who wait in AwaitDeath how it ended.
+  void Announce(const ExecutorDeath& death) MILLRACE_EXCLUDES(mu_);
+  // Waits until its death is announced; it must have been noticed.
+  ExecutorDeath AwaitDeath() MILLRACE_EXCLUDES(mu_);
+
+ private:
+  absl::StatusOr<std::vector<StepResult>> ReceiveDone(size_t lane, size_t requests,
+                                                      MessageSocket::KeepWaiting keep_waiting);
+  // Ends its connections, so that everybody notices its death.
+  void Disconnect();
+
+  const std::unique_ptr<ExecutorProcess> process_;
+  std::atomic<bool> alive_{true};
+  std::atomic<int> steps_{0};
+  StepGate gate_;
+  std::deque<MessageSocket> lanes_;
+  MessageSocket control_;
+  Mutex control_mu_;  // held while something is sent over it
+
+  mutable Mutex mu_;
+  CondVar reaped_;
+  std::optional<ExecutorDeath> killed_ MILLRACE_GUARDED_BY(mu_);  // why it was killed from here
+  std::optional<ExecutorDeath> death_ MILLRACE_GUARDED_BY(mu_);
+  std::set<uint64_t> models_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace millrace::server

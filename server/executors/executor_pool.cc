@@ -1,0 +1,372 @@
+#include "server/executors/executor_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/executors/descriptor_passing.h"
+#include "server/executors/model_executor.h"
+#include "server/executors/remote_model.h"
+#include "server/logging/logging.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::seconds;
+
+// The time for a new process to say what it is, and to make ready for models.
+constexpr seconds kHelloTime{60};
+// How often an executor is asked whether it lives.
+constexpr seconds kAskInterval{1};
+// The time that an executor has to serve for its death to begin a new row of deaths.
+constexpr seconds kForgiven{10};
+// How often a wait for an executor looks whether it is still wanted.
+constexpr std::chrono::milliseconds kLook{20};
+
+void TellUnload(ExecutorLink& link, uint64_t model) {
+  executor::v1::ToExecutor order;
+  order.mutable_unload()->set_model(model);
+  link.Tell(order);
+}
+
+}  // namespace
+
+ExecutorPool::ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& clock)
+    : options_(std::move(options)), launcher_(launcher), clock_(clock), budget_(clock.Now()) {
+  const MutexLock lock(mu_);
+  for (int i = 0; i < options_.executors; ++i)
+    places_.push_back({.number = static_cast<size_t>(i), .serving = {}, .started = {}});
+  stats_.executors = options_.executors;
+}
+
+ExecutorPool::~ExecutorPool() {
+  MutexLock lock(mu_);
+  stopping_ = true;
+  waits_end_ = true;
+  std::vector<std::shared_ptr<ExecutorLink>> links;
+  for (const Place& place : places_) links.push_back(place.serving);
+  changed_.NotifyAll();
+  lock.Unlock();
+  for (const auto& link : links) {
+    if (link != nullptr) link->Kill(DeathCause::kKilled, "the server stops");
+  }
+}
+
+bool ExecutorPool::stopping() const {
+  const MutexLock lock(mu_);
+  return stopping_;
+}
+
+absl::Status ExecutorPool::Start() {
+  for (size_t i = 0; i < static_cast<size_t>(options_.executors); ++i)
+    threads_.emplace_back([this, i] { Supervise(i); });
+  const MutexLock lock(mu_);
+  const auto started = [](const Place& place) { return place.started.has_value(); };
+  while (!std::ranges::all_of(places_, started)) changed_.Wait(mu_);
+  for (const Place& place : places_) {
+    if (!place.started->ok()) return *place.started;
+  }
+  return absl::OkStatus();
+}
+
+void ExecutorPool::Supervise(size_t number) {
+  size_t deaths_in_row = 0;
+  while (!stopping()) {
+    std::shared_ptr<ExecutorLink> link;
+    const absl::Status status = BringUp(number, link);
+    const TimePoint begin = clock_.Now();
+    if (status.ok()) Listen(number, *link);
+    if (link != nullptr) {
+      if (absl::IsDeadlineExceeded(status)) link->Kill(DeathCause::kHang, Message(status));
+      TakeDeath(number, *link);
+    }
+    MutexLock lock(mu_);
+    Place& place = places_[number];
+    if (!place.started) {
+      place.started = status;
+      changed_.NotifyAll();
+      return;
+    }
+    if (stopping_) return;
+    if (!status.ok()) {
+      ++stats_.starts_failed;
+      logging::Error("an executor could not start", {{"error", Message(status)}});
+    }
+    if (status.ok() && clock_.Now() - begin >= kForgiven) deaths_in_row = 0;
+    const TimePoint next =
+        clock_.Now() + options_.backoff[std::min(deaths_in_row, options_.backoff.size() - 1)];
+    ++deaths_in_row;
+    while (!stopping_ && clock_.Now() < next) clock_.WaitUntil(changed_, mu_, next);
+    ++stats_.restarts;
+  }
+}
+
+absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::Await(
+    ExecutorLink& link, executor::v1::FromExecutor::KindCase kind, TimePoint limit) {
+  auto message = link.Receive([&] { return !stopping() && clock_.Now() < limit; });
+  if (message.ok() && message->kind_case() != kind) {
+    link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
+    return absl::InvalidArgumentError("an executor said something else than it was asked");
+  }
+  return message;
+}
+
+absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>& link) {
+  auto control = MakeSocketPair();
+  if (!control.ok()) return control.status();
+  std::vector<FileDescriptor> lanes;
+  std::vector<FileDescriptor> their_lanes;
+  std::vector<int> their_numbers;
+  for (size_t i = 0; i < options_.lanes; ++i) {
+    auto lane = MakeSocketPair();
+    if (!lane.ok()) return lane.status();
+    lanes.push_back(std::move(lane->ours));
+    their_numbers.push_back(lane->theirs.get());
+    their_lanes.push_back(std::move(lane->theirs));
+  }
+  auto process = launcher_.Launch(std::move(control->theirs));
+  if (!process.ok()) return process.status();
+  const absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
+  their_lanes.clear();
+  link = std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
+                                        *std::move(process), options_.patience);
+  if (!passed.ok()) return passed;
+
+  const TimePoint limit = clock_.Now() + kHelloTime;
+  const auto hello = Await(*link, executor::v1::FromExecutor::kHello, limit);
+  if (!hello.ok()) return hello.status();
+  const executor::v1::Hello& said = hello->hello();
+  if (said.protocol() != kProtocolVersion || said.version() != options_.version) {
+    link->Kill(DeathCause::kProtocol, "it is of another version");
+    return absl::FailedPreconditionError(StrCat(
+        "an executor is of version ", said.version(), " and speaks protocol ", said.protocol(),
+        "; this server is of version ", options_.version, " and speaks ", kProtocolVersion));
+  }
+  executor::v1::ToExecutor settings;
+  *settings.mutable_configure() = options_.settings;
+  link->Tell(settings);
+  const auto configured = Await(*link, executor::v1::FromExecutor::kConfigured, limit);
+  if (!configured.ok()) return configured.status();
+  if (absl::Status status = ReadStatus(configured->configured().status()); !status.ok())
+    return status;
+  return GiveModels(number, link);
+}
+
+absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<ExecutorLink>& link) {
+  std::vector<uint64_t> given;
+  std::vector<uint64_t> unloaded;  // meanwhile
+  while (true) {
+    executor::v1::ToExecutor order;
+    {
+      const MutexLock lock(mu_);
+      for (const auto& [id, wanted] : wanted_) {
+        const std::optional<absl::Status>& last = wanted.results[number];
+        // One that an executor did not survive is not tried again.
+        if (std::ranges::count(given, id) != 0 || (last && !last->ok())) continue;
+        order.mutable_load()->set_model(id);
+        order.mutable_load()->set_name(wanted.name);
+        order.mutable_load()->set_version(wanted.version);
+        break;
+      }
+      if (!order.has_load()) {
+        Place& place = places_[number];
+        place.serving = link;
+        place.started = absl::OkStatus();
+        UpdateServing();
+        changed_.NotifyAll();
+        for (const uint64_t id : given) {
+          if (!wanted_.contains(id)) unloaded.push_back(id);
+        }
+        break;
+      }
+      given.push_back(order.load().model());
+      if (auto found = wanted_.find(order.load().model()); found != wanted_.end())
+        found->second.results[number].reset();
+    }
+    link->Tell(order);
+    // A large model takes as long as it takes.
+    const auto loaded = Await(*link, executor::v1::FromExecutor::kLoaded, TimePoint::max());
+    if (!loaded.ok()) return loaded.status();
+    TakeLoaded(number, *link, loaded->loaded());
+  }
+  for (const uint64_t id : unloaded) TellUnload(*link, id);
+  return absl::OkStatus();
+}
+
+void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
+                              const executor::v1::Loaded& loaded) {
+  absl::Status status = ReadStatus(loaded.status());
+  std::optional<models::ModelInfo> info;
+  if (status.ok()) {
+    auto read = ReadModelInfo(loaded.info());
+    status = read.status();
+    if (read.ok()) info = *std::move(read);
+  }
+  const MutexLock lock(mu_);
+  const auto wanted = wanted_.find(loaded.model());
+  if (wanted == wanted_.end()) return;  // nobody wants it any more
+  if (status.ok()) link.AddModel(loaded.model());
+  if (info) wanted->second.info = std::move(info);
+  wanted->second.results[number] = std::move(status);
+  changed_.NotifyAll();
+}
+
+void ExecutorPool::Listen(size_t number, ExecutorLink& link) {
+  TimePoint asked = clock_.Now();
+  TimePoint answered = asked;
+  uint64_t pings = 0;
+  while (true) {
+    const auto message = link.Receive([&] {
+      const TimePoint now = clock_.Now();
+      if (stopping() || now - answered >= options_.answer_limit) return false;
+      if (now - asked >= kAskInterval && link.alive()) {
+        asked = now;
+        executor::v1::ToExecutor ping;
+        ping.mutable_ping()->set_number(++pings);
+        link.Tell(ping);
+      }
+      return true;
+    });
+    if (absl::IsDeadlineExceeded(message.status()))
+      link.Kill(DeathCause::kHang,
+                stopping() ? "the server stops" : "it did not say that it lives");
+    if (!message.ok()) return;
+    answered = clock_.Now();
+    if (message->has_loaded()) TakeLoaded(number, link, message->loaded());
+  }
+}
+
+void ExecutorPool::TakeDeath(size_t number, ExecutorLink& link) {
+  {
+    const MutexLock lock(mu_);
+    places_[number].serving.reset();
+    UpdateServing();
+    changed_.NotifyAll();
+  }
+  const ExecutorDeath death = link.Reap();
+  NoteDeath(number, death);
+  // Its requests go on or end from here on, and what they tell is true then.
+  link.Announce(death);
+}
+
+void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death) {
+  const MutexLock lock(mu_);
+  // Loads that it had not done.
+  for (auto& [id, wanted] : wanted_) {
+    if (wanted.results[number]) continue;
+    // A model that it had before may be tried again, unless it may be to blame.
+    wanted.results[number] =
+        wanted.info && !death.Blames()
+            ? absl::OkStatus()
+            : absl::InternalError(StrCat("an executor died while it loaded model '", wanted.name,
+                                         "': ", death.how));
+  }
+  changed_.NotifyAll();
+  if (stopping_) return;
+  ++stats_.deaths[static_cast<size_t>(death.cause)];
+  logging::Error("an executor died",
+                 {{"executor", death.id}, {"cause", ToString(death.cause)}, {"how", death.how}});
+}
+
+void ExecutorPool::UpdateServing() {
+  const auto serves = [](const Place& place) { return place.serving != nullptr; };
+  stats_.serving = static_cast<int>(std::ranges::count_if(places_, serves));
+  if (stats_.serving > 0) {
+    without_since_.reset();
+  } else if (!without_since_) {
+    without_since_ = clock_.Now();
+  }
+}
+
+absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_view name,
+                                                                  int64_t version) {
+  uint64_t id = 0;
+  absl::Status status;
+  std::optional<models::ModelInfo> info;
+  {
+    MutexLock lock(mu_);
+    id = next_model_++;
+    Wanted& wanted = wanted_[id];
+    wanted.name = name;
+    wanted.version = version;
+    wanted.results.resize(places_.size());
+    executor::v1::ToExecutor order;
+    order.mutable_load()->set_model(id);
+    order.mutable_load()->set_name(wanted.name);
+    order.mutable_load()->set_version(version);
+    // An executor that is being started gets it with the others.
+    std::vector<std::shared_ptr<ExecutorLink>> links;
+    for (const Place& place : places_) {
+      if (place.serving != nullptr) links.push_back(place.serving);
+    }
+    lock.Unlock();
+    for (const auto& link : links) link->Tell(order);
+    lock.Lock();
+    const auto has_result = [](const auto& result) { return result.has_value(); };
+    while (!stopping_ && !std::ranges::all_of(wanted.results, has_result)) changed_.Wait(mu_);
+    if (stopping_) status = absl::UnavailableError("the server is shutting down");
+    for (const auto& result : wanted.results) {
+      if (result) status.Update(*result);
+    }
+    info = wanted.info;
+  }
+  if (status.ok() && info) return std::make_unique<RemoteModel>(*std::move(info), id, *this);
+  Unload(id);
+  return status;
+}
+
+void ExecutorPool::Unload(uint64_t model) {
+  std::vector<std::shared_ptr<ExecutorLink>> links;
+  {
+    const MutexLock lock(mu_);
+    wanted_.erase(model);
+    for (const Place& place : places_) {
+      if (place.serving != nullptr) links.push_back(place.serving);
+    }
+  }
+  for (const auto& link : links) TellUnload(*link, model);
+}
+
+void ExecutorPool::EndWaits() {
+  const MutexLock lock(mu_);
+  waits_end_ = true;
+  changed_.NotifyAll();
+}
+
+absl::StatusOr<std::shared_ptr<ExecutorLink>> ExecutorPool::Choose(
+    uint64_t model, absl::FunctionRef<bool()> keep_waiting) {
+  MutexLock lock(mu_);
+  while (true) {
+    std::shared_ptr<ExecutorLink> best;
+    for (const Place& place : places_) {
+      const auto& link = place.serving;
+      if (link == nullptr || !link->alive() || !link->Has(model)) continue;
+      if (best == nullptr || link->steps().load() < best->steps().load()) best = link;
+    }
+    if (best != nullptr) return best;
+    if (waits_end_) return absl::UnavailableError("the server is shutting down");
+    const auto wanted = wanted_.find(model);
+    const auto failed = [](const auto& result) { return result && !result->ok(); };
+    if (wanted == wanted_.end()) return absl::InternalError("a step of a model that is not loaded");
+    if (std::ranges::all_of(wanted->second.results, failed)) {
+      return absl::InternalError(StrCat("model '", wanted->second.name,
+                                        "' could not be loaded again after an executor died: ",
+                                        Message(*wanted->second.results.front())));
+    }
+    lock.Unlock();
+    if (!keep_waiting()) return absl::CancelledError("nobody waits for the executor any more");
+    lock.Lock();
+    clock_.WaitUntil(changed_, mu_, clock_.Now() + kLook);
+  }
+}
+
+ExecutorPool::Stats ExecutorPool::stats() const {
+  const MutexLock lock(mu_);
+  Stats stats = stats_;
+  stats.replays = replays_.load(std::memory_order_relaxed);
+  stats.convicted = convictions_.load(std::memory_order_relaxed);
+  if (without_since_) stats.without = clock_.Now() - *without_since_;
+  return stats;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "millrace/executor/v1/executor.pb.h"
+#include "models/core/model.h"
+#include "mps_runtime/base/clock.h"
+#include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/executors/executor_link.h"
+#include "server/executors/executor_process.h"
+#include "server/executors/replay_policy.h"
+
+namespace millrace::server {
+
+// The executors of a server: starts them, gives them its models, and starts one that has died again
+// with the models that it had. Each has a thread here that listens to it. Thread-safe.
+class ExecutorPool {
+ public:
+  struct Options {
+    int executors = 1;  // >= 1
+    size_t lanes = 1;   // the number of workers of the front, each with a connection
+    executor::v1::Configure settings = {};
+    std::string version = {};                        // of this program
+    Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
+    Duration answer_limit =
+        std::chrono::seconds(10);  // of an executor that is asked whether it lives
+    // The waits before a successor is started, by the number of deaths in a row; the last one
+    // stays.
+    std::vector<Duration> backoff = {std::chrono::seconds(0), std::chrono::seconds(1),
+                                     std::chrono::seconds(2), std::chrono::seconds(4),
+                                     std::chrono::seconds(8)};
+    std::chrono::milliseconds patience{20};  // how often waits look for cancelled requests
+  };
+
+  // Snapshot of what has happened since the start.
+  struct Stats {
+    int executors = 0;
+    int serving = 0;
+    std::array<uint64_t, kDeathCauses> deaths = {};  // by DeathCause
+    uint64_t starts_failed = 0;
+    uint64_t restarts = 0;
+    uint64_t replays = 0;
+    uint64_t convicted = 0;
+    // For how long no executor has served; 0 if one does.
+    Duration without{};
+  };
+
+  // The launcher and the clock must outlive it.
+  ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& clock = Clock::Real());
+  ExecutorPool(const ExecutorPool&) = delete;
+  ExecutorPool& operator=(const ExecutorPool&) = delete;
+  // Ends all executors. No model of theirs may be left.
+  ~ExecutorPool();
+
+  // Starts the executors and waits until each is ready to load models. The first failure is
+  // returned, and stops all.
+  absl::Status Start() MILLRACE_EXCLUDES(mu_);
+  // Loads a model in all executors and warms it up there. Returns what stands for it in the front,
+  // which must not outlive this. Fails as the load did. One thread at a time.
+  absl::StatusOr<std::unique_ptr<models::Model>> Load(std::string_view name, int64_t version)
+      MILLRACE_EXCLUDES(mu_);
+  void Unload(uint64_t model) MILLRACE_EXCLUDES(mu_);
+  // From now on nobody waits for an executor: Choose fails.
+  void EndWaits() MILLRACE_EXCLUDES(mu_);
+
+  // Returns the executor for the next request of a model, the one with the fewest steps. Waits for
+  // one that has the model; asks from time to time whether to go on, and fails with CANCELLED
+  // otherwise. Fails with INTERNAL when no successor could load it, UNAVAILABLE after EndWaits.
+  absl::StatusOr<std::shared_ptr<ExecutorLink>> Choose(uint64_t model,
+                                                       absl::FunctionRef<bool()> keep_waiting)
+      MILLRACE_EXCLUDES(mu_);
+
+  const Options& options() const { return options_; }
+  Clock& clock() const { return clock_; }
+  uint64_t NextRequestId() { return next_request_.fetch_add(1, std::memory_order_relaxed); }
+  ReplayBudget& budget() { return budget_; }
+  ConvictedRequests& convicted() { return convicted_; }
+  void CountReplay() { replays_.fetch_add(1, std::memory_order_relaxed); }
+  void CountConvicted() { convictions_.fetch_add(1, std::memory_order_relaxed); }
+
+  Stats stats() const MILLRACE_EXCLUDES(mu_);
+
+ private:
+  // A model that executors have, or shall have.
+  struct Wanted {
+    std::string name;
+    int64_t version = 0;
+    std::optional<models::ModelInfo> info;             // once one of them has loaded it
+    std::vector<std::optional<absl::Status>> results;  // the last load of each executor
+  };
+  // One executor and its successors.
+  struct Place {
+    size_t number = 0;
+    std::shared_ptr<ExecutorLink> serving;  // null: none
+    std::optional<absl::Status> started;    // how the first start ended
+  };
+
+  void Supervise(size_t place) MILLRACE_EXCLUDES(mu_);
+  // Starts an executor up to where it has all models. `link` is set as soon as there is one.
+  absl::Status BringUp(size_t place, std::shared_ptr<ExecutorLink>& link) MILLRACE_EXCLUDES(mu_);
+  // Receives the next message of the kind, at most until `limit`.
+  absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
+                                                   executor::v1::FromExecutor::KindCase kind,
+                                                   TimePoint limit) MILLRACE_EXCLUDES(mu_);
+  // Gives it all models that are wanted, and lets it serve.
+  absl::Status GiveModels(size_t place, const std::shared_ptr<ExecutorLink>& link)
+      MILLRACE_EXCLUDES(mu_);
+  // Listens until it is dead.
+  void Listen(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  void TakeLoaded(size_t place, ExecutorLink& link, const executor::v1::Loaded& loaded)
+      MILLRACE_EXCLUDES(mu_);
+  void TakeDeath(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  void NoteDeath(size_t place, const ExecutorDeath& death) MILLRACE_EXCLUDES(mu_);
+  bool stopping() const MILLRACE_EXCLUDES(mu_);
+  void UpdateServing() MILLRACE_REQUIRES(mu_);
+
+  const Options options_;
+  ExecutorLauncher& launcher_;
+  Clock& clock_;
+  std::atomic<uint64_t> next_request_{1};
+  std::atomic<uint64_t> replays_{0};
+  std::atomic<uint64_t> convictions_{0};
+  ReplayBudget budget_;
+  ConvictedRequests convicted_;
+
+  mutable Mutex mu_;
+  CondVar changed_;
+  bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
+  bool waits_end_ MILLRACE_GUARDED_BY(mu_) = false;
+  uint64_t next_model_ MILLRACE_GUARDED_BY(mu_) = 1;
+  std::map<uint64_t, Wanted> wanted_ MILLRACE_GUARDED_BY(mu_);
+  std::deque<Place> places_ MILLRACE_GUARDED_BY(mu_);
+  Stats stats_ MILLRACE_GUARDED_BY(mu_);
+  std::optional<TimePoint> without_since_ MILLRACE_GUARDED_BY(mu_);
+
+  std::vector<JoiningThread> threads_;  // declared last: they use everything above
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,122 @@
+#include "server/executors/executor_process.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "mps_runtime/base/spawn.h"
+
+namespace millrace::server {
+namespace {
+
+// The time for a process to end after its connection has.
+constexpr std::chrono::seconds kGrace{1};
+
+// Returns how many processes Linux has ended for want of memory since the machine started.
+int64_t CountOutOfMemory() {
+  std::ifstream file("/proc/vmstat");
+  std::string name;
+  int64_t count = 0;
+  while (file >> name >> count) {
+    if (name == "oom_kill") return count;
+  }
+  return 0;
+}
+
+class ChildExecutor final : public ExecutorProcess {
+ public:
+  explicit ChildExecutor(pid_t pid) : pid_(pid), out_of_memory_before_(CountOutOfMemory()) {}
+  ~ChildExecutor() override {
+    if (reaped_) return;
+    Kill();
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  int64_t pid() const override { return pid_; }
+
+  // The process leads a group, in which are its own children.
+  void Kill() override { kill(-pid_, SIGKILL); }
+
+  ProcessEnd Await() override {
+    const auto patience = std::chrono::steady_clock::now() + kGrace;
+    int status = 0;
+    pid_t got = 0;
+    while ((got = waitpid(pid_, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+      if (std::chrono::steady_clock::now() >= patience) Kill();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    reaped_ = true;
+    ProcessEnd end;
+    if (got == pid_ && WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+    if (got == pid_ && WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
+    end.out_of_memory = end.signal == SIGKILL && CountOutOfMemory() > out_of_memory_before_;
+    return end;
+  }
+
+ private:
+  const pid_t pid_;
+  const int64_t out_of_memory_before_;
+  bool reaped_ = false;
+};
+
+std::string NameOfSignal(int signal) {
+  for (const auto& [number, name] :
+       {std::pair(SIGSEGV, "SIGSEGV"), std::pair(SIGABRT, "SIGABRT"), std::pair(SIGBUS, "SIGBUS"),
+        std::pair(SIGFPE, "SIGFPE"), std::pair(SIGILL, "SIGILL"), std::pair(SIGKILL, "SIGKILL"),
+        std::pair(SIGTERM, "SIGTERM"), std::pair(SIGTRAP, "SIGTRAP")}) {
+    if (number == signal) return name;
+  }
+  return std::to_string(signal);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDescriptor control) {
+  pid_t pid = -1;
+  const int error = SpawnProgram(
+      program_, {argument_},
+      ChildStreams{.input = control.get(), .output = kDevNull, .error = kInherited}, pid);
+  if (error != 0) {
+    return absl::UnavailableError(
+        StrCat("an executor could not be started: ", program_, ": ", std::strerror(error)));
+  }
+  return std::make_unique<ChildExecutor>(pid);
+}
+
+std::string_view ToString(DeathCause cause) {
+  switch (cause) {
+    case DeathCause::kCrash:
+      return "crash";
+    case DeathCause::kKilled:
+      return "killed";
+    case DeathCause::kOutOfMemory:
+      return "out_of_memory";
+    case DeathCause::kExit:
+      return "exit";
+    case DeathCause::kHang:
+      return "hang";
+    case DeathCause::kProtocol:
+      return "protocol";
+  }
+  return "";
+}
+
+ExecutorDeath Classify(const ProcessEnd& end) {
+  if (end.signal == 0) return {DeathCause::kExit, StrCat("exit status ", end.exit_status), ""};
+  if (end.signal != SIGKILL)
+    return {DeathCause::kCrash, StrCat("signal ", NameOfSignal(end.signal)), ""};
+  if (end.out_of_memory) return {DeathCause::kOutOfMemory, "the system was out of memory", ""};
+  return {DeathCause::kKilled, "signal SIGKILL", ""};
+}
+
+}  // namespace millrace::server

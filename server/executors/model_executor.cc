@@ -1,0 +1,380 @@
+#include "server/executors/model_executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/core/strings.h"
+#include "models/kernels/parallel_for.h"
+#include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/executors/descriptor_passing.h"
+#include "server/executors/frame.h"
+#include "server/executors/loop_helpers.h"
+#include "server/executors/step_messages.h"
+#include "server/scheduling/step_failure.h"
+
+namespace millrace::server {
+namespace {
+
+bool WaitForever() { return true; }
+
+// Keeps the outputs of a step. Its request stops when the front says so, or when its time is over;
+// the front may give it more time with each step.
+class StepSink final : public models::OutputSink {
+ public:
+  explicit StepSink(const Clock& clock) : clock_(clock) {}
+
+  void Emit(models::Output output) override { outputs_.push_back(std::move(output)); }
+  bool cancelled() const override { return OutputSink::cancelled() || clock_.Now() >= expires_; }
+
+  // Between steps.
+  void SetExpires(TimePoint expires) { expires_ = expires; }
+  std::vector<models::Output> TakeOutputs() { return std::exchange(outputs_, {}); }
+
+ private:
+  const Clock& clock_;
+  TimePoint expires_ = TimePoint::max();
+  std::vector<models::Output> outputs_;
+};
+
+// A request that is under way here.
+struct HeldRequest {
+  HeldRequest(std::shared_ptr<const models::Model> model, models::Input input, Clock& clock)
+      : model(std::move(model)),
+        sink(clock),
+        request(std::move(input), models::TimeLimit(TimePoint::max()), sink, clock) {
+    request.EstimateWorkLeft(this->model->EstimateWork(request.input()));
+  }
+
+  // Declared before the request, whose state may lie in the model's memory.
+  const std::shared_ptr<const models::Model> model;
+  StepSink sink;
+  models::Request request;
+  // Guarded by the executor's lock.
+  bool in_step = false;
+  bool dropped = false;  // the front wants nothing more of it
+};
+
+class ModelExecutor {
+ public:
+  ModelExecutor(FileDescriptor control, std::string_view version, ExecutorHost& host)
+      : version_(version), host_(host), control_(std::move(control)) {}
+
+  absl::Status Run() {
+    auto lanes = ReceiveDescriptors(control_.descriptor());
+    if (!lanes.ok()) return lanes.status();
+    executor::v1::FromExecutor hello;
+    hello.mutable_hello()->set_protocol(kProtocolVersion);
+    hello.mutable_hello()->set_version(std::string(version_));
+    if (absl::Status status = Tell(hello); !status.ok()) return status;
+    executor::v1::ToExecutor first;
+    if (auto behind = control_.Receive(first, WaitForever); !behind.ok()) return behind.status();
+    if (!first.has_configure()) return absl::InvalidArgumentError("the front sent no settings");
+    absl::Status configured = host_.Configure(first.configure());
+    executor::v1::FromExecutor answer;
+    WriteStatus(configured, *answer.mutable_configured()->mutable_status());
+    if (absl::Status status = Tell(answer); !status.ok()) return status;
+    if (!configured.ok()) return configured;
+
+    for (FileDescriptor& lane : *lanes) lanes_.emplace_back(std::move(lane));
+    if (host_.device().ComputesOnWorkers())
+      helpers_.emplace(static_cast<int>(lanes_.size()), host_.Cores());
+    std::vector<JoiningThread> threads;
+    threads.emplace_back([this] { Listen(); });
+    for (size_t i = 0; i < lanes_.size(); ++i) threads.emplace_back([this, i] { RunLane(i); });
+    LoadOrdered();
+    threads.clear();
+    const MutexLock lock(mu_);
+    return failure_;
+  }
+
+ private:
+  absl::Status Tell(const executor::v1::FromExecutor& message) MILLRACE_EXCLUDES(control_mu_) {
+    const MutexLock lock(control_mu_);
+    return control_.Send(message, {}, WaitForever);
+  }
+
+  // Ends everything for this reason. Returns false if it ends already for another one.
+  bool End(absl::Status why) MILLRACE_EXCLUDES(mu_) {
+    {
+      const MutexLock lock(mu_);
+      if (std::exchange(ending_, true)) return false;
+      failure_ = std::move(why);
+      loads_changed_.NotifyAll();
+    }
+    control_.Shutdown();
+    for (MessageSocket& lane : lanes_) lane.Shutdown();
+    return true;
+  }
+
+  // Reads what the front says until it goes away.
+  void Listen() MILLRACE_EXCLUDES(mu_) {
+    executor::v1::ToExecutor message;
+    while (true) {
+      if (auto behind = control_.Receive(message, WaitForever); !behind.ok()) {
+        const bool gone = absl::IsUnavailable(behind.status());
+        if (End(gone ? absl::OkStatus() : behind.status()) && gone) host_.OnFrontGone();
+        return;
+      }
+      if (absl::Status status = Obey(message); !status.ok()) {
+        End(std::move(status));
+        return;
+      }
+    }
+  }
+
+  absl::Status Obey(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(mu_) {
+    switch (message.kind_case()) {
+      case executor::v1::ToExecutor::kPing: {
+        executor::v1::FromExecutor answer;
+        answer.mutable_pong()->set_number(message.ping().number());
+        return Tell(answer);
+      }
+      case executor::v1::ToExecutor::kLoad: {
+        const MutexLock lock(mu_);
+        loads_.push_back(message.load());
+        loads_changed_.NotifyAll();
+        return absl::OkStatus();
+      }
+      case executor::v1::ToExecutor::kUnload: {
+        std::shared_ptr<const models::Model> unloaded;  // is destroyed without the lock
+        const MutexLock lock(mu_);
+        if (auto found = models_.find(message.unload().model()); found != models_.end()) {
+          unloaded = std::move(found->second);
+          models_.erase(found);
+        }
+        return absl::OkStatus();
+      }
+      case executor::v1::ToExecutor::kCancel:
+        for (const uint64_t id : message.cancel().requests()) Drop(id);
+        return absl::OkStatus();
+      case executor::v1::ToExecutor::kSuspend: {
+        const MutexLock lock(mu_);
+        const auto found = requests_.find(message.suspend().request());
+        if (found == requests_.end() || found->second->in_step) return absl::OkStatus();
+        if (models::RequestState* state = found->second->request.state()) state->Suspend();
+        return absl::OkStatus();
+      }
+      case executor::v1::ToExecutor::kConfigure:
+        return absl::InvalidArgumentError("the front sent its settings twice");
+      case executor::v1::ToExecutor::KIND_NOT_SET:
+        break;
+    }
+    return absl::InvalidArgumentError("the front sent a message without content");
+  }
+
+  void Drop(uint64_t id) MILLRACE_EXCLUDES(mu_) {
+    std::unique_ptr<HeldRequest> dropped;  // is destroyed without the lock
+    const MutexLock lock(mu_);
+    const auto found = requests_.find(id);
+    if (found == requests_.end()) return;
+    found->second->dropped = true;
+    found->second->sink.Cancel();
+    if (found->second->in_step) return;
+    dropped = std::move(found->second);
+    requests_.erase(found);
+  }
+
+  // Loads models, one after the other, until the executor ends.
+  void LoadOrdered() MILLRACE_EXCLUDES(mu_) {
+    while (true) {
+      executor::v1::Load order;
+      {
+        MutexLock lock(mu_);
+        while (loads_.empty() && !ending_) loads_changed_.Wait(mu_);
+        if (ending_) return;
+        order = std::move(loads_.front());
+        loads_.pop_front();
+      }
+      executor::v1::FromExecutor answer;
+      executor::v1::Loaded& loaded = *answer.mutable_loaded();
+      loaded.set_model(order.model());
+      absl::Status status = Load(order, loaded);
+      WriteStatus(status, *loaded.mutable_status());
+      if (!Tell(answer).ok()) return;
+    }
+  }
+
+  absl::Status Load(const executor::v1::Load& order, executor::v1::Loaded& loaded)
+      MILLRACE_EXCLUDES(mu_) {
+    try {
+      auto model = host_.Load(order.name(), order.version());
+      if (!model.ok()) return model.status();
+      WriteModelInfo((*model)->info(), *loaded.mutable_info());
+      const MutexLock lock(mu_);
+      models_[order.model()] = *std::move(model);
+      return absl::OkStatus();
+    } catch (const std::exception& error) {
+      return absl::InternalError(
+          StrCat("model '", order.name(), "' could not be loaded: ", error.what()));
+    }
+  }
+
+  // Runs the steps that come over a connection until it ends.
+  void RunLane(size_t number) MILLRACE_EXCLUDES(mu_) {
+    MessageSocket& lane = lanes_[number];
+    try {
+      const std::unique_ptr<runtime::WorkerContext> context = host_.device().EnterWorker();
+      SharedLoop* const loops = helpers_ ? helpers_->loops(static_cast<int>(number)) : nullptr;
+      const kernels::ScopedLoopRunner runner(loops);
+      executor::v1::Step message;
+      while (true) {
+        auto behind = lane.Receive(message, WaitForever);
+        // The front closes all its connections together, and the control connection tells.
+        if (absl::IsUnavailable(behind.status())) return;
+        absl::Status status = behind.status();
+        if (status.ok()) status = RunBytes(message, *behind, *context, lane);
+        if (!status.ok()) {
+          End(std::move(status));
+          return;
+        }
+      }
+    } catch (const std::exception& error) {
+      End(absl::InternalError(StrCat("a worker of an executor failed: ", error.what())));
+    }
+  }
+
+  absl::Status RunBytes(const executor::v1::Step& message, std::string_view behind,
+                        runtime::WorkerContext& context, MessageSocket& lane)
+      MILLRACE_EXCLUDES(mu_) {
+    auto order = ReadStep(message, behind);
+    if (!order.ok()) return order.status();
+    if (helpers_) helpers_->BeginStep();
+    absl::Status status = RunOrder(*std::move(order), context, lane);
+    if (helpers_) helpers_->EndStep();
+    return status;
+  }
+
+  absl::Status RunOrder(StepOrder order, runtime::WorkerContext& context, MessageSocket& lane)
+      MILLRACE_EXCLUDES(mu_) {
+    std::vector<HeldRequest*> held;
+    if (absl::Status status = Enter(order, held); !status.ok()) return status;
+    RunRequests(held, context);
+
+    std::vector<StepResult> results(held.size());
+    for (size_t i = 0; i < held.size(); ++i) {
+      models::Request& request = held[i]->request;
+      results[i] = {.outputs = held[i]->sink.TakeOutputs(),
+                    .outcome = request.outcome(),
+                    .work_done = request.TakeWorkDone(),
+                    .work_left = request.work_left()};
+    }
+    Leave(order, held);
+    absl::Status sent = Answer(results, lane);
+    if (absl::IsResourceExhausted(sent)) {
+      for (StepResult& result : results) result = {.outputs = {}, .outcome = sent};
+      sent = Answer(results, lane);
+    }
+    return absl::IsUnavailable(sent) ? absl::OkStatus() : sent;
+  }
+
+  static absl::Status Answer(const std::vector<StepResult>& results, MessageSocket& lane) {
+    executor::v1::StepDone message;
+    Behind behind;
+    for (const StepResult& result : results) WriteResult(result, message, behind);
+    return lane.Send(message, behind, WaitForever);
+  }
+
+  // Finds the requests of a step, and makes those that are new.
+  absl::Status Enter(StepOrder& order, std::vector<HeldRequest*>& held) MILLRACE_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    const auto model = models_.find(order.model);
+    if (model == models_.end())
+      return absl::InvalidArgumentError("the front ordered a step of a model that is not loaded");
+    for (StepOrder::Entry& entry : order.requests) {
+      auto found = requests_.find(entry.id);
+      if (entry.input.has_value() != (found == requests_.end()))
+        return absl::InvalidArgumentError(
+            "the front began a request twice, or continued one that is unknown");
+      if (entry.input) {
+        found = requests_
+                    .emplace(entry.id, std::make_unique<HeldRequest>(
+                                           model->second, *std::move(entry.input), Clock::Real()))
+                    .first;
+        models::Request& request = found->second->request;
+        if (absl::Status status = model->second->Validate(request.input()); !status.ok())
+          request.Finish(std::move(status));
+      }
+      if (found->second->in_step || found->second->model != model->second)
+        return absl::InvalidArgumentError("the front ordered two steps of a request at once");
+      found->second->in_step = true;
+      found->second->sink.SetExpires(entry.expires);
+      held.push_back(found->second.get());
+    }
+    return absl::OkStatus();
+  }
+
+  // Forgets those that are done. After this the front may order their next step.
+  void Leave(const StepOrder& order, const std::vector<HeldRequest*>& held) MILLRACE_EXCLUDES(mu_) {
+    std::vector<std::unique_ptr<HeldRequest>> done;  // are destroyed without the lock
+    const MutexLock lock(mu_);
+    for (size_t i = 0; i < held.size(); ++i) {
+      held[i]->in_step = false;
+      if (!held[i]->request.outcome() && !held[i]->dropped) continue;
+      const auto found = requests_.find(order.requests[i].id);
+      done.push_back(std::move(found->second));
+      requests_.erase(found);
+    }
+  }
+
+  // Runs a step, and where it throws, each request by itself.
+  void RunRequests(const std::vector<HeldRequest*>& held, runtime::WorkerContext& context) {
+    const models::Model& model = *held.front()->model;
+    std::vector<models::Request*> requests;
+    for (HeldRequest* one : held) {
+      if (!one->request.outcome()) requests.push_back(&one->request);
+    }
+    if (requests.empty()) return;
+    absl::Status status = RunModel(model, requests, context);
+    if (status.ok()) return;
+    for (models::Request* request : requests) {
+      if (request->outcome()) continue;  // it finished before the failure
+      if (requests.size() > 1) status = RunModel(model, {&request, 1}, context);
+      if (!status.ok()) request->Finish(status);
+    }
+  }
+
+  absl::Status RunModel(const models::Model& model, std::span<models::Request* const> requests,
+                        runtime::WorkerContext& context) {
+    try {
+      const std::unique_ptr<models::Batch> batch = model.Prepare(requests);
+      if (batch == nullptr) return absl::OkStatus();
+      host_.device().RunForward(context, *batch);
+      batch->Complete();
+      return absl::OkStatus();
+    } catch (...) {
+      return StepFailure(model);
+    }
+  }
+
+  const std::string_view version_;
+  ExecutorHost& host_;
+  MessageSocket control_;
+  Mutex control_mu_;  // held while something is sent over it
+  std::deque<MessageSocket> lanes_;
+  std::optional<LoopHelpers> helpers_;
+
+  Mutex mu_;
+  CondVar loads_changed_;
+  std::deque<executor::v1::Load> loads_ MILLRACE_GUARDED_BY(mu_);
+  std::map<uint64_t, std::shared_ptr<const models::Model>> models_ MILLRACE_GUARDED_BY(mu_);
+  std::map<uint64_t, std::unique_ptr<HeldRequest>> requests_ MILLRACE_GUARDED_BY(mu_);
+  bool ending_ MILLRACE_GUARDED_BY(mu_) = false;
+  absl::Status failure_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::Status RunExecutor(FileDescriptor control, std::string_view version, ExecutorHost& host) {
+  return ModelExecutor(std::move(control), version, host).Run();
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,299 @@
+#include "server/executors/remote_model.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/hash/hash.h"
+#include "models/core/strings.h"
+#include "mps_runtime/base/check.h"
+#include "server/executors/delivered_outputs.h"
+#include "server/executors/executor_pool.h"
+#include "server/logging/logging.h"
+#include "server/scheduling/input_field.h"
+
+namespace millrace::server {
+namespace {
+
+// A step may take so many times as long as the longest one before it.
+constexpr int kStepLimitFactor = 20;
+
+// The state that the front keeps of a request between two steps.
+struct RemoteRequest final : models::RequestState {
+  ~RemoteRequest() override {
+    if (link != nullptr && link->alive()) link->Cancel(id);
+  }
+  void Suspend() override {
+    if (link != nullptr && link->alive()) link->Suspend(id);
+  }
+
+  std::shared_ptr<ExecutorLink> link;  // the executor that has its state; null: none
+  uint64_t id = 0;                     // there
+  DeliveredOutputs delivered;
+  int replays = 0;
+  bool is_suspect = false;
+  bool alone = false;  // it shares no step
+};
+
+RemoteRequest& StateOf(models::Request& request) {
+  if (request.state() == nullptr) request.set_state(std::make_unique<RemoteRequest>());
+  return static_cast<RemoteRequest&>(*request.state());
+}
+
+// Counts a step of an executor as long as it lives.
+class CountedStep {
+ public:
+  explicit CountedStep(ExecutorLink& link) : link_(link) { ++link_.steps(); }
+  CountedStep(const CountedStep&) = delete;
+  CountedStep& operator=(const CountedStep&) = delete;
+  ~CountedStep() { --link_.steps(); }
+
+ private:
+  ExecutorLink& link_;
+};
+
+// Returns true if the outputs are ones that a request with this input may have.
+bool Fits(const models::Input& input, const std::vector<models::Output>& outputs) {
+  const auto* translation = std::get_if<models::TranslateInput>(&input);
+  return std::ranges::all_of(outputs, [&](const models::Output& output) {
+    if (output.index() != input.index()) return false;
+    const auto* sentence = std::get_if<models::TranslateOutput>(&output);
+    return sentence == nullptr || sentence->text_index < translation->texts.size();
+  });
+}
+
+}  // namespace
+
+// A step of requests that may be on several executors, which run their parts one after the other.
+class RemoteModel::RemoteBatch final : public models::Batch {
+ public:
+  RemoteBatch(const RemoteModel& model, std::span<models::Request* const> requests)
+      : model_(model), pool_(model.pool_) {
+    for (models::Request* request : requests) {
+      if (!request->outcome()) requests_.push_back(request);
+    }
+  }
+
+  void Forward(runtime::WorkerContext& context) override {
+    const size_t lane = static_cast<size_t>(std::max(context.stream().slot - 1, 0));
+    std::vector<Group> groups;
+    std::vector<models::Request*> fresh;
+    for (models::Request* request : requests_) {
+      RemoteRequest& state = StateOf(*request);
+      if (state.link != nullptr && !state.link->alive())
+        Replay(*request, state.link->AwaitDeath(), /*was_in_step=*/false);
+      if (request->outcome()) continue;
+      if (state.alone) {
+        groups.push_back({state.link, {request}, /*alone=*/true});
+      } else if (state.link == nullptr) {
+        fresh.push_back(request);
+      } else {
+        GroupOf(groups, state.link).requests.push_back(request);
+      }
+    }
+    if (!fresh.empty()) {
+      if (auto link = Choose(fresh)) {
+        Group& group = GroupOf(groups, link);
+        group.requests.insert(group.requests.end(), fresh.begin(), fresh.end());
+      }
+    }
+    for (Group& group : groups) {
+      if (group.link == nullptr) group.link = Choose(group.requests);
+      if (group.link != nullptr) Run(group, lane);
+    }
+  }
+
+  void Complete() override {
+    for (Result& result : results_) Deliver(*result.request, std::move(result.result));
+  }
+
+ private:
+  struct Group {
+    std::shared_ptr<ExecutorLink> link;
+    std::vector<models::Request*> requests;
+    bool alone = false;
+  };
+  struct Result {
+    models::Request* request;
+    StepResult result;
+  };
+
+  static Group& GroupOf(std::vector<Group>& groups, const std::shared_ptr<ExecutorLink>& link) {
+    const auto found = std::ranges::find_if(
+        groups, [&](const Group& group) { return !group.alone && group.link == link; });
+    return found != groups.end() ? *found : groups.emplace_back(Group{link, {}, false});
+  }
+
+  // Returns an executor for requests that begin. If there is none, those that are not finished have
+  // their turn again.
+  std::shared_ptr<ExecutorLink> Choose(const std::vector<models::Request*>& requests) {
+    auto link = pool_.Choose(model_.id_, [&] {
+      return std::ranges::none_of(requests,
+                                  [](const auto* request) { return request->ShouldStop(); });
+    });
+    if (link.ok()) return *std::move(link);
+    if (!absl::IsCancelled(link.status())) {
+      for (models::Request* request : requests) request->Finish(link.status());
+    }
+    return nullptr;
+  }
+
+  void Run(Group& group, size_t lane) {
+    ExecutorLink& link = *group.link;
+    MILLRACE_CHECK(lane < link.lanes(), "an executor has fewer connections than there are workers");
+    const CountedStep counted(link);
+    const StepGate::Place place(link.gate(), group.alone);
+    if (!link.alive()) {
+      // Another step has ended it, so that none of these is to blame.
+      const ExecutorDeath death = link.AwaitDeath();
+      for (models::Request* request : group.requests)
+        Replay(*request, death, /*was_in_step=*/false);
+      return;
+    }
+    executor::v1::Step step;
+    Behind behind;
+    step.set_model(model_.id_);
+    for (models::Request* request : group.requests) {
+      RemoteRequest& state = StateOf(*request);
+      const bool begins = state.link == nullptr;
+      if (begins) state.id = pool_.NextRequestId();
+      WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step,
+                   behind);
+    }
+    const TimePoint begin = pool_.clock().Now();
+    const Duration limit =
+        std::max(pool_.options().step_limit,
+                 kStepLimitFactor * Duration(model_.longest_step_.load(std::memory_order_relaxed)));
+    auto results = link.RunStep(lane, step, behind, "a step took too long", [&] {
+      for (models::Request* request : group.requests) {
+        if (request->cancelled()) link.Cancel(StateOf(*request).id);
+      }
+      return pool_.clock().Now() - begin < limit;
+    });
+    if (absl::IsResourceExhausted(results.status())) return RunTooLarge(group, results.status());
+    if (results.ok()) {
+      for (size_t i = 0; i < group.requests.size() && results.ok(); ++i) {
+        if (Fits(group.requests[i]->input(), (*results)[i].outputs)) continue;
+        link.Kill(DeathCause::kProtocol, "it returned outputs of another task");
+        results = absl::InvalidArgumentError("outputs of another task");
+      }
+    }
+    if (!results.ok()) {
+      const ExecutorDeath death = link.AwaitDeath();
+      for (models::Request* request : group.requests) Replay(*request, death, /*was_in_step=*/true);
+      return;
+    }
+    NoteTime(pool_.clock().Now() - begin);
+    for (size_t i = 0; i < group.requests.size(); ++i) {
+      StateOf(*group.requests[i]).link = group.link;
+      results_.push_back({group.requests[i], std::move((*results)[i])});
+    }
+  }
+
+  // A step that is too large to be sent had no effect. Its requests run one by one from now on; one
+  // that is too large by itself fails.
+  void RunTooLarge(const Group& group, const absl::Status& status) {
+    for (models::Request* request : group.requests) {
+      if (group.requests.size() == 1) request->Finish(status);
+      StateOf(*request).alone = true;
+    }
+  }
+
+  void NoteTime(Duration took) {
+    Duration::rep longest = model_.longest_step_.load(std::memory_order_relaxed);
+    while (took.count() > longest && !model_.longest_step_.compare_exchange_weak(
+                                         longest, took.count(), std::memory_order_relaxed)) {
+    }
+  }
+
+  // Lets a request begin again whose executor is dead, or ends it.
+  void Replay(models::Request& request, const ExecutorDeath& death, bool was_in_step) {
+    RemoteRequest& state = StateOf(request);
+    state.link.reset();
+    if (was_in_step && death.Blames()) {
+      if (state.is_suspect) return Convict(request, death);
+      state.is_suspect = true;
+      state.alone = true;
+    }
+    if (state.replays >= kMostReplays || !pool_.budget().Take(pool_.clock().Now())) {
+      request.Finish(absl::UnavailableError(
+          StrCat("the executor of the request died (", death.how, ", ", death.id, "), and ",
+                 state.replays >= kMostReplays ? "it was run again often enough"
+                                               : "too many requests are run again already")));
+      return;
+    }
+    ++state.replays;
+    pool_.CountReplay();
+    state.delivered.BeginReplay();
+  }
+
+  void Convict(models::Request& request, const ExecutorDeath& death) {
+    pool_.convicted().Convict(model_.Fingerprint(request.input()), death.id, pool_.clock().Now());
+    pool_.CountConvicted();
+    logging::Error("a request was convicted",
+                   {{"model", model_.info().name}, {"executor", death.id}, {"how", death.how}});
+    request.Finish(
+        absl::InternalError(StrCat("the request ended two executors of model '", model_.info().name,
+                                   "' (", death.how, "); crash ", death.id)));
+  }
+
+  void Deliver(models::Request& request, StepResult result) {
+    using Verdict = DeliveredOutputs::Verdict;
+    RemoteRequest& state = StateOf(request);
+    for (models::Output& output : result.outputs) {
+      const Verdict verdict = state.delivered.Take(output);
+      if (verdict == Verdict::kDeliver) request.Emit(std::move(output));
+      if (verdict == Verdict::kDiffers) return EndDifferent(request);
+    }
+    request.EstimateWorkLeft(result.work_done + result.work_left);
+    request.AdvanceTo(result.work_left);
+    if (!result.outcome) return;
+    if (result.outcome->ok() && !state.delivered.caught_up()) return EndDifferent(request);
+    // The executor has forgotten it.
+    state.link.reset();
+    if (result.outcome->ok()) pool_.budget().OnSuccess();
+    request.Finish(*std::move(result.outcome));
+  }
+
+  static void EndDifferent(models::Request& request) {
+    request.Finish(absl::InternalError(
+        "the executor of the request died, and another one came to other results, so that it "
+        "could not go on where it was"));
+  }
+
+  const RemoteModel& model_;
+  ExecutorPool& pool_;
+  std::vector<models::Request*> requests_;
+  std::vector<Result> results_;
+};
+
+RemoteModel::RemoteModel(models::ModelInfo info, uint64_t id, ExecutorPool& pool)
+    : description_(std::move(info)), id_(id), pool_(pool) {}
+
+RemoteModel::~RemoteModel() { pool_.Unload(id_); }
+
+size_t RemoteModel::Fingerprint(const models::Input& input) const {
+  executor::v1::Input message;
+  Behind behind;
+  WriteInput(input, message, behind);
+  size_t hash = absl::HashOf(info().name, info().version, message.SerializeAsString());
+  for (const std::string_view piece : behind) hash = absl::HashOf(hash, piece);
+  return hash;
+}
+
+absl::Status RemoteModel::Validate(const models::Input& input) const {
+  if (!pool_.convicted().any()) return absl::OkStatus();
+  const auto crash = pool_.convicted().Find(Fingerprint(input), pool_.clock().Now());
+  if (!crash) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(InputField(info().task()),
+                                           ": an equal request ended two executors (crash ", *crash,
+                                           "); it is refused for an hour"));
+}
+
+std::unique_ptr<models::Batch> RemoteModel::Prepare(
+    std::span<models::Request* const> requests) const {
+  return std::make_unique<RemoteBatch>(*this, requests);
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "mps_runtime/base/mutex.h"
+#include "server/executors/executor_process.h"
+#include "server/executors/model_executor.h"
+#include "tests/fakes/fake_device.h"
+#include "tests/fakes/fake_model.h"
+
+namespace millrace::testing {
+
+inline constexpr std::string_view kFakeVersion = "1.2.3";
+
+// An executor that is a thread of the test. It "dies" by ending its connections.
+class FakeExecutor final : public server::ExecutorProcess, private server::ExecutorHost {
+ public:
+  using MakeModel = std::function<absl::StatusOr<std::unique_ptr<const models::Model>>(
+      FakeExecutor&, std::string_view name)>;
+
+  FakeExecutor(FileDescriptor control, int number, MakeModel make, std::string version)
+      : control_(dup(control.get())),
+        number_(number),
+        make_(std::move(make)),
+        version_(std::move(version)),
+        thread_([this, control = std::move(control)]() mutable {
+          const absl::Status status = server::RunExecutor(std::move(control), version_, *this);
+          const MutexLock lock(mu_);
+          status_ = status;
+          if (!status.ok() && end_.signal == 0) end_.exit_status = 1;
+          gone_ = true;
+          changed_.NotifyAll();
+        }) {}
+  ~FakeExecutor() override {
+    Kill();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // 1 for the first one that a launcher has started.
+  int number() const { return number_; }
+
+  // Called in a step: ends the executor as this signal would, or with this exit status. The step
+  // has no effect.
+  void Die(server::ProcessEnd end) {
+    {
+      const MutexLock lock(mu_);
+      end_ = end;
+    }
+    shutdown(control_.get(), SHUT_RDWR);
+    AwaitGone();
+  }
+  // Called in a step: returns when the executor is killed.
+  void Hang() { AwaitGone(); }
+
+  int64_t pid() const override { return number_; }
+  void Kill() override {
+    {
+      const MutexLock lock(mu_);
+      if (end_.signal == 0) end_.signal = SIGKILL;
+    }
+    shutdown(control_.get(), SHUT_RDWR);
+  }
+  server::ProcessEnd Await() override {
+    thread_.join();
+    const MutexLock lock(mu_);
+    return end_;
+  }
+
+ private:
+  absl::Status Configure(const executor::v1::Configure&) override { return absl::OkStatus(); }
+  int Cores() const override { return 2; }
+  server::Device& device() override { return device_; }
+  absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
+                                                            int64_t) override {
+    return make_(*this, name);
+  }
+  void OnFrontGone() override {
+    const MutexLock lock(mu_);
+    gone_ = true;
+    changed_.NotifyAll();
+  }
+
+  void AwaitGone() {
+    const MutexLock lock(mu_);
+    while (!gone_) changed_.Wait(mu_);
+  }
+
+  FileDescriptor control_;
+  const int number_;
+  const MakeModel make_;
+  const std::string version_;
+  FakeDevice device_;
+  Mutex mu_;
+  CondVar changed_;
+  bool gone_ MILLRACE_GUARDED_BY(mu_) = false;
+  server::ProcessEnd end_ MILLRACE_GUARDED_BY(mu_);
+  absl::Status status_ MILLRACE_GUARDED_BY(mu_);
+  std::thread thread_;
+};
+
+// Starts such executors.
+class FakeLauncher final : public server::ExecutorLauncher {
+ public:
+  explicit FakeLauncher(FakeExecutor::MakeModel make) : make_(std::move(make)) {}
+
+  absl::StatusOr<std::unique_ptr<server::ExecutorProcess>> Launch(FileDescriptor control) override {
+    ++started_;
+    if (refuse_) return absl::UnavailableError("no more processes");
+    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version);
+  }
+
+  int started() const { return started_; }
+  void Refuse(bool refuse) { refuse_ = refuse; }
+
+  std::string version{kFakeVersion};  // set before its use
+
+ private:
+  const FakeExecutor::MakeModel make_;
+  std::atomic<int> started_{0};
+  std::atomic<bool> refuse_{false};
+};
+
+}  // namespace millrace::testing

@@ -1,0 +1,146 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "server/executors/delivered_outputs.h"
+#include "server/executors/executor_process.h"
+#include "server/executors/replay_policy.h"
+#include "server/executors/step_gate.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::seconds;
+using Verdict = DeliveredOutputs::Verdict;
+
+constexpr TimePoint kStart = TimePoint(std::chrono::hours(1));
+
+models::Output Sentence(size_t text_index, std::string text) {
+  models::TranslateOutput output;
+  output.text_index = text_index;
+  output.text = std::move(text);
+  return output;
+}
+
+models::Output Audio(std::vector<float> samples) {
+  models::SynthesizeOutput output;
+  output.samples = std::move(samples);
+  return output;
+}
+
+TEST(DeliveredOutputsTest, DropsWhatWasDeliveredAndDeliversTheRest) {
+  DeliveredOutputs outputs;
+  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDeliver);
+  EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_FALSE(outputs.caught_up());
+  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
+  // It is replayed again before it has caught up.
+  outputs.BeginReplay();
+  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
+  EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDrop);
+  EXPECT_TRUE(outputs.caught_up());
+  EXPECT_EQ(outputs.Take(Audio({4})), Verdict::kDeliver);
+}
+
+TEST(DeliveredOutputsTest, TextsOfATranslationTakeTurnsOtherwiseInAReplay) {
+  DeliveredOutputs outputs;
+  EXPECT_EQ(outputs.Take(Sentence(0, "a")), Verdict::kDeliver);
+  EXPECT_EQ(outputs.Take(Sentence(1, "x")), Verdict::kDeliver);
+  EXPECT_EQ(outputs.Take(Sentence(0, "b")), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_EQ(outputs.Take(Sentence(1, "x")), Verdict::kDrop);
+  EXPECT_EQ(outputs.Take(Sentence(1, "y")), Verdict::kDeliver);
+  EXPECT_EQ(outputs.Take(Sentence(0, "a")), Verdict::kDrop);
+  EXPECT_EQ(outputs.Take(Sentence(0, "b")), Verdict::kDrop);
+  EXPECT_EQ(outputs.Take(Sentence(0, "c")), Verdict::kDeliver);
+}
+
+TEST(DeliveredOutputsTest, NoticesOtherOutputsInPlaceOfThoseThatWereDelivered) {
+  for (const auto& other : {std::vector<float>{1}, {2, 1}, {2, 3, 4}}) {
+    DeliveredOutputs outputs;
+    EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDeliver);
+    EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDeliver);
+    outputs.BeginReplay();
+    EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
+    EXPECT_EQ(outputs.Take(Audio(other)), Verdict::kDiffers);
+  }
+}
+
+TEST(ReplayBudgetTest, ComesBackWithTimeAndSuccess) {
+  ReplayBudget budget(kStart);
+  int taken = 0;
+  while (budget.Take(kStart)) ++taken;
+  EXPECT_EQ(taken, ReplayBudget::kMost);
+  EXPECT_FALSE(budget.Take(kStart));
+  EXPECT_TRUE(budget.Take(kStart + seconds(1)));
+  EXPECT_TRUE(budget.Take(kStart + seconds(1)));
+  EXPECT_FALSE(budget.Take(kStart + seconds(1)));
+  for (int i = 0; i < 10; ++i) budget.OnSuccess();
+  EXPECT_TRUE(budget.Take(kStart + seconds(1)));
+  // It does not grow beyond its size.
+  const TimePoint later = kStart + std::chrono::hours(10);
+  taken = 0;
+  while (budget.Take(later)) ++taken;
+  EXPECT_EQ(taken, ReplayBudget::kMost);
+}
+
+TEST(ConvictedRequestsTest, ForgetsTheOldestAndThoseWhoseTimeIsOver) {
+  ConvictedRequests convicted;
+  EXPECT_FALSE(convicted.any());
+  for (size_t i = 0; i <= ConvictedRequests::kMost; ++i)
+    convicted.Convict(i, std::to_string(i), kStart + seconds(i));
+  EXPECT_TRUE(convicted.any());
+  const TimePoint last = kStart + seconds(ConvictedRequests::kMost);
+  EXPECT_EQ(convicted.Find(0, last), std::nullopt);
+  EXPECT_EQ(convicted.Find(1, last), "1");
+  // A second conviction begins its hour again.
+  convicted.Convict(1, "again", last);
+  EXPECT_EQ(convicted.Find(2, kStart + ConvictedRequests::kTime + seconds(2)), std::nullopt);
+  EXPECT_EQ(convicted.Find(1, kStart + ConvictedRequests::kTime + seconds(2)), "again");
+  EXPECT_EQ(convicted.Find(1, last + ConvictedRequests::kTime), std::nullopt);
+  EXPECT_FALSE(convicted.any());
+}
+
+TEST(StepGateTest, AStepThatMustBeAloneWaitsForOthersAndKeepsThemOut) {
+  StepGate gate;
+  int inside = 0;  // written only where nothing else may be inside
+  std::vector<std::thread> threads;
+  std::atomic<int> shared{0};
+  std::atomic<bool> wrong{false};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, alone = i % 2 == 0] {
+      for (int n = 0; n < 500; ++n) {
+        const StepGate::Place place(gate, alone);
+        if (alone) {
+          if (shared != 0) wrong = true;
+          ++inside;
+        } else {
+          ++shared;
+          std::this_thread::yield();
+          --shared;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(inside, 1000);
+  EXPECT_FALSE(wrong);
+}
+
+TEST(ClassifyTest, TellsTheCausesOfDeathApart) {
+  EXPECT_EQ(Classify({.signal = 11}).cause, DeathCause::kCrash);
+  EXPECT_EQ(Classify({.signal = 11}).how, "signal SIGSEGV");
+  EXPECT_EQ(Classify({.signal = 9}).cause, DeathCause::kKilled);
+  EXPECT_EQ(Classify({.signal = 9, .out_of_memory = true}).cause, DeathCause::kOutOfMemory);
+  EXPECT_EQ(Classify({.exit_status = 3}).how, "exit status 3");
+  EXPECT_TRUE(Classify({.signal = 6}).Blames());
+  EXPECT_FALSE(Classify({.signal = 9}).Blames());
+}
+
+}  // namespace
+}  // namespace millrace::server
