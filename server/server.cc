@@ -24,6 +24,7 @@
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/mutex.h"
+#include "mps_runtime/base/this_program.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
 #include "server/control/crash_report.h"
@@ -45,6 +46,8 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
+#include "server/executor_program.h"
+#include "server/executors/executor_pool.h"
 #include "server/frontends/built_in_front_ends.h"
 #include "server/frontends/front_end.h"
 #include "server/grpc_server.h"
@@ -111,10 +114,17 @@ class Server {
         main_context_(runtime_->EnterMainThread()),
         translations_({config.translation_cache_bytes, config.translation_cache_entries}),
         speech_(config.speech_cache_bytes),
-        repository_(config.models, MakeFactory(config, *runtime_,
-                                               {.translations = &translations_,
-                                                .speech = &speech_,
-                                                .packed_weights = config.keep_packed_weights})),
+        executors_(config.executors == 0
+                       ? nullptr
+                       : std::make_unique<ExecutorPool>(
+                             MakeExecutorOptions(config, runtime_->workers()), launcher_)),
+        repository_(config.models,
+                    executors_ != nullptr
+                        ? MakeRemoteFactory(*executors_)
+                        : MakeFactory(config, *runtime_,
+                                      {.translations = &translations_,
+                                       .speech = &speech_,
+                                       .packed_weights = config.keep_packed_weights})),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
@@ -140,6 +150,7 @@ class Server {
     shutdown_.Await();
     status_.SetReady(false);
     main_loop_.CloseTasks();
+    if (executors_ != nullptr) executors_->EndWaits();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server failed"));
     models_.SetListener(nullptr);
@@ -213,6 +224,7 @@ class Server {
       if (stopping()) return absl::OkStatus();
       if (!status.ok()) return absl::Status(status.code(), StrCat("--pull: ", Message(status)));
     }
+    if (absl::Status status = StartExecutors(); !status.ok()) return status;
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
@@ -234,6 +246,7 @@ class Server {
     housekeeping_.emplace(kHousekeepingInterval, [this] {
       EndOverdue();
       CheckPolling();
+      if (executors_ != nullptr) CheckExecutors();
       if (idle_models_.enabled()) idle_models_.Sweep();
     });
 
@@ -278,6 +291,7 @@ class Server {
     unfinished_ = admission_.in_flight();
     pulls_.Stop();
     main_loop_.CloseTasks();
+    if (executors_ != nullptr) executors_->EndWaits();
     for (auto& job : scheduler_.Close()) {
       const absl::Status status = ShutdownStatus(*job);
       FinishJob(std::move(job), status);
@@ -323,6 +337,7 @@ class Server {
     tracing::TraceExport::Collect(traces_.get(), writer);
     models_.Collect(writer);
     idle_models_.Collect(writer);
+    CollectExecutors(executors_.get(), writer);
     if (services_ && services_->limits != nullptr)
       CollectKeys(services_->limits->Usage(), scheduler_.key_seconds(), writer);
   }
@@ -458,6 +473,24 @@ class Server {
     ShowServing();
   }
 
+  absl::Status StartExecutors() {
+    if (executors_ == nullptr) return absl::OkStatus();
+    if (runtime_->device() != runtime::DeviceType::kCpu) {
+      return absl::InvalidArgumentError(
+          StrCat("--executors: only --device cpu has executors as yet; "
+                 "the device here is ",
+                 runtime_->provenance().device));
+    }
+    logging::Info("starting executors", {{"executors", config_.executors}});
+    return executors_->Start();
+  }
+
+  // Lets load balancers go elsewhere while there is nothing that computes.
+  void CheckExecutors() {
+    status_.SetTimeWithoutExecutor(executors_->stats().without);
+    ShowServing();
+  }
+
   // Tells grpc.health whether the server is ready.
   void ShowServing() MILLRACE_EXCLUDES(serving_mu_) {
     MutexLock lock(serving_mu_);
@@ -487,6 +520,8 @@ class Server {
   const std::unique_ptr<runtime::WorkerContext> main_context_;
   translation::TranslationCache translations_;
   speech::SpeechCache speech_;
+  ProgramLauncher launcher_{ThisProgram(), std::string(kExecutorArgument)};
+  const std::unique_ptr<ExecutorPool> executors_;  // null: models are in this process
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");

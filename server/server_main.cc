@@ -18,6 +18,7 @@
 #include "server/check.h"
 #include "server/config/command_line.h"
 #include "server/early_exit.h"
+#include "server/executor_program.h"
 #include "server/print_version.h"
 #include "server/server.h"
 #include "server/server_program.h"
@@ -83,6 +84,7 @@ int main(int argc, char** argv) {
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   millrace::runtime::BoundLibraryCaches();
+  if (const auto status = millrace::server::ExecutorMain(argc, argv)) return *status;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
   if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) return millrace::Report(*exit);

@@ -160,6 +160,20 @@ def build() -> dict:
     board.graph("Expected wait", [(f"max by (model) (millrace_expected_wait_seconds{selector()})", "{{model}}")], "s",
                 "The forecast for a request that comes now, by which requests are admitted.", width=12)
 
+    board.row("Executors")
+    board.graph("Executors", [(f"sum by (state) (millrace_executors{ONE})", "{{state}}")], "none",
+                "Processes that hold the models; 0 without --executors.", width=8)
+    board.graph("Deaths and restarts", [
+        (f"sum by (cause) (increase(millrace_executor_deaths_total{ONE}[$__rate_interval]))", "died: {{cause}}"),
+        (f"sum(increase(millrace_executor_restarts_total{ONE}[$__rate_interval]))", "started again"),
+        (f"sum(increase(millrace_executor_starts_failed_total{ONE}[$__rate_interval]))", "could not start")], "none",
+                "A death is no failed request by itself: its requests run again.", width=8)
+    board.graph("Requests of executors that died", [
+        (f"sum(increase(millrace_requests_replayed_total{ONE}[$__rate_interval]))", "run again"),
+        (f"sum(increase(millrace_requests_convicted_total{ONE}[$__rate_interval]))", "convicted"),
+        (f"max(millrace_without_executor_seconds{ONE})", "seconds without an executor")], "none",
+                "A convicted request has ended two executors; its copies are refused for an hour.", width=8)
+
     board.row("Models in memory")
     board.graph("Idle models", [(f"sum by (model) (millrace_model_idle{selector()})", "{{model}}")], "none",
                 "Instances on which the model is not in memory until its next request; 0 without --unload-idle-after and "

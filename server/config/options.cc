@@ -182,6 +182,16 @@ std::vector<Option> MakeOptions() {
                "Keep weights, as the kernels of this processor read them, in a file beside "
                "a model's others: the next start is faster, and processes share the memory"),
            &C::keep_packed_weights));
+  o.push_back(Number(
+      Row("executors", models, "N",
+          "Processes that hold the models and compute, so that a crash in a model ends none of the "
+          "server's connections: it is started again, and its requests run again; 0: the server "
+          "computes itself. With --device cpu only"),
+      &C::executors, 0, kMostExecutors));
+  o.push_back(Time(Row("executor-step-timeout", models, "TIME",
+                       "An executor whose step takes longer, and 20 times as long as the longest "
+                       "one before it, is taken for hung and started again"),
+                   &C::executor_step_timeout, milliseconds(100), std::chrono::hours(24)));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "

@@ -37,6 +37,9 @@ absl::Status Validate(const ServerConfig& config) {
     return absl::InvalidArgumentError(
         "--graph-cache-new-shape: refuse needs --graph-cache frozen; with grow, allowed is eager");
   }
+  if (config.executors > 0 && config.device && *config.device != runtime::DeviceType::kCpu) {
+    return absl::InvalidArgumentError("--executors: only --device cpu has executors as yet");
+  }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return absl::InvalidArgumentError(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
                                                               : "--tls-cert: needs --tls-key too");

@@ -62,6 +62,9 @@ struct ServerConfig {
   bool keep_packed_weights = true;                 // in files beside the models'
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
   std::optional<kernels::InstructionSet> cpu_isa;
+  // Processes that hold the models and compute, 0..8; 0: the server itself does.
+  int executors = 0;
+  std::chrono::milliseconds executor_step_timeout = std::chrono::seconds(30);
   std::string require_libtorch;  // version prefix; empty: any
   // Voices by the names that stand for them over HTTP; OpenAI's names that are missing stand for
   // voices of the model that speaks. None: no name stands for a voice.
@@ -126,6 +129,9 @@ struct ServerConfig {
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
+
+// The most executors.
+inline constexpr int kMostExecutors = 8;
 
 // The longest unload_idle_after.
 inline constexpr std::chrono::hours kMostIdleTime{24 * 30};

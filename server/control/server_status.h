@@ -33,11 +33,16 @@ class ServerStatus final : public ServerView {
   void SetPollingDelay(Duration delay) { polling_delay_.store(delay); }
   static constexpr Duration kStalled = std::chrono::seconds(5);
 
+  // Sets for how long no executor has served. From kWithoutExecutor on, the server is not ready.
+  void SetTimeWithoutExecutor(Duration time) { without_executor_.store(time); }
+  static constexpr Duration kWithoutExecutor = std::chrono::seconds(2);
+
   std::string Version() const override;
   bool Live() const override { return true; }
   // False without a model too: no request for work could be served.
   bool Ready() const override {
-    return ready_.load() && polling_delay_.load() < kStalled && !directory_.empty();
+    return ready_.load() && polling_delay_.load() < kStalled &&
+           without_executor_.load() < kWithoutExecutor && !directory_.empty();
   }
   std::vector<ModelStatusView> Models() const override { return models_.Models(); }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
@@ -70,6 +75,7 @@ class ServerStatus final : public ServerView {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> ready_{false};
   std::atomic<Duration> polling_delay_{Duration::zero()};
+  std::atomic<Duration> without_executor_{Duration::zero()};
 };
 
 }  // namespace millrace::server

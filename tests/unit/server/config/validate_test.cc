@@ -19,6 +19,16 @@ TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
+TEST(ValidateTest, OnlyTheProcessorHasExecutors) {
+  ServerConfig config;
+  config.executors = 1;
+  EXPECT_TRUE(Validate(config).ok());  // the device that is found is looked at later
+  config.device = runtime::DeviceType::kCpu;
+  EXPECT_TRUE(Validate(config).ok());
+  config.device = runtime::DeviceType::kCuda;
+  EXPECT_TRUE(Mentions(Validate(config), "--executors: only --device cpu has executors as yet"));
+}
+
 TEST(ValidateTest, AConnectionHasAnAgeOfASecondOrMore) {
   ServerConfig config;
   config.max_connection_age = std::chrono::milliseconds(999);

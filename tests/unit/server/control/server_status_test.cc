@@ -56,6 +56,19 @@ TEST_F(ServerStatusTest, IsLiveAtOnceAndReadyWhenTold) {
   EXPECT_EQ(status_.workers(), 3);
 }
 
+TEST_F(ServerStatusTest, IsNotReadyOnceNoExecutorHasServedForSomeTime) {
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  status_.SetReady(true);
+  status_.SetTimeWithoutExecutor(ServerStatus::kWithoutExecutor - std::chrono::milliseconds(1));
+  EXPECT_TRUE(status_.Ready());
+  status_.SetTimeWithoutExecutor(ServerStatus::kWithoutExecutor);
+  EXPECT_FALSE(status_.Ready());
+  EXPECT_TRUE(status_.Live());
+  status_.SetTimeWithoutExecutor(Duration::zero());
+  EXPECT_TRUE(status_.Ready());
+}
+
 TEST_F(ServerStatusTest, FindsAModelOfTheRepository) {
   AddToDisk("m");
   EXPECT_EQ(status_.FindModel("m")->state, ModelState::kAvailable);

@@ -1,0 +1,201 @@
+#include "server/executor_program.h"
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "models/speech/speech_cache.h"
+#include "models/translation/translation_cache.h"
+#include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/runtime.h"
+#include "server/control/model_safety.h"
+#include "server/control/runtime_device.h"
+#include "server/control/version.h"
+#include "server/cpu_isa.h"
+#include "server/executors/model_executor.h"
+#include "server/logging/logging.h"
+#include "server/metrics/metric_writer.h"
+#include "server/metrics/model_metrics.h"
+#include "server/scheduling/step.h"
+#include "server/server_setup.h"
+
+namespace millrace::server {
+namespace {
+
+// The parts of an executor that need libtorch, built from the settings of the front.
+class TorchHost final : public ExecutorHost {
+ public:
+  absl::Status Configure(const executor::v1::Configure& settings) override {
+    logging::Init({.level = static_cast<LogLevel>(settings.log_level()),
+                   .format = static_cast<LogFormat>(settings.log_format())});
+    ServerConfig config;
+    config.models = settings.models();
+    config.device = runtime::DeviceType::kCpu;
+    config.workers = settings.workers();
+    config.max_in_flight = settings.max_in_flight();
+    config.intra_op_threads = settings.intra_op_threads();
+    config.graph_cache_entries = settings.graph_cache_entries();
+    config.graph_cache_bytes = settings.graph_cache_bytes();
+    config.keep_packed_weights = settings.keep_packed_weights();
+    if (settings.has_cpu_isa())
+      config.cpu_isa = static_cast<kernels::InstructionSet>(settings.cpu_isa());
+    if (absl::Status status = LimitCpuIsa(config.cpu_isa); !status.ok()) return status;
+    safety_.emplace(MakeSafetyOptions(config), [](const std::string&) {});  // the front has warned
+    try {
+      runtime_ = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, *safety_));
+      main_context_ = runtime_->EnterMainThread();
+    } catch (const std::exception& error) {
+      return absl::InternalError(error.what());
+    }
+    device_.emplace(*runtime_);
+    translations_.emplace(translation::TranslationCache::Limits{
+        settings.translation_cache_bytes(), settings.translation_cache_entries()});
+    speech_.emplace(settings.speech_cache_bytes());
+    repository_.emplace(config.models, MakeFactory(config, *runtime_,
+                                                   {.translations = &*translations_,
+                                                    .speech = &*speech_,
+                                                    .packed_weights = config.keep_packed_weights}));
+    return absl::OkStatus();
+  }
+
+  int Cores() const override {
+    return static_cast<int>(runtime::AvailableCores() / runtime_->intra_op_threads());
+  }
+  Device& device() override { return *device_; }
+
+  absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
+                                                            int64_t version) override {
+    auto model = repository_->Load(name, version);
+    if (!model.ok()) return model.status();
+    main_context_->Synchronize();
+    if (absl::Status status = WarmUp(**model, *device_, *main_context_); !status.ok())
+      return status;
+    return *std::move(model);
+  }
+
+  void OnFrontGone() override {
+    // The processes that models have started are in groups of their own and end with their pipes.
+    _exit(0);
+  }
+
+ private:
+  std::optional<ModelSafety> safety_;
+  std::unique_ptr<runtime::Runtime> runtime_;
+  std::unique_ptr<runtime::WorkerContext> main_context_;
+  std::optional<RuntimeDevice> device_;
+  std::optional<translation::TranslationCache> translations_;
+  std::optional<speech::SpeechCache> speech_;
+  std::optional<models::ModelRepository> repository_;
+};
+
+// The front alone decides when an executor ends, by closing its connection: a service manager that
+// stops the server sends its signal to all processes, and requests in flight must end first.
+void LeaveSignalsToTheFront() {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE})
+    std::signal(number, SIG_IGN);
+}
+
+// If the system runs out of memory, an executor is to end and not the front.
+void OfferMemory() {
+#ifdef __linux__
+  std::ofstream("/proc/self/oom_score_adj") << 500;
+#endif
+}
+
+bool IsSocket(int descriptor) {
+  struct stat facts = {};
+  return fstat(descriptor, &facts) == 0 && S_ISSOCK(facts.st_mode);
+}
+
+}  // namespace
+
+std::optional<int> ExecutorMain(int argc, char** argv) {
+  if (argc != 2 || argv[1] != kExecutorArgument) return std::nullopt;
+  if (!IsSocket(STDIN_FILENO)) {
+    std::fputs("millrace: an executor is started by the server itself\n", stderr);
+    return 1;
+  }
+#ifdef __linux__
+  prctl(PR_SET_NAME, "millrace-exec");
+#endif
+  LeaveSignalsToTheFront();
+  OfferMemory();
+  // The processes that models start must not hold the connection open.
+  FileDescriptor control(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (dup2(nothing.get(), STDIN_FILENO) < 0) return 1;
+  TorchHost host;
+  const absl::Status status = RunExecutor(std::move(control), kVersion, host);
+  if (!status.ok()) logging::LastWords(StrCat("executor: ", Message(status)));
+  logging::Shutdown();
+  // Without the destructors of models: threads of libraries may run.
+  _exit(status.ok() ? 0 : 1);
+}
+
+ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers) {
+  ExecutorPool::Options options;
+  options.executors = config.executors;
+  options.lanes = static_cast<size_t>(workers);
+  options.version = kVersion;
+  options.step_limit = config.executor_step_timeout;
+  executor::v1::Configure& settings = options.settings;
+  settings.set_models(config.models);
+  settings.set_workers(workers);
+  settings.set_max_in_flight(config.max_in_flight);
+  settings.set_intra_op_threads(config.intra_op_threads);
+  settings.set_translation_cache_bytes(config.translation_cache_bytes);
+  settings.set_translation_cache_entries(config.translation_cache_entries);
+  settings.set_speech_cache_bytes(config.speech_cache_bytes);
+  settings.set_keep_packed_weights(config.keep_packed_weights);
+  if (config.cpu_isa) settings.set_cpu_isa(static_cast<int>(*config.cpu_isa));
+  settings.set_graph_cache_entries(config.graph_cache_entries);
+  settings.set_graph_cache_bytes(config.graph_cache_bytes);
+  settings.set_log_level(static_cast<int>(config.log_level));
+  settings.set_log_format(static_cast<int>(config.log_format));
+  return options;
+}
+
+void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
+  ExecutorPool::Stats stats;
+  if (executors != nullptr) stats = executors->stats();
+  MetricWriter::Family states =
+      writer.Gauges("millrace_executors", "Processes that hold the models, by whether they serve.");
+  states.Add(stats.serving, {{"state", "serving"}});
+  states.Add(stats.executors - stats.serving, {{"state", "down"}});
+  MetricWriter::Family deaths =
+      writer.Counters("millrace_executor_deaths_total", "Executors that have died.");
+  for (int i = 0; i < kDeathCauses; ++i) {
+    deaths.Add(stats.deaths[static_cast<size_t>(i)],
+               {{"cause", std::string(ToString(static_cast<DeathCause>(i)))}});
+  }
+  writer.Counter("millrace_executor_starts_failed_total", "Executors that could not be started.",
+                 stats.starts_failed);
+  writer.Counter("millrace_executor_restarts_total",
+                 "Attempts to start the successor of an executor.", stats.restarts);
+  writer.Counter("millrace_requests_replayed_total",
+                 "Requests that were run again because their executor had died.", stats.replays);
+  writer.Counter("millrace_requests_convicted_total",
+                 "Requests that ended two executors and were refused from then on.",
+                 stats.convicted);
+  writer.Gauge("millrace_without_executor_seconds",
+               "For how long no executor has served; 0 if one does.", Seconds(stats.without));
+}
+
+models::ModelFactory MakeRemoteFactory(ExecutorPool& executors) {
+  return
+      [&executors](const models::ModelConfig& /*config*/, const std::filesystem::path& /*folder*/,
+                   models::ModelInfo info) { return executors.Load(info.name, info.version); };
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,219 @@
+"""Models in processes of their own, which the server survives: --executors."""
+
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import grpc
+import pytest
+from wire import daemon as daemons
+from wire import repository
+from wire.daemon import refused_start
+from wire.paths import EN_PT, NULL, PT_EN, SERVER_PROGRAM, VOICE
+from wire.polling import eventually
+from wire.requests import PATIENCE, assert_refused, floats, null_request, refused, speak_request, translate_request
+from wire.stubs import admin, kserve, synthesis, translation
+
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="executors are found by /proc")
+
+TEXT = " ".join(f"This is sentence number {number}, and it says what it says." for number in range(1, 13))
+S16 = synthesis.AUDIO_ENCODING_PCM_S16LE
+
+
+def executors(daemon):
+    """The process numbers of a daemon's executors."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == "millrace-exec":
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[1]) == daemon.process.pid and fields[0] != "Z":
+                    found.append(int(entry.name))
+        except OSError:   # it has ended meanwhile
+            pass
+    return found
+
+
+def end_executor(daemon, how=signal.SIGKILL):
+    """Sends the only executor a signal, and waits for its successor."""
+    before = executors(daemon)
+    assert len(before) == 1
+    os.kill(before[0], how)
+    eventually("a successor serves", lambda: (now := executors(daemon)) and now != before
+               and daemon.metrics().total("millrace_executors", state="serving") == 1, 30)
+
+
+@pytest.fixture(scope="module")
+def contained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("executors")
+    models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
+    with daemons.start(folder, "--workers", "2", "--executors", "1", models=models) as running:
+        yield running
+
+
+def stream(daemon, text=TEXT, on_chunk=lambda number: None, **fields):
+    chunks = []
+    for chunk in daemon.synthesis.StreamSynthesize(speak_request(text, encoding=S16, **fields), timeout=PATIENCE):
+        chunks.append(chunk)
+        on_chunk(len(chunks))
+    return b"".join(chunk.audio for chunk in chunks)
+
+
+# --- what an executor does is what the server itself does ---
+
+def test_all_tasks_answer_as_without_executors(daemon, contained):
+    html = translate_request("<p>The <b>red</b> house &amp; {name} of Anna.</p>", format=translation.TEXT_FORMAT_HTML,
+                             do_not_translate=["Anna"], glossary=[translation.GlossaryEntry(source="house", target="casa")])
+    for service, method, request in [
+        ("translation", "Translate", translate_request("Good morning. How are you?", "Two cats.", "")),
+        ("translation", "Translate", html),
+        ("synthesis", "Synthesize", speak_request("Good morning. Where is the station?", seed=7)),
+        ("synthesis", "Synthesize", speak_request("Good morning.", seed=7, word_times=True, phoneme_times=True)),
+    ]:
+        answers = [getattr(getattr(one, service), method)(request, timeout=PATIENCE) for one in (daemon, contained)]
+        assert answers[0] == answers[1], request
+    answers = [one.kserve.ModelInfer(null_request(), timeout=PATIENCE) for one in (daemon, contained)]
+    assert answers[0].raw_output_contents == answers[1].raw_output_contents
+    metadata = [one.kserve.ModelMetadata(kserve.ModelMetadataRequest(name=NULL), timeout=PATIENCE) for one in (daemon, contained)]
+    assert metadata[0] == metadata[1]
+    assert stream(daemon) == stream(contained)
+
+
+def test_a_wrong_input_is_refused_in_the_same_words(daemon, contained):
+    for request in (speak_request("Hello.", voice="nobody"), speak_request("Hello.", language="xx")):
+        errors = [refused(one.synthesis.Synthesize, request) for one in (daemon, contained)]
+        assert (errors[0].code(), errors[0].details()) == (errors[1].code(), errors[1].details())
+    wrong = null_request(inputs=[kserve.ModelInferRequest.InferInputTensor(name="INPUT0", datatype="FP32", shape=[63])],
+                         raw_input_contents=[floats([0.0] * 63)])
+    errors = [refused(one.kserve.ModelInfer, wrong) for one in (daemon, contained)]
+    assert (errors[0].code(), errors[0].details()) == (errors[1].code(), errors[1].details())
+
+
+def test_a_model_is_unloaded_and_loaded_again(contained):
+    contained.admin.UnloadModel(admin.UnloadModelRequest(model=NULL), timeout=PATIENCE)
+    assert_refused(contained.kserve.ModelInfer, null_request(), "NOT_FOUND", NULL)
+    contained.admin.LoadModel(admin.LoadModelRequest(model=NULL), timeout=PATIENCE)
+    contained.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+
+
+# --- an executor that dies ---
+
+def test_speech_goes_on_where_it_was(contained):
+    undisturbed = stream(contained)
+
+    def kill(number):
+        if number == 3:
+            end_executor(contained)
+    assert stream(contained, on_chunk=kill) == undisturbed
+    metrics = contained.metrics()
+    assert metrics.total("millrace_executor_deaths_total", cause="killed") >= 1
+    assert metrics.total("millrace_requests_replayed_total") >= 1
+    assert contained.http("/v2/health/ready")[0] == 200
+
+
+def test_a_translation_ends_as_it_would_have(contained):
+    request = translate_request(*[f"This is the long sentence number {n} of a text that is translated." for n in range(60)])
+    undisturbed = contained.translation.Translate(request, timeout=PATIENCE)
+    call = contained.translation.Translate.future(request, timeout=PATIENCE)
+    eventually("it is under way", lambda: contained.running_forwards() > 0)
+    end_executor(contained)
+    assert call.result().translations == undisturbed.translations
+
+
+def test_no_request_fails_while_executors_are_killed(contained):
+    stop = threading.Event()
+    failures, done = [], []
+
+    def ask():
+        while not stop.is_set():
+            try:
+                contained.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+                done.append(time.monotonic())
+            except grpc.RpcError as error:
+                failures.append(f"{error.code().name}: {error.details()}")
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        end_executor(contained)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(done) > 100
+
+
+def test_a_request_that_ends_two_executors_is_refused_and_no_other(tmp_path):
+    models = repository.link(tmp_path / "models", NULL)
+    gate = repository.Gate(models)
+
+    def wait_request(value):
+        tensor = kserve.ModelInferRequest.InferInputTensor(name="WAIT", datatype="FP32", shape=[1])
+        return kserve.ModelInferRequest(model_name=gate.name, inputs=[tensor], raw_input_contents=[floats([value])])
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", models=models) as daemon:
+        poison = daemon.kserve.ModelInfer.future(wait_request(1.0), timeout=PATIENCE)
+        for _ in range(2):
+            eventually("it is under way", lambda: daemon.running_forwards() > 0)
+            end_executor(daemon, signal.SIGSEGV)
+        with pytest.raises(grpc.RpcError) as raised:
+            poison.result()
+        assert raised.value.code().name == "INTERNAL"
+        assert "the request ended two executors of model 'gate' (signal SIGSEGV); crash executor-" in raised.value.details()
+        assert_refused(daemon.kserve.ModelInfer, wait_request(1.0), "INVALID_ARGUMENT", "inputs: an equal request ended two executors")
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        daemon.kserve.ModelInfer(wait_request(0.0), timeout=PATIENCE)
+        assert daemon.metrics().total("millrace_requests_convicted_total") == 1
+        assert daemon.metrics().total("millrace_executor_deaths_total", cause="crash") == 2
+
+
+def test_an_executor_that_stands_still_is_replaced(tmp_path):
+    with daemons.start(tmp_path, "--workers", "1", "--executors", "1", "--executor-step-timeout", "500ms",
+                       models=repository.link(tmp_path / "models", NULL)) as daemon:
+        os.kill(executors(daemon)[0], signal.SIGSTOP)
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        assert daemon.metrics().total("millrace_executor_deaths_total", cause="hang") == 1
+
+
+# --- the end ---
+
+def test_executors_end_with_the_server_however_it_ends(tmp_path, null_models):
+    for end in (signal.SIGKILL, signal.SIGTERM):
+        with daemons.start(tmp_path, "--workers", "1", "--executors", "2", models=null_models) as daemon:
+            children = executors(daemon)
+            assert len(children) == 2
+            daemon.process.send_signal(end)
+            daemon.exit_status(20)
+            eventually("the executors have ended", lambda: not any(os.path.isdir(f"/proc/{child}") and "Z (zombie)" not in
+                       pathlib.Path(f"/proc/{child}/status").read_text() for child in children), 1)
+
+
+def test_requests_in_flight_end_before_the_server_does(tmp_path):
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1",
+                       models=repository.link(tmp_path / "models", VOICE)) as daemon:
+        undisturbed = stream(daemon)
+
+        def stop(number):
+            if number == 2:   # as a service manager does: to all processes
+                daemon.terminate()
+                os.kill(executors(daemon)[0], signal.SIGTERM)
+        assert stream(daemon, on_chunk=stop) == undisturbed
+        assert daemon.exit_status(20) == 0
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    (("--executors", "9"), "allowed: 0..8"),
+    (("--executors", "1", "--device", "cuda"), "--executors: only --device cpu has executors as yet"),
+    (("--executor-step-timeout", "1ms"), "--executor-step-timeout"),
+])
+def test_settings_that_cannot_be(options, words):
+    status, error = refused_start(*options)
+    assert status != 0
+    assert words in error
+
+
+def test_an_executor_is_not_started_by_hand():
+    ended = daemons.run("--as-executor", binary=SERVER_PROGRAM)
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "millrace: an executor is started by the server itself\n"
