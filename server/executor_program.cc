@@ -193,9 +193,10 @@ void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
 }
 
 models::ModelFactory MakeRemoteFactory(ExecutorPool& executors) {
-  return
-      [&executors](const models::ModelConfig& /*config*/, const std::filesystem::path& /*folder*/,
-                   models::ModelInfo info) { return executors.Load(info.name, info.version); };
+  return [&executors](const models::ModelConfig& /*config*/,
+                      const std::filesystem::path& /*folder*/, const models::ModelInfo& info) {
+    return executors.Load(info.name, info.version);
+  };
 }
 
 }  // namespace millrace::server

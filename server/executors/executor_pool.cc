@@ -126,7 +126,7 @@ absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>&
   }
   auto process = launcher_.Launch(std::move(control->theirs));
   if (!process.ok()) return process.status();
-  const absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
+  absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
   their_lanes.clear();
   link = std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
                                         *std::move(process), options_.patience);

@@ -53,7 +53,7 @@ void BM_StepThroughASocketPair(benchmark::State& state) {
     models::SynthesizeInput speech;
     speech.text = "Good morning. How are you?";
     const models::Input input = std::move(speech);
-    for (auto _ : state) {
+    while (state.KeepRunning()) {
       executor::v1::Step step;
       Behind data;
       WriteRequest(1, TimePoint::max(), &input, step, data);
@@ -84,7 +84,7 @@ void BM_BytesThroughPipes(benchmark::State& state) {
   }
   close(there[0]);
   std::vector<char> block(bytes);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     if (write(there[1], block.data(), block.size()) <= 0) break;
     if (read(back[0], block.data(), block.size()) <= 0) break;
   }

@@ -122,6 +122,20 @@ def test_a_translation_ends_as_it_would_have(contained):
     assert call.result().translations == undisturbed.translations
 
 
+def test_a_streamed_translation_goes_on_where_it_was(contained):
+    request = translate_request(*[f"This is sentence number {n} of a text that is translated." for n in range(40)], partial=True)
+
+    def pieces(on_piece):
+        texts = {}
+        for count, piece in enumerate(contained.translation.StreamTranslate(request, timeout=PATIENCE)):
+            texts[piece.text_index] = texts.get(piece.text_index, "") + piece.text
+            on_piece(count)
+        return texts
+    undisturbed = pieces(lambda count: None)
+    assert len(undisturbed) == 40
+    assert pieces(lambda count: end_executor(contained) if count == 5 else None) == undisturbed
+
+
 def test_no_request_fails_while_executors_are_killed(contained):
     stop = threading.Event()
     failures, done = [], []

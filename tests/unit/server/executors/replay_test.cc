@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,48 +27,93 @@ models::Output Sentence(size_t text_index, std::string text) {
   return output;
 }
 
+// Takes pieces of a translation's text; returns what is delivered of each, or "-" if it is dropped.
+std::vector<std::string> TakeAll(DeliveredOutputs& outputs, const std::vector<std::string>& texts) {
+  std::vector<std::string> delivered;
+  for (const std::string& text : texts) {
+    models::Output output = Sentence(0, text);
+    auto& translation = std::get<models::TranslateOutput>(output);
+    translation.sentence_finished = text.ends_with('.');
+    const Verdict verdict = outputs.Take(output);
+    delivered.push_back(verdict == Verdict::kDeliver ? translation.text
+                        : verdict == Verdict::kDrop  ? "-"
+                                                     : "differs");
+  }
+  return delivered;
+}
+
 models::Output Audio(std::vector<float> samples) {
   models::SynthesizeOutput output;
   output.samples = std::move(samples);
   return output;
 }
 
+DeliveredOutputs::Verdict Take(DeliveredOutputs& outputs, models::Output output) {
+  return outputs.Take(output);
+}
+
 TEST(DeliveredOutputsTest, DropsWhatWasDeliveredAndDeliversTheRest) {
   DeliveredOutputs outputs;
-  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDeliver);
-  EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Audio({2, 3})), Verdict::kDeliver);
   outputs.BeginReplay();
   EXPECT_FALSE(outputs.caught_up());
-  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDrop);
   // It is replayed again before it has caught up.
   outputs.BeginReplay();
-  EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
-  EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Audio({2, 3})), Verdict::kDrop);
   EXPECT_TRUE(outputs.caught_up());
-  EXPECT_EQ(outputs.Take(Audio({4})), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Audio({4})), Verdict::kDeliver);
 }
 
 TEST(DeliveredOutputsTest, TextsOfATranslationTakeTurnsOtherwiseInAReplay) {
   DeliveredOutputs outputs;
-  EXPECT_EQ(outputs.Take(Sentence(0, "a")), Verdict::kDeliver);
-  EXPECT_EQ(outputs.Take(Sentence(1, "x")), Verdict::kDeliver);
-  EXPECT_EQ(outputs.Take(Sentence(0, "b")), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Sentence(0, "a")), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Sentence(1, "x")), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Sentence(0, "b")), Verdict::kDeliver);
   outputs.BeginReplay();
-  EXPECT_EQ(outputs.Take(Sentence(1, "x")), Verdict::kDrop);
-  EXPECT_EQ(outputs.Take(Sentence(1, "y")), Verdict::kDeliver);
-  EXPECT_EQ(outputs.Take(Sentence(0, "a")), Verdict::kDrop);
-  EXPECT_EQ(outputs.Take(Sentence(0, "b")), Verdict::kDrop);
-  EXPECT_EQ(outputs.Take(Sentence(0, "c")), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Sentence(1, "x")), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Sentence(1, "y")), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, Sentence(0, "a")), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Sentence(0, "b")), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, Sentence(0, "c")), Verdict::kDeliver);
+}
+
+TEST(DeliveredOutputsTest, PiecesOfASentenceAreCutOtherwiseInAReplay) {
+  using ::testing::ElementsAre;
+  DeliveredOutputs outputs;
+  EXPECT_THAT(TakeAll(outputs, {"O g", "ato.", "Do", "is"}),
+              ElementsAre("O g", "ato.", "Do", "is"));
+  outputs.BeginReplay();
+  EXPECT_THAT(TakeAll(outputs, {"O"}), ElementsAre("-"));
+  EXPECT_FALSE(outputs.caught_up());
+  outputs.BeginReplay();
+  EXPECT_THAT(TakeAll(outputs, {"O gato.", "D", "ois c", "aes."}),
+              ElementsAre("-", "-", " c", "aes."));
+  EXPECT_TRUE(outputs.caught_up());
+  // The end of a sentence is delivered although its text was before.
+  DeliveredOutputs ends;
+  EXPECT_THAT(TakeAll(ends, {"Oi"}), ElementsAre("Oi"));
+  ends.BeginReplay();
+  models::Output end = Sentence(0, "Oi");
+  EXPECT_EQ(ends.Take(end), Verdict::kDeliver);
+  EXPECT_EQ(std::get<models::TranslateOutput>(end).text, "");
+  ends.BeginReplay();
+  end = Sentence(0, "Oi");
+  EXPECT_EQ(ends.Take(end), Verdict::kDrop);
+  ends.BeginReplay();
+  EXPECT_THAT(TakeAll(ends, {"Oh"}), ElementsAre("differs"));
 }
 
 TEST(DeliveredOutputsTest, NoticesOtherOutputsInPlaceOfThoseThatWereDelivered) {
   for (const auto& other : {std::vector<float>{1}, {2, 1}, {2, 3, 4}}) {
     DeliveredOutputs outputs;
-    EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDeliver);
-    EXPECT_EQ(outputs.Take(Audio({2, 3})), Verdict::kDeliver);
+    EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDeliver);
+    EXPECT_EQ(Take(outputs, Audio({2, 3})), Verdict::kDeliver);
     outputs.BeginReplay();
-    EXPECT_EQ(outputs.Take(Audio({1})), Verdict::kDrop);
-    EXPECT_EQ(outputs.Take(Audio(other)), Verdict::kDiffers);
+    EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDrop);
+    EXPECT_EQ(Take(outputs, Audio(other)), Verdict::kDiffers);
   }
 }
 
