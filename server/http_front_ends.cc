@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/frontends/http/http_translator.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/frontends/openapi/openapi_routes.h"
