@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::speech {
 namespace {
