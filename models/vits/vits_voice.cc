@@ -121,7 +121,8 @@ absl::StatusOr<bool> VitsVoice::Encode(models::Request& request) const {
   // The network rounds each length up, which would be too much for shorter ones, so that it is
   // BeginUnit which scales them.
   const absl::StatusOr<bool> begun = state.BeginUnit(encoded.frames);
-  if (!begun.ok() || !*begun) return begun;
+  if (!begun.ok()) return begun.status();
+  if (!*begun) return false;
   auto unit = std::make_unique<VitsUnit>();
   unit->noise = MakeNoise(input.seed, place, kLatentStream,
                           static_cast<size_t>(state.frames() * network_.encoder->latent()));
@@ -165,11 +166,13 @@ std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
   // Covers, at every speed, about each length from half a second to ten, with words spoken as
   // evenly as possible.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
-    for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
+    float speed = 0.5F;
+    while (speed < kMaxSpeed) {
       models::SynthesizeInput& input = inputs.emplace_back();
       input.text = text;
       input.speed = speed;
       input.noise_w = 0;
+      speed *= kWarmupStep;
     }
   }
   return inputs;

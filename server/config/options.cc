@@ -176,7 +176,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(Bytes(Row("model-memory-budget", models, "SIZE",
                         "While the models in memory are larger together, by the size of their "
                         "files, the one that was used least recently leaves it; 0: no limit"),
-                    &C::model_memory_budget, 0, 64 * 1024 * kGiB));
+                    &C::model_memory_budget, 0, 64 * (1024 * kGiB)));
   o.push_back(
       Bool(Row("keep-packed-weights", models, "BOOL",
                "Keep weights, as the kernels of this processor read them, in a file beside "
