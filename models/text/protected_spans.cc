@@ -107,12 +107,12 @@ class Reader {
            before != '@' && before != '\\';
   }
   bool AtTokenStart(size_t at) const {
-    constexpr std::string_view kQuotes = "\"'(";
     const auto is_space = [this](size_t place) {
-      return place == 0 || kAsciiSpace.find(text_[place - 1]) != std::string_view::npos;
+      if (place == 0) return true;
+      const char before = text_[place - 1];
+      return before == ' ' || (before >= '\t' && before <= '\r');
     };
-    return is_space(at) ||
-           (kQuotes.find(text_[at - 1]) != std::string_view::npos && is_space(at - 1));
+    return is_space(at) || ((IsQuote(text_[at - 1]) || text_[at - 1] == '(') && is_space(at - 1));
   }
   template <typename Holds>
   size_t RunEnd(size_t at, const Holds& holds, size_t longest = kMaxSpanBytes) const {
@@ -249,6 +249,12 @@ class Reader {
            kSigns.find(inner.front()) != std::string_view::npos;
   }
 
+  // Returns true for the numbers of notes: 12; 3, 7; 4-9.
+  static bool IsNote(std::string_view inner) {
+    return !inner.empty() && IsAsciiDigit(inner.front()) && IsAsciiDigit(inner.back()) &&
+           inner.find_first_not_of("0123456789, -") == std::string_view::npos;
+  }
+
   // Returns true for the contents of an ICU message, such as {n, plural, one {# cat} ...}.
   static bool IsMessage(std::string_view inner) {
     constexpr std::array<std::string_view, 3> kKinds = {"plural", "select", "selectordinal"};
@@ -294,8 +300,8 @@ class Reader {
     return false;
   }
 
-  // Reads [[name]], [% name %], [/b], [code id="1"] and, within a sentence, [name], [ name ] and
-  // [Your Name]; not [Applause] before one.
+  // Reads [[name]], [% name %], [12], [/b], [code id="1"] and, within a sentence, [name], [ name ]
+  // and [Your Name]; not [Applause] before one.
   size_t Brackets(size_t at) const {
     if (At(at + 1) == '[') {
       const size_t end = Enclosed(at, "[[", "]]");
@@ -306,7 +312,7 @@ class Reader {
     const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
     if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
     std::string_view inner = text_.substr(at + 1, close - at - 1);
-    if (HasSigns(inner)) return close + 1;
+    if (HasSigns(inner) || IsNote(inner)) return close + 1;
     if (inner.size() > 2 && inner.front() == ' ' && inner.back() == ' ')
       inner = inner.substr(1, inner.size() - 2);
     const size_t name_end = NameEnd(at + 2);

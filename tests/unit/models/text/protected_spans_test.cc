@@ -60,9 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
         "Got «%( name )s», «%<user>s», «((name))» or «(( user name ))», not ((see the note)).",
         "Ask «<< x >>», «<<name>>», «<< user name >>»; not << Bom dia >> or a << b.",
         "Got «[ name ]», «[% user name %]», «[: name :]», «%% name %%» and «{! user name !}».",
-        "Of «5(2)», «3(a)(ii)», «12.1(c)(iv)», «501 (c) (3)»; not 3 item(s), 5 (about half) or f(2).",
-        "Is 3(abc) or 1,5 (a) or 3(a)b or ## name ##?",
-        "Is «v%s» at «{0}km», «A{1}B», «%d:%d»?",
+        "Of «5(2)», «3(a)(ii)», «12.1(c)(iv)», «501 (c) (3)»; not 3 item(s), 5 (about half) or "
+        "f(2).",
+        "See «[12]», «[3, 7]» and «[4-9]», not [1.5] or [12 of them].",
+        "Is 3(abc) or 1,5 (a) or 3(a)b or ## name ##?", "Is «v%s» at «{0}km», «A{1}B», «%d:%d»?",
         "Say «#{name}», «{% if a %}», «<%= b %>», «<?php echo $x; ?>».",
         "The [Smith et al] of «[name]» and «[Your Name]» in «[[a page]]».",
         "At «|name|» | x | y |.",
@@ -76,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         "A «std::vector», «2001:db8::1», «00:1a:2b:3c» and 10:30:45, so: yes.",
         "As «text/html», «image/png», and/or, audio/video; «0x1F», 0x, «userName», iPhone, "
         "McDonald.",
-        "Match «^\\d+$», «^[a-z]+$», «.*\\.log», «a&&b»; etc.*, (yes), Q&A, [1] and so on.",
+        "Match «^\\d+$», «^[a-z]+$», «.*\\.log», «a&&b»; etc.*, (yes), Q&A, «[1]» and so on.",
         "Call «print(\"hello there\")» or say (\"hello\").",
         "Set «{x + y}», «{a ? b : \"c\"}», «{\"a\": 1}», {a remark, in braces}.",
         "To «##NAME##», «@@NAME@@», «$$NAME$$», «%%NAME%%», «*|NAME|*», «%NAME%», «[%NAME%]».",
