@@ -294,8 +294,8 @@ void Replace(size_t at, char32_t letter, std::string& text) {
   if (written.size() == bytes) text.replace(at, bytes, written);
 }
 
-// Writes the words of a short text in small letters where its source is: "dark Mode" for "modo
-// escuro".
+// Writes the words of a translation in small letters if its source has no capitals: "dark Mode" for
+// "modo escuro".
 void LowerWords(const SourceShape& source, std::string& text) {
   if (source.any_first_letter || !IsInSmallLetters(source.text)) return;
   for (const std::string_view word : WordsOf(text)) {
@@ -304,6 +304,16 @@ void LowerWords(const SourceShape& source, std::string& text) {
     if (KeepsCapital(LettersFrom(word, 0), source.target_language)) continue;
     Replace(static_cast<size_t>(word.data() - text.data()), models::ToLower(first.value), text);
   }
+}
+
+// Returns true if most words of a longer text begin with a capital, as those of a title do.
+bool IsTitle(std::string_view text) {
+  constexpr size_t kFewest = 3;
+  const std::vector<std::string_view> words = WordsOf(text);
+  const auto capitals = static_cast<size_t>(std::ranges::count_if(words, [](std::string_view word) {
+    return models::IsUpper(models::DecodeAt(word, 0).value);
+  }));
+  return capitals >= kFewest && 2 * capitals > words.size();
 }
 
 }  // namespace
@@ -336,6 +346,10 @@ std::string ShapedLike(const SourceShape& source, std::string translation) {
     LowerWords(source, translation);
   } else {
     ShapeEnd(source.text, translation);
+    // No stream sends an enumeration before it is complete.
+    constexpr std::ptrdiff_t kFewestCommas = 3;
+    if (std::ranges::count(source.text, ',') >= kFewestCommas && IsTitle(translation))
+      LowerWords(source, translation);
   }
   return translation;
 }

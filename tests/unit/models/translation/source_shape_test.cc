@@ -106,5 +106,15 @@ TEST(SourceShapeTest, AKeptBeginningHasNoFirstLetter) {
       "Esteve aqui hoje x1");
 }
 
+TEST(SourceShapeTest, AListInSmallLettersGetsNoCapitals) {
+  const SourceShape list = {.text = "o parque, o museu, o mercado, o lago,",
+                            .target_language = "en"};
+  EXPECT_EQ(ShapedLike(list, "Park, Museum, Market, Lake,"), "park, museum, market, lake,");
+  const SourceShape names = {.text = "fui com a maria a lisboa e ao porto ontem",
+                             .target_language = "en"};
+  EXPECT_EQ(ShapedLike(names, "i went with Maria to Lisbon and Porto yesterday"),
+            "i went with Maria to Lisbon and Porto yesterday");
+}
+
 }  // namespace
 }  // namespace millrace::translation
