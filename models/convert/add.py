@@ -9,14 +9,14 @@ import sys
 import tempfile
 
 from .package import ConvertError, name_for, tell_name
-from .sources import Source, recognise
+from .sources import Source, recognise_all
 
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
 UNKNOWN_LICENSE = "NOASSERTION"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=pathlib.Path, help="folder, zip or tar file, or the .onnx file of a voice")
+    parser.add_argument("path", type=pathlib.Path, help="folder, zip or tar file, .argosmodel, or the .onnx file of a voice; or the folder in which Argos Translate keeps its packages")
     parser.add_argument("--license", default=UNKNOWN_LICENSE, help="SPDX expression of the weights' licence (default: %(default)s)")
     configure_package(parser)
 
@@ -29,14 +29,17 @@ def configure_package(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--load", metavar="URL", help="HTTP address of a server that serves the repository and loads the model at once, such as "
                         "http://localhost:8000")
     parser.add_argument("--json", action="store_true", help="write what happens as a JSON object a line")
-    parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100 and NLLB-200 (default: the server's)")
+    parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100, NLLB-200 and Argos (default: the server's)")
 
 
 def run(args: argparse.Namespace) -> None:
     # A converter speaks to a person.
     with unpacked_beside(args.models) as scratch, contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
-        name = install(recognise(args.path, scratch), args)
-    if args.json:
+        sources = recognise_all(args.path, scratch)
+        if len(sources) > 1 and args.name:
+            raise ConvertError(f"--as: is the name of one model, but {args.path} has {len(sources)}")
+        names = [install(source, args) for source in sources]
+    for name in names if args.json else ():
         print(json.dumps({"event": "installed", "name": name, "path": str(args.models / name)}), flush=True)
 
 
@@ -60,10 +63,14 @@ def install(source: Source, args: argparse.Namespace) -> str:
     """Converts with a check that needs no reference. Returns the name of the model. args: the options of configure_package, models, force, license and origin."""
     common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license}
     converter = importlib.import_module(f".{source.kind}", __package__)
-    if args.precision and source.kind != "seq2seq":
-        raise ConvertError(f"--precision: is of Marian, M2M-100 and NLLB-200, not of {source.name}")
+    if args.precision and source.kind not in ("seq2seq", "argos"):
+        raise ConvertError(f"--precision: is of Marian, M2M-100, NLLB-200 and Argos, not of {source.name}")
     if source.kind == "bergamot":
         name = converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
+    elif source.kind == "argos":
+        name = args.name or converter.default_name(source.place)
+        converter.run(source.place, name, argparse.Namespace(**common, source=args.source, target=args.target, precision=args.precision,
+                                                             max_source_tokens=None, check="run"))
     elif source.kind == "vits":
         name = args.name or name_for(source.name)
         converter.run(argparse.Namespace(**common, name=name, onnx=source.place, json=None, voice=None, alone=True))

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 from . import hubs
-from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, registry, voice_index
+from .argos_languages import tag_of
+from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, packages, registry, voice_index
 from .http_client import Client
 from .origin import pulled
 from .package import name_for
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     client = Client(hubs.hugging_face())
     installed = _installed(args.models)
     failed: PullError | None = None
-    for entries in (_known, _voices, _pairs):
+    for entries in (_known, _voices, _pairs, _packages):
         try:
             for entry in entries(client):
                 if args.filter.lower() in entry.name.lower() or args.filter.lower() in entry.languages.lower().split():
@@ -101,10 +102,16 @@ def _voices(client: Client) -> Iterator[Entry]:
 
 def _pairs(client: Client) -> Iterator[Entry]:
     for pair, releases in sorted(registry(client).items()):
-        usable = [release for release in releases if is_release(release) and "vocab" in release["files"]]
+        usable = list(filter(is_release, releases))
         if not usable:
             continue
         # The registry has the size of the weights, which is nearly all.
         sizes = [file.get("uncompressedSize") for file in usable[-1]["files"].values() if isinstance(file, dict)]
         size = sum(size for size in sizes if isinstance(size, int) and not isinstance(size, bool))
         yield _entry(f"firefox/{pair}", "translation", pair.replace("-", " ", 1), size or None, FIREFOX_LICENSE, name_for(f"firefox-{pair}"))
+
+
+def _packages(client: Client) -> Iterator[Entry]:
+    for pair in sorted(packages(client)):
+        languages = " ".join(map(tag_of, pair.split("-")))
+        yield _entry(f"argos/{pair}", "translation", languages, None, UNKNOWN_LICENSE, name_for(f"argos-{pair}"))

@@ -7,6 +7,7 @@ import pathlib
 import re
 import urllib.parse
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 from . import hubs
@@ -18,6 +19,7 @@ PIPER_REPOSITORY = "rhasspy/piper-voices"
 FIREFOX_LICENSE = "MPL-2.0"
 UNKNOWN_LICENSE = "NOASSERTION"
 MOST_CARD = 1 << 20
+MOST_PACKAGE = 4 << 30   # of Argos, whose sizes are not published
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,14 +35,16 @@ class Known:
 
 KNOWN = {
     "kokoro-82m": Known("hexgrad/Kokoro-82M", "speech", "8", "Apache-2.0"),
+    "kokoro-82m-zh": Known("hexgrad/Kokoro-82M-v1.1-zh", "speech", "zh en", "Apache-2.0"),
     "nllb-200-distilled-600m": Known("facebook/nllb-200-distilled-600M", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
     "nllb-200-distilled-1.3b": Known("facebook/nllb-200-distilled-1.3B", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
     "m2m100-418m": Known("facebook/m2m100_418M", "translation", "100", "MIT", "en", "de"),
     "m2m100-1.2b": Known("facebook/m2m100_1.2B", "translation", "100", "MIT", "en", "de"),
 }
-_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *KNOWN)
+_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "argos/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *KNOWN)
 _REPOSITORY = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _TRANSLATOR_FILES = re.compile(r"[^/]+\.(json|spm|model)")
+_CODE = re.compile(r"[A-Za-z][A-Za-z_]{1,15}", re.ASCII)
 _SHA256, _SHA1, _MD5 = (re.compile(rf"[0-9a-fA-F]{{{length}}}") for length in (64, 40, 32))
 
 
@@ -61,7 +65,7 @@ class Published:
 
 
 def resolve(asked: str, client: Client) -> list[Published]:
-    """One model, or both directions of `firefox/<language>`."""
+    """One model, or both directions of `firefox/<language>` and `argos/<language>`."""
     kind, slash, rest = asked.partition("/")
     if asked.startswith("hf:"):
         if not (found := _REPOSITORY.fullmatch(asked[3:])):
@@ -71,11 +75,13 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [_voice(asked, client, rest)]
     if slash and kind == "firefox":
         return _pairs(asked, client, rest)
+    if slash and kind == "argos":
+        return _packages(asked, client, rest)
     if asked in KNOWN:
         return [known_model(asked, client)]
     if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
-    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'opus-mt-en-de'])}; "
+    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'argos/en-de', 'opus-mt-en-de'])}; "
                    f"names are {', '.join(_FORMS)}")
 
 
@@ -254,11 +260,54 @@ def registry(client: Client) -> dict[str, list]:
 
 def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
     releases = registry(client)
-    pairs = [wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"]
-    pairs = [pair for pair in pairs if pair in releases]
+    return [_pair(f"firefox/{pair}", client, pair, releases[pair]) for pair in _directions(asked, wanted, releases, "Mozilla's")]
+
+
+def _directions(asked: str, wanted: str, known: Iterable[str], whose: str) -> list[str]:
+    """The pair, or those of a language with English in both directions."""
+    pairs = [pair for pair in ([wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"]) if pair in known]
     if not pairs:
-        raise NotFound(f"'{asked}' is no pair of Mozilla's; {_nearest(asked, ['firefox/' + pair for pair in releases])}")
-    return [_pair(f"firefox/{pair}", client, pair, releases[pair]) for pair in pairs]
+        kind = asked.partition("/")[0]
+        raise NotFound(f"'{asked}' is no pair of {whose}; {_nearest(asked, [f'{kind}/{pair}' for pair in known])}")
+    return pairs
+
+
+def packages(client: Client) -> dict[str, list[dict]]:
+    """Those of Argos by pair, as their index has them."""
+    url = f"{hubs.argos_index()}/index.json"
+    index = client.json(url)
+    if not isinstance(index, list):
+        raise NotGenuine(f"{url}: has no list of packages; is it the right index or mirror?")
+    found: dict[str, list[dict]] = {}
+    for package in index:
+        codes = [package.get(field) for field in ("from_code", "to_code")] if isinstance(package, dict) else []
+        if codes and package.get("type", "translate") == "translate" and all(isinstance(code, str) and _CODE.fullmatch(code) for code in codes):
+            found.setdefault("-".join(codes), []).append(package)
+    return found
+
+
+def _packages(asked: str, client: Client, wanted: str) -> list[Published]:
+    known = packages(client)
+    return [_package(pair, max(known[pair], key=_package_version)) for pair in _directions(asked, wanted, known, "Argos'")]
+
+
+def _package_version(package: dict) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,9}", str(package.get("package_version", "")))]
+
+
+def _package(pair: str, package: dict) -> Published:
+    links = package.get("links")
+    # No hash is published, so what is fetched over https is not fetched over less.
+    schemes = ("https://", "http://") if hubs.argos_index().startswith("http://") else ("https://",)
+    link = next((link for link in links if isinstance(link, str) and link.startswith(schemes)), None) if isinstance(links, list) else None
+    if link is None:
+        raise NotGenuine(f"argos/{pair}: the index names no https address of its package")
+    return Published(f"argos/{pair}", name_for(f"argos-{pair}"), [RemoteFile(link, f"{pair}.argosmodel", most=MOST_PACKAGE)], UNKNOWN_LICENSE,
+                     str(package.get("package_version") or "unknown"))
+
+
+# Mozilla's names of a release's files, with those of Firefox's records.
+_KINDS_OF_FILES = {"vocab": "vocab", "srcVocab": "srcvocab", "trgVocab": "trgvocab", "lexicalShortlist": "lex", "model": "model"}
 
 
 def is_release(release: dict) -> bool:
@@ -269,9 +318,6 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
     released = [release for release in releases if is_release(release)]
     if not released:
         raise NotFound(f"'{asked}': Mozilla has no release of this pair yet")
-    shared = [release for release in released if "vocab" in release["files"]]
-    if not shared:
-        raise PullError(f"'{asked}': has a vocabulary of each language, which is not supported")
     source, _, target = pair.partition("-")
     records = _records(client, source, target)
 
@@ -279,12 +325,12 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
         stated = _object(release["files"].get("model"), asked).get("uncompressedHash")
         return next((record for record in records if record.get("fileType") == "model" and record.get("decompressedHash") == stated), None)
 
-    best = max(shared, key=lambda release: _version(model_record(release)))
+    best = max(released, key=lambda release: _version(model_record(release)))
     record = model_record(best)
     same = {entry["fileType"]: entry for entry in records if record is not None and isinstance(entry.get("fileType"), str) and all(
         entry.get(field) == record.get(field) for field in ("version", "architecture"))}
     files = []
-    for theirs, kind in (("vocab", "vocab"), ("lexicalShortlist", "lex"), ("model", "model")):
+    for theirs, kind in _KINDS_OF_FILES.items():
         if theirs not in best["files"]:
             continue
         entry = _object(best["files"][theirs], asked)
@@ -296,6 +342,8 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
                                 plain_sha256=_text(stated, _SHA256, asked) if stated else None, plain_size=_size(size, asked)))
     if not any(file.name.startswith("model.") for file in files):
         raise NotGenuine(f"{asked}: the registry names no model.* file")
+    if "vocab" not in best["files"] and not {"srcVocab", "trgVocab"} <= best["files"].keys():
+        raise NotGenuine(f"{asked}: the registry names no vocabulary, or that of one language only")
     version = record.get("version") if record else best.get("architecture")
     return Published(asked, name_for(f"firefox-{pair}"), files, FIREFOX_LICENSE, str(version or "unknown"), source, target)
 

@@ -33,6 +33,7 @@ class RemoteFile:
     md5: str | None = None
     plain_sha256: str | None = None    # of a gzip file: what is in it
     plain_size: int | None = None
+    most: int = MOST_JSON              # bytes, where the size is not announced
 
     @property
     def verified(self) -> bool:
@@ -109,7 +110,7 @@ class Client:
             self._try(file.url, lambda: self._append(file, path, position(), report), position)
 
     def _append(self, file: RemoteFile, path: pathlib.Path, start: int, report: Callable[[int], None]) -> None:
-        limit = file.size if file.size is not None else MOST_JSON
+        limit = file.size if file.size is not None else file.most
         with self._open(file.url, start) as response:
             resumes = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
             total = start if resumes else 0

@@ -7,6 +7,8 @@ _HUBS = {
     # Mozilla's registry of translation models and its files, and the records by which Firefox verifies them.
     "MILLRACE_FIREFOX_REGISTRY": "https://storage.googleapis.com/moz-fx-translations-data--303e-prod-translations-data",
     "MILLRACE_FIREFOX_SETTINGS": "https://firefox.settings.services.mozilla.com/v1",
+    # The index of the packages of Argos Translate, which names where each is.
+    "MILLRACE_ARGOS_INDEX": "https://raw.githubusercontent.com/argosopentech/argospm-index/main",
 }
 
 
@@ -24,3 +26,7 @@ def firefox_registry() -> str:
 
 def firefox_settings() -> str:
     return _base("MILLRACE_FIREFOX_SETTINGS")
+
+
+def argos_index() -> str:
+    return _base("MILLRACE_ARGOS_INDEX")

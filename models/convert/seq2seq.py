@@ -71,8 +71,13 @@ def run(args: argparse.Namespace) -> None:
     name = args.name or name_for(called)
     check_place(args.models, name, args.force)
     model = read_hub(place.folder) if place.checkpoint is None else read_marian(place)
+    write(model, name, default_languages(args, called, model.vocabulary), args)
+
+
+def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Namespace) -> None:
+    """languages: of requests that name none, and into which those are translated."""
     network, vocabulary, search = model.network, model.vocabulary, model.search
-    source, target = default_languages(args, called, vocabulary)
+    source, target = languages
     if args.check == "run":
         seq2seq_check.run(network)
     elif args.check == "quick":

@@ -107,7 +107,7 @@ def _numbers(path: pathlib.Path) -> tuple[dict[str, int], int]:
             if special not in numbers:
                 raise ConvertError(f"{path}: has no {special}")
         return numbers, numbers["</s>"]
-    pieces = _pieces(path)
+    pieces = pieces_of(path)
     if any(pieces.is_byte(i) for i in range(pieces.vocab_size())):
         raise ConvertError(f"{path}: its bytes in the place of rare characters (--byte_fallback) are not supported")
     if pieces.eos_id() < 0:
@@ -143,10 +143,10 @@ def _hub_numbers(path: pathlib.Path, *needed: str) -> dict[str, int]:
 
 def _pieces_files(folder: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path | None]:
     """Of source text; and of translations, where there is one."""
-    _pieces(folder / "source.spm")
+    pieces_of(folder / "source.spm")
     if not (folder / "target.spm").exists():
         return folder / "source.spm", None
-    _pieces(folder / "target.spm")
+    pieces_of(folder / "target.spm")
     return folder / "source.spm", folder / "target.spm"
 
 
@@ -169,7 +169,7 @@ def _with_languages(pieces_file: pathlib.Path, source: Words, target: Words, num
 
 def _fairseq(folder: pathlib.Path, words: int) -> Vocabulary:
     path = folder / "sentencepiece.bpe.model"
-    pieces = _pieces(path)
+    pieces = pieces_of(path)
     if (folder / "vocab.json").exists():   # M2M-100
         numbers = {piece: word for piece, word in read_json(folder / "vocab.json").items()}
         first = max(numbers.values()) + 1
@@ -217,7 +217,7 @@ def _lines(path: pathlib.Path, numbers: dict[str, int], words: int) -> list[str]
     return lines
 
 
-def _pieces(path: pathlib.Path) -> sentencepiece.SentencePieceProcessor:
+def pieces_of(path: pathlib.Path) -> sentencepiece.SentencePieceProcessor:
     try:
         return sentencepiece.SentencePieceProcessor(str(path))
     except (OSError, RuntimeError) as error:

@@ -11,7 +11,10 @@ from .package import ConvertError
 
 MOST_JSON = 64 << 20
 SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
-             "(config.json, *.pth, voices/*.pt), or Marian, M2M-100 or NLLB-200 (config.json with weights; model.npz or model.bin)")
+             "(config.json, *.pth, voices/*.pt), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
+             "NLLB-200 (config.json with weights; model.npz or model.bin)")
+# Of a package of Argos.
+METADATA, MODEL = "metadata.json", "model"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,11 +27,20 @@ class Source:
         return dataclasses.replace(self, name=name)
 
 
+def recognise_all(path: pathlib.Path, scratch: pathlib.Path) -> list[Source]:
+    """Every package of a folder as Argos Translate keeps them; else the one source that `path` is."""
+    packages = [child for child in sorted(path.iterdir()) if _is_argos(child)] if path.is_dir() and not _is_argos(path) else []
+    return [Source("argos", package, package.name) for package in packages] or [recognise(path, scratch)]
+
+
 def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
     """scratch: an empty folder for what is unpacked; the source may lie there."""
     if not path.exists():
         raise ConvertError(f"{path}: no such file or folder")
     if path.is_dir():
+        inside = list(path.iterdir())
+        if len(inside) == 1 and archive.is_archive(inside[0]):
+            return recognise(inside[0], scratch)
         return _in_folder(_plain(path, scratch), path.resolve().name)
     if archive.is_archive(path):
         archive.unpack(path, unpacked := scratch / "unpacked")
@@ -78,6 +90,8 @@ def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
 
 def _in_folder(folder: pathlib.Path, name: str) -> Source:
     names = {file.name for file in folder.iterdir()}
+    if _is_argos(folder):
+        return Source("argos", folder, name)
     if any(part.endswith(".pth") for part in names) and {"config.json", "voices"} <= names:
         return Source("kokoro", folder, name)
     if any(is_model_name(part) and has_int8(folder / part) for part in names):
@@ -95,6 +109,10 @@ def _in_folder(folder: pathlib.Path, name: str) -> Source:
     if any(part.endswith(".npz") or part == "model.bin" or is_model_name(part) for part in names):
         return Source("seq2seq", folder, name)
     raise ConvertError(f"{folder}: has none of the models that are supported: {SUPPORTED}")
+
+
+def _is_argos(folder: pathlib.Path) -> bool:
+    return (folder / METADATA).is_file() and (folder / MODEL / "model.bin").is_file()
 
 
 def _voice(onnx: pathlib.Path) -> Source:

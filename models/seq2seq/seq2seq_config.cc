@@ -144,6 +144,7 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   config.start = fields.Token("start");
   config.end = fields.Token("end");
   config.source_end = fields.TokenOr("source_end", config.end);
+  config.has_source_end = !json.contains("has_source_end") || fields.Flag("has_source_end");
   config.unknown = fields.Token("unknown");
   config.target_unknown = fields.TokenOr("target_unknown", config.unknown);
   config.forced_end = fields.Flag("forced_end");

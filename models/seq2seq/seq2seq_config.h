@@ -40,7 +40,8 @@ struct Seq2SeqConfig {
   int32_t start = 0;       // the decoder's first input, not part of the translation
   int32_t end = 0;         // ends a translation
   int32_t source_end = 0;  // ends a source; same as `end` unless the source has its own vocabulary
-  int32_t unknown = 0;     // stands for pieces that the source's vocabulary lacks
+  bool has_source_end = true;  // false: a source ends with its last token, as OpenNMT has it
+  int32_t unknown = 0;         // stands for pieces that the source's vocabulary lacks
   int32_t target_unknown = 0;  // the target's; same as `unknown` unless it has its own vocabulary
   bool forced_end = false;     // the last token of a translation of the greatest length is the end
   std::vector<int32_t> suppressed;  // never chosen

@@ -202,7 +202,7 @@ int32_t Seq2SeqModel::LanguageTokenId(const std::string& asked,
 
 translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& input) const {
   translation::SentenceFrame frame;
-  frame.after = {config_.source_end};
+  if (config_.has_source_end) frame.after = {config_.source_end};
   switch (config_.language_tokens) {
     case LanguageTokens::kNone:
       break;

@@ -88,6 +88,9 @@ fetches models of the Hugging Face hub.
 .TP
 .BR MILLRACE_FIREFOX_REGISTRY ", " MILLRACE_FIREFOX_SETTINGS
 Mirrors of Mozilla's models and of their records.
+.TP
+.B MILLRACE_ARGOS_INDEX
+A mirror of the index of the packages of Argos Translate.
 )";
 
 constexpr char kMillraceExamples[] = R"(.SH EXAMPLES

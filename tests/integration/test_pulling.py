@@ -27,8 +27,9 @@ def hub(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     with mirror.start() as hub:
         mirror.publish_voice(hub, "en_US-lessac-medium")
-        for pair in ("en-de", "en-fr", "fr-en"):
+        for pair in ("en-de", "en-fr", "en-zh", "fr-en"):
             mirror.publish_pair(hub, folder, pair)
+        mirror.publish_package(hub, folder, "en-de")
         for repository, license_text in (("Helsinki-NLP/opus-mt-en-de", "cc-by-4.0"), ("Helsinki-NLP/opus-mt-en-fr", "apache-2.0"),
                                          ("facebook/m2m100_418M", "mit"), ("facebook/m2m100_1.2B", "mit"),
                                          ("facebook/nllb-200-distilled-600M", "cc-by-nc-4.0"),
@@ -49,8 +50,9 @@ def table():
 
 def test_each_name_of_the_document_is_pulled_served_and_answers(hub, tmp_path):
     mirror.publish_kokoro(hub, tmp_path)
+    mirror.publish_kokoro(hub, tmp_path, "Kokoro-82M-v1.1-zh", ("af_maple", "zf_001"))
     names, models = table(), tmp_path / "models"
-    assert len(names) == 10 and "piper/en_US-lessac-medium" in names
+    assert len(names) == 13 and "piper/en_US-lessac-medium" in names
     for name in names:
         option = ["--license-ok"] if "nllb" in name else []
         pulled = run("pull", name, *option, "--models", models, "--json", "--address", "127.0.0.1:1", **hub.environment)

