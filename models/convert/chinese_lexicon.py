@@ -3,7 +3,7 @@
 A text in UTF-8 of sections, each begun by its name in brackets; fields are separated by tabs:
   [total]        the sum of the frequencies
   [words]        word, frequency (0: only a reading), pinyin with tone numbers (empty: that of its characters); sorted by bytes
-  [syllables]    pinyin with a tone number, misaki's symbols
+  [syllables]    pinyin with a tone number, misaki's symbols: of Kokoro 1.0, or of 1.1-zh, which writes Bopomofo and tone numbers
   [start]        state (B, M, E or S), logarithm of its probability at the beginning of a word that the list lacks
   [transitions]  state, next state, logarithm
   [emissions]    character, logarithms of it in the states B, M, E and S; empty: never
@@ -12,12 +12,15 @@ A text in UTF-8 of sections, each begun by its name in brackets; fields are sepa
 import functools
 import importlib.util
 import pathlib
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 from .package import ConvertError
 
 PACKAGES = ("jieba", "pypinyin", "misaki", "ordered_set")
+BOPOMOFO_PACKAGES = (*PACKAGES, "pypinyin_dict", "addict")
 STATES = "BMES"
+SELDOM = 50   # a word that occurs less often keeps the tones of its characters
 # Characters that are read; the list of words has no others.
 FIRST, LAST = 0x4E00, 0x9FFF
 # The tones of misaki's transcription, longest first, and the symbols of the voices.
@@ -25,8 +28,13 @@ TONES = (("˧˩˧", "↓"), ("˧˥", "↗"), ("˥˩", "↘"), ("˥", "→"))
 VOWELS_OF_SIBILANTS = ("ɻ\u0329", "ɹ\u0329")
 
 
-def missing_packages() -> list[str]:
-    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+def missing_packages(bopomofo: bool = False) -> list[str]:
+    return [name for name in (BOPOMOFO_PACKAGES if bopomofo else PACKAGES) if importlib.util.find_spec(name) is None]
+
+
+def has_bopomofo(vocabulary: Iterable[str]) -> bool:
+    """Whether these are the symbols of Kokoro 1.1-zh."""
+    return "ㄅ" in vocabulary
 
 
 def retoned(phonemes: str) -> str:
@@ -48,13 +56,45 @@ def read_frequencies(text: str) -> dict[str, int]:
     return frequencies
 
 
+def split_syllable(initial: str, final: str) -> tuple[str, str, str]:
+    """The initial, the final as misaki names it, and the tone, of pypinyin's initial and final with its tone."""
+    if re.fullmatch(r"i\d", final):   # three sounds are written i
+        final = {"z": "i", "c": "i", "s": "i", "zh": "ii", "ch": "ii", "sh": "ii", "r": "ii"}.get(initial, "") + final
+    return initial, final[:-1], final[-1]
+
+
+def _arrows() -> Callable[[str], str]:
+    from misaki.transcription import pinyin_to_ipa
+    return lambda syllable: retoned("".join(pinyin_to_ipa(syllable)[0]))
+
+
+def _bopomofo() -> Callable[[str], str]:
+    from misaki.zh_frontend import ZH_MAP
+    from pypinyin.contrib.tone_convert import to_finals_tone3, to_initials
+
+    def symbols(syllable: str) -> str:
+        final = to_finals_tone3(syllable, neutral_tone_with_five=True)
+        if not re.fullmatch(r"\D+\d", final):   # a syllable without a vowel, as of 嗯
+            raise ValueError(syllable)
+        parts = split_syllable(to_initials(syllable), final)
+        if any(part and part not in ZH_MAP for part in parts):
+            raise ValueError(syllable)
+        return "".join(ZH_MAP[part] for part in parts if part)
+    return symbols
+
+
+def read_kinds(text: str) -> dict[str, str]:
+    """The part of speech of each word of jieba's dictionary."""
+    return {fields[0]: fields[2] for line in text.splitlines() if len(fields := line.split(" ")) > 2}
+
+
 def _is_chinese(word: str) -> bool:
     return all(FIRST <= ord(c) <= LAST for c in word)
 
 
-def _sections(frequencies: dict[str, int]) -> Iterable[str]:
+def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iterable[str]:
+    """kinds: of words, whose tones change in company; None: the voices change them by themselves."""
     from jieba import finalseg
-    from misaki.transcription import pinyin_to_ipa
     from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
     from pypinyin.contrib.tone_convert import tone_to_tone3
     from pypinyin.seg import mmseg
@@ -63,21 +103,27 @@ def _sections(frequencies: dict[str, int]) -> Iterable[str]:
     numbered = functools.cache(functools.partial(tone_to_tone3, neutral_tone_with_five=True))
     characters = {chr(c): numbered(PINYIN_DICT[c].split(",")[0]) for c in range(FIRST, LAST + 1) if c in PINYIN_DICT}
 
+    modified = None
+    if kinds is not None:
+        from misaki.tone_sandhi import ToneSandhi
+        modified = ToneSandhi().modified_tone
+
     def read(word: str) -> list[str]:
-        """As pypinyin.lazy_pinyin gives it, which takes ten times as long."""
+        """As pypinyin.lazy_pinyin gives it, which takes ten times as long; then with the tones that it has in company."""
         reading = []
         for piece in mmseg.seg.cut(word):
             phrase = PHRASES_DICT.get(piece)
             reading += [numbered(ways[0]) for ways in phrase] if phrase else [characters.get(c, c) for c in piece]
-        return reading
+        changes = modified is not None and frequencies.get(word, 0) >= SELDOM and len(reading) == len(word) > 1
+        return modified(word, kinds.get(word, "n"), reading) if changes else reading
 
     syllables = set(characters.values())
     phrases = {word for word in PHRASES_DICT if len(word) > 1 and _is_chinese(word)}
     lines = {c: f"{c}\t{frequencies.get(c, 0)}\t{reading}" for c, reading in characters.items()}
     for word in {word for word in frequencies if len(word) > 1 and _is_chinese(word)} | phrases:
         pinyin = ""
-        # Only a phrase makes the reading another one than that of the characters.
-        if any(word[i:k] in phrases for i in range(len(word)) for k in range(i + 2, len(word) + 1)):
+        # Only a phrase or another tone makes the reading another one than that of the characters.
+        if (modified is not None and frequencies.get(word, 0) >= SELDOM) or any(word[i:k] in phrases for i in range(len(word)) for k in range(i + 2, len(word) + 1)):
             reading = read(word)
             if reading != [characters.get(c) for c in word]:
                 pinyin = " ".join(reading)
@@ -89,12 +135,13 @@ def _sections(frequencies: dict[str, int]) -> Iterable[str]:
     yield "[words]"
     yield from (lines[word] for word in sorted(lines, key=str.encode))
     yield "[syllables]"
+    symbols = _arrows() if kinds is None else _bopomofo()
     for syllable in sorted(syllables):
         try:
-            phonemes = "".join(pinyin_to_ipa(syllable)[0])
+            phonemes = symbols(syllable)
         except ValueError:
             continue   # a reading that misaki has no symbols for
-        yield f"{syllable}\t{retoned(phonemes)}"
+        yield f"{syllable}\t{phonemes}"
     yield "[start]"
     yield from (f"{state}\t{finalseg.start_P[state]!r}" for state in STATES)
     yield "[transitions]"
@@ -104,14 +151,15 @@ def _sections(frequencies: dict[str, int]) -> Iterable[str]:
         yield "\t".join([c, *(repr(finalseg.emit_P[state][c]) if c in finalseg.emit_P[state] else "" for state in STATES)])
 
 
-def write_chinese_lexicon(path: pathlib.Path) -> None:
-    missing = missing_packages()
+def write_chinese_lexicon(path: pathlib.Path, bopomofo: bool = False) -> None:
+    missing = missing_packages(bopomofo)
     if missing:
         raise ConvertError(f"Chinese needs the packages {', '.join(missing)}; install them with pip")
     spec = importlib.util.find_spec("jieba")
     folder = pathlib.Path(next(iter(spec.submodule_search_locations or [])))
     try:
-        frequencies = read_frequencies((folder / "dict.txt").read_text(encoding="utf-8"))
+        text = (folder / "dict.txt").read_text(encoding="utf-8")
     except OSError as error:
         raise ConvertError(f"cannot read {folder / 'dict.txt'}: {error.strerror}") from error
-    path.write_text("".join(line + "\n" for line in _sections(frequencies)), encoding="utf-8")
+    lines = _sections(read_frequencies(text), read_kinds(text) if bopomofo else None)
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

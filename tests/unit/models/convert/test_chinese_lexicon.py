@@ -14,6 +14,18 @@ class ChineseLexiconTest(unittest.TestCase):
         for phonemes, symbols in (("a˧˩˧", "a↓"), ("a˧˥", "a↗"), ("a˥˩", "a↘"), ("a˥", "a→"), ("a", "a"), ("ai̯˥˩", "ai↘"), ("ʂɻ̩˥", "ʂɨ→")):
             self.assertEqual(chinese_lexicon.retoned(phonemes), symbols)
 
+    def test_the_three_sounds_that_are_written_i_are_told_apart(self) -> None:
+        for initial, final, split in (("n", "i3", ("n", "i", "3")), ("z", "i1", ("z", "ii", "1")), ("sh", "i4", ("sh", "iii", "4")),
+                                      ("r", "i4", ("r", "iii", "4")), ("", "er2", ("", "er", "2")), ("sh", "ao3", ("sh", "ao", "3"))):
+            self.assertEqual(chinese_lexicon.split_syllable(initial, final), split)
+
+    def test_the_symbols_are_told_by_the_vocabulary(self) -> None:
+        self.assertTrue(chinese_lexicon.has_bopomofo({"ㄅ": 1, "a": 2}))
+        self.assertFalse(chinese_lexicon.has_bopomofo({"a": 1, "↓": 2}))
+
+    def test_the_kind_of_a_word_is_the_third_field(self) -> None:
+        self.assertEqual(chinese_lexicon.read_kinds("你好 725 l\n银行 7684 n\nx 1\n"), {"你好": "l", "银行": "n"})
+
     def test_frequencies_are_those_of_the_lines(self) -> None:
         self.assertEqual(chinese_lexicon.read_frequencies("你好 725 l\n银行 7684 n\n"), {"你好": 725, "银行": 7684})
         with self.assertRaisesRegex(ConvertError, "line 2 has no frequency: 银行"):
