@@ -240,7 +240,7 @@ TEST_F(FullListenerTest, CallsOfAConnectionThatMadeRoomCountNoLonger) {
   const uint64_t closed = closed_for_calls();
   // Now gRPC reads what had come before the end.
   BeginCalls(0, 10);
-  BeginCalls(3, 1);
+  BeginCalls(2, 1);
   EXPECT_EQ(closed_for_calls(), closed);
 }
 
