@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "models/core/model_info.h"
@@ -18,10 +19,12 @@ enum class Method : uint8_t {
 #undef MILLRACE_METHOD
 };
 
-#define MILLRACE_METHOD(name, task, rpc) +1
-inline constexpr size_t kMethods = 0
+#define MILLRACE_METHOD(name, task, rpc) Method::k##name,
+inline constexpr size_t kMethods =
+    std::initializer_list<Method>{
 #include "server/metrics/front_end_methods.inc"
-    ;
+    }
+        .size();
 #undef MILLRACE_METHOD
 
 std::string_view ToString(Method method);
