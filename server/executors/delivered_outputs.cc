@@ -1,34 +1,36 @@
 #include "server/executors/delivered_outputs.h"
 
 #include <algorithm>
-#include <string_view>
+#include <bit>
+#include <cstddef>
+#include <span>
+#include <utility>
 #include <variant>
-
-#include "absl/hash/hash.h"
 
 namespace millrace::server {
 namespace {
 
-size_t HashOf(const models::InferOutput& output) {
-  size_t hash = output.outputs.size();
-  for (const models::Tensor& tensor : output.outputs) hash = absl::HashOf(hash, tensor.data.size());
+// Adds samples to the hash of those before them.
+uint64_t HashSamples(uint64_t hash, std::span<const float> samples) {
+  for (const float sample : samples) {
+    hash = (hash ^ std::bit_cast<uint32_t>(sample)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
   return hash;
-}
-
-size_t HashOf(const models::SynthesizeOutput& output) {
-  const std::string_view samples(reinterpret_cast<const char*>(output.samples.data()),
-                                 output.samples.size() * sizeof(float));
-  return absl::HashOf(samples, output.text, output.sentence_index, output.sentence_finished);
 }
 
 }  // namespace
 
 void DeliveredOutputs::BeginReplay() {
-  pieces_.seen = 0;
-  pieces_.seen_hash = 0;
+  tensors_.BeginReplay();
+  speech_.begun.BeginReplay();
+  speech_.finished.BeginReplay();
+  speech_.samples.BeginReplay();
+  speech_.seen_hash = 0;
+  speech_.within_sentence = false;
   for (Text& text : texts_) {
     text.seen = 0;
-    text.seen_sentences = 0;
+    text.finished.BeginReplay();
   }
 }
 
@@ -37,22 +39,37 @@ DeliveredOutputs::Verdict DeliveredOutputs::Take(models::Output& output) {
     if (translation->text_index >= texts_.size()) texts_.resize(translation->text_index + 1);
     return TakeText(*translation, texts_[translation->text_index]);
   }
-  if (const auto* speech = std::get_if<models::SynthesizeOutput>(&output))
-    return TakePiece(HashOf(*speech));
-  return TakePiece(HashOf(std::get<models::InferOutput>(output)));
+  if (auto* speech = std::get_if<models::SynthesizeOutput>(&output)) return TakeSpeech(*speech);
+  return tensors_.Next() ? Verdict::kDeliver : Verdict::kDrop;
 }
 
-DeliveredOutputs::Verdict DeliveredOutputs::TakePiece(size_t hash) {
-  pieces_.seen_hash = absl::HashOf(pieces_.seen_hash, hash);
-  ++pieces_.seen;
-  if (pieces_.seen > pieces_.delivered) {
-    pieces_.delivered = pieces_.seen;
-    pieces_.hash = pieces_.seen_hash;
-    return Verdict::kDeliver;
-  }
-  if (pieces_.seen == pieces_.delivered && pieces_.seen_hash != pieces_.hash)
+DeliveredOutputs::Verdict DeliveredOutputs::TakeSpeech(models::SynthesizeOutput& output) {
+  Count& count = speech_.samples;
+  const size_t known = std::min(output.samples.size(), count.delivered - count.seen);
+  const std::span<const float> samples(output.samples);
+  speech_.seen_hash = HashSamples(speech_.seen_hash, samples.first(known));
+  count.seen += known;
+  if (known > 0 && count.seen == count.delivered && speech_.seen_hash != speech_.hash)
     return Verdict::kDiffers;
-  return Verdict::kDrop;
+  bool is_new = output.samples.size() > known;
+  if (is_new) {
+    speech_.hash = speech_.seen_hash = HashSamples(speech_.seen_hash, samples.subspan(known));
+    count.delivered = count.seen += output.samples.size() - known;
+    output.samples.erase(output.samples.begin(),
+                         output.samples.begin() + static_cast<std::ptrdiff_t>(known));
+  }
+  if (!std::exchange(speech_.within_sentence, !output.sentence_finished)) {
+    if (speech_.begun.Next()) {
+      is_new = true;
+    } else {
+      // They came with the first piece of the sentence.
+      output.text.clear();
+      output.words.clear();
+      output.phonemes.clear();
+    }
+  }
+  if (output.sentence_finished && speech_.finished.Next()) is_new = true;
+  return is_new ? Verdict::kDeliver : Verdict::kDrop;
 }
 
 DeliveredOutputs::Verdict DeliveredOutputs::TakeText(models::TranslateOutput& output, Text& text) {
@@ -63,17 +80,16 @@ DeliveredOutputs::Verdict DeliveredOutputs::TakeText(models::TranslateOutput& ou
   output.text.erase(0, known);
   text.delivered += output.text;
   bool is_new = !output.text.empty();
-  if (output.sentence_finished && ++text.seen_sentences > text.sentences) {
-    text.sentences = text.seen_sentences;
-    is_new = true;
-  }
+  if (output.sentence_finished && text.finished.Next()) is_new = true;
   return is_new ? Verdict::kDeliver : Verdict::kDrop;
 }
 
 bool DeliveredOutputs::caught_up() const {
-  return pieces_.seen >= pieces_.delivered && std::ranges::all_of(texts_, [](const Text& text) {
-           return text.seen >= text.delivered.size() && text.seen_sentences >= text.sentences;
-         });
+  const auto text_caught_up = [](const Text& text) {
+    return text.seen >= text.delivered.size() && text.finished.caught_up();
+  };
+  return tensors_.caught_up() && speech_.samples.caught_up() && speech_.finished.caught_up() &&
+         std::ranges::all_of(texts_, text_caught_up);
 }
 
 }  // namespace millrace::server

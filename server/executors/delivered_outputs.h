@@ -12,9 +12,9 @@ namespace millrace::server {
 // Remembers which outputs of a request its client has, so that the request can run again from its
 // beginning on another executor, and go on behind what was delivered. Not thread-safe.
 //
-// Tensors and pieces of speech come again as they were, and are counted and hashed. A translation
-// comes again in other pieces, since these depend on how far its decoder came in each step, and its
-// texts take turns; so the text that was delivered is kept, of each by itself.
+// Speech and translations may come again in other pieces: a sentence of the cache comes as one, and
+// pieces of a translation depend on how far its decoder came in each step. So samples are counted
+// and hashed, and the text of translations is kept, of each text by itself since they take turns.
 class DeliveredOutputs {
  public:
   enum class Verdict : uint8_t {
@@ -32,24 +32,40 @@ class DeliveredOutputs {
   bool caught_up() const;
 
  private:
-  struct Pieces {
+  // How far a run has come, and how far the delivery.
+  struct Count {
     size_t delivered = 0;
-    size_t hash = 0;  // of what was delivered
-    size_t seen = 0;  // in this run
-    size_t seen_hash = 0;
+    size_t seen = 0;
+
+    void BeginReplay() { seen = 0; }
+    // Counts one more in this run. Returns true if it is new.
+    bool Next() {
+      if (++seen <= delivered) return false;
+      delivered = seen;
+      return true;
+    }
+    bool caught_up() const { return seen >= delivered; }
+  };
+  struct Speech {
+    Count begun;     // sentences
+    Count finished;  // sentences
+    Count samples;
+    uint64_t hash = 0;  // of the samples that were delivered
+    uint64_t seen_hash = 0;
+    bool within_sentence = false;  // in this run
   };
   // One text of a translation.
   struct Text {
     std::string delivered;
-    size_t sentences = 0;  // whose end was delivered
-    size_t seen = 0;       // bytes, in this run
-    size_t seen_sentences = 0;
+    size_t seen = 0;  // bytes, in this run
+    Count finished;   // sentences
   };
 
-  Verdict TakePiece(size_t hash);
+  Verdict TakeSpeech(models::SynthesizeOutput& output);
   static Verdict TakeText(models::TranslateOutput& output, Text& text);
 
-  Pieces pieces_;
+  Count tensors_;
+  Speech speech_;
   std::vector<Text> texts_;
 };
 

@@ -64,7 +64,7 @@ void SayLetter(models::Request& request, std::string_view suffix = "") {
   const std::string& text = std::get<models::SynthesizeInput>(request.input()).text;
   models::SynthesizeOutput output;
   output.sample_rate = 8000;
-  output.samples = {static_cast<float>(text[state.said])};
+  output.samples = {static_cast<float>(text[state.said]) + static_cast<float>(suffix.size())};
   output.text = text[state.said];
   output.text += suffix;
   output.sentence_index = state.said;

@@ -106,8 +106,48 @@ TEST(DeliveredOutputsTest, PiecesOfASentenceAreCutOtherwiseInAReplay) {
   EXPECT_THAT(TakeAll(ends, {"Oh"}), ElementsAre("differs"));
 }
 
+// Takes pieces of one sentence, the last of which ends it.
+std::vector<std::vector<float>> TakeSentence(DeliveredOutputs& outputs,
+                                             const std::vector<std::vector<float>>& pieces,
+                                             std::vector<std::string>& texts) {
+  std::vector<std::vector<float>> heard;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    models::Output output = Audio(pieces[i]);
+    auto& speech = std::get<models::SynthesizeOutput>(output);
+    if (i == 0) speech.text = "Hi.";
+    speech.sentence_finished = i + 1 == pieces.size();
+    if (outputs.Take(output) != Verdict::kDeliver) continue;
+    heard.push_back(speech.samples);
+    if (!speech.text.empty()) texts.push_back(speech.text);
+  }
+  return heard;
+}
+
+TEST(DeliveredOutputsTest, PiecesOfSpeechAreCutOtherwiseInAReplay) {
+  using ::testing::ElementsAre;
+  using Piece = std::vector<float>;
+  std::vector<std::string> texts;
+  DeliveredOutputs outputs;
+  // It dies within the second of three pieces, and the next executor has the sentence in a cache.
+  models::Output first = Audio({1, 2});
+  std::get<models::SynthesizeOutput>(first).sentence_finished = false;
+  EXPECT_EQ(outputs.Take(first), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_THAT(TakeSentence(outputs, {{1, 2, 3, 4}}, texts), ElementsAre(Piece{3, 4}));
+  EXPECT_TRUE(texts.empty());  // the first piece had it
+  EXPECT_THAT(TakeSentence(outputs, {{5}, {6, 7}}, texts), ElementsAre(Piece{5}, Piece{6, 7}));
+  EXPECT_THAT(texts, ElementsAre("Hi."));
+  // The other way round.
+  outputs.BeginReplay();
+  EXPECT_THAT(TakeSentence(outputs, {{1}, {2, 3}, {4}}, texts), ElementsAre());
+  EXPECT_THAT(TakeSentence(outputs, {{5, 6, 7}}, texts), ElementsAre());
+  EXPECT_TRUE(outputs.caught_up());
+  EXPECT_THAT(TakeSentence(outputs, {{8}}, texts), ElementsAre(Piece{8}));
+  EXPECT_THAT(texts, ElementsAre("Hi.", "Hi."));
+}
+
 TEST(DeliveredOutputsTest, NoticesOtherOutputsInPlaceOfThoseThatWereDelivered) {
-  for (const auto& other : {std::vector<float>{1}, {2, 1}, {2, 3, 4}}) {
+  for (const auto& other : {std::vector<float>{2, 1}, {3, 2}, {2, 4, 3}}) {
     DeliveredOutputs outputs;
     EXPECT_EQ(Take(outputs, Audio({1})), Verdict::kDeliver);
     EXPECT_EQ(Take(outputs, Audio({2, 3})), Verdict::kDeliver);
