@@ -1,8 +1,12 @@
 // The settings that the daemon asks of its allocator when it starts. Without jemalloc, nothing
 // reads them.
+#include "server/allocator.h"
+
 #ifdef MILLRACE_JEMALLOC
+#include <jemalloc/jemalloc.h>
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 
 namespace {
@@ -19,14 +23,32 @@ void Say(void*, const char* text) {
 }  // namespace
 
 // Unused memory returns to the system on a thread of its own, not within a request. There is one
-// arena for each core, because the default, four, lets each worker fill one of its own. Memory that
-// a burst of requests took returns within a second, not ten, so that the next one does not add to
-// it.
-extern "C" const char* const malloc_conf =
-    "background_thread:true,percpu_arena:percpu,dirty_decay_ms:1000";
+// arena for each core, because the default, four, lets each worker fill one of its own. Freed
+// memory is kept for ten seconds, unless KeepFreedMemoryFor says otherwise.
+extern "C" const char* const malloc_conf = "background_thread:true,percpu_arena:percpu";
 // The constant above is not in this block, where it would be local to this file and invisible to
 // jemalloc.
 extern "C" {
 void (*malloc_message)(void*, const char*) = Say;
 }
+
+namespace millrace::server {
+
+void KeepFreedMemoryFor(std::chrono::milliseconds time) {
+  ssize_t milliseconds = static_cast<ssize_t>(time.count());
+  mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &milliseconds, sizeof milliseconds);
+  unsigned arenas = 0;
+  size_t size = sizeof arenas;
+  if (mallctl("arenas.narenas", &arenas, &size, nullptr, 0) != 0) return;
+  for (unsigned arena = 0; arena < arenas; ++arena) {
+    const std::string name = "arena." + std::to_string(arena) + ".dirty_decay_ms";
+    mallctl(name.c_str(), nullptr, nullptr, &milliseconds, sizeof milliseconds);
+  }
+}
+
+}  // namespace millrace::server
+#else
+namespace millrace::server {
+void KeepFreedMemoryFor(std::chrono::milliseconds /*time*/) {}
+}  // namespace millrace::server
 #endif

@@ -26,8 +26,10 @@
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/this_program.h"
 #include "mps_runtime/runtime.h"
+#include "server/allocator.h"
 #include "server/connection_listener.h"
 #include "server/control/crash_report.h"
+#include "server/control/freed_memory.h"
 #include "server/control/idle_models.h"
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
@@ -246,6 +248,8 @@ class Server {
     housekeeping_.emplace(kHousekeepingInterval, [this] {
       EndOverdue();
       CheckPolling();
+      freed_memory_.Update(ConnectionGuard::Process().counts().Refusals(),
+                           std::chrono::steady_clock::now());
       if (executors_ != nullptr) CheckExecutors();
       if (idle_models_.enabled()) idle_models_.Sweep();
     });
@@ -557,6 +561,7 @@ class Server {
   std::unique_ptr<GrpcServer> grpc_;
   Mutex serving_mu_;
   bool shown_serving_ MILLRACE_GUARDED_BY(serving_mu_) = false;
+  FreedMemory freed_memory_{&KeepFreedMemoryFor};  // housekeeping's thread
   std::optional<Periodic> housekeeping_;
   int64_t unfinished_ =
       0;  // requests that were left when the drain's time was over; used by Drain's thread

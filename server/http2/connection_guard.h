@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -67,6 +68,11 @@ class ConnectionGuard {
     uint64_t made_room = 0;
     std::array<uint64_t, kFrameAbuses> closed = {};  // by FrameAbuse
     uint64_t incomplete_calls = 0;                   // refused
+
+    // Returns how many connections and calls were ended or refused.
+    uint64_t Refusals() const {
+      return std::accumulate(closed.begin(), closed.end(), refused + incomplete_calls);
+    }
   };
 
   static ConnectionGuard& Process();
