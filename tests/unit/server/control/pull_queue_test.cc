@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "server/scheduling/refusal.h"
+
 namespace millrace::server {
 namespace {
 
@@ -104,8 +106,10 @@ TEST_F(PullQueueTest, RefusesMoreCallersThanMayWait) {
   begun_.get_future().get();
   std::vector<std::future<absl::Status>> waiting;
   for (size_t i = 0; i < PullQueue::kMaxWaiting; ++i) waiting.push_back(Add("a"));
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      queue_.Add(RequestFor("a"), [](const absl::Status&) { FAIL(); }).status()));
+  const absl::Status refused =
+      queue_.Add(RequestFor("a"), [](const absl::Status&) { FAIL(); }).status();
+  EXPECT_EQ(RefusalOf(refused), Refusal::kTooMany);
+  EXPECT_GT(RetryHint(refused).count(), 0);
   queue_.Stop();
   EXPECT_TRUE(absl::IsCancelled(slow.get()));
   for (auto& each : waiting) EXPECT_TRUE(absl::IsUnavailable(each.get()));
