@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/text/ascii.h"
 #include "models/text/english/heteronyms.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"
