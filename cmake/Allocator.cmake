@@ -12,7 +12,7 @@ add_library(millrace_allocator INTERFACE)
 add_library(millrace::allocator ALIAS millrace_allocator)
 if(MILLRACE_ALLOCATOR STREQUAL "jemalloc")
   find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
-  # Nothing of ours calls it by name, so the linker would leave it out.
+  # A program that calls nothing of it by name is linked with it all the same.
   target_link_libraries(millrace_allocator INTERFACE -Wl,--push-state,--no-as-needed "${JEMALLOC_LIBRARY}" -Wl,--pop-state)
   target_compile_definitions(millrace_allocator INTERFACE MILLRACE_JEMALLOC)
 elseif(NOT MILLRACE_ALLOCATOR STREQUAL "system")
