@@ -25,12 +25,8 @@ void Say(void*, const char* text) {
 // Unused memory returns to the system on a thread of its own, not within a request. There is one
 // arena for each core, because the default, four, lets each worker fill one of its own. Freed
 // memory is kept for ten seconds, unless KeepFreedMemoryFor says otherwise.
-extern "C" const char* const malloc_conf = "background_thread:true,percpu_arena:percpu";
-// The constant above is not in this block, where it would be local to this file and invisible to
-// jemalloc.
-extern "C" {
+const char* malloc_conf = "background_thread:true,percpu_arena:percpu";
 void (*malloc_message)(void*, const char*) = Say;
-}
 
 namespace millrace::server {
 
