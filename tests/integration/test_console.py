@@ -448,6 +448,15 @@ def test_a_text_that_no_model_translates_is_told(daemon, open_page):
     expect(page.locator("#detected")).to_have_text(re.compile("Detected: English, [0-9]+ % sure$"))
 
 
+def test_a_language_that_is_reached_by_a_pivot_says_so(daemon, open_page):
+    listed = [{"code": "en", "name": "English", "targets": ["en", "pt"]}, {"code": "fr", "name": "French", "targets": ["en", "fr", "pt"], "pivots": {"pt": "en"}}]
+    page = open_page(daemon, "translate", prepare=lambda page: page.route("**/languages", lambda route: route.fulfill(json=listed)))
+    page.locator("#source").select_option("fr")
+    expect(page.locator("#target option")).to_have_text(["English", "Portuguese (by way of English)"])
+    page.locator("#source").select_option("en")
+    expect(page.locator("#target option")).to_have_text(["Portuguese"])
+
+
 def test_a_text_and_its_languages_stay(daemon, open_page):
     page = open_page(daemon, "translate")
     page.locator("#source").select_option("pt")
