@@ -18,6 +18,7 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "mps_runtime/base/file.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/translate_message.h"
@@ -63,7 +64,7 @@ class FormServer {
     Require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "there are no sockets");
     Result result;
     {
-      Connection connection(ends[0], Connection::TimePoint());
+      Connection connection(FileDescriptor{ends[0]});
       connection.received =
           StrCat("POST /f HTTP/1.1\r\nHost: x\r\nContent-Type: ", content_type,
                  "\r\nContent-Length: ", body.size(), "\r\n\r\n", body.substr(0, with_head));
