@@ -179,7 +179,7 @@ void ConnectionGuard::MakeRoom(const ClientTotals* address, TimePoint now) {
   int64_t connections = 0;
   bool crowded = false;  // no longer, if another thread has made room meanwhile
   ForEachOf(address, [&](WatchedConnection&, FrameGuard& frames) {
-    crowded = crowded || frames.crowded();
+    crowded = frames.crowded();
     calls += frames.counted_calls();
     connections += frames.counted_calls() != 0 ? 1 : 0;
   });

@@ -164,17 +164,6 @@ TEST_F(CrowdedTest, AConnectionThatHoldsAllCallsOfAnAddressMakesRoom) {
   EXPECT_TRUE(all.must_end());
 }
 
-TEST_F(CrowdedTest, AConnectionWithoutCallsKeepsNoOtherFromMakingRoom) {
-  const WatchedConnection& idle = Watch(kFd, "192.0.2.87");
-  const WatchedConnection& all = Watch(kFd + 1, "192.0.2.87");
-  const WatchedConnection& idle_too = Watch(kFd + 2, "192.0.2.87");
-  EXPECT_TRUE(Call(kFd + 1, 20));
-  EXPECT_FALSE(Call(kFd + 1, 1));
-  EXPECT_TRUE(all.must_end());
-  for (const WatchedConnection* connection : {&idle, &idle_too})
-    EXPECT_FALSE(connection->must_end());
-}
-
 TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {
   const WatchedConnection* connection = guard_.Watch(kFd, Peer());
   EXPECT_TRUE(Receive(kFd, kPreface + Frame(kSettingsFrame, 0, 0, 0)));
