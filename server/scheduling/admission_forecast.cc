@@ -249,7 +249,7 @@ absl::Status AdmissionForecast::Admit(Job& job, const JobLines& lines, double pa
   const double service = work * pace_.seconds_in_steps() * all_workers / workers;
   double wait = WaitForOthers(workers, part_before);
   bool in_time = kAdmitted * margin * wait + service <= left - Reserve();
-  if (!requests() != 0) {
+  if (requests() == 0) {
     // Admits a doubtful job, so that the pace is measured again.
     in_time |= pace_.steps() < kStepsToJudge || kDoubtful * service <= left;
   } else if (part_before < 1) {

@@ -16,7 +16,7 @@ class RequestTrace;
 
 namespace millrace::server {
 
-struct ModelMetrics;
+class ModelMetrics;
 
 // Returns true if any of the requests is sampled. Costs a branch for each.
 bool AnySampled(std::span<const std::unique_ptr<Job>> batch);
