@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
-#include "server/metrics/metric_writer.h"
 #include "server/metrics/method.h"
+#include "server/metrics/metric_writer.h"
 #include "server/metrics/sharded_counter.h"
 #include "server/metrics/sharded_histogram.h"
 

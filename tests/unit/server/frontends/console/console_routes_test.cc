@@ -77,8 +77,7 @@ class ConsoleRoutesTest : public ::testing::Test {
   LiveView::Device device_{.name = "cpu"};
   StepTimeline steps_{2};
   std::vector<PullView> pulls_;
-  ModelShelf shelf_ = {.installed = [] { return std::vector<ShelfModel>(); },
-                               .published = nullptr};
+  ModelShelf shelf_ = {.installed = [] { return std::vector<ShelfModel>(); }, .published = nullptr};
   bool started_ = true;
   std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> server_;
