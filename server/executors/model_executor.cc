@@ -115,20 +115,19 @@ class ModelExecutor {
     return true;
   }
 
-  // Reads what the front says until it goes away.
+  // Does what the front says until it goes away.
   void Listen() MILLRACE_EXCLUDES(mu_) {
+    absl::Status status;
+    while (status.ok()) status = ObeyNext();
+    // Answers fail too once the front has gone.
+    const bool gone = absl::IsUnavailable(status);
+    if (End(gone ? absl::OkStatus() : std::move(status)) && gone) host_.OnFrontGone();
+  }
+
+  absl::Status ObeyNext() MILLRACE_EXCLUDES(mu_) {
     executor::v1::ToExecutor message;
-    while (true) {
-      if (auto behind = control_.Receive(message, WaitForever); !behind.ok()) {
-        const bool gone = absl::IsUnavailable(behind.status());
-        if (End(gone ? absl::OkStatus() : behind.status()) && gone) host_.OnFrontGone();
-        return;
-      }
-      if (absl::Status status = Obey(message); !status.ok()) {
-        End(std::move(status));
-        return;
-      }
-    }
+    const auto behind = control_.Receive(message, WaitForever);
+    return behind.ok() ? Obey(message) : behind.status();
   }
 
   absl::Status Obey(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(mu_) {

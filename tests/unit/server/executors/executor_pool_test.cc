@@ -195,6 +195,8 @@ TEST_F(ExecutorPoolTest, SpreadsRequestsOverSeveralExecutorsAndKeepsThemThere) {
   RunToEnd(all);
   EXPECT_EQ(sink.heard.size(), 9U);
   EXPECT_EQ(on_other, 0);
+  const MutexLock lock(mu);
+  EXPECT_EQ(executor_of.size(), 3U);
 }
 
 TEST_F(ExecutorPoolTest, PassesOnWhyAnInputIsRefused) {
@@ -307,6 +309,8 @@ TEST_F(ExecutorPoolTest, RunsSuspectsAlone) {
   EXPECT_EQ(two.outcome(), absl::OkStatus());
   EXPECT_FALSE(shared_a_step);
   EXPECT_EQ(sink.heard.size(), 6U);
+  const MutexLock lock(mu);
+  EXPECT_TRUE(in_step.empty());
 }
 
 TEST_F(ExecutorPoolTest, BlamesNoRequestForAKill) {
