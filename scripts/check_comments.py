@@ -11,7 +11,7 @@ from pathlib import Path
 
 FOLDERS = ("server", "models", "mps_runtime", "proto", "tests")
 SUFFIXES = {".h", ".cc", ".inl", ".inc", ".mm", ".cu", ".proto"}
-MENDED = ("models", "mps_runtime", "proto")
+MENDED = ("models", "mps_runtime", "proto", "server", "tests")
 FRAGMENT = re.compile(r"\s*(?:Of|That|Those|Whether|What|Whoever|Who)\b")
 FRAGMENT_BEHIND_CODE = re.compile(r"\s*(?:of|that|those|whether|what|whoever|who|whose|which)\b")
 # A literal, or a comment up to the end of its line.

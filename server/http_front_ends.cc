@@ -35,7 +35,7 @@ absl::Status HttpFrontEnds::Start(const FrontEndParts& parts,
   if (!config_.metrics_address.empty()) {
     HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
     options.inherited = sockets_.Find(kMetricsSocket);
-    options.checks_host = true;  // which never asks for a key
+    options.checks_host = true;  // the metrics server never asks for a key
     options.allowed_hosts = config_.allowed_hosts;
     metrics_http_ = std::make_unique<HttpServer>(std::move(options));
     AddMetricsRoute(*metrics_http_, parts.metrics);

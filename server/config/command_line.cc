@@ -221,7 +221,7 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
   const std::vector<CLI::App*> given = app.get_subcommands();
   for (const CLI::App* command : {given.empty() ? &app : given[0], &app}) {
     std::vector<std::string> remaining = command->remaining();
-    std::erase(remaining, "--");  // which CLI11 leaves here after it has ended the options
+    std::erase(remaining, "--");  // CLI11 leaves it here after it has ended the options
     if (!remaining.empty()) {
       return UnexpectedArgument(*command, remaining[0],
                                 command == &serve && AsksForJson(serve_flags, environment));

@@ -28,7 +28,7 @@ struct Option {
   std::function<std::string(const ServerConfig&)> get;  // in the form that `set` reads
   // Checks the value together with those of other options; null: it goes with all of them.
   std::function<absl::Status(const ServerConfig&)> check = nullptr;
-  std::string front_end = {};  // whose setting it is; empty: the server's
+  std::string front_end = {};  // the front end whose setting it is; empty: the server's
   bool is_built = true;        // false: this build has no such front end, and refuses the option
 };
 

@@ -58,7 +58,7 @@ struct ServerConfig {
   size_t translation_cache_entries = 100'000;
   uint64_t speech_cache_bytes = 0;                 // for the process; 0: speech is not kept
   std::chrono::milliseconds unload_idle_after{0};  // 0: models stay in memory
-  uint64_t model_memory_budget = 0;                // of all models, by estimate; 0: no limit
+  uint64_t model_memory_budget = 0;                // for all models, by estimate; 0: no limit
   bool keep_packed_weights = true;                 // in files beside the models'
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
   std::optional<kernels::InstructionSet> cpu_isa;
@@ -91,7 +91,7 @@ struct ServerConfig {
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
-  size_t max_translate_characters = 500'000;  // of all texts of a request, or of a file
+  size_t max_translate_characters = 500'000;  // in all texts of a request, or in a file
   int max_connections = 1024;
   int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;

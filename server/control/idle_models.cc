@@ -97,7 +97,7 @@ void IdleModels::RunTurn(const std::shared_ptr<ServedModel>& model) {
                              "' was replaced while the request waited for it to be loaded; try "
                              "again")));
   }
-  constexpr long kOwnReferences = 3;  // of the directory, the turn and `serving`
+  constexpr long kOwnReferences = 3;  // the directory, the turn and `serving`
   if (model->loaded() || !IsWanted(model, kOwnReferences)) return Settle(model, absl::OkStatus());
   bool fits = true;
   {

@@ -65,7 +65,7 @@ class IdleModels {
     enum class State : uint8_t { kQueued, kNeedsRoom, kRuns, kFailed };
     State state = State::kQueued;
     TimePoint since{};                        // when it was wanted
-    bool even_for_nobody = false;             // who was refused comes again
+    bool even_for_nobody = false;             // a client that was refused comes again
     std::shared_ptr<ServedModel> model = {};  // set while it needs room
     TimePoint fails_until{};                  // until then later requests fail likewise
     absl::Status failure = {};

@@ -109,7 +109,7 @@ class ModelManager {
   std::map<std::string, Attempt, std::less<>> attempts_
       MILLRACE_GUARDED_BY(mu_);  // loading now, or failed last time
   std::map<std::string, models::ModelOrigin, std::less<>> origins_
-      MILLRACE_GUARDED_BY(mu_);  // of the models that were loaded last
+      MILLRACE_GUARDED_BY(mu_);  // where the served versions are from
 
   // Held while the listener is called, so that its last call describes the present state.
   Mutex listener_mu_;

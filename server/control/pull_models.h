@@ -15,7 +15,7 @@ namespace millrace::server {
 
 struct PullRequest {
   std::vector<std::string> names;  // such as "firefox/en-de"
-  std::filesystem::path folder;    // of the repository
+  std::filesystem::path folder;    // the repository's
   std::string as = {};             // name of the only model there; empty: by its own
   bool license_ok = false;         // a licence may allow no commercial use
   bool only_missing =

@@ -328,7 +328,7 @@ class PoReader {
   PoText* current_ = nullptr;  // A string without a keyword continues this one.
   bool has_id_ = false;
   std::string charset_;
-  std::string flags_;  // of the entry
+  std::string flags_;  // the entry's
   size_t forms_ = 0;   // plural forms that the header names; 0: none
 };
 

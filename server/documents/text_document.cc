@@ -34,7 +34,7 @@ class TextDocument final : public Document {
  private:
   const std::string mark_;
   const models::TextFormat format_;
-  WrappedLines lines_;  // of plain text
+  WrappedLines lines_;  // the lines of plain text
   std::vector<std::string> texts_;
 };
 

@@ -50,7 +50,7 @@ class DeliveredOutputs {
     Count begun;     // sentences
     Count finished;  // sentences
     Count samples;
-    uint64_t hash = 0;  // of the samples that were delivered
+    uint64_t hash = 0;  // the hash of the samples that were delivered
     uint64_t seen_hash = 0;
     bool within_sentence = false;  // in this run
   };

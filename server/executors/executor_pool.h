@@ -34,10 +34,10 @@ class ExecutorPool {
     int executors = 1;  // >= 1
     size_t lanes = 1;   // the number of workers of the front, each with a connection
     executor::v1::Configure settings = {};
-    std::string version = {};                        // of this program
+    std::string version = {};                        // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
     Duration answer_limit =
-        std::chrono::seconds(10);  // of an executor that is asked whether it lives
+        std::chrono::seconds(10);  // how long an executor may take to say that it lives
     // The waits before a successor is started, by the number of deaths in a row; the last one
     // stays.
     std::vector<Duration> backoff = {std::chrono::seconds(0), std::chrono::seconds(1),

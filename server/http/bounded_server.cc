@@ -39,7 +39,7 @@ struct Current {
   BoundedStream* stream = nullptr;
   Peer peer;  // the client
   int refusal = 0;
-  HttpRoutes::Route route;  // of its path
+  HttpRoutes::Route route;  // the route of its path
   std::string_view head;    // as the client sent it
   std::string refusal_message;
   bool closes = true;  // the connection
@@ -211,7 +211,7 @@ int BoundedServer::PrepareBody(BoundedStream& stream, httplib::Request& request)
     // that should have said so.
     if (stream.received_body() > 0) return 411;
     request.headers.emplace("Content-Length", "0");
-    current.closes = true;  // what comes later cannot be told from the next request
+    current.closes = true;  // later bytes cannot be told from the next request
     return 0;
   }
   const uint64_t length = ContentLength(request).value_or(0);
@@ -280,7 +280,7 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
 
 Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
   bool closed = false;     // by the library, which does not know the headers
-  bool rest_comes = true;  // of the request, perhaps, and nobody reads it
+  bool rest_comes = true;  // the rest of the request may come, and nobody reads it
   // Called once the library has read the plain head and before anything else is looked at.
   const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
     request.headers.clear();

@@ -24,8 +24,9 @@ namespace millrace {
 class BoundedStream final : public httplib::Stream {
  public:
   struct Limits {
-    std::chrono::milliseconds body_timeout;   // from now to the last byte of the body
-    std::chrono::milliseconds write_timeout;  // of one write; 0: what the socket takes at once
+    std::chrono::milliseconds body_timeout;  // from now to the last byte of the body
+    std::chrono::milliseconds
+        write_timeout;  // for one write; 0: it writes what the socket takes at once
   };
 
   // received: the head of the request, and what came behind it.
@@ -94,14 +95,14 @@ class BoundedStream final : public httplib::Stream {
   const socket_t socket_;
   const Limits limits_;
   const std::function<bool()> stopping_;
-  bool timed_out_ = false;  // what should have come did not in its time
+  bool timed_out_ = false;  // the client did not send in its time
   const TimePoint opened_ = std::chrono::steady_clock::now();
   mutable std::optional<TimePoint> stop_end_;  // set once a write saw that the server stops
-  std::string received_;                       // of the client, read up to next_
+  std::string received_;                       // the client's bytes, read up to next_
   size_t next_ = 0;
-  size_t bytes_left_;  // that the library may read of this request
+  size_t bytes_left_;  // the library may read so many of this request
   std::optional<ChunkedBody> chunks_;
-  std::string rechunked_;  // of a body in chunks, read up to rechunked_next_
+  std::string rechunked_;  // a body in chunks, read up to rechunked_next_
   size_t rechunked_next_ = 0;
   PeerPlaces::Place place_;
   bool hold_next_ = false;

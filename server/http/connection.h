@@ -27,7 +27,7 @@ struct Connection {
       : socket(std::move(socket)), peer(peer), place(std::move(place)) {}
 
   FileDescriptor socket;
-  std::string received;  // what no request has read yet
+  std::string received;  // bytes that no request has read yet
   const Peer peer;
   PeerPlaces::Place place;  // among the connections of its peer
   // Takes the connection when its fate is kHandOver.

@@ -29,7 +29,7 @@ class ConnectionPoller {
     int max_connections_of_peer = 0;  // >= 1
     size_t max_head_bytes = 0;
     std::chrono::milliseconds head_timeout{};        // from the first byte of a head to its last
-    std::chrono::milliseconds keep_alive_timeout{};  // of a connection without a request
+    std::chrono::milliseconds keep_alive_timeout{};  // for a connection without a request
     std::chrono::milliseconds accept_retry{};        // when accepting fails
   };
   // Takes a connection whose next request's head has come. False: it stays, and is refused.

@@ -46,7 +46,7 @@ class HttpServer {
     // Requests among these that wait for their bodies, of one address or IPv6 /64; the next gets
     // 429. >= 1.
     int max_bodies_of_peer = 96;
-    size_t max_waiting = 64;       // that wait for one of these; the next gets 503
+    size_t max_waiting = 64;       // requests that wait for a thread; the next gets 503
     size_t max_connections = 320;  // more than both; those that are idle give way to new ones
     // Connections among these of one address or IPv6 /64, for which its next one takes the place of
     // one of its own. >= 1.
@@ -54,8 +54,8 @@ class HttpServer {
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =
         std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
-    std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
-    std::chrono::seconds keep_alive_timeout{75};  // of a connection without a request
+    std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // for one write
+    std::chrono::seconds keep_alive_timeout{75};  // for a connection without a request
     // If true, answers of text are compressed for clients that take them so. Small ones gain
     // nothing.
     bool compress = false;

@@ -19,10 +19,10 @@ namespace millrace::server {
 
 // The limits of what a client may send on one connection.
 struct FrameLimits {
-  size_t header_bytes = 32 << 10;  // of one call's headers, as sent
+  size_t header_bytes = 32 << 10;  // the headers of one call, as sent
   int resets_per_second = 1000;
   int control_frames_per_second = 10'000;  // beyond those that calls and their data cause
-  size_t streams = 1024;                   // that are open at once
+  size_t streams = 1024;                   // open at once
   uint64_t message_bytes = 16 << 20;
   int64_t all_calls = 32'768;  // open at once, of which each address has its fair share
 };
@@ -130,7 +130,7 @@ class FrameGuard {
   size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
   uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
   HeaderMeter headers_;
-  uint64_t header_bytes_ = 0;  // of the open calls, as expanded
+  uint64_t header_bytes_ = 0;  // for the open calls, as expanded
   int owed_ = 0;               // answers to PING and SETTINGS frames that were not sent
   bool acknowledged_ = false;
   uint32_t last_stream_ = 0;

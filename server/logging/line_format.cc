@@ -27,7 +27,7 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
     } else if (quoted && (c == '"' || c == '\\')) {
       out += {'\\', static_cast<char>(c)};
     } else if (c == 0xfffd) {
-      out += "\xef\xbf\xbd";  // of bytes that are not UTF-8 as well
+      out += "\xef\xbf\xbd";  // the same stands for bytes that are not UTF-8
     } else {
       out.append(text.substr(0, bytes));
     }

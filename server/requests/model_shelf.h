@@ -16,7 +16,7 @@ namespace millrace::server {
 struct ShelfModel {
   models::ModelInfo info;  // name and version always; the rest unless there is an error
   models::ModelOrigin origin = {};
-  uint64_t bytes = 0;      // of its files
+  uint64_t bytes = 0;      // the size of its files
   bool removable = false;  // it lies in the folder that models are fetched into
   std::string error = {};  // why its package cannot be read
 };
@@ -27,7 +27,7 @@ struct ModelShelf {
   std::function<absl::StatusOr<std::vector<ShelfModel>>()> installed;
   // Asks the hubs, until `stop` returns true. Null: nothing may be fetched or removed.
   std::function<absl::StatusOr<PublishedModels>(const std::function<bool()>& stop)> published;
-  std::string folder = {};  // that models are fetched into
+  std::string folder = {};  // models are fetched into it
 };
 
 }  // namespace millrace::server

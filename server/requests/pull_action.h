@@ -19,9 +19,9 @@ struct PullOrder {
 
 // How far the fetching of a model is.
 struct PullProgress {
-  std::string file = {};    // that is fetched now; empty: none yet
-  int64_t bytes = 0;        // of all files of the model
-  int64_t size = 0;         // of them; 0: not announced
+  std::string file = {};    // being fetched; empty: none yet
+  int64_t bytes = 0;        // for all files of the model
+  int64_t size = 0;         // the size of all files; 0: not announced
   bool converting = false;  // all files are there
 };
 using PullListener = std::function<void(const PullProgress&)>;

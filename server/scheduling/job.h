@@ -56,7 +56,7 @@ class Job {
   Reply& reply;
   const FairShare share;
   const TimePoint admitted;
-  const double estimate;  // of all its work, before it began
+  const double estimate;  // for all its work, before it began
   TimePoint enqueued{};   // when it last entered its queue; set by the scheduler
   // The totals over its steps so far: the waits before them, and their time.
   Duration waited{};

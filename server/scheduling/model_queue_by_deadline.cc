@@ -72,7 +72,7 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
   std::stable_partition(order.begin(), order.end(),
                         [](const Candidate& next) { return !next.given_up; });
 
-  double work = 0;  // of the batch
+  double work = 0;  // the batch's
   for (const Candidate& next : order) {
     if (popped.batch.size() == most) break;
     if (next.line == nullptr) continue;

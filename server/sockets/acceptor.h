@@ -77,7 +77,7 @@ class Acceptor {
   int port_ = 0;
   std::atomic<bool> stopped_{false};
   std::vector<ListeningSocket> listening_;
-  size_t first_wait_ = 0;  // of the sockets among what is polled
+  size_t first_wait_ = 0;  // the sockets' first place among the waits
   size_t waits_ = 0;
   TimePoint accept_after_{};           // not before, since it failed
   bool short_of_descriptors_ = false;  // since the last accepted; one log line each time

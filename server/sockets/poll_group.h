@@ -105,7 +105,7 @@ class PollGroup {
   // Only the loop's thread uses these members.
   std::vector<std::unique_ptr<PollClient>> clients_;  // the poll is for these, in this order
   std::vector<std::unique_ptr<PollClient>> taken_;
-  size_t first_wait_ = 0;  // of a client
+  size_t first_wait_ = 0;  // the first client's place among the waits
   bool drained_ = false;   // the clients were told
   TimePoint stop_end_ = TimePoint::max();
 };

@@ -18,8 +18,9 @@ class WebSocketConnection final : public ByteSession {
  public:
   struct Options {
     WebSocketFrames::Limits limits = {};
-    Duration ping_interval = std::chrono::seconds(20);  // of silence, then until an answer
-    Duration stall_timeout = std::chrono::seconds(30);  // of a client's reading
+    Duration ping_interval =
+        std::chrono::seconds(20);  // silence before a ping, then the wait for an answer
+    Duration stall_timeout = std::chrono::seconds(30);  // for a client's reading
     Duration close_timeout = std::chrono::seconds(2);   // until a client confirms a close
   };
 
@@ -49,7 +50,7 @@ class WebSocketConnection final : public ByteSession {
   bool draining_ = false;
   bool over_ = false;
   bool pinged_ = false;      // since the client was last heard
-  TimePoint last_heard_;     // of the client
+  TimePoint last_heard_;     // when the client last sent something
   TimePoint last_progress_;  // when bytes began to wait for the client, or it took some
   TimePoint closing_since_ = TimePoint::max();
 };

@@ -61,7 +61,7 @@ class WebSocketFrames {
   void Sent(size_t bytes);
 
  private:
-  struct Callbacks;  // of the library
+  struct Callbacks;  // the functions that the library calls
   struct Free {
     void operator()(wslay_event_context* context) const;
   };

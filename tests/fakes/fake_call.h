@@ -244,7 +244,7 @@ class FakeCall final : public server::ByteCall {
   const Options options_;
   mutable Mutex mu_;
   CondVar changed_;
-  std::deque<std::string> messages_ MILLRACE_GUARDED_BY(mu_);  // that the client has sent
+  std::deque<std::string> messages_ MILLRACE_GUARDED_BY(mu_);  // received from the client
   bool messages_ended_ MILLRACE_GUARDED_BY(mu_) = false;
   bool has_left_ MILLRACE_GUARDED_BY(mu_) = false;
   bool reads_ MILLRACE_GUARDED_BY(mu_) = true;

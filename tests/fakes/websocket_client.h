@@ -18,7 +18,7 @@ enum WebSocketOpcode : uint8_t {
 };
 
 struct ClientFrameOptions {
-  bool last = true;    // of its message
+  bool last = true;    // the last frame of its message
   bool masked = true;  // as clients must
   uint8_t reserved = 0;
   std::optional<uint64_t> announced = std::nullopt;  // another length than that of the payload

@@ -84,7 +84,7 @@ class FormServer {
 
  private:
   BoundedServer server_{kMaxBodyBytes, /*max_bodies_of_peer=*/2, /*packs=*/false};
-  std::optional<FileForm> form_;  // of the request that was served last
+  std::optional<FileForm> form_;  // the form of the request that was served last
 };
 
 bool SameForm(const std::optional<FileForm>& one, const std::optional<FileForm>& other) {

@@ -105,7 +105,7 @@ class Told {
   std::atomic<size_t>& spoken_;
   size_t utterances_ = 0;
   size_t sentences_ = 0;
-  size_t bytes_ = 0;  // of the sentence
+  size_t bytes_ = 0;  // the sentence's
   size_t utterance_bytes_ = 0;
   bool in_sentence_ = false;
   bool plain_ = false;   // the sentence is sent as samples of the voice's rate
@@ -150,7 +150,7 @@ class Server {
   }
 
  private:
-  std::atomic<int> changes_ = 0;  // of sessions, whose work may outlive them
+  std::atomic<int> changes_ = 0;  // counts sessions, whose work may outlive them
   std::atomic<size_t> spoken_ = 0;
   TestBackend backend_;
   const std::shared_ptr<const SpeechNames> names_ =

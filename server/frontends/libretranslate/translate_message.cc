@@ -227,7 +227,7 @@ std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates) 
 std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
   // Each language is also listed as a target of itself, as in the original.
   std::map<std::string, std::set<std::string>> targets;
-  std::map<std::string, Json> pivots;  // of those targets that no model translates into directly
+  std::map<std::string, Json> pivots;  // by source: the pivot of each target that has one
   for (const TranslationRoute& route : routes) {
     targets[route.source_language].insert({route.source_language, route.target_language});
     targets[route.target_language].insert(route.target_language);

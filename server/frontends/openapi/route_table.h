@@ -10,7 +10,7 @@ namespace millrace::server {
 struct RouteDescription {
   std::string_view method;
   std::string_view path;  // with the names of its variable parts in braces
-  std::string_view api;   // whose protocol it is
+  std::string_view api;   // the protocol that it belongs to
   std::string_view summary;
   std::string_view body = {};                       // an example of its JSON; empty: it takes none
   std::string_view answer = "application/json";     // the type of its answer

@@ -25,9 +25,9 @@ struct WyomingContext {
   ModelsAnswer<std::string>& info;  // the bytes of the info event
   std::function<bool()> started;    // returns true once the models are loaded
   Duration event_timeout{};         // from the first byte of an event to its last
-  Duration idle_timeout{};          // of a connection without a synthesis
-  Duration stall_timeout{};         // of a client that takes nothing
-  Duration text_timeout{};          // of a text in pieces, after which it may give way
+  Duration idle_timeout{};          // for a connection without a synthesis
+  Duration stall_timeout{};         // for a client that takes nothing
+  Duration text_timeout{};          // for a text in pieces, after which it may give way
 };
 
 // The protocol on one connection. One synthesis runs at a time; the next one waits, while other

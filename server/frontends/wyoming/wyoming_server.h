@@ -33,7 +33,7 @@ class WyomingServer final : public PortServer {
     int max_connections_of_peer = 64;  // among these, see Peer; >= 1
     std::chrono::milliseconds event_timeout = std::chrono::seconds(15);  // first to last byte
     std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);
-    std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);  // of a client's reading
+    std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);  // for a client's reading
     // After such a time without a piece of its text, a stream gives way as an idle connection does.
     std::chrono::milliseconds text_timeout = std::chrono::seconds(20);
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails

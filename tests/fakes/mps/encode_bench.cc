@@ -21,7 +21,7 @@ namespace millrace::runtime {
 namespace {
 
 constexpr int kWorkers = 8;
-constexpr int kForwards = 50;  // of each worker
+constexpr int kForwards = 50;  // per worker
 
 constexpr char kOneMutex[] = "one mutex";
 constexpr char kEncodeLock[] = "encode lock";

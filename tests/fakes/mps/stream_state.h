@@ -19,10 +19,10 @@ struct StreamState {
   // On the queue only.
   std::shared_ptr<CommandBuffer> open, last_committed;
   std::atomic<std::thread::id> current_on{};  // the thread whose current stream it is
-  std::atomic<int> buffers{0};                // that have not completed, the open one included
+  std::atomic<int> buffers{0};                // not completed, the open one included
 
   std::mutex mu;
-  std::optional<std::string> error;  // of the first buffer that failed
+  std::optional<std::string> error;  // the error of the first buffer that failed
 };
 
 // Returns true if libtorch has a pool of streams: one of two source files defines it.

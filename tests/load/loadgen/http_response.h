@@ -37,7 +37,7 @@ class HttpResponse {
   std::string head_;
   std::string line_;
   std::string body_;
-  size_t left_ = 0;  // of the body or of the chunk with the end of its line
+  size_t left_ = 0;  // left of the body, or of the chunk with the end of its line
   int status_ = 0;
   size_t json_bytes_ = kAll;
 };

@@ -53,7 +53,7 @@ struct Options {
   uint64_t count = 0;
 
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
-  uint64_t seed = 1;         // of the synthesis noise, equal for all calls
+  uint64_t seed = 1;         // for the synthesis noise, equal for all calls
   std::string outputs_file;  // empty: none is written
 
   bool open_loop() const { return rate > 0; }

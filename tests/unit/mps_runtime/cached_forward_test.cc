@@ -183,7 +183,7 @@ TEST_F(CachedForwardTest, FrozenCacheRunsNewShapesEagerlyAndStaysAsItIs) {
   EXPECT_EQ(context.graph_cache().stats().evictions, 0U);
   EXPECT_EQ(context.registry.stats().eager, 4U);
   Run(context, 1);
-  EXPECT_EQ(context.replays, 2);  // what was warmed up still has its record
+  EXPECT_EQ(context.replays, 2);  // the shape that was warmed up still has its record
   EXPECT_EQ(context.registry.stats().eager, 4U);
 }
 

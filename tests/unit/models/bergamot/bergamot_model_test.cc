@@ -129,7 +129,7 @@ TEST_F(BergamotModelTest, AVocabularyOfAnotherSizeIsAnError) {
 
 class TwoVocabulariesTest : public BergamotModelTest {
  protected:
-  static constexpr int32_t kSourceTokens = 48;  // of tiny-de.spm
+  static constexpr int32_t kSourceTokens = 48;  // the size of tiny-de.spm
 
   void SetUp() override {
     BergamotModelTest::SetUp();

@@ -74,7 +74,7 @@ class MarkupGoldenTest : public ::testing::Test {
   millrace::testing::FakeClock clock_;
   models::FakeWorkerContext context_;
   std::unique_ptr<models::Model> model_;
-  std::vector<std::vector<std::string>> lost_;  // of the last texts
+  std::vector<std::vector<std::string>> lost_;  // losses of the last texts
 };
 
 size_t Count(const std::string& text, const std::string& part) {

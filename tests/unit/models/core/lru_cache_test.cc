@@ -13,7 +13,7 @@ namespace millrace::models {
 namespace {
 
 constexpr LruLimits kAmple = {uint64_t{1} << 20, 1000};
-constexpr size_t kOverhead = 256;  // of an entry
+constexpr size_t kOverhead = 256;  // an entry's
 
 std::string KeyOf(int number) { return "key " + std::to_string(number); }
 

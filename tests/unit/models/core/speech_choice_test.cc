@@ -118,7 +118,7 @@ TEST(SpeechChoiceTest, AVoiceIsSpokenByTheModelThatHasIt) {
   EXPECT_EQ(Chosen(models, "en", "jf"), "kokoro");
   EXPECT_EQ(Chosen(models, "en", "jf:0.3+jm:0.7"), "kokoro");
   EXPECT_EQ(Chosen(models, "ja", "joe"), "piper-us");
-  EXPECT_EQ(Chosen(models, "en", "jf+joe"), "piper-us");  // whose error tells
+  EXPECT_EQ(Chosen(models, "en", "jf+joe"), "piper-us");  // the error names it
   EXPECT_EQ(Chosen({}, "en"), "none");
   EXPECT_EQ(Chosen({ModelInfo{}}, "en"), "none");
 }

@@ -37,7 +37,7 @@
 namespace millrace::kokoro {
 namespace {
 
-constexpr float kTolerance = 1e-3F;       // of samples
+constexpr float kTolerance = 1e-3F;       // for samples
 constexpr float kCurveTolerance = 1e-4F;  // relative to the curve's greatest value
 constexpr int kSampleRate = 24000;
 constexpr float kFullScale = 32767;

@@ -17,7 +17,7 @@ using KokoroTogetherTest = KokoroFixture;
 // The ends of the requests in one batch, and their audio.
 struct Ended {
   std::vector<absl::Status> statuses;
-  std::vector<std::vector<std::vector<float>>> audio;  // of each sentence
+  std::vector<std::vector<std::vector<float>>> audio;  // by sentence
 };
 
 std::vector<std::vector<float>> SentencesOf(const speech::Collector& sink) {

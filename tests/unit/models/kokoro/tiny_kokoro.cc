@@ -11,8 +11,8 @@ namespace millrace::kokoro {
 namespace {
 
 using Shape = std::vector<int64_t>;
-constexpr int64_t kStyle = 6;    // of each half
-constexpr int64_t kHidden = 12;  // of ALBERT
+constexpr int64_t kStyle = 6;    // for each half
+constexpr int64_t kHidden = 12;  // ALBERT's
 constexpr int64_t kChannels = 8;
 constexpr int64_t kFft = 8;
 

@@ -159,7 +159,7 @@ TEST_P(SentenceDecoderTest, SentencesMayLeaveAndBeLeftOutOfSteps) {
     auto sentence = all.sentences().extract(id);
     if (!sentence.empty()) others.sentences().insert(std::move(sentence));
   }
-  all.sentences().clear();  // what they cached is taken by the others
+  all.sentences().clear();  // the others take what they cached
   others.Finish(found);
   Found expected = Alone(sources_.size());
   std::erase_if(expected, [&](const auto& entry) { return entry.first % 2 == 0; });

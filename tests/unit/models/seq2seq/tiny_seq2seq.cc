@@ -19,7 +19,7 @@ constexpr int64_t kEncoderHidden = 96;
 constexpr int64_t kDecoderHidden = 128;
 constexpr int64_t kPlaces = 64;
 constexpr float kEndScale = 2;
-constexpr int64_t kSourceTokens = 61;  // of kMarianTwo
+constexpr int64_t kSourceTokens = 61;  // kMarianTwo's
 
 int32_t TokensOf(TinyKind kind) {
   switch (kind) {

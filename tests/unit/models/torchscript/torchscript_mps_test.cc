@@ -225,7 +225,7 @@ TEST_F(TorchScriptOnMpsTest, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp)
   options.device = runtime::DeviceType::kMps;
   const auto runtime = runtime::Runtime::Bootstrap(options);
   const auto context = runtime->EnterMainThread();
-  Save("self.weight[0]");  // of one request's numbers it would be another for a batch
+  Save("self.weight[0]");  // one request's numbers would be others for a batch
   const auto single = Load(runtime::DeviceType::kMps);
   const auto model =
       Load(runtime::DeviceType::kMps, 1, {.stack = true, .shapes = models::ShapePolicy::kFew});

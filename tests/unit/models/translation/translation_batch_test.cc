@@ -167,7 +167,7 @@ TEST_F(TranslationBatchTest, AStepEndsWhenItsTimeIsOver) {
   Sink sink;
   const auto request = MakeRequest({{kLong}}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 tokens
+  EXPECT_EQ(engine_.calls.size(), 3u);  // calls of 1, 2 and 4 tokens
   EXPECT_TRUE(sink.parts.empty());
   EXPECT_FALSE(request->outcome());
   while (!request->outcome()) Step({request.get()});
@@ -250,7 +250,7 @@ TEST_F(TranslationBatchTest, WhatIsBegunAtOnceIsBoundedByItsTokens) {
   Sink sink;
   const auto request = MakeRequest({{document}}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.front(), 3u);  // of 7 tokens, with their end
+  EXPECT_EQ(engine_.calls.front(), 3u);  // 7 tokens, with their end
 }
 
 TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
@@ -276,7 +276,7 @@ TEST_F(TranslationBatchTest, NobodyWaitsForTheFirstTokenOfWhatIsCopied) {
   Sink sink;
   const auto request = MakeRequest({.texts = {"\xE6\xBC\xA2", kLong}, .partial = true}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 tokens
+  EXPECT_EQ(engine_.calls.size(), 3u);  // calls of 1, 2 and 4 tokens
 }
 
 TEST_F(TranslationBatchTest, WhatFailedHalfwayBeginsAnew) {

@@ -141,7 +141,7 @@ TEST_F(PackFileTest, AnotherKeyReplacesTheFile) {
   EXPECT_EQ(Load("weights 2").packed, kAll);
   EXPECT_THAT(log_, HasSubstr("is of other weights, settings or another program"));
   EXPECT_EQ(Load("weights 2").packed, 0);
-  ExpectWhole(first);  // of the file that is gone
+  ExpectWhole(first);  // the map of the file that is gone
 }
 
 TEST_F(PackFileTest, ADamagedFileIsReplaced) {

@@ -453,7 +453,7 @@ TEST_F(ClientTest, ModelsOfAServer) {
   EXPECT_NE(out_.find("joe"), std::string::npos);
   EXPECT_NE(out_.find("READY"), std::string::npos);
   EXPECT_NE(out_.find("voices: joe; en-US, es; 22050 Hz"), std::string::npos) << out_;
-  EXPECT_NE(out_.find("STATE_99"), std::string::npos) << out_;  // of a newer server
+  EXPECT_NE(out_.find("STATE_99"), std::string::npos) << out_;  // a newer server's
 }
 
 TEST_F(ClientTest, ModelsOfAFolder) {

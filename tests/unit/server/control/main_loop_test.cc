@@ -62,7 +62,7 @@ TEST(MainLoopTest, RunsEveryTaskOfManyThreadsOnce) {
       start.arrive_and_wait();
       for (int i = 0; i < kEach; ++i) {
         loop.Post([&, t, i] {
-          EXPECT_EQ(next[t]++, i);  // those of a thread in its order
+          EXPECT_EQ(next[t]++, i);  // a thread's calls come in its order
           if (++ran == kThreads * kEach) loop.Stop();
         });
       }

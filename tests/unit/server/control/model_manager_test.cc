@@ -64,7 +64,7 @@ class FolderListings {
     for (ssize_t size; (size = read(descriptor_, bytes, sizeof(bytes))) > 0;) {
       for (ssize_t at = 0; at < size;) {
         const auto* event = reinterpret_cast<const inotify_event*>(bytes + at);
-        count += event->len == 0;  // of the folder itself, not of what is in it
+        count += event->len == 0;  // events of the folder itself, not of what is in it
         at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
       }
     }

@@ -33,7 +33,7 @@ class PullQueueTest : public ::testing::Test {
     return outcome->get_future();
   }
 
-  absl::Status result_;       // of fetching
+  absl::Status result_;       // the result of fetching
   std::promise<void> begun_;  // "slow" is fetched
   std::vector<std::string> loaded_;
   PullQueue queue_{[this](const PullRequest& request, const std::function<bool()>& stop,

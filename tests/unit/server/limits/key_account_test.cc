@@ -73,7 +73,7 @@ TEST_F(KeyAccountTest, TextLongerThanTheLimitMayBeginWithAWholeMinute) {
   KeyAccount account("ann", 1, {.name = "t", .characters_per_minute = 600}, clock_);
   ASSERT_TRUE(Once(account, {.characters = 1'200}).ok());
   const absl::Status refused = Once(account, {.characters = 1});
-  EXPECT_EQ(RetryHint(refused), milliseconds(60'100));  // what was too much is paid first
+  EXPECT_EQ(RetryHint(refused), milliseconds(60'100));  // the excess is paid first
   clock_.Advance(milliseconds(60'100));
   EXPECT_TRUE(Once(account, {.characters = 1}).ok());
   EXPECT_FALSE(Once(account, {.characters = 1'200}).ok());

@@ -36,7 +36,7 @@ inline std::string NameOf(const ::testing::TestParamInfo<Kind>& info) { return i
 // A model's work for any kind: one output for a step, the last of them with the end.
 struct Steps {
   size_t count = 1;
-  size_t bytes = 100;  // of each output, or samples
+  size_t bytes = 100;  // for each output, or samples
   // Called when the client is too slow for another step, before the job is parked.
   std::function<void()> suspend = {};
 

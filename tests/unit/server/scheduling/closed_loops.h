@@ -21,8 +21,8 @@ namespace millrace::server {
 struct Callers {
   std::shared_ptr<ServedModel> model;
   int count = 0;
-  int sentences = 0;     // of each request
-  Duration deadline{};   // of each request; 0: none
+  int sentences = 0;     // per request
+  Duration deadline{};   // for each request; 0: none
   double misjudged = 1;  // how many times as long as its text a request proves to be
   Duration gives_up{};   // so long after a request it is cancelled; 0: never
   FairShare share = {};
@@ -34,7 +34,7 @@ struct Callers {
   int refused = 0;    // at once
   int sent_away = 0;  // after a wait, without having begun
   int cancelled = 0;
-  Duration sum{};  // of those that ended
+  Duration sum{};  // over those that ended
   std::vector<Duration> times = {};
 };
 
@@ -270,7 +270,7 @@ class ClosedLoops {
   std::vector<std::pair<ServedModel*, Speed>> models_;
   std::deque<Callers> callers_;
   std::vector<std::pair<size_t, Call*>> calls_;
-  std::vector<Step> steps_;                                               // of each worker
+  std::vector<Step> steps_;                                               // by worker
   std::map<std::pair<TimePoint, size_t>, std::function<void()>> events_;  // in the order added
   size_t number_ = 0;
   int useful_ = 0;

@@ -48,7 +48,7 @@ TEST(StepTimelineTest, ShortStepsThatFollowCloselyShareABlock) {
   Step(timeline, "a", 2, milliseconds(12), milliseconds(20));  // a block of 20 ms
   Step(timeline, "a", 1, milliseconds(20), milliseconds(30));  // would be too long
   Step(timeline, "a", 1, milliseconds(33), milliseconds(34));  // after a gap
-  Step(timeline, "b", 1, milliseconds(34), milliseconds(35));  // of another model
+  Step(timeline, "b", 1, milliseconds(34), milliseconds(35));  // another model's
   const auto worker = timeline.Read(TimePoint()).front();
   EXPECT_EQ(worker.steps, 5U);
   EXPECT_EQ(worker.busy, milliseconds(30));

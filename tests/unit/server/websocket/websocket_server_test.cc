@@ -22,7 +22,7 @@ using testing::ClientFrame;
 // Sends back what it gets, and is busy from "begin" to "end".
 class EchoSession final : public WebSocketSession {
  public:
-  static inline std::atomic<int> advances = 0;  // of all
+  static inline std::atomic<int> advances = 0;  // by all clocks
 
   void Receive(WebSocketMessage message) override {
     if (message.data == "begin") busy_ = true;

@@ -19,7 +19,7 @@ struct Translation {
 // A translation by hand: words, each with the word of the source that it comes from behind a
 // slash; one that has none comes from nowhere in particular, and "+" joins to the word before.
 inline Translation ByHand(const MarkedText& source, std::string_view by_hand) {
-  std::vector<size_t> places;  // of the source's words
+  std::vector<size_t> places;  // the source's words
   for (size_t at = 0; at < source.text.size(); ++at) {
     if (source.text[at] != ' ' && (at == 0 || source.text[at - 1] == ' ')) places.push_back(at);
   }

@@ -46,7 +46,7 @@ std::string Echoed(std::string_view text, models::TextFormat format) {
 struct Case {
   models::TextFormat format;
   const char* text;
-  List read;  // what a model reads of it
+  List read;  // the sentences as a model reads them
 };
 
 class ReadingTest : public ::testing::TestWithParam<Case> {};

@@ -62,7 +62,7 @@ std::pair<std::vector<Hypothesis>, int> Play(Search& search, const LogitsFunctio
     Scores all;
     for (const Tokens& tokens : written) {
       Scores scores = logits(tokens);
-      scores.resize(kStride, 1e9F);  // what lies between rows is not looked at
+      scores.resize(kStride, 1e9F);  // the bytes between rows are not looked at
       all.insert(all.end(), scores.begin(), scores.end());
     }
     search.Advance(all.data(), kStride);

@@ -124,7 +124,7 @@ TEST_F(TranslateReplyTest, AClientThatLeavesStopsTheWorkOfEitherModel) {
     gate.AwaitInside();
     EXPECT_EQ(reply->Wait(milliseconds(0)), std::nullopt);
     reply->Abandon();
-    gate.Open();  // what never finishes goes on until it is seen that nobody wants it
+    gate.Open();  // a request that never finishes goes on until nobody is seen to want it
     EXPECT_EQ(reply->Wait(kPatience)->code(), absl::StatusCode::kCancelled);
     reply.reset();
     Await([&] { return server_.admission.in_flight() == 0; });

@@ -120,7 +120,7 @@ TEST_F(SynthesisServiceTest, WithoutAudioTheDurationIsZero) {
 
 // Slow speech of a text within the limits can be longer than what one reply should hold.
 TEST_F(SynthesisServiceTest, SpeechThatIsTooLongForOneReplyIsRefused) {
-  constexpr size_t kHalf = 17 << 20;  // of 16 bit samples
+  constexpr size_t kHalf = 17 << 20;  // in 16-bit samples
   server_.Add(VoiceInfo("joe"), {.complete = Speak({kHalf, kHalf, 1})});
   const grpc::Status status = Synthesize(Say("x"));
   EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);

@@ -101,7 +101,7 @@ class Client {
   }
 
   grpc::ClientContext context;
-  size_t bytes = 0;  // of audio
+  size_t bytes = 0;  // the audio's
   std::vector<v1::SpokenSpan> words;
 
  private:

@@ -106,7 +106,7 @@ TEST_F(TranslationPivotTest, ACallThatIsCancelledInItsSecondHalfEnds) {
   EXPECT_EQ(server_.admission.in_flight(), 1);
   context.TryCancel();
   client.join();
-  gate.Open();  // what never finishes goes on until it is seen that nobody wants it
+  gate.Open();  // a request that never finishes goes on until nobody is seen to want it
   Await([&] { return server_.admission.in_flight() == 0; });
 }
 
@@ -115,7 +115,7 @@ TEST_F(TranslationPivotTest, TextInTheTargetLanguageComesBackAsItIs) {
   auto request = Texts({"Ol\xC3\xA1.", ""});
   request.set_source_language("pt");
   request.set_target_language("PT");
-  request.mutable_search()->set_hypotheses(2'000'000'000);  // of which there are none
+  request.mutable_search()->set_hypotheses(2'000'000'000);  // there are none
   ASSERT_TRUE(Translate(request).ok());
   EXPECT_EQ(response_.translations(0).text(), "Ol\xC3\xA1.");
   EXPECT_EQ(response_.translations(0).alternatives_size(), 0);

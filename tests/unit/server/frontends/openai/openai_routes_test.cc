@@ -375,7 +375,7 @@ TEST_F(OpenAiRoutesTest, VoicesAreThoseOfTheModelAskedFor) {
   };
   EXPECT_EQ(count(""), 3U);
   EXPECT_EQ(count("?model=joe"), 1U);
-  EXPECT_EQ(count("?model=tts-1"), 3U);  // what it may mean
+  EXPECT_EQ(count("?model=tts-1"), 3U);  // the models that it may mean
   EXPECT_EQ(count("?model=null"), 0U);
   const Answer unknown = Get("/v1/audio/voices?model=nil");
   EXPECT_EQ(unknown.status, 404);

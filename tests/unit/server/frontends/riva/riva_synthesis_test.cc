@@ -84,7 +84,7 @@ TEST_F(RivaSynthesisTest, OpusIsPacketsAfterTheirLengths) {
     ++packets;
   }
   EXPECT_EQ(at, audio.size());
-  EXPECT_NEAR(static_cast<double>(packets), 26, 2);  // of 20 ms
+  EXPECT_NEAR(static_cast<double>(packets), 26, 2);  // packets of 20 ms
 }
 
 TEST_F(RivaSynthesisTest, WordsHaveTheirTimesInMilliseconds) {
