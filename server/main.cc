@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "models/core/strings.h"
 #include "mps_runtime/find_libtorch.h"
 #include "server/client/client.h"
 #include "server/config/command_line.h"
@@ -55,7 +55,7 @@ class Run {
     const bool json = format == LogFormat::kJson;
     return Report({.status = kExitFailed,
                    .out = "",
-                   .err = json ? error : absl::StrCat("millrace: ", error, "\n"),
+                   .err = json ? error : StrCat("millrace: ", error, "\n"),
                    .json_log = json});
   }
 

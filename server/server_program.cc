@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/this_program.h"
 
 namespace millrace {
@@ -20,8 +20,8 @@ std::string ExecServerProgram(char** argv) {
     execv(path.c_str(), argv);
     error.assign(errno, std::generic_category());
   }
-  return absl::StrCat("cannot start ", path.string(), ": ", error.message(),
-                      "; it belongs into the folder of this program");
+  return StrCat("cannot start ", path.string(), ": ", error.message(),
+                "; it belongs into the folder of this program");
 }
 
 }  // namespace millrace

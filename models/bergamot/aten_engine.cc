@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "models/bergamot/bergamot_weights.h"
 #include "models/bergamot/positions.h"
 #include "models/bergamot/shortlist.h"
+#include "models/core/strings.h"
 #include "mps_runtime/linear.h"
 #include "mps_runtime/tensor_device.h"
 
@@ -213,7 +213,7 @@ class AtenEngine final : public translation::TranslationEngine {
     if (runtime::TraitsOf(context.stream().device).compiles_shapes) {
       context.AdmitShape(
           {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
-          [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
+          [&] { return StrCat("[", batch, ", ", length, "]"); });
     }
     state.mask = at::zeros({batch, 1, 1, length}, source_embeddings_.options())
                      .masked_fill_(tokens.lt(0).view({batch, 1, 1, length}), kMinusInfinity);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "models/bergamot/bergamot_weights.h"
+#include "models/core/strings.h"
 #include "models/translation/search/search_request.h"
 #include "models/translation/translation_batch.h"
 #include "models/translation/translation_engine.h"
@@ -36,7 +36,7 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions
                                                            const BergamotWeights& weights) {
   if (options.target_vocabulary_file.empty() &&
       weights.source_tokens() != weights.target_tokens()) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         "target_vocabulary_file: is needed, because the weights have ", weights.source_tokens(),
         " tokens of the source and ", weights.target_tokens(), " of the target"));
   }
@@ -61,21 +61,21 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   if (options.max_length_factor == 0) options.max_length_factor = kDefaultLengthFactor;
   if (options.max_source_tokens == 0) options.max_source_tokens = kDefaultSourceTokens;
   if (!(options.max_length_factor > 0 && options.max_length_factor <= kMaxLengthFactor)) {
-    return absl::InvalidArgumentError(absl::StrCat("max_length_factor: ", options.max_length_factor,
-                                                   " is not in 0 .. ", kMaxLengthFactor));
+    return absl::InvalidArgumentError(StrCat("max_length_factor: ", options.max_length_factor,
+                                             " is not in 0 .. ", kMaxLengthFactor));
   }
   if (options.max_source_tokens < kMinSourceTokens ||
       options.max_source_tokens > kMaxSourceTokens) {
-    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
-                                                   " is not in ", kMinSourceTokens, " .. ",
-                                                   kMaxSourceTokens));
+    return absl::InvalidArgumentError(StrCat("max_source_tokens: ", options.max_source_tokens,
+                                             " is not in ", kMinSourceTokens, " .. ",
+                                             kMaxSourceTokens));
   }
   auto weights = BergamotWeights::Load(options.weights_file);
   if (!weights.ok()) return weights.status();
   auto vocabularies = LoadVocabularies(options, **weights);
   if (!vocabularies.ok()) return vocabularies.status();
-  auto engine = MakeEngine(options.engine, **weights, options.device,
-                           absl::StrCat(info.name, "/", info.version));
+  auto engine =
+      MakeEngine(options.engine, **weights, options.device, StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();
   info.platform = "bergamot";
   // On a device a batch is decoded to its end in one step, so it is neither continuous nor divided.
@@ -107,8 +107,8 @@ absl::Status BergamotModel::Validate(const models::Input& input) const {
   const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
   if (std::ranges::any_of(translate.target_prefixes, begins)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("target_prefixes: model '", info_.name,
-                     "' begins its translations as it will; leave them out"));
+        StrCat("target_prefixes: model '", info_.name,
+               "' begins its translations as it will; leave them out"));
   }
   return translation::CheckGreedy(translate.search);
 }

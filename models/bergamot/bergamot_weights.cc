@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "models/kernels/integer_kernels.h"
 
 namespace millrace::bergamot {
@@ -32,7 +32,7 @@ class Reader {
   const absl::Status& status() const { return status_; }
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
   void Fail(const std::string& name, const std::string& what) {
-    if (status_.ok()) status_ = absl::DataLossError(absl::StrCat("tensor '", name, "': ", what));
+    if (status_.ok()) status_ = absl::DataLossError(StrCat("tensor '", name, "': ", what));
   }
 
   // Returns a copy. A negative size accepts any.
@@ -75,8 +75,8 @@ class Reader {
     // The result overwrites the hidden units, so it must not be longer.
     if (status_.ok() && (hidden % kColumns != 0 || hidden < dim || hidden > kMaxHidden)) {
       Fail(prefix + "W1",
-           absl::StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
-                        kColumns, " from ", dim, " to ", kMaxHidden));
+           StrCat(hidden, " hidden units are not supported; allowed are multiples of ", kColumns,
+                  " from ", dim, " to ", kMaxHidden));
     }
     weights.contract = Linear(prefix, "2", dim, hidden);
     weights.norm = Norm(prefix + "ffn", dim);
@@ -102,10 +102,10 @@ class Reader {
       fits = shape[i] < 0 ? view->shape[i] > 0 : view->shape[i] == shape[i];
     }
     if (!fits) {
-      Fail(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
-                              absl::StrJoin(view->shape, ", "), "], expected ",
-                              std::string(models::ToString(type)), " [", absl::StrJoin(shape, ", "),
-                              "] (-1: any)"));
+      Fail(name, StrCat("is ", std::string(models::ToString(view->type)), " [",
+                        absl::StrJoin(view->shape, ", "), "], expected ",
+                        std::string(models::ToString(type)), " [", absl::StrJoin(shape, ", "),
+                        "] (-1: any)"));
       return {};
     }
     return *std::move(view);
@@ -131,13 +131,12 @@ void ReadEmbeddings(Reader& reader, BergamotWeights& weights) {
   const int64_t dim = weights.dim();
   if (reader.status().ok() &&
       (dim % kColumns != 0 || dim > kMaxDim || weights.target_tokens() > kMaxTokens)) {
-    reader.Fail(target, absl::StrCat("unsupported size ", weights.target_tokens(), " x ", dim));
+    reader.Fail(target, StrCat("unsupported size ", weights.target_tokens(), " x ", dim));
   }
   weights.source_embeddings =
       shared ? weights.target_embeddings : reader.Matrix("encoder_Wemb", -1, dim, /*copy=*/true);
   if (reader.status().ok() && weights.source_tokens() > kMaxTokens) {
-    reader.Fail("encoder_Wemb",
-                absl::StrCat("unsupported size ", weights.source_tokens(), " x ", dim));
+    reader.Fail("encoder_Wemb", StrCat("unsupported size ", weights.source_tokens(), " x ", dim));
   }
 }
 
@@ -150,7 +149,7 @@ void ReadShortlist(Reader& reader, int64_t source_tokens, int64_t target_tokens,
   shortlist.first = first[0];
   // The end of the sentence must be among these tokens, or a translation could not end.
   if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > target_tokens) {
-    reader.Fail("shortlist.first", absl::StrCat(first[0], " is out of range"));
+    reader.Fail("shortlist.first", StrCat(first[0], " is out of range"));
   }
   int32_t last = 0;
   for (const int32_t offset : shortlist.offsets) {
@@ -177,13 +176,13 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
   const int64_t dim = weights->dim();
   weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", weights->target_tokens());
   for (int layer = 1; layer <= kMaxLayers; ++layer) {
-    const std::string prefix = absl::StrCat("encoder_l", layer, "_");
+    const std::string prefix = StrCat("encoder_l", layer, "_");
     if (layer > 1 && !reader.Has(prefix + "self_Wq")) break;
     weights->encoder.push_back(
         {reader.Attention(prefix + "self_", dim), reader.FeedForward(prefix + "ffn_", dim)});
   }
   for (int layer = 1; layer <= kMaxLayers; ++layer) {
-    const std::string prefix = absl::StrCat("decoder_l", layer, "_");
+    const std::string prefix = StrCat("decoder_l", layer, "_");
     if (layer > 1 && !reader.Has(prefix + "rnn_Wf")) break;
     weights->decoder.push_back({reader.Linear(prefix + "rnn_", "f", dim, dim),
                                 {reader.Matrix(prefix + "rnn_W", dim, dim), {}},
@@ -193,7 +192,7 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
   }
   ReadShortlist(reader, weights->source_tokens(), weights->target_tokens(), weights->shortlist);
   if (!reader.status().ok()) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": ", reader.status().message()));
+    return absl::DataLossError(StrCat(path.string(), ": ", reader.status().message()));
   }
   return weights;
 }

@@ -17,9 +17,9 @@ constexpr size_t kMaxReportedErrors = 8;
 void ConfigErrors::Add(int line, int column, const std::string& message) {
   if (lines_.size() >= kMaxReportedErrors) return;
   if (line < 0) {
-    lines_.push_back(absl::StrCat(source_, ": ", message));
+    lines_.push_back(StrCat(source_, ": ", message));
   } else {
-    lines_.push_back(absl::StrCat(source_, ":", line + 1, ":", column + 1, ": ", message));
+    lines_.push_back(StrCat(source_, ":", line + 1, ":", column + 1, ": ", message));
   }
 }
 
@@ -35,14 +35,14 @@ ConfigSection ConfigSection::Child(const pb::Message& child, const std::string& 
 
 void ConfigSection::Error(const char* field, const std::string& what, int index) const {
   const pb::TextFormat::ParseLocation place = Place(field, index);
-  errors_.Add(place.line, place.column, absl::StrCat(Path(field, index), ": ", what));
+  errors_.Add(place.line, place.column, StrCat(Path(field, index), ": ", what));
 }
 
 void ConfigSection::Text(const char* field, const std::string& value, size_t max_length) const {
   if (value.empty() || value.size() > max_length) {
     Error(field, value.empty()
-                     ? absl::StrCat("is missing, allowed 1..", max_length, " characters")
-                     : absl::StrCat("has ", value.size(), " characters, allowed 1..", max_length));
+                     ? StrCat("is missing, allowed 1..", max_length, " characters")
+                     : StrCat("has ", value.size(), " characters, allowed 1..", max_length));
   }
 }
 
@@ -50,9 +50,9 @@ void ConfigSection::FileName(const char* field, const std::string& value) const 
   Text(field, value, 255);
   if (value == "." || value == ".." ||
       value.find_first_of(std::string_view("/\\\0", 3)) != value.npos) {
-    Error(field, absl::StrCat("'", value,
-                              "' may not leave the model's folder, allowed is the plain "
-                              "name of a file in it"));
+    Error(field, StrCat("'", value,
+                        "' may not leave the model's folder, allowed is the plain "
+                        "name of a file in it"));
   }
 }
 
@@ -61,8 +61,7 @@ const pb::FieldDescriptor* ConfigSection::Field(const std::string& name) const {
 }
 
 std::string ConfigSection::Path(const std::string& field, int index) const {
-  return absl::StrCat(path_, path_.empty() ? "" : ".", field,
-                      index < 0 ? "" : absl::StrCat("[", index, "]"));
+  return StrCat(path_, path_.empty() ? "" : ".", field, index < 0 ? "" : StrCat("[", index, "]"));
 }
 
 pb::TextFormat::ParseLocation ConfigSection::Place(const std::string& name, int index) const {

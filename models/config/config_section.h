@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 
@@ -69,7 +69,7 @@ class ConfigSection {
   template <class T>
   void Range(const char* field, T value, T low, T high) const {
     if (!(value >= low && value <= high)) {
-      Error(field, absl::StrCat(value, " is out of range, allowed ", low, "..", high));
+      Error(field, StrCat(value, " is out of range, allowed ", low, "..", high));
     }
   }
 

@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
 
 absl::Status TooLarge(const std::filesystem::path& path, uint64_t bytes, uint64_t most) {
   return absl::FailedPreconditionError(
-      absl::StrCat(path.string(), ": has ", bytes, " bytes, allowed are at most ", most));
+      StrCat(path.string(), ": has ", bytes, " bytes, allowed are at most ", most));
 }
 
 }  // namespace
@@ -25,12 +25,11 @@ absl::StatusOr<RegularFile> OpenRegularFile(const std::filesystem::path& path, u
   file.descriptor = FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info = {};
   if (file.descriptor.get() < 0 || fstat(file.descriptor.get(), &info) != 0) {
-    return absl::NotFoundError(
-        absl::StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    return absl::NotFoundError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
   }
   if (!S_ISREG(info.st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path.string(), ": is not a regular file, and only such are read"));
+        StrCat(path.string(), ": is not a regular file, and only such are read"));
   }
   file.bytes = static_cast<uint64_t>(info.st_size);
   if (file.bytes > most) return TooLarge(path, file.bytes, most);
@@ -42,8 +41,7 @@ absl::StatusOr<std::string> ReadRegularFile(const std::filesystem::path& path, u
   if (!file.ok()) return file.status();
   std::optional<std::string> text = ReadToEnd(file->descriptor.get(), most);
   if (!text) {
-    return absl::DataLossError(
-        absl::StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    return absl::DataLossError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
   }
   if (text->size() > most) return TooLarge(path, text->size(), most);
   return *std::move(text);

@@ -8,7 +8,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/sin.h>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -34,12 +34,11 @@ AtenSnakeBlock::AtenSnakeBlock(speech::TensorReader& weights, const std::string&
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
       const KokoroLinear affine =
-          KokoroStyleNorm::Take(weights, absl::StrCat(name, ".adain", half, ".", i), channels,
-                                style)
+          KokoroStyleNorm::Take(weights, StrCat(name, ".adain", half, ".", i), channels, style)
               .affine;
-      const at::Tensor alpha = weights.Take(absl::StrCat(name, ".alpha", half, ".", i), {channels});
-      const KokoroConv conv = KokoroConv::TakeSame(
-          weights, absl::StrCat(name, ".convs", half, ".", i), channels, channels);
+      const at::Tensor alpha = weights.Take(StrCat(name, ".alpha", half, ".", i), {channels});
+      const KokoroConv conv =
+          KokoroConv::TakeSame(weights, StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
       const at::Tensor less = affine.bias.view({2, channels});  // the scales are stored minus 1
       affine_weights.push_back(affine.weight * at::cat({alpha, alpha}).unsqueeze(1));

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/channel_rows.h"
 #include "models/kernels/parallel_for.h"
 
@@ -47,11 +47,11 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
       Layer layer;
-      layer.affine = KokoroLinear::Take(weights, absl::StrCat(name, ".adain", half, ".", i, ".fc"),
+      layer.affine = KokoroLinear::Take(weights, StrCat(name, ".adain", half, ".", i, ".fc"),
                                         2 * channels, style);
-      const at::Tensor alpha = weights.Take(absl::StrCat(name, ".alpha", half, ".", i), {channels});
-      const KokoroConv conv = KokoroConv::TakeSame(
-          weights, absl::StrCat(name, ".convs", half, ".", i), channels, channels);
+      const at::Tensor alpha = weights.Take(StrCat(name, ".alpha", half, ".", i), {channels});
+      const KokoroConv conv =
+          KokoroConv::TakeSame(weights, StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
       layer.alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
       layer.inverse_alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -99,8 +99,8 @@ std::optional<FusedStage> FusedStage::Make(const KokoroUpsampling& up,
   const int64_t stride = up.stride();
   if (up.weight().size(2) != 2 * stride || up.in_channels() % kChunk != 0 ||
       up.out_channels() % kColumns != 0) {
-    why_not = absl::StrCat("an upsampling from ", up.in_channels(), " to ", up.out_channels(),
-                           " channels has ", up.weight().size(2), " taps");
+    why_not = StrCat("an upsampling from ", up.in_channels(), " to ", up.out_channels(),
+                     " channels has ", up.weight().size(2), " taps");
     return std::nullopt;
   }
   FusedStage stage;

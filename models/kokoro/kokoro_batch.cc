@@ -8,8 +8,8 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/shape_bucket.h"
+#include "models/core/strings.h"
 #include "models/speech/device_noise.h"
 #include "mps_runtime/cached_forward.h"
 
@@ -60,7 +60,7 @@ std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> 
     style.narrow(0, row, 1).copy_(sentence.style.narrow(1, half, half));
   }
   const runtime::GraphKey key{.model = model_,
-                              .entry_point = absl::StrCat("encode ", batch),
+                              .entry_point = StrCat("encode ", batch),
                               .shape_bucket = bucket,
                               .instance = instance_};
   const auto outputs = runtime::RunCachedOnHost(
@@ -108,7 +108,7 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
     keys[row].copy_(speech::NoiseKey(part.sentence.seed, part.sentence.stream));
   }
   const runtime::GraphKey key{.model = model_,
-                              .entry_point = absl::StrCat("decode ", batch),
+                              .entry_point = StrCat("decode ", batch),
                               .shape_bucket = bucket,
                               .instance = instance_};
   const at::Tensor samples =

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/speech/device_noise.h"
 
 namespace millrace::kokoro {
@@ -41,12 +41,12 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
                                                       const char* name) const {
   Predictor predictor;
   int64_t channels = 2 * shared_.hidden;
-  const std::string prefix = absl::StrCat("predictor.", name, ".");
+  const std::string prefix = StrCat("predictor.", name, ".");
   const int64_t count = weights.Count(prefix, ".conv1.weight");
   int64_t doubled = 0;
   for (int64_t i = 0; i < count; ++i) {
-    predictor.blocks.push_back(KokoroStyleBlock::Take(weights, absl::StrCat(prefix, i), channels,
-                                                      -1, style_,
+    predictor.blocks.push_back(KokoroStyleBlock::Take(weights, StrCat(prefix, i), channels, -1,
+                                                      style_,
                                                       // Exact, because the pitch is summed.
                                                       /*exact=*/true));
     if (!weights.status().ok()) return predictor;
@@ -56,8 +56,8 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   if (doubled != 1)
     weights.Refuse(prefix + "0.conv1.weight", "and those after it do not double the length once");
   predictor.projection =
-      KokoroConv::TakeSame(weights, absl::StrCat("predictor.", name, "_proj"), 1, channels);
-  predictor.slow = KokoroConv::TakeSame(weights, absl::StrCat("decoder.", name, "_conv"), 1, 1);
+      KokoroConv::TakeSame(weights, StrCat("predictor.", name, "_proj"), 1, channels);
+  predictor.slow = KokoroConv::TakeSame(weights, StrCat("decoder.", name, "_conv"), 1, 1);
   return predictor;
 }
 
@@ -78,7 +78,7 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   const int64_t added = text_again_.weight.size(0) + 2;
   const int64_t count = weights.Count("decoder.decode.", ".conv1.weight");
   for (int64_t i = 0; i < count; ++i) {
-    const std::string name = absl::StrCat("decoder.decode.", i);
+    const std::string name = StrCat("decoder.decode.", i);
     decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact));
     if (!weights.status().ok()) return;
     channels = decode_.back().conv_1.out_channels();
@@ -87,7 +87,7 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   }
   if (channels != generator_.in_channels()) {
     weights.Refuse("decoder.generator.ups.0.weight",
-                   absl::StrCat("has ", generator_.in_channels(), " inputs, expected ", channels));
+                   StrCat("has ", generator_.in_channels(), " inputs, expected ", channels));
   }
 }
 

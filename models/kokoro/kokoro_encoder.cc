@@ -14,7 +14,7 @@
 
 #include <cmath>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -34,8 +34,8 @@ at::Tensor Normalize(const at::Tensor& x, const at::Tensor& weight, const at::Te
 KokoroEncoder::Norm KokoroEncoder::TakeNorm(KokoroWeights& weights, const std::string& name,
                                             const char* weight, const char* bias,
                                             int64_t channels) {
-  return {weights.Take(absl::StrCat(name, ".", weight), {channels}),
-          weights.Take(absl::StrCat(name, ".", bias), {channels})};
+  return {weights.Take(StrCat(name, ".", weight), {channels}),
+          weights.Take(StrCat(name, ".", bias), {channels})};
 }
 
 void KokoroEncoder::TakeAlbert(KokoroWeights& weights) {
@@ -50,7 +50,7 @@ void KokoroEncoder::TakeAlbert(KokoroWeights& weights) {
   const int64_t hidden = widen_.out_features();
   if (hidden % heads_ != 0) {
     weights.Refuse("bert.encoder.embedding_hidden_mapping_in.weight",
-                   absl::StrCat("has ", hidden, " outputs, no multiple of ", heads_, " heads"));
+                   StrCat("has ", hidden, " outputs, no multiple of ", heads_, " heads"));
     return;
   }
   const std::string layer = "bert.encoder.albert_layer_groups.0.albert_layers.0";
@@ -64,8 +64,8 @@ void KokoroEncoder::TakeAlbert(KokoroWeights& weights) {
   if (!weights.status().ok()) return;
   if (feed_2_.in_features() != feed_1_.out_features()) {
     weights.Refuse(layer + ".ffn_output.weight",
-                   absl::StrCat("has ", feed_2_.in_features(), " inputs, ffn has ",
-                                feed_1_.out_features(), " outputs"));
+                   StrCat("has ", feed_2_.in_features(), " inputs, ffn has ",
+                          feed_1_.out_features(), " outputs"));
   }
   layer_norm_ = TakeNorm(weights, layer + ".full_layer_layer_norm", "weight", "bias", hidden);
 }
@@ -76,7 +76,7 @@ void KokoroEncoder::TakeText(KokoroWeights& weights) {
   const int64_t channels = text_symbols_.size(1);
   const int64_t count = weights.Count("text_encoder.cnn.", ".0.weight");
   for (int64_t i = 0; i < count; ++i) {
-    const std::string name = absl::StrCat("text_encoder.cnn.", i);
+    const std::string name = StrCat("text_encoder.cnn.", i);
     text_layers_.push_back(
         {KokoroSameConv::Take(weights, name + ".0", channels, channels, /*exact=*/true),
          TakeNorm(weights, name + ".1", "gamma", "beta", channels)});
@@ -94,20 +94,19 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights, bool padded)
   if (!weights.status().ok()) return;
   const int64_t channels = narrow_.out_features();
   int64_t style = 0;
-  for (int64_t i = 0;
-       weights.Has(absl::StrCat("predictor.text_encoder.lstms.", i + 1, ".fc.weight")); i += 2) {
+  for (int64_t i = 0; weights.Has(StrCat("predictor.text_encoder.lstms.", i + 1, ".fc.weight"));
+       i += 2) {
     ProsodyLayer layer;
     layer.affine = KokoroLinear::Take(
-        weights, absl::StrCat("predictor.text_encoder.lstms.", i + 1, ".fc"), 2 * channels, -1);
+        weights, StrCat("predictor.text_encoder.lstms.", i + 1, ".fc"), 2 * channels, -1);
     if (!weights.status().ok()) return;
     style = layer.affine.weight.size(1);
-    layer.lstm = KokoroLstm::Take(weights, absl::StrCat("predictor.text_encoder.lstms.", i),
+    layer.lstm = KokoroLstm::Take(weights, StrCat("predictor.text_encoder.lstms.", i),
                                   channels + style, padded);
     if (!weights.status().ok()) return;
     if (2 * layer.lstm.hidden != channels) {
-      weights.Refuse(
-          absl::StrCat("predictor.text_encoder.lstms.", i, ".weight_hh_l0"),
-          absl::StrCat("has ", layer.lstm.hidden, " inputs, expected half of ", channels));
+      weights.Refuse(StrCat("predictor.text_encoder.lstms.", i, ".weight_hh_l0"),
+                     StrCat("has ", layer.lstm.hidden, " inputs, expected half of ", channels));
     }
     prosody_.push_back(std::move(layer));
   }

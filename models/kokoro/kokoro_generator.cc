@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kokoro/fourier.h"
 #include "mps_runtime/base/log_sink.h"
 
@@ -75,20 +75,20 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
                                 int64_t style, bool padded) {
   const KokoroShape& shape = weights.shape();
   const std::string generator = "decoder.generator";
-  const std::string name = absl::StrCat(generator, ".ups.", index);
+  const std::string name = StrCat(generator, ".ups.", index);
   Stage stage;
   stage.up = KokoroUpsampling::Take(weights, name, channels, shape.upsample_strides[index]);
   if (!stage.up.defined()) return;
   const int64_t out = stage.up.out_channels();
   for (size_t i = index + 1; i < shape.upsample_strides.size(); ++i)
     stage.source_stride *= shape.upsample_strides[i];
-  const std::string source = absl::StrCat(generator, ".noise_convs.", index);
+  const std::string source = StrCat(generator, ".noise_convs.", index);
   stage.source = KokoroConv::Take(weights, source, out, fft_size_ + 2);
   if (!stage.source.weight.defined()) return;
   const int64_t source_taps = stage.source_stride > 1 ? 2 * stage.source_stride : 1;
   if (stage.source.weight.size(2) != source_taps) {
-    weights.Refuse(source + ".weight", absl::StrCat("has ", stage.source.weight.size(2),
-                                                    " taps, expected ", source_taps));
+    weights.Refuse(source + ".weight",
+                   StrCat("has ", stage.source.weight.size(2), " taps, expected ", source_taps));
     return;
   }
   const auto take = [&](const std::string& block, const std::vector<int64_t>& dilations) {
@@ -98,10 +98,10 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
       stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations));
     }
   };
-  take(absl::StrCat(generator, ".noise_res.", index), {1, 3, 5});
+  take(StrCat(generator, ".noise_res.", index), {1, 3, 5});
   const size_t blocks = shape.block_dilations.size();
   for (size_t i = 0; i < blocks; ++i)
-    take(absl::StrCat(generator, ".resblocks.", index * blocks + i), shape.block_dilations[i]);
+    take(StrCat(generator, ".resblocks.", index * blocks + i), shape.block_dilations[i]);
   stages_.push_back(std::move(stage));
 }
 
@@ -115,7 +115,7 @@ void KokoroGenerator::FuseStages() {
   }
   if (!why_not.empty()) {
     SendToLog(LogSeverity::kWarning,
-              absl::StrCat("Kokoro's generator runs without its fused kernels: ", why_not));
+              StrCat("Kokoro's generator runs without its fused kernels: ", why_not));
   }
   if (fused.size() != stages_.size()) return;
   for (size_t i = 0; i < fused.size(); ++i) {

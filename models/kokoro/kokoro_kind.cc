@@ -23,7 +23,7 @@ std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message,
                                              const models::ConfigSection& section) {
   if (static_cast<size_t>(message.voices_size()) > kMaxVoices) {
     section.Error("voices",
-                  absl::StrCat("has ", message.voices_size(), " entries, allowed 0..", kMaxVoices));
+                  StrCat("has ", message.voices_size(), " entries, allowed 0..", kMaxVoices));
   }
   std::vector<KokoroVoiceConfig> voices;
   std::set<std::string> names;
@@ -34,16 +34,15 @@ std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message,
     entry.Text("name", voice.name());
     entry.Text("language", voice.language(), 35);
     if (!names.insert(voice.name()).second)
-      entry.Error("name", absl::StrCat("'", voice.name(), "' is used twice, each needs its own"));
+      entry.Error("name", StrCat("'", voice.name(), "' is used twice, each needs its own"));
     for (int j = 0; j < voice.default_for_size(); ++j) {
       if (voice.default_for(j).empty() || voice.default_for(j).size() > 35) {
-        entry.Error("default_for",
-                    absl::StrCat("'", voice.default_for(j), "' is no language, allowed 1..35 ",
-                                 "characters"),
-                    j);
+        entry.Error(
+            "default_for",
+            StrCat("'", voice.default_for(j), "' is no language, allowed 1..35 ", "characters"), j);
       } else if (!languages.insert(voice.default_for(j)).second) {
         entry.Error("default_for",
-                    absl::StrCat("'", voice.default_for(j), "' has two voices, allowed is one"), j);
+                    StrCat("'", voice.default_for(j), "' has two voices, allowed is one"), j);
       }
     }
     voices.push_back({.name = voice.name(),
@@ -69,12 +68,10 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
     std::string allowed = "en-US, en-GB";
     for (const models::EspeakLanguage& language : models::kEspeakLanguages)
       absl::StrAppend(&allowed, ", ", View(language.tag));
-    section.Error("language",
-                  absl::StrCat("'", message.language(), "' is unknown, allowed ", allowed));
+    section.Error("language", StrCat("'", message.language(), "' is unknown, allowed ", allowed));
   }
   if (message.voice().size() > 128) {
-    section.Error("voice",
-                  absl::StrCat("has ", message.voice().size(), " characters, allowed 0..128"));
+    section.Error("voice", StrCat("has ", message.voice().size(), " characters, allowed 0..128"));
   }
   auto config = std::make_unique<KokoroConfig>();
   config->file = message.file();

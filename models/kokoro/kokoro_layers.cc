@@ -19,7 +19,7 @@
 #include <numbers>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "mps_runtime/linear.h"
 
 namespace millrace::kokoro {
@@ -62,8 +62,8 @@ KokoroConv KokoroConv::TakeSame(speech::TensorReader& weights, const std::string
                                 int64_t in) {
   KokoroConv conv = Take(weights, name, out, in);
   if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
-    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
-                                                  " taps; only an odd number is supported"));
+    weights.Refuse(name + ".weight",
+                   StrCat("has ", conv.weight.size(2), " taps; only an odd number is supported"));
   }
   return conv;
 }
@@ -99,8 +99,8 @@ KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std
   conv.bias = weights.Take(name + ".bias", {conv.weight.size(1)});
   const int64_t taps = conv.weight.size(2);
   if (taps < stride || (taps - stride) % 2 != 0) {
-    weights.Refuse(name + ".weight", absl::StrCat("has ", taps, " taps, which do not fit its ",
-                                                  "stride of ", stride));
+    weights.Refuse(name + ".weight",
+                   StrCat("has ", taps, " taps, which do not fit its ", "stride of ", stride));
   }
   if (!weights.status().ok()) return up;
   up.in_ = conv.weight.size(0);
@@ -146,20 +146,18 @@ KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& na
                             bool padded) {
   KokoroLstm lstm;
   for (const char* direction : {"", "_reverse"}) {
-    const at::Tensor recurrent =
-        weights.Take(absl::StrCat(name, ".weight_hh_l0", direction), {-1, -1});
+    const at::Tensor recurrent = weights.Take(StrCat(name, ".weight_hh_l0", direction), {-1, -1});
     if (!recurrent.defined()) return lstm;
     lstm.hidden = recurrent.size(1);
     if (recurrent.size(0) != 4 * lstm.hidden) {
-      weights.Refuse(absl::StrCat(name, ".weight_hh_l0", direction), "is not four square gates");
+      weights.Refuse(StrCat(name, ".weight_hh_l0", direction), "is not four square gates");
       return lstm;
     }
     const int64_t gates = 4 * lstm.hidden;
-    lstm.parameters.push_back(
-        weights.Take(absl::StrCat(name, ".weight_ih_l0", direction), {gates, in}));
+    lstm.parameters.push_back(weights.Take(StrCat(name, ".weight_ih_l0", direction), {gates, in}));
     lstm.parameters.push_back(recurrent);
-    lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_ih_l0", direction), {gates}));
-    lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_hh_l0", direction), {gates}));
+    lstm.parameters.push_back(weights.Take(StrCat(name, ".bias_ih_l0", direction), {gates}));
+    lstm.parameters.push_back(weights.Take(StrCat(name, ".bias_hh_l0", direction), {gates}));
   }
   const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
                                [](const at::Tensor& tensor) { return tensor.defined(); });

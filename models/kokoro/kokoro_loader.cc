@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
@@ -40,9 +40,8 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
   if (first.empty()) return voices;
   const auto found = std::find(voices.begin(), voices.end(), first);
   if (found == voices.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("voice: ", config_file.string(),
-                                                   " has no voice '", first,
-                                                   "'; it has: ", absl::StrJoin(voices, ", ")));
+    return absl::InvalidArgumentError(StrCat("voice: ", config_file.string(), " has no voice '",
+                                             first, "'; it has: ", absl::StrJoin(voices, ", ")));
   }
   std::rotate(voices.begin(), found, found + 1);
   return voices;
@@ -57,9 +56,9 @@ absl::Status DescribeVoices(const std::vector<KokoroVoiceConfig>& voices,
   for (const KokoroVoiceConfig& voice : voices) {
     const auto found = std::ranges::find(info.voices, voice.name);
     if (found == info.voices.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("voices: ", config_file.string(), " has no voice '", voice.name,
-                       "'; it has: ", absl::StrJoin(info.voices, ", ")));
+      return absl::InvalidArgumentError(StrCat("voices: ", config_file.string(), " has no voice '",
+                                               voice.name,
+                                               "'; it has: ", absl::StrJoin(info.voices, ", ")));
     }
     info.voice_languages[static_cast<size_t>(found - info.voices.begin())] = voice.language;
     for (const std::string& language : voice.default_for)
@@ -100,8 +99,8 @@ absl::StatusOr<FrontEnds> MakeFrontEnds(const KokoroConfig& config,
     // A language that espeak-ng lacks is refused, and the model speaks the others.
     if (language == config.language || !absl::IsFailedPrecondition(front_end.status()))
       return front_end.status();
-    SendToLog(LogSeverity::kWarning, absl::StrCat("model ", model, " does not speak ", language,
-                                                  ": ", front_end.status().message()));
+    SendToLog(LogSeverity::kWarning, StrCat("model ", model, " does not speak ", language, ": ",
+                                            front_end.status().message()));
     made.all.push_back({language, speech::RefuseTexts(language, front_end.status())});
   }
   return made;
@@ -126,17 +125,17 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                                       .sample_rate = settings->sample_rate,
                                       .device = context.device,
                                       .padded = context.shapes != models::ShapePolicy::kExact,
-                                      .name = absl::StrCat(info.name, "/", info.version)});
+                                      .name = StrCat(info.name, "/", info.version)});
   if (!network.ok()) return network.status();
   if (settings->largest_id() >= network->encoder->symbols()) {
-    return absl::DataLossError(absl::StrCat(config_file.string(), ": vocab has the number ",
-                                            settings->largest_id(), ", the weights know ",
-                                            network->encoder->symbols(), " symbols"));
+    return absl::DataLossError(StrCat(config_file.string(), ": vocab has the number ",
+                                      settings->largest_id(), ", the weights know ",
+                                      network->encoder->symbols(), " symbols"));
   }
   if (network->encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
-    return absl::DataLossError(absl::StrCat(weights_file.string(),
-                                            ": bert.embeddings.position_embeddings.weight",
-                                            " has no room for a phoneme"));
+    return absl::DataLossError(StrCat(weights_file.string(),
+                                      ": bert.embeddings.position_embeddings.weight",
+                                      " has no room for a phoneme"));
   }
   auto front_ends = MakeFrontEnds(config,
                                   {.language = config.language,

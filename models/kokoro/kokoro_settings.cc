@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 #include "models/text/unicode.h"
 
 namespace millrace::kokoro {
@@ -21,21 +22,21 @@ constexpr int kMaxSampleRate = 192000;
 // Returns what is wrong with the settings, or an empty string.
 std::string FindMistake(const KokoroSettings& settings) {
   if (settings.sample_rate < kMinSampleRate || settings.sample_rate > kMaxSampleRate) {
-    return absl::StrCat("sample_rate is ", settings.sample_rate, ", allowed are ", kMinSampleRate,
-                        "..", kMaxSampleRate);
+    return StrCat("sample_rate is ", settings.sample_rate, ", allowed are ", kMinSampleRate, "..",
+                  kMaxSampleRate);
   }
   if (settings.voices.empty()) return "voices is empty";
   std::set<std::string> names;
   for (const std::string& voice : settings.voices) {
     if (voice.empty() || voice.find_first_of("+:") != std::string::npos)
-      return absl::StrCat("voices: '", voice, "' is no name: it is empty or has a + or :");
-    if (!names.insert(voice).second) return absl::StrCat("voices: '", voice, "' is there twice");
+      return StrCat("voices: '", voice, "' is no name: it is empty or has a + or :");
+    if (!names.insert(voice).second) return StrCat("voices: '", voice, "' is there twice");
   }
   if (settings.phoneme_ids.empty()) return "vocab is empty";
   for (const auto& [symbol, id] : settings.phoneme_ids) {
     if (id < 1 || id > kMaxId) {
-      return absl::StrCat("vocab: U+", absl::Hex(static_cast<uint32_t>(symbol), absl::kZeroPad4),
-                          " has the number ", id, ", allowed are 1..", kMaxId);
+      return StrCat("vocab: U+", absl::Hex(static_cast<uint32_t>(symbol), absl::kZeroPad4),
+                    " has the number ", id, ", allowed are 1..", kMaxId);
     }
   }
   return "";
@@ -55,16 +56,16 @@ absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path&
       const models::CodePoint point = models::DecodeAt(symbol, 0);
       if (symbol.empty() || point.bytes != symbol.size()) {
         return absl::DataLossError(
-            absl::StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
+            StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
       }
       settings.phoneme_ids[point.value] = id.get<int64_t>();
     }
   } catch (const nlohmann::json::exception& error) {
     return absl::DataLossError(
-        absl::StrCat(file.string(), ": not the JSON file of a Kokoro model: ", error.what()));
+        StrCat(file.string(), ": not the JSON file of a Kokoro model: ", error.what()));
   }
   if (std::string mistake = FindMistake(settings); !mistake.empty())
-    return absl::DataLossError(absl::StrCat(file.string(), ": ", mistake));
+    return absl::DataLossError(StrCat(file.string(), ": ", mistake));
   return settings;
 }
 

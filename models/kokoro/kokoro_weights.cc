@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -38,9 +38,9 @@ absl::Status KokoroWeights::ReadShape() {
     return found == file().metadata().end() ? std::string() : found->second;
   };
   const auto wrong = [this](const char* key, const std::string& value) {
-    return absl::DataLossError(absl::StrCat(file().path().string(),
-                                            ": not the weights of a Kokoro model: its metadata ",
-                                            key, " is '", value, "'"));
+    return absl::DataLossError(StrCat(file().path().string(),
+                                      ": not the weights of a Kokoro model: its metadata ", key,
+                                      " is '", value, "'"));
   };
   for (const auto& [key, value] : {std::pair{"albert_layers", &shape_.albert_layers},
                                    std::pair{"albert_heads", &shape_.albert_heads}}) {

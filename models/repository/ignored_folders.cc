@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/repository/model_config.h"
 #include "models/repository/model_sources.h"
 
@@ -63,8 +63,7 @@ fs::path FindOnnx(const std::vector<fs::path>& entries) {
 }
 
 std::string ConvertOnnx(const fs::path& file) {
-  return absl::StrCat("convert a Piper voice with: python -m models.convert vits --onnx ",
-                      file.string());
+  return StrCat("convert a Piper voice with: python -m models.convert vits --onnx ", file.string());
 }
 
 }  // namespace
@@ -72,11 +71,11 @@ std::string ConvertOnnx(const fs::path& file) {
 std::string WhyIgnored(const fs::path& entry) {
   const std::string name = entry.filename().string();
   if (name.empty() || name[0] == '.') return "";
-  const std::string what = absl::StrCat(entry.string(), " is ignored: ");
-  if (IsBrokenLink(entry)) return absl::StrCat(what, "it is a link to what does not exist");
+  const std::string what = StrCat(entry.string(), " is ignored: ");
+  if (IsBrokenLink(entry)) return StrCat(what, "it is a link to what does not exist");
   if (!IsFolder(entry)) {
     return entry.extension() == ".onnx"
-               ? absl::StrCat(entry.string(), " is no model here; ", ConvertOnnx(entry))
+               ? StrCat(entry.string(), " is no model here; ", ConvertOnnx(entry))
                : "";
   }
   const std::vector<fs::path> entries = EntriesOf(entry);
@@ -84,34 +83,34 @@ std::string WhyIgnored(const fs::path& entry) {
     return IsVersion(inner.filename().string()) && Exists(inner / kModelConfigFile);
   });
   if (!CheckModelName(name).ok()) {
-    return absl::StrCat(what, "'", name,
-                        "' is no name of a model, which has 1..128 letters, digits, '.', '_' and "
-                        "'-'; rename the folder");
+    return StrCat(what, "'", name,
+                  "' is no name of a model, which has 1..128 letters, digits, '.', '_' and "
+                  "'-'; rename the folder");
   }
   if (has_version) return "";
   if (Exists(entry / "config.pbtxt")) {
-    return absl::StrCat(what, "it has Triton's config.pbtxt; here a TorchScript module needs ",
-                        (fs::path(name) / "1" / kModelConfigFile).string(),
-                        " with a block torchscript { ... }, as docs/models.md shows");
+    return StrCat(what, "it has Triton's config.pbtxt; here a TorchScript module needs ",
+                  (fs::path(name) / "1" / kModelConfigFile).string(),
+                  " with a block torchscript { ... }, as docs/models.md shows");
   }
   if (const fs::path onnx = FindOnnx(entries); !onnx.empty())
-    return absl::StrCat(what, "it has no ", kModelConfigFile, "; ", ConvertOnnx(onnx));
+    return StrCat(what, "it has no ", kModelConfigFile, "; ", ConvertOnnx(onnx));
   if (Exists(entry / kModelConfigFile)) {
-    return absl::StrCat(what, "its ", kModelConfigFile, " belongs into a folder for the version: ",
-                        (fs::path(name) / "1" / kModelConfigFile).string());
+    return StrCat(what, "its ", kModelConfigFile, " belongs into a folder for the version: ",
+                  (fs::path(name) / "1" / kModelConfigFile).string());
   }
   for (const fs::path& inner : entries) {
     if (IsBrokenLink(inner / kModelConfigFile) ||
         (IsVersion(inner.filename()) && IsBrokenLink(inner))) {
-      return absl::StrCat(what, (IsBrokenLink(inner) ? inner : inner / kModelConfigFile).string(),
-                          " is a link to what does not exist");
+      return StrCat(what, (IsBrokenLink(inner) ? inner : inner / kModelConfigFile).string(),
+                    " is a link to what does not exist");
     }
     if (!IsFolder(inner) || !Exists(inner / kModelConfigFile)) continue;
-    return absl::StrCat(what, "'", inner.filename().string(),
-                        "' is no version, which is a whole number from 1 without leading zeros");
+    return StrCat(what, "'", inner.filename().string(),
+                  "' is no version, which is a whole number from 1 without leading zeros");
   }
-  return absl::StrCat(what, "it has no <version>/", kModelConfigFile,
-                      ", which says what the model is; docs/models.md shows one");
+  return StrCat(what, "it has no <version>/", kModelConfigFile,
+                ", which says what the model is; docs/models.md shows one");
 }
 
 std::vector<std::string> IgnoredFolders(const fs::path& folder) {

@@ -7,7 +7,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
@@ -35,7 +34,7 @@ ModelOrigin Convert(const v1::Origin& message, const ConfigSection& section) {
   constexpr size_t kMostCharacters = 256;
   const auto check = [](const ConfigSection& of, const char* field, const std::string& text) {
     if (text.size() > kMostCharacters)
-      of.Error(field, absl::StrCat("has ", text.size(), " characters, allowed 0..256"));
+      of.Error(field, StrCat("has ", text.size(), " characters, allowed 0..256"));
   };
   check(section, "name", message.name());
   check(section, "revision", message.revision());
@@ -48,8 +47,7 @@ void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelC
   const pb::Reflection& fields = *message.GetReflection();
   config.license = fields.GetString(message, type.FindFieldByName("license"));
   if (config.license.size() > 256) {
-    top.Error("license",
-              absl::StrCat("has ", config.license.size(), " characters, allowed 0..256"));
+    top.Error("license", StrCat("has ", config.license.size(), " characters, allowed 0..256"));
   }
   const pb::FieldDescriptor* const batching = type.FindFieldByName("batching");
   if (fields.HasField(message, batching)) {
@@ -134,8 +132,8 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
   } else {
     const auto name = [](std::string* out, const ModelKind* kind) { out->append(kind->name); };
     errors.Add(-1, 0,
-               absl::StrCat("no kind of model is given, allowed is exactly one of ",
-                            absl::StrJoin(kinds.kinds, ", ", name)));
+               StrCat("no kind of model is given, allowed is exactly one of ",
+                      absl::StrJoin(kinds.kinds, ", ", name)));
   }
   if (!errors.empty()) return errors.ToStatus();
   return config;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/conv_kernels.h"
 #include "models/kernels/instruction_set.h"
 #include "models/kernels/narrow_kernels.h"
@@ -27,8 +27,8 @@ namespace {
 std::string StateOf(const std::filesystem::path& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return "";
-  return absl::StrCat(path.filename().string(), " ", info.st_size, " ", info.st_mtime, " ",
-                      info.st_ctime, " ", info.st_ino, "\n");
+  return StrCat(path.filename().string(), " ", info.st_size, " ", info.st_mtime, " ", info.st_ctime,
+                " ", info.st_ino, "\n");
 }
 
 // Returns all that a model's packed weights depend on: its files, the program and its kernels.
@@ -38,9 +38,9 @@ std::string PackKey(const ModelConfig& config, const std::filesystem::path& fold
   if (key.empty()) return key;
   key += StateOf(folder / kModelConfigFile);
   for (const PackageFile& file : config.settings->Files()) key += StateOf(folder / file.name);
-  return absl::StrCat(key, kernels::GetConvKernels().name, " ",
-                      kernels::SupportedInt8Kernels().front()->name, " ",
-                      kernels::SupportedBfloatKernels().front()->name);
+  return StrCat(key, kernels::GetConvKernels().name, " ",
+                kernels::SupportedInt8Kernels().front()->name, " ",
+                kernels::SupportedBfloatKernels().front()->name);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
     });
     if (loader == loaders.end()) {
       return absl::UnimplementedError(
-          absl::StrCat("models of the kind ", std::string(config.kind->name), " cannot be loaded"));
+          StrCat("models of the kind ", std::string(config.kind->name), " cannot be loaded"));
     }
     const LoadContext context = {.folder = folder,
                                  .device = device,
@@ -67,8 +67,7 @@ ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
     if (caches.packed_weights && device == runtime::DeviceType::kCpu) {
       const char* const set = kernels::ToString(kernels::BestInstructionSet());
       std::string key = PackKey(config, folder);
-      if (!key.empty())
-        packs.emplace(folder / absl::StrCat("packed-", set, ".weights"), std::move(key));
+      if (!key.empty()) packs.emplace(folder / StrCat("packed-", set, ".weights"), std::move(key));
     }
     const kernels::ScopedPackStore scope(packs ? &*packs : nullptr);
     auto model = (*loader)->load(*config.settings, context, std::move(info));

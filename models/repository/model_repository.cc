@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/repository/ignored_folders.h"
 
 namespace millrace::models {
@@ -31,7 +31,7 @@ std::optional<int64_t> VersionOf(std::string_view name) {
 template <typename... Parts>
 absl::Status Wrong(const fs::path& folder, const Parts&... parts) {
   return absl::FailedPreconditionError(
-      absl::StrCat("model repository ", folder.string(), ": ", parts...));
+      StrCat("model repository ", folder.string(), ": ", parts...));
 }
 
 // Returns the name of the last folder of the path, which may end with '/' or be ".".
@@ -82,7 +82,7 @@ fs::path ContentsOfSnapshot(const fs::path& path) {
 }
 
 absl::Status WrongFile(const fs::path& file, const std::string& what) {
-  return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", what));
+  return absl::FailedPreconditionError(StrCat(file.string(), ": ", what));
 }
 
 // A file that the config names must exist and must not be too large. It may be a symbolic link, as
@@ -95,11 +95,11 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     return WrongFile(
-        file, absl::StrCat(error && error != std::errc::no_such_file_or_directory ? error.message()
-                           : fs::exists(file, error)     ? "is not a regular file"
-                           : fs::is_symlink(file, error) ? "is a link to a file that does not exist"
-                                                         : "no such file",
-                           ", but ", kModelConfigFile, " names it"));
+        file, StrCat(error && error != std::errc::no_such_file_or_directory ? error.message()
+                     : fs::exists(file, error)     ? "is not a regular file"
+                     : fs::is_symlink(file, error) ? "is a link to a file that does not exist"
+                                                   : "no such file",
+                     ", but ", kModelConfigFile, " names it"));
   }
   const fs::path real_file = fs::canonical(file, error);
   if (error) return WrongFile(file, error.message());
@@ -112,15 +112,15 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
     if (inside) break;
   }
   if (!inside) {
-    return WrongFile(file, absl::StrCat("is a link to ", real_file.string(),
-                                        ", which is outside of the model's folder and of the "
-                                        "repository; copy the file in its place (cp -L)"));
+    return WrongFile(file, StrCat("is a link to ", real_file.string(),
+                                  ", which is outside of the model's folder and of the "
+                                  "repository; copy the file in its place (cp -L)"));
   }
   const uintmax_t bytes = fs::file_size(file, error);
   if (error) return WrongFile(file, error.message());
   if (bytes > named.max_bytes) {
-    return WrongFile(file, absl::StrCat("has ", bytes, " bytes, a ", std::string(named.field),
-                                        " may have at most ", named.max_bytes));
+    return WrongFile(file, StrCat("has ", bytes, " bytes, a ", std::string(named.field),
+                                  " may have at most ", named.max_bytes));
   }
   return absl::OkStatus();
 }
@@ -220,10 +220,9 @@ absl::StatusOr<ModelRepository::Entry> ModelRepository::EntryOf(const std::strin
     const fs::path folder = source.folder / name;
     const std::string why = fs::exists(folder, error) ? WhyIgnored(folder) : "";
     if (!why.empty())
-      return absl::NotFoundError(
-          absl::StrCat("model '", name, "' is not in the repository: ", why));
+      return absl::NotFoundError(StrCat("model '", name, "' is not in the repository: ", why));
   }
-  return absl::NotFoundError(absl::StrCat("model '", name, "' is not in the repository"));
+  return absl::NotFoundError(StrCat("model '", name, "' is not in the repository"));
 }
 
 absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
@@ -269,8 +268,8 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
     const Entry& entry, std::optional<int64_t> version) const {
   const std::vector<int64_t>& versions = entry.versions;
   if (version && !std::binary_search(versions.begin(), versions.end(), *version)) {
-    return absl::NotFoundError(absl::StrCat("model '", entry.name, "' has no version ", *version,
-                                            ", the latest is ", versions.back()));
+    return absl::NotFoundError(StrCat("model '", entry.name, "' has no version ", *version,
+                                      ", the latest is ", versions.back()));
   }
   Package package;
   package.name = entry.name;

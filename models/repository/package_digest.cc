@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -33,14 +33,13 @@ absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, cons
   const absl::StatusOr<RegularFile> file = OpenRegularFile(path, max_bytes);
   if (!file.ok()) return absl::FailedPreconditionError(file.status().message());
   // Name and size come first, so that different packages never hash the same bytes.
-  bool added = Add(digest, absl::StrCat(name, absl::string_view("\0", 1), file->bytes, "\n"));
+  bool added = Add(digest, StrCat(name, absl::string_view("\0", 1), file->bytes, "\n"));
   while (added) {
     const ssize_t got = read(file->descriptor.get(), part.data(), part.size());
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return absl::DataLossError(
-          absl::StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+      return absl::DataLossError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
     }
     added = Add(digest, {part.data(), static_cast<size_t>(got)});
   }

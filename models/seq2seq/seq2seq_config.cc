@@ -5,9 +5,9 @@
 #include <set>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -28,18 +28,18 @@ class Fields {
       : object_(object), where_(std::move(where)), status_(status) {}
 
   void Fail(const std::string& field, const std::string& what) {
-    if (status_.ok()) status_ = absl::InvalidArgumentError(absl::StrCat(where_, field, ": ", what));
+    if (status_.ok()) status_ = absl::InvalidArgumentError(StrCat(where_, field, ": ", what));
   }
 
   int64_t Integer(const std::string& field, int64_t low, int64_t high) {
     const auto found = object_.find(field);
     if (found == object_.end() || !found->is_number_integer()) {
-      Fail(field, absl::StrCat("is missing or not a whole number, allowed ", low, "..", high));
+      Fail(field, StrCat("is missing or not a whole number, allowed ", low, "..", high));
       return low;
     }
     const auto value = found->get<int64_t>();
     if (value < low || value > high)
-      Fail(field, absl::StrCat(value, " is out of range, allowed ", low, "..", high));
+      Fail(field, StrCat(value, " is out of range, allowed ", low, "..", high));
     return value;
   }
   int32_t Token(const std::string& field) {
@@ -52,7 +52,7 @@ class Fields {
     const auto found = object_.find(field);
     const float value = found != object_.end() && found->is_number() ? found->get<float>() : NAN;
     if (!(value >= low && value <= high))
-      Fail(field, absl::StrCat("is missing or out of range, allowed ", low, "..", high));
+      Fail(field, StrCat("is missing or out of range, allowed ", low, "..", high));
     return value;
   }
   bool Flag(const std::string& field) {
@@ -66,7 +66,7 @@ class Fields {
     std::string value;
     if (found != object_.end() && found->is_string()) value = found->get<std::string>();
     if (value.empty() || value.size() > longest)
-      Fail(field, absl::StrCat("is missing or too long, allowed 1..", longest, " characters"));
+      Fail(field, StrCat("is missing or too long, allowed 1..", longest, " characters"));
     return value;
   }
   // Returns the index of the field's value among the names.
@@ -78,14 +78,14 @@ class Fields {
         return i;
       ++i;
     }
-    Fail(field, absl::StrCat("is missing or unknown, allowed ", absl::StrJoin(names, ", ")));
+    Fail(field, StrCat("is missing or unknown, allowed ", absl::StrJoin(names, ", ")));
     return 0;
   }
   const nlohmann::json& Array(const std::string& field, size_t most) {
     static const nlohmann::json empty = nlohmann::json::array();
     const auto found = object_.find(field);
     if (found == object_.end() || !found->is_array() || found->size() > most) {
-      Fail(field, absl::StrCat("is missing or not an array of at most ", most));
+      Fail(field, StrCat("is missing or not an array of at most ", most));
       return empty;
     }
     return *found;
@@ -104,7 +104,7 @@ void ReadLanguages(Fields& top, const std::string& path, absl::Status& status,
   std::set<std::string> tags;
   size_t i = 0;
   for (const nlohmann::json& entry : top.Array("languages", kMaxLanguages)) {
-    Fields language(entry, absl::StrCat(path, ": languages[", i++, "]."), status);
+    Fields language(entry, StrCat(path, ": languages[", i++, "]."), status);
     if (!entry.is_object()) {
       language.Fail("tag", "is missing");
       return;
@@ -125,7 +125,7 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   Seq2SeqConfig config;
   config.dim = fields.Integer("dim", kPanel, kMaxDim);
   if (config.dim % kPanel != 0)
-    fields.Fail("dim", absl::StrCat(config.dim, " is not a multiple of ", kPanel));
+    fields.Fail("dim", StrCat(config.dim, " is not a multiple of ", kPanel));
   config.encoder_layers = fields.Integer("encoder_layers", 1, kMaxLayers);
   config.decoder_layers = fields.Integer("decoder_layers", 1, kMaxLayers);
   config.encoder_heads = fields.Integer("encoder_heads", 1, kMaxDim);
@@ -133,8 +133,8 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   for (const auto& [field, heads] : {std::pair{"encoder_heads", config.encoder_heads},
                                      std::pair{"decoder_heads", config.decoder_heads}}) {
     if (config.dim % (heads * kLanes) != 0) {
-      fields.Fail(field, absl::StrCat(heads, " heads do not divide dim ", config.dim,
-                                      " into sizes that are multiples of ", kLanes));
+      fields.Fail(field, StrCat(heads, " heads do not divide dim ", config.dim,
+                                " into sizes that are multiples of ", kLanes));
     }
   }
   config.norm_first = fields.Flag("norm_first");
@@ -151,7 +151,7 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   for (const nlohmann::json& token : fields.Array("suppressed", kMaxSuppressed)) {
     if (!token.is_number_integer() || token.get<int64_t>() < 0 ||
         token.get<int64_t>() > kMaxToken) {
-      fields.Fail("suppressed", absl::StrCat("tokens are whole numbers, 0..", kMaxToken));
+      fields.Fail("suppressed", StrCat("tokens are whole numbers, 0..", kMaxToken));
       break;
     }
     config.suppressed.push_back(token.get<int32_t>());
@@ -167,7 +167,7 @@ absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& pat
   if (!text.ok()) return text.status();
   const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return absl::DataLossError(absl::StrCat(path.string(), ": is not a JSON object"));
+    return absl::DataLossError(StrCat(path.string(), ": is not a JSON object"));
   absl::Status status;
   Seq2SeqConfig config = Read(json, path.string(), status);
   if (!status.ok()) return status;

@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 #include "models/translation/translation_config.h"
 
 namespace millrace::seq2seq {
@@ -28,10 +28,10 @@ std::optional<kernels::Precision> Convert(v1::Precision precision,
     case v1::PRECISION_AUTO:
       return std::nullopt;
     default:
-      section.Error("precision", absl::StrCat(static_cast<int>(precision),
-                                              " is unknown, allowed are PRECISION_FLOAT32, "
-                                              "PRECISION_BFLOAT16, PRECISION_INT8 and "
-                                              "PRECISION_AUTO"));
+      section.Error("precision", StrCat(static_cast<int>(precision),
+                                        " is unknown, allowed are PRECISION_FLOAT32, "
+                                        "PRECISION_BFLOAT16, PRECISION_INT8 and "
+                                        "PRECISION_AUTO"));
       return kernels::Precision::kFloat32;
   }
 }

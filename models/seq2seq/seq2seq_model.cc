@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/packed_linear.h"
 #include "models/seq2seq/aten_seq2seq_engine.h"
 #include "models/seq2seq/seq2seq_engine.h"
@@ -24,7 +25,7 @@ absl::Status CheckTokens(const Seq2SeqConfig& config, const Seq2SeqWeights& weig
   const auto check = [&](const char* field, int32_t token, int64_t tokens) {
     if (token < tokens) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat(file, ": ", field, ": ", token, " is not a token, allowed 0..", tokens - 1));
+        StrCat(file, ": ", field, ": ", token, " is not a token, allowed 0..", tokens - 1));
   };
   const int64_t source = weights.source_tokens();
   const int64_t target = weights.tokens();
@@ -47,10 +48,10 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
                                                            const Seq2SeqWeights& weights) {
   const bool own_tokens = !options.target_words_file.empty();
   if (!own_tokens && weights.source_tokens() != weights.tokens()) {
-    return absl::DataLossError(absl::StrCat(
-        options.weights_file.string(), ": has embeddings of ", weights.source_tokens(),
-        " source tokens and ", weights.tokens(),
-        " target tokens: these need a vocabulary each, and target_words_file names none"));
+    return absl::DataLossError(
+        StrCat(options.weights_file.string(), ": has embeddings of ", weights.source_tokens(),
+               " source tokens and ", weights.tokens(),
+               " target tokens: these need a vocabulary each, and target_words_file names none"));
   }
   translation::Vocabularies vocabularies;
   auto source = translation::Vocabulary::LoadWithTable(options.pieces_file, options.words_file,
@@ -73,9 +74,9 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
 absl::Status CheckDefault(const char* field, const std::string& language,
                           const std::vector<std::string>& all) {
   if (models::HasLanguage(all, language)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(field, ": '", language, "' is not among the model's ", all.size(),
-                   " languages, the first of which is '", all.front(), "'"));
+  return absl::InvalidArgumentError(StrCat(field, ": '", language, "' is not among the model's ",
+                                           all.size(), " languages, the first of which is '",
+                                           all.front(), "'"));
 }
 
 absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
@@ -86,9 +87,9 @@ absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
     const bool fast = on_cpu && kernels::IsNative(Precision::kBfloat16);
     if (on_cpu) {
       SendToLog(LogSeverity::kInfo,
-                absl::StrCat("model '", model, "': PRECISION_AUTO is ",
-                             fast ? "bfloat16" : "float32", ", because this processor ",
-                             fast ? "multiplies" : "does not multiply", " bfloat16"));
+                StrCat("model '", model, "': PRECISION_AUTO is ", fast ? "bfloat16" : "float32",
+                       ", because this processor ", fast ? "multiplies" : "does not multiply",
+                       " bfloat16"));
     }
     return fast ? Precision::kBfloat16 : Precision::kFloat32;
   }
@@ -122,9 +123,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
       !status.ok())
     return status;
   if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
-    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
-                                                   " is out of range, allowed 16..",
-                                                   weights->longest()));
+    return absl::InvalidArgumentError(StrCat("max_source_tokens: ", options.max_source_tokens,
+                                             " is out of range, allowed 16..", weights->longest()));
   }
   auto vocabularies = LoadVocabularies(options, *config, *weights);
   if (!vocabularies.ok()) return vocabularies.status();
@@ -246,7 +246,7 @@ std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {
     input.use_cache = false;
     return input;
   };
-  std::vector<models::Input> inputs = {input_of(1, absl::StrCat(kPhrase, "."))};
+  std::vector<models::Input> inputs = {input_of(1, StrCat(kPhrase, "."))};
   if (!few_shapes_) return inputs;
   // Runs the usual lengths, each with the usual numbers of sentences.
   for (const size_t phrases : {1, 6, 12}) {
@@ -255,7 +255,7 @@ std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {
     for (size_t sentences = 1; sentences <= 64; sentences *= 4)
       inputs.emplace_back(input_of(sentences, text));
     // Runs a text with a tag, which needs an alignment.
-    models::TranslateInput marked = input_of(1, absl::StrCat("<b>1</b> ", text));
+    models::TranslateInput marked = input_of(1, StrCat("<b>1</b> ", text));
     marked.format = models::TextFormat::kHtml;
     inputs.emplace_back(std::move(marked));
   }

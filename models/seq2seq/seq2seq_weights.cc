@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -23,8 +23,7 @@ class Reader {
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
   void Fail(const std::string& name, const std::string& what) {
     if (status_.ok()) {
-      status_ =
-          absl::DataLossError(absl::StrCat(file_.path().string(), ": tensor '", name, "': ", what));
+      status_ = absl::DataLossError(StrCat(file_.path().string(), ": tensor '", name, "': ", what));
     }
   }
 
@@ -58,8 +57,8 @@ class Reader {
     const int64_t hidden = weights.expand.matrix.outputs;
     if (status_.ok() && (hidden % kernels::kFloatPanel != 0 || hidden > kMaxHidden)) {
       Fail(name + ".expand.weight",
-           absl::StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
-                        kernels::kFloatPanel, " up to ", kMaxHidden));
+           StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
+                  kernels::kFloatPanel, " up to ", kMaxHidden));
     }
     weights.contract = Linear(name + ".contract", dim_, hidden);
     weights.norm = Norm(name + ".norm");
@@ -79,9 +78,9 @@ class Reader {
       fits = shape[i] < 0 ? view->shape[i] > 0 : view->shape[i] == shape[i];
     }
     if (!fits) {
-      Fail(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
-                              absl::StrJoin(view->shape, ", "), "], expected FP32 [",
-                              absl::StrJoin(shape, ", "), "] (-1: any)"));
+      Fail(name, StrCat("is ", std::string(models::ToString(view->type)), " [",
+                        absl::StrJoin(view->shape, ", "), "], expected FP32 [",
+                        absl::StrJoin(shape, ", "), "] (-1: any)"));
       return {};
     }
     return *std::move(view);
@@ -110,12 +109,12 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
   if (reader.Has("output.bias")) weights.output.bias = reader.Vector("output.bias", tokens);
   weights.positions = reader.Matrix("positions", -1, config.dim);
   for (int64_t i = 0; i < config.encoder_layers; ++i) {
-    const std::string name = absl::StrCat("encoder.", i);
+    const std::string name = StrCat("encoder.", i);
     weights.encoder.push_back(
         {reader.Attention(name + ".self"), reader.FeedForward(name + ".ffn")});
   }
   for (int64_t i = 0; i < config.decoder_layers; ++i) {
-    const std::string name = absl::StrCat("decoder.", i);
+    const std::string name = StrCat("decoder.", i);
     weights.decoder.push_back({reader.Attention(name + ".self"), reader.Attention(name + ".cross"),
                                reader.FeedForward(name + ".ffn")});
   }
@@ -125,9 +124,9 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
   }
   if (reader.status().ok()) {
     if (tokens > kMaxTokens || weights.source_embeddings.outputs > kMaxTokens)
-      reader.Fail("embeddings", absl::StrCat("more than ", kMaxTokens, " tokens"));
+      reader.Fail("embeddings", StrCat("more than ", kMaxTokens, " tokens"));
     if (weights.longest() < kFewestPositions)
-      reader.Fail("positions", absl::StrCat("fewer than ", kFewestPositions, " places"));
+      reader.Fail("positions", StrCat("fewer than ", kFewestPositions, " places"));
   }
   if (!reader.status().ok()) return reader.status();
   return weights;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/speech_state.h"
@@ -84,7 +84,7 @@ absl::Status SpeechModel::Validate(const models::Input& input) const {
   const auto* speech = std::get_if<models::SynthesizeInput>(&input);
   if (speech == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("model '", info().name, "' synthesizes speech and does nothing else"));
+        StrCat("model '", info().name, "' synthesizes speech and does nothing else"));
   }
   if (absl::Status status = CheckSpeech(*speech, info(), voice_->reader()); !status.ok())
     return status;

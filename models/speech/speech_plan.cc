@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
@@ -101,8 +100,8 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
       ++next_;
     } else if (const size_t count = symbols(); count > reader.max_symbols() && !Halve()) {
       request.Finish(absl::InvalidArgumentError(
-          absl::StrCat(field(), ": '", View(unit), "' has ", count,
-                       " phonemes without a place to cut it, allowed are ", reader.max_symbols())));
+          StrCat(field(), ": '", View(unit), "' has ", count,
+                 " phonemes without a place to cut it, allowed are ", reader.max_symbols())));
       return false;
     }
   }
@@ -116,8 +115,8 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
   }
   request.Finish(spoken_ > 0 || input_.part_of_text
                      ? absl::OkStatus()
-                     : absl::InvalidArgumentError(absl::StrCat(
-                           field(), ": there is nothing in it that the voice can speak")));
+                     : absl::InvalidArgumentError(
+                           StrCat(field(), ": there is nothing in it that the voice can speak")));
   return false;
 }
 

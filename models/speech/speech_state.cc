@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 
 namespace millrace::speech {
@@ -42,7 +41,7 @@ absl::StatusOr<bool> SpeechState::BeginUnit(std::vector<int64_t>& frames) {
       frames, [this](int64_t count) { return count >= 1 && count <= traits_.max_id_frames; });
   if (!usable) {
     return absl::InternalError(
-        absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
+        StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
   frames = plan.ScaledFrames(frames);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
@@ -50,7 +49,7 @@ absl::StatusOr<bool> SpeechState::BeginUnit(std::vector<int64_t>& frames) {
   const int64_t rate = info_.speech().sample_rate;
   if (samples > traits_.max_unit_seconds * rate) {
     if (plan.Halve()) return false;
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         plan.field(), View(traits_.length_fields), ": one sentence would last ", samples / rate,
         " seconds", traits_.stretched_symbols == kAllSymbols ? " at normal speed" : "",
         ", allowed are ", traits_.max_unit_seconds));

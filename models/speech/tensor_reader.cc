@@ -3,9 +3,9 @@
 #include <ATen/ops/from_blob.h>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace::speech {
 namespace {
@@ -31,14 +31,14 @@ std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max) {
 }
 
 void TensorReader::Refuse(const std::string& name, const std::string& what) {
-  status_.Update(absl::DataLossError(absl::StrCat(file_.path().string(), ": ", name, " ", what)));
+  status_.Update(absl::DataLossError(StrCat(file_.path().string(), ": ", name, " ", what)));
 }
 
 bool TensorReader::Has(const std::string& name) const { return file_.tensors().contains(name); }
 
 int64_t TensorReader::Count(const std::string& prefix, const std::string& suffix) const {
   int64_t number = 0;
-  while (Has(absl::StrCat(prefix, number, suffix))) ++number;
+  while (Has(StrCat(prefix, number, suffix))) ++number;
   return number;
 }
 
@@ -49,9 +49,9 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
     return {};
   }
   if (view->type != models::DataType::kFp32 || !Fits(view->shape, shape)) {
-    Refuse(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
-                              absl::StrJoin(view->shape, ", "), "], expected FP32 [",
-                              absl::StrJoin(shape, ", "), "], -1 being any size"));
+    Refuse(name, StrCat("is ", std::string(models::ToString(view->type)), " [",
+                        absl::StrJoin(view->shape, ", "), "], expected FP32 [",
+                        absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
   // This is a copy: a file that is truncated later must not kill the server.

@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
   if (!lexicon.ok()) return lexicon.status();
   if (lexicon->dialect() != dialect) {
     return absl::InvalidArgumentError(
-        absl::StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
+        StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
   }
   models::EnglishG2p::Options parts;
   parts.vocabulary = models::PhonemeVocabulary(options.symbols);
@@ -134,9 +134,9 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
   if (!options.user_lexicon_file.empty()) {
     const auto report = [](const absl::Status& status) {
       if (status.ok()) return;
-      SendToLog(LogSeverity::kWarning,
-                absl::StrCat("user lexicon not reloaded, the words before stay in use: ",
-                             status.message()));
+      SendToLog(
+          LogSeverity::kWarning,
+          StrCat("user lexicon not reloaded, the words before stay in use: ", status.message()));
     };
     auto user = models::UserLexicon::Open(
         {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report});
@@ -150,7 +150,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeJapanese(const TextToPhoneme
   auto analyzer = models::MorphologicalAnalyzer::Open();
   if (!analyzer.ok()) {
     SendToLog(LogSeverity::kInfo,
-              absl::StrCat("Japanese is read from kana alone: ", analyzer.status().message()));
+              StrCat("Japanese is read from kana alone: ", analyzer.status().message()));
     return std::make_unique<JapaneseToPhonemes>(nullptr);
   }
   models::JapaneseWords words;
@@ -181,13 +181,13 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   std::string allowed = "en-US, en-GB, ja, zh";
   for (const models::EspeakLanguage& language : models::kEspeakLanguages)
     absl::StrAppend(&allowed, ", ", View(language.tag));
-  return absl::InvalidArgumentError(absl::StrCat(
-      "language: there is no way from '", options.language, "' to phonemes, allowed ", allowed));
+  return absl::InvalidArgumentError(StrCat("language: there is no way from '", options.language,
+                                           "' to phonemes, allowed ", allowed));
 }
 
 std::unique_ptr<TextToPhonemes> RefuseTexts(std::string_view language, const absl::Status& reason) {
   return std::make_unique<RefusedTexts>(absl::FailedPreconditionError(
-      absl::StrCat("language: '", View(language), "' cannot be spoken here: ", reason.message())));
+      StrCat("language: '", View(language), "' cannot be spoken here: ", reason.message())));
 }
 
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {

@@ -2,15 +2,15 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::speech {
 namespace {
 
 absl::Status RefuseNoise(const char* field, float value, const std::string& model) {
   if (value < 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; model '",
-                                                 model, "' has no such setting, leave it unset"));
+  return absl::InvalidArgumentError(StrCat(field, ": ", value, " is not allowed; model '", model,
+                                           "' has no such setting, leave it unset"));
 }
 
 }  // namespace

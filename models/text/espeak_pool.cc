@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 
@@ -28,9 +28,9 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
     }
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("the program ", program,
-                   " was not found; install the package espeak-ng (apt-get install espeak-ng, or "
-                   "brew install espeak-ng)"));
+      StrCat("the program ", program,
+             " was not found; install the package espeak-ng (apt-get install espeak-ng, or "
+             "brew install espeak-ng)"));
 }
 
 absl::StatusOr<std::unique_ptr<EspeakPool>> EspeakPool::Create(const EspeakOptions& options,

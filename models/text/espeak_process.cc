@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"
 
 namespace millrace::models {
@@ -69,14 +70,13 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
   // less of it at high speed, and the phonemes are the same. Without a text it reads standard input
   // line by line.
   std::vector<std::string> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v", options.voice};
-  if (!options.tie.empty()) flags.push_back(absl::StrCat("--tie=", options.tie));
+  if (!options.tie.empty()) flags.push_back(StrCat("--tie=", options.tie));
   pid_t pid = 0;
   const int error = SpawnProgram(program, flags, {.input = sockets[1], .output = sockets[1]}, pid);
   close(sockets[1]);
   if (error != 0) {
     close(sockets[0]);
-    return absl::UnavailableError(
-        absl::StrCat("cannot start ", program, ": ", std::strerror(error)));
+    return absl::UnavailableError(StrCat("cannot start ", program, ": ", std::strerror(error)));
   }
   return std::unique_ptr<EspeakProcess>(new EspeakProcess(pid, sockets[0]));
 }
@@ -129,7 +129,7 @@ absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view ma
     if (left.count() <= 0) return absl::UnavailableError("espeak-ng did not answer in time");
     pollfd poller = {socket_, static_cast<short>(input.empty() ? POLLIN : POLLIN | POLLOUT), 0};
     if (poll(&poller, 1, static_cast<int>(left.count())) < 0 && errno != EINTR) {
-      return absl::UnavailableError(absl::StrCat("espeak-ng: poll: ", std::strerror(errno)));
+      return absl::UnavailableError(StrCat("espeak-ng: poll: ", std::strerror(errno)));
     }
     if ((poller.revents & POLLOUT) != 0) {
       const ssize_t sent = send(socket_, input.data(), input.size(), kSendFlags);

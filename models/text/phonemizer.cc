@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/text/clauses.h"
 #include "models/text/espeak_answer.h"
 #include "models/text/espeak_pool.h"
@@ -21,9 +22,9 @@ absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& op
   const auto answer = phonemizer->Phonemize("1");
   if (!answer.ok() || answer->empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
-                     answer.ok() ? "" : absl::StrCat(": ", answer.status().message()),
-                     "; `espeak-ng --voices` lists what it knows"));
+        StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
+               answer.ok() ? "" : StrCat(": ", answer.status().message()),
+               "; `espeak-ng --voices` lists what it knows"));
   }
   return phonemizer;
 }

@@ -5,11 +5,11 @@
 #include <optional>
 #include <set>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::torchscript {
 namespace {
@@ -38,7 +38,7 @@ std::optional<int64_t> BytesOf(const models::TensorSpec& spec, int64_t any) {
 }
 
 std::string Text(const std::vector<int64_t>& shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
+  return StrCat("[", absl::StrJoin(shape, ", "), "]");
 }
 
 // Checks the inputs that the warm-up makes at once, because nothing else bounds them.
@@ -50,10 +50,10 @@ void CheckWarmUpBytes(const TorchScriptConfig& config, const models::ConfigSecti
       if (!BytesOf(spec, 1)) return;  // it is reported by itself
       const std::optional<int64_t> bytes = BytesOf(spec, any);
       if (!bytes || *bytes > left) {
-        return section.Error(
-            "inputs", absl::StrCat("are larger than the ", kMaxTensorBytes,
-                                   " bytes that are allowed together, with '", spec.name, "' of ",
-                                   Text(spec.shape), " and ", any, " in place of each -1"));
+        return section.Error("inputs",
+                             StrCat("are larger than the ", kMaxTensorBytes,
+                                    " bytes that are allowed together, with '", spec.name, "' of ",
+                                    Text(spec.shape), " and ", any, " in place of each -1"));
       }
       left -= *bytes;
     }
@@ -64,7 +64,7 @@ std::vector<models::TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::Te
                                                const char* field,
                                                const models::ConfigSection& section) {
   if (specs.empty() || static_cast<size_t>(specs.size()) > kMaxTensors) {
-    section.Error(field, absl::StrCat("has ", specs.size(), " entries, allowed 1..", kMaxTensors));
+    section.Error(field, StrCat("has ", specs.size(), " entries, allowed 1..", kMaxTensors));
   }
   std::vector<models::TensorSpec> result;
   std::set<std::string> names;
@@ -73,34 +73,33 @@ std::vector<models::TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::Te
     const models::ConfigSection entry = section.Child(spec, field, i);
     entry.Text("name", spec.name());
     if (!names.insert(spec.name()).second) {
-      entry.Error("name", absl::StrCat("'", spec.name(), "' is used twice, each needs its own"));
+      entry.Error("name", StrCat("'", spec.name(), "' is used twice, each needs its own"));
     }
     models::TensorSpec& converted = result.emplace_back();
     converted.name = spec.name();
     const std::optional<models::DataType> type = models::ParseDataType(spec.datatype());
     if (!type || *type == models::DataType::kBytes) {
       entry.Error("datatype",
-                  absl::StrCat("'", spec.datatype(),
-                               "' is unknown, allowed BOOL, UINT8, UINT16, UINT32, UINT64, INT8, "
-                               "INT16, INT32, INT64, FP16, BF16, FP32, FP64"));
+                  StrCat("'", spec.datatype(),
+                         "' is unknown, allowed BOOL, UINT8, UINT16, UINT32, UINT64, INT8, "
+                         "INT16, INT32, INT64, FP16, BF16, FP32, FP64"));
     } else {
       converted.type = *type;
     }
     if (spec.shape_size() > kMaxRank) {
-      entry.Error("shape",
-                  absl::StrCat("has ", spec.shape_size(), " dimensions, allowed 0..", kMaxRank));
+      entry.Error("shape", StrCat("has ", spec.shape_size(), " dimensions, allowed 0..", kMaxRank));
     }
     for (int d = 0; d < spec.shape_size(); ++d) {
       if (spec.shape(d) < -1) {
-        entry.Error("shape",
-                    absl::StrCat(spec.shape(d), " is out of range, allowed -1 (any) or more"), d);
+        entry.Error("shape", StrCat(spec.shape(d), " is out of range, allowed -1 (any) or more"),
+                    d);
       }
     }
     converted.shape.assign(spec.shape().begin(), spec.shape().end());
     if (!BytesOf(converted, 1)) {
       entry.Error("shape",
-                  absl::StrCat(Text(converted.shape), " of ", spec.datatype(),
-                               " is larger than the ", kMaxTensorBytes, " bytes that are allowed"));
+                  StrCat(Text(converted.shape), " of ", spec.datatype(), " is larger than the ",
+                         kMaxTensorBytes, " bytes that are allowed"));
     }
   }
   return result;
@@ -120,8 +119,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   for (size_t i = 0; config.stack && i < config.inputs.size(); ++i) {
     for (const int64_t dim : config.inputs[i].shape) {
       if (dim == -1) {
-        section.Error("stack",
-                      absl::StrCat("needs fixed shapes, but inputs[", i, "].shape has -1"));
+        section.Error("stack", StrCat("needs fixed shapes, but inputs[", i, "].shape has -1"));
       }
     }
   }
@@ -129,8 +127,8 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
     return std::find(spec.shape.begin(), spec.shape.end(), -1) != spec.shape.end();
   };
   if (config.warmup_sizes.size() > kMaxWarmupSizes) {
-    section.Error("warmup_sizes", absl::StrCat("has ", config.warmup_sizes.size(),
-                                               " entries, allowed 0..", kMaxWarmupSizes));
+    section.Error("warmup_sizes", StrCat("has ", config.warmup_sizes.size(),
+                                         " entries, allowed 0..", kMaxWarmupSizes));
   } else if (!config.warmup_sizes.empty() &&
              std::none_of(config.inputs.begin(), config.inputs.end(), has_any)) {
     section.Error("warmup_sizes", "stand for -1 in the inputs' shapes, but there is none");
@@ -138,8 +136,8 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   for (int i = 0; i < message.warmup_sizes_size(); ++i) {
     const int64_t size = message.warmup_sizes(i);
     if (size < 1 || size > kMaxWarmupSize) {
-      section.Error("warmup_sizes",
-                    absl::StrCat(size, " is out of range, allowed 1..", kMaxWarmupSize), i);
+      section.Error("warmup_sizes", StrCat(size, " is out of range, allowed 1..", kMaxWarmupSize),
+                    i);
     }
   }
   return parsed;

@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::translation {
 namespace {
@@ -34,7 +34,7 @@ absl::StatusOr<LoadFunction> FindLoader() {
     }
     error = dlerror();
   }
-  return absl::DataLossError(absl::StrCat("cannot load the SentencePiece module: ", error));
+  return absl::DataLossError(StrCat("cannot load the SentencePiece module: ", error));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<const PieceModel>> LoadPieceModel(
   std::string error;
   std::unique_ptr<const PieceModel> model((*load)(*bytes, &error));
   if (model == nullptr) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": not a SentencePiece model: ", error));
+    return absl::DataLossError(StrCat(path.string(), ": not a SentencePiece model: ", error));
   }
   return model;
 }

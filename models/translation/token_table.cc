@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::translation {
 namespace {
@@ -26,8 +26,8 @@ absl::StatusOr<std::unique_ptr<const TokenTable>> TokenTable::Load(
     at = end + 1;
   }
   if (static_cast<int64_t>(texts.size()) != tokens) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": ", texts.size(),
-                                            " lines, but the weights have ", tokens, " tokens"));
+    return absl::DataLossError(StrCat(path.string(), ": ", texts.size(),
+                                      " lines, but the weights have ", tokens, " tokens"));
   }
   return std::unique_ptr<const TokenTable>(new TokenTable(std::move(texts), pieces, unknown));
 }

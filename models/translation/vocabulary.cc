@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
 #include "models/translation/load_piece_model.h"
@@ -45,8 +45,8 @@ absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::Load(
   auto pieces = LoadPieceModel(path);
   if (!pieces.ok()) return pieces.status();
   if ((*pieces)->size() != tokens) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": ", (*pieces)->size(),
-                                            " pieces, but the weights have ", tokens, " tokens"));
+    return absl::DataLossError(StrCat(path.string(), ": ", (*pieces)->size(),
+                                      " pieces, but the weights have ", tokens, " tokens"));
   }
   return std::unique_ptr<const Vocabulary>(new Vocabulary(*std::move(pieces), nullptr));
 }

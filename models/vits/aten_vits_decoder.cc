@@ -13,8 +13,8 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/shape_bucket.h"
+#include "models/core/strings.h"
 #include "mps_runtime/cached_forward.h"
 
 namespace millrace::vits {
@@ -38,7 +38,7 @@ at::Tensor Stretch(const at::Tensor& mask, int64_t times) {
 
 AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, int flow,
                                                         int64_t latent, int64_t speaker_channels) {
-  const std::string name = absl::StrCat("flow.flows.", flow);
+  const std::string name = StrCat("flow.flows.", flow);
   Coupling coupling;
   coupling.pre = TakeConv(weights, name + ".pre", {-1, latent / 2, 1});
   if (!weights.status().ok()) return coupling;
@@ -46,9 +46,9 @@ AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, in
   const auto& dilations = weights.shape().flow_dilations;
   for (size_t i = 0; i < dilations.size(); ++i) {
     const bool last = i + 1 == dilations.size();
-    coupling.gates.push_back(TakeSameConv(weights, absl::StrCat(name, ".enc.in_layers.", i),
+    coupling.gates.push_back(TakeSameConv(weights, StrCat(name, ".enc.in_layers.", i),
                                           {2 * hidden, hidden, -1}, dilations[i]));
-    coupling.outputs.push_back(TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
+    coupling.outputs.push_back(TakeConv(weights, StrCat(name, ".enc.res_skip_layers.", i),
                                         {last ? hidden : 2 * hidden, hidden, 1}));
   }
   coupling.post = TakeConv(weights, name + ".post", {latent / 2, hidden, 1});
@@ -61,17 +61,16 @@ AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, in
 
 AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t index,
                                                   int64_t channels) {
-  const std::string name = absl::StrCat("dec.resblocks.", index);
+  const std::string name = StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
   Block block;
   for (size_t i = 0; i < dilations.size(); ++i) {
-    block.convs.push_back(TakeSameConv(weights,
-                                       absl::StrCat(name, paired ? ".convs1." : ".convs.", i),
+    block.convs.push_back(TakeSameConv(weights, StrCat(name, paired ? ".convs1." : ".convs.", i),
                                        {channels, channels, -1}, dilations[i]));
     if (paired) {
       block.seconds.push_back(
-          TakeSameConv(weights, absl::StrCat(name, ".convs2.", i), {channels, channels, -1}));
+          TakeSameConv(weights, StrCat(name, ".convs2.", i), {channels, channels, -1}));
     }
   }
   return block;

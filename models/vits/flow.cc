@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/parallel_conv.h"
 
 namespace millrace::vits {
@@ -56,14 +56,14 @@ Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
 // The first exchange leaves both halves swapped and reversed, the second restores them. So in odd
 // coupling layers the second half conditions and the first is changed, both read backwards.
 Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
-  const std::string name = absl::StrCat("flow.flows.", flow);
+  const std::string name = StrCat("flow.flows.", flow);
   Coupling coupling;
   const VitsConv pre = TakeConv(weights, name + ".pre", {-1, half_, 1});
   if (!weights.status().ok()) return coupling;
   const int64_t hidden = pre.weight.size(0);
   if (hidden_ != 0 && hidden != hidden_) {
-    weights.Refuse(name + ".pre.weight", absl::StrCat("has ", hidden, " outputs, those before it ",
-                                                      hidden_, "; they must have the same"));
+    weights.Refuse(name + ".pre.weight", StrCat("has ", hidden, " outputs, those before it ",
+                                                hidden_, "; they must have the same"));
     return coupling;
   }
   hidden_ = hidden;
@@ -81,8 +81,8 @@ Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
     const bool last = i + 1 == count;
     const int64_t dilation = dilations[static_cast<size_t>(i)];
     const VitsConv gates =
-        TakeSameConv(weights, absl::StrCat(name, ".enc.in_layers.", i), {2 * hidden, hidden, -1});
-    const VitsConv outputs = TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
+        TakeSameConv(weights, StrCat(name, ".enc.in_layers.", i), {2 * hidden, hidden, -1});
+    const VitsConv outputs = TakeConv(weights, StrCat(name, ".enc.res_skip_layers.", i),
                                       {last ? hidden : 2 * hidden, hidden, 1});
     if (!weights.status().ok()) return coupling;
     Layer layer;

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/parallel_conv.h"
 
 namespace millrace::vits {
@@ -24,7 +24,7 @@ int64_t FloorDivide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 
 }  // namespace
 
 Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
-  const std::string name = absl::StrCat("dec.resblocks.", index);
+  const std::string name = StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
   Block block;
@@ -35,8 +35,8 @@ Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64
           {speech::PackedConv(conv.weight, conv.bias, dilation, {.winograd = true}), residual});
   };
   for (size_t i = 0; i < dilations.size(); ++i) {
-    add(absl::StrCat(name, paired ? ".convs1." : ".convs.", i), dilations[i], !paired);
-    if (paired) add(absl::StrCat(name, ".convs2.", i), 1, true);
+    add(StrCat(name, paired ? ".convs1." : ".convs.", i), dilations[i], !paired);
+    if (paired) add(StrCat(name, ".convs2.", i), 1, true);
   }
   return block;
 }

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::vits {
 namespace {
@@ -74,11 +74,10 @@ VitsDurations::Separable VitsDurations::TakeSeparable(VitsWeights& weights, cons
   for (int64_t i = 0; i < count; ++i) {
     SeparableLayer layer;
     const VitsConv depthwise =
-        TakeSameConv(weights, absl::StrCat(name, ".convs_sep.", i), {channels, 1, -1}, dilation);
-    layer.pointwise =
-        TakeRowConv(weights, absl::StrCat(name, ".convs_1x1.", i), {channels, channels, 1});
-    layer.norm_1 = VitsNorm(weights, absl::StrCat(name, ".norms_1.", i), channels);
-    layer.norm_2 = VitsNorm(weights, absl::StrCat(name, ".norms_2.", i), channels);
+        TakeSameConv(weights, StrCat(name, ".convs_sep.", i), {channels, 1, -1}, dilation);
+    layer.pointwise = TakeRowConv(weights, StrCat(name, ".convs_1x1.", i), {channels, channels, 1});
+    layer.norm_1 = VitsNorm(weights, StrCat(name, ".norms_1.", i), channels);
+    layer.norm_2 = VitsNorm(weights, StrCat(name, ".norms_2.", i), channels);
     if (!weights.status().ok()) return layers;
     layer.taps = depthwise.weight.squeeze(1).transpose(0, 1).contiguous();
     layer.bias = depthwise.bias.defined() ? depthwise.bias : at::zeros({channels});
@@ -98,7 +97,7 @@ VitsDurations::VitsDurations(VitsWeights& weights, int64_t hidden, const at::Ten
   if (speakers.defined())
     speaker_ = TakeRowConv(weights, "dp.cond", {channels, speakers.size(1), 1});
   for (int flow : kSplineFlows) {
-    const std::string name = absl::StrCat("dp.flows.", flow);
+    const std::string name = StrCat("dp.flows.", flow);
     splines_.push_back({TakeRowConv(weights, name + ".pre", {channels, 1, 1}),
                         TakeRowConv(weights, name + ".proj", {-1, channels, 1}),
                         TakeSeparable(weights, name + ".convs", channels)});

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::vits {
 namespace {
@@ -26,8 +26,8 @@ speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& atten
   std::vector<at::Tensor> weight;
   std::vector<at::Tensor> bias;
   for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
-    weight.push_back(weights.Take(absl::StrCat(attention, name, ".weight"), {hidden, hidden, 1}));
-    bias.push_back(weights.Take(absl::StrCat(attention, name, ".bias"), {hidden}));
+    weight.push_back(weights.Take(StrCat(attention, name, ".weight"), {hidden, hidden, 1}));
+    bias.push_back(weights.Take(StrCat(attention, name, ".bias"), {hidden}));
   }
   if (!weights.status().ok()) return {};
   return speech::CpuConv(at::cat(weight), at::cat(bias), /*exact=*/true);
@@ -56,15 +56,15 @@ void ForEachRowOfBand(const at::Tensor& square, const at::Tensor& band, Of of) {
 }  // namespace
 
 VitsEncoder::Layer VitsEncoder::TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden) {
-  const std::string attention = absl::StrCat("enc_p.encoder.attn_layers.", index);
-  const std::string feed = absl::StrCat("enc_p.encoder.ffn_layers.", index);
+  const std::string attention = StrCat("enc_p.encoder.attn_layers.", index);
+  const std::string feed = StrCat("enc_p.encoder.ffn_layers.", index);
   Layer layer;
   layer.query_key_value = TakeQueryKeyValue(weights, attention, hidden);
   layer.output = TakeRowConv(weights, attention + ".conv_o", {hidden, hidden, 1});
   layer.relative_keys = weights.Take(attention + ".emb_rel_k", {1, -1, -1});
   layer.relative_values = weights.Take(attention + ".emb_rel_v", {1, -1, -1});
-  layer.norm_1 = VitsNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
-  layer.norm_2 = VitsNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
+  layer.norm_1 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
+  layer.norm_2 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
   layer.feed_1 = TakeRowConv(weights, feed + ".conv_1", {-1, hidden, -1});
   layer.feed_2 = TakeRowConv(weights, feed + ".conv_2", {hidden, -1, -1});
   return layer;
@@ -80,8 +80,8 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   projection_ = TakeRowConv(weights, "enc_p.proj", {-1, hidden, 1});
   // The flow exchanges halves of the latents, and there are means and deviations of each.
   if (projection_.out_channels() % 4 != 0) {
-    weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.out_channels(),
-                                                     " outputs, which is no multiple of 4"));
+    weights.Refuse("enc_p.proj.weight", StrCat("has ", projection_.out_channels(),
+                                               " outputs, which is no multiple of 4"));
   }
   durations_ = VitsDurations(weights, hidden, speakers_);
 }

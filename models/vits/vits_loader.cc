@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/speech/speech_model.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/speakers.h"
@@ -44,19 +44,19 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   auto decoder_weights = VitsWeights::Open(weights_file, device);
   if (!decoder_weights.ok()) return decoder_weights.status();
   std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(
-      *decoder_weights, encoder->latent(), device, absl::StrCat(info.name, "/", info.version));
+      *decoder_weights, encoder->latent(), device, StrCat(info.name, "/", info.version));
   if (!decoder_weights->status().ok()) return decoder_weights->status();
   if (voice->largest_id() >= encoder->symbols()) {
-    return absl::DataLossError(absl::StrCat(voice_file.string(), ": phoneme_id_map has the id ",
-                                            voice->largest_id(), ", the weights know ",
-                                            encoder->symbols(), " symbols"));
+    return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",
+                                      voice->largest_id(), ", the weights know ",
+                                      encoder->symbols(), " symbols"));
   }
   std::vector<Speaker> speakers = ListSpeakers(*voice, config.voice);
   for (const Speaker& speaker : speakers) {
     if (speaker.id >= 0 && speaker.id < encoder->speakers()) continue;
-    return absl::DataLossError(absl::StrCat(voice_file.string(), ": speaker '", speaker.name,
-                                            "' has the id ", speaker.id, ", the weights know ",
-                                            encoder->speakers(), " speakers"));
+    return absl::DataLossError(StrCat(voice_file.string(), ": speaker '", speaker.name,
+                                      "' has the id ", speaker.id, ", the weights know ",
+                                      encoder->speakers(), " speakers"));
   }
   auto phonemizer =
       models::Phonemizer::Create({.espeak = context.espeak, .voice = voice->espeak_voice});

@@ -2,7 +2,7 @@
 
 #include <ATen/ops/layer_norm.h>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::vits {
 namespace {
@@ -12,8 +12,8 @@ constexpr double kNormEpsilon = 1e-5;
 }  // namespace
 
 VitsNorm::VitsNorm(VitsWeights& weights, const std::string& name, int64_t channels)
-    : gamma_(weights.Take(absl::StrCat(name, ".gamma"), {channels})),
-      beta_(weights.Take(absl::StrCat(name, ".beta"), {channels})) {}
+    : gamma_(weights.Take(StrCat(name, ".gamma"), {channels})),
+      beta_(weights.Take(StrCat(name, ".beta"), {channels})) {}
 
 at::Tensor VitsNorm::Run(const at::Tensor& x) const {
   return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEpsilon);

@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -64,8 +63,8 @@ std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t
 
 absl::Status CheckNoiseOf(const char* field, float value) {
   if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; it is 0..",
-                                                 kMaxNoise, ", or unset for the voice's own"));
+  return absl::InvalidArgumentError(StrCat(field, ": ", value, " is not allowed; it is 0..",
+                                           kMaxNoise, ", or unset for the voice's own"));
 }
 
 }  // namespace

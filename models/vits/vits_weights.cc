@@ -3,9 +3,9 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace::vits {
 namespace {
@@ -47,16 +47,16 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
   for (const int64_t stride : shape_.upsample_strides) {
     hop *= stride;
     if (hop <= kMaxHop) continue;
-    return absl::DataLossError(absl::StrCat(path.string(), ": upsample_strides ",
-                                            absl::StrJoin(shape_.upsample_strides, " "),
-                                            " make a frame longer than ", kMaxHop, " samples"));
+    return absl::DataLossError(StrCat(path.string(), ": upsample_strides ",
+                                      absl::StrJoin(shape_.upsample_strides, " "),
+                                      " make a frame longer than ", kMaxHop, " samples"));
   }
   if (!complete || shape_.block_dilations.size() % shape_.upsample_strides.size() != 0) {
     return absl::DataLossError(
-        absl::StrCat(path.string(),
-                     ": not the weights of a VITS voice: its metadata upsample_strides, "
-                     "flow_dilations and block_dilations are ",
-                     "missing or wrong"));
+        StrCat(path.string(),
+               ": not the weights of a VITS voice: its metadata upsample_strides, "
+               "flow_dilations and block_dilations are ",
+               "missing or wrong"));
   }
   return absl::OkStatus();
 }
@@ -64,9 +64,9 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
 VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape,
                   int64_t dilation) {
   VitsConv conv;
-  conv.weight = weights.Take(absl::StrCat(name, ".weight"), shape);
+  conv.weight = weights.Take(StrCat(name, ".weight"), shape);
   if (!conv.weight.defined()) return conv;
-  conv.bias = weights.TakeIfAny(absl::StrCat(name, ".bias"), {conv.weight.size(0)});
+  conv.bias = weights.TakeIfAny(StrCat(name, ".bias"), {conv.weight.size(0)});
   conv.dilation = dilation;
   return conv;
 }
@@ -75,21 +75,21 @@ VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
                       const std::vector<int64_t>& shape, int64_t dilation) {
   VitsConv conv = TakeConv(weights, name, shape, dilation);
   if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
-    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
-                                                  " taps; only an odd number is supported"));
+    weights.Refuse(name + ".weight",
+                   StrCat("has ", conv.weight.size(2), " taps; only an odd number is supported"));
   }
   return conv;
 }
 
 VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels) {
-  const std::string name = absl::StrCat("dec.ups.", stage);
+  const std::string name = StrCat("dec.ups.", stage);
   VitsConv conv;
   conv.stride = weights.shape().upsample_strides[stage];
   conv.weight = weights.Take(name + ".weight", {channels, -1, -1});
   if (!conv.weight.defined()) return conv;
   if (conv.weight.size(2) < conv.stride) {
-    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
-                                                  " taps, fewer than its stride of ", conv.stride));
+    weights.Refuse(name + ".weight", StrCat("has ", conv.weight.size(2),
+                                            " taps, fewer than its stride of ", conv.stride));
   }
   conv.bias = weights.Take(name + ".bias", {conv.weight.size(1)});
   return conv;

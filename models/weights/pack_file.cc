@@ -16,8 +16,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/log_sink.h"
 
 namespace millrace::models {
@@ -37,7 +37,7 @@ uint64_t OffsetOf(uint64_t end, size_t bytes) {
 std::string ErrorText() { return std::strerror(errno); }
 
 void Warn(const std::filesystem::path& path, const std::string& what) {
-  SendToLog(LogSeverity::kWarning, absl::StrCat(path.string(), ": ", what));
+  SendToLog(LogSeverity::kWarning, StrCat(path.string(), ": ", what));
 }
 
 }  // namespace
@@ -102,8 +102,7 @@ bool PackFile::Read() {
   if (!std::filesystem::exists(path_, missing)) return true;
   const absl::StatusOr<RegularFile> file = OpenRegularFile(path_, kMaxWeightsBytes);
   if (!file.ok()) {
-    SendToLog(LogSeverity::kWarning,
-              absl::StrCat(file.status().message(), "; weights are packed anew"));
+    SendToLog(LogSeverity::kWarning, StrCat(file.status().message(), "; weights are packed anew"));
     return false;
   }
   const uint64_t bytes = file->bytes;
@@ -138,15 +137,15 @@ bool PackFile::Read() {
       static_cast<ssize_t>(key.size()))
     return damaged();
   if (key != key_) {
-    SendToLog(LogSeverity::kInfo,
-              absl::StrCat(
-                  path_.string(),
-                  ": is of other weights, settings or another program; weights are packed anew"));
+    SendToLog(
+        LogSeverity::kInfo,
+        StrCat(path_.string(),
+               ": is of other weights, settings or another program; weights are packed anew"));
     return true;
   }
   auto mapping = std::make_shared<const Mapping>(file->descriptor.get(), 0, bytes, kFlags);
   if (!mapping->ok()) {
-    Warn(path_, absl::StrCat("cannot be mapped: ", ErrorText()));
+    Warn(path_, StrCat("cannot be mapped: ", ErrorText()));
     return false;
   }
   entries_.resize(footer.entries);
@@ -216,8 +215,7 @@ bool PackFile::Write(const void* data, size_t bytes, uint64_t offset) {
 }
 
 void PackFile::GiveUp(const std::string& why) {
-  SendToLog(LogSeverity::kInfo,
-            absl::StrCat(path_.string(), ": packed weights are not kept: ", why));
+  SendToLog(LogSeverity::kInfo, StrCat(path_.string(), ": packed weights are not kept: ", why));
   if (file_.get() >= 0) unlink(new_path_.c_str());
   file_ = FileDescriptor();
   may_write_ = false;
@@ -263,7 +261,7 @@ void PackFile::Commit() {
     return GiveUp(ErrorText());
   file_ = FileDescriptor();
   SendToLog(LogSeverity::kInfo,
-            absl::StrCat(path_.string(), ": packed weights are kept, ", at, " bytes"));
+            StrCat(path_.string(), ": packed weights are kept, ", at, " bytes"));
 }
 
 }  // namespace millrace::models

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -35,7 +35,7 @@ std::optional<DataType> ParseType(std::string_view name) {
 }
 
 absl::Status Damaged(const std::filesystem::path& path, const std::string& what) {
-  return absl::DataLossError(absl::StrCat(path.string(), ": damaged safetensors file: ", what));
+  return absl::DataLossError(StrCat(path.string(), ": damaged safetensors file: ", what));
 }
 
 uint64_t ReadLittleEndian(const std::byte* bytes) {
@@ -76,7 +76,7 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::pat
   if (size < kLengthBytes) return Damaged(path, "shorter than its header");
   void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened->descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
-    return absl::InternalError(absl::StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
+    return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
   }
   SafetensorsFile file;
   file.path_ = path;
@@ -104,10 +104,10 @@ absl::Status SafetensorsFile::ReadHeader() {
       }
       auto view = ReadEntry(entry, data, data_bytes);
       if (!view.ok())
-        return Damaged(path_, absl::StrCat("tensor '", name, "': ", view.status().message()));
+        return Damaged(path_, StrCat("tensor '", name, "': ", view.status().message()));
       tensors_.emplace(name, *std::move(view));
     } catch (const nlohmann::json::exception& error) {
-      return Damaged(path_, absl::StrCat("header entry '", name, "': ", error.what()));
+      return Damaged(path_, StrCat("header entry '", name, "': ", error.what()));
     }
   }
   return absl::OkStatus();
@@ -117,7 +117,7 @@ absl::StatusOr<SafetensorsFile::View> SafetensorsFile::Find(std::string_view nam
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
     return absl::NotFoundError(
-        absl::StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
+        StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
   }
   return found->second;
 }

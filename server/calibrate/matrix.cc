@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -14,13 +15,13 @@ using runtime::RunCounts;
 
 std::vector<std::string> RowOf(const ProfileItem& item, const char* kind,
                                const std::set<int>& threads, int repeats) {
-  std::vector<std::string> row = {absl::StrCat(kind, " ", item.name)};
+  std::vector<std::string> row = {StrCat(kind, " ", item.name)};
   for (const int n : threads) {
     const auto cell = std::find_if(item.runs.begin(), item.runs.end(),
                                    [n](const RunCounts& counts) { return counts.threads == n; });
     row.push_back(cell == item.runs.end() ? "-" : CellText(*cell, repeats));
   }
-  row.push_back(item.safe_concurrency > 0 ? absl::StrCat(item.safe_concurrency) : "none");
+  row.push_back(item.safe_concurrency > 0 ? StrCat(item.safe_concurrency) : "none");
   return row;
 }
 
@@ -28,7 +29,7 @@ std::vector<std::string> RowOf(const ProfileItem& item, const char* kind,
 
 std::string CellText(const RunCounts& cell, int repeats) {
   const auto failed = [&](const char* what, int runs) {
-    return absl::StrCat(what, " ", runs, "/", cell.total());
+    return StrCat(what, " ", runs, "/", cell.total());
   };
   if (cell.crash > 0) return failed("crash", cell.crash);
   if (cell.hang > 0) return failed("hang", cell.hang);
@@ -46,7 +47,7 @@ std::string Matrix(const runtime::SafetyProfile& profile) {
   }
   std::vector<std::vector<std::string>> rows(1);
   rows[0] = {"threads"};
-  for (const int n : threads) rows[0].push_back(absl::StrCat(n));
+  for (const int n : threads) rows[0].push_back(StrCat(n));
   rows[0].push_back("safe");
   for (const ProfileItem& item : profile.operators) {
     rows.push_back(RowOf(item, "operator", threads, profile.repeats));
@@ -59,9 +60,9 @@ std::string Matrix(const runtime::SafetyProfile& profile) {
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::string out = absl::StrCat(profile.key.device_name, " (", profile.key.backend, "), libtorch ",
-                                 profile.key.libtorch_version, ", ", profile.repeats,
-                                 profile.repeats == 1 ? " run each\n" : " runs each\n");
+  std::string out = StrCat(profile.key.device_name, " (", profile.key.backend, "), libtorch ",
+                           profile.key.libtorch_version, ", ", profile.repeats,
+                           profile.repeats == 1 ? " run each\n" : " runs each\n");
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string space(widths[i] - row[i].size(), ' ');

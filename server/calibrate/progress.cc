@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -11,9 +11,9 @@ std::string About(std::chrono::seconds time) {
   const int64_t seconds = time.count();
   constexpr int64_t kMinute = 60;
   constexpr int64_t kHour = 60 * kMinute;
-  if (seconds < 2 * kMinute) return absl::StrCat("about ", seconds, " s left");
-  if (seconds < 2 * kHour) return absl::StrCat("about ", seconds / kMinute, " min left");
-  return absl::StrCat("about ", seconds / kHour, " h left");
+  if (seconds < 2 * kMinute) return StrCat("about ", seconds, " s left");
+  if (seconds < 2 * kHour) return StrCat("about ", seconds / kMinute, " min left");
+  return StrCat("about ", seconds / kHour, " h left");
 }
 
 }  // namespace
@@ -42,13 +42,13 @@ std::optional<std::chrono::seconds> CalibrationProgress::Left() const {
 
 std::string CalibrationProgress::Text() const {
   const auto left = Left();
-  return absl::StrCat(static_cast<int>(Fraction() * 100), " %", left ? ", " : "",
-                      left ? About(*left) : "");
+  return StrCat(static_cast<int>(Fraction() * 100), " %", left ? ", " : "",
+                left ? About(*left) : "");
 }
 
 std::string CalibrationProgress::Bar(size_t width) const {
   const auto full = static_cast<size_t>(Fraction() * static_cast<double>(width));
-  return absl::StrCat("[", std::string(full, '#'), std::string(width - full, '.'), "]");
+  return StrCat("[", std::string(full, '#'), std::string(width - full, '.'), "]");
 }
 
 }  // namespace millrace

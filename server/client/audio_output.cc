@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -39,9 +39,9 @@ AudioOutput::~AudioOutput() {
 }
 
 absl::Status AudioOutput::Failed() const {
-  return absl::UnavailableError(
-      name_ == "-" ? std::string("standard output cannot be written")
-                   : absl::StrCat(name_, ": cannot be written: ", std::strerror(errno)));
+  return absl::UnavailableError(name_ == "-"
+                                    ? std::string("standard output cannot be written")
+                                    : StrCat(name_, ": cannot be written: ", std::strerror(errno)));
 }
 
 absl::Status AudioOutput::Open(int sample_rate) {

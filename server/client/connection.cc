@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
 #include "server/config/values.h"
@@ -110,13 +110,12 @@ std::string InTermsOfFlags(const std::string& message) {
 
 std::string Explain(const grpc::Status& status, const ClientOptions& options) {
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return absl::StrCat(
-        "no answer from ", options.address, " (", status.error_message(),
-        "); is the server running there? `make serve` or `millrace serve` starts one");
+    return StrCat("no answer from ", options.address, " (", status.error_message(),
+                  "); is the server running there? `make serve` or `millrace serve` starts one");
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && options.timeout) {
-    return absl::StrCat(options.address, " was not done within ", FormatDuration(*options.timeout),
-                        ", which is --timeout");
+    return StrCat(options.address, " was not done within ", FormatDuration(*options.timeout),
+                  ", which is --timeout");
   }
   if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED && options.api_key.empty())
     return "an API key is needed: --api-key KEY, or MILLRACE_API_KEY";
@@ -128,12 +127,12 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   // A stream of a folder looks like an empty file.
   if (std::error_code error; std::filesystem::is_directory(path, error)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path.string(), ": cannot be read, because it is a folder"));
+        StrCat(path.string(), ": cannot be read, because it is a folder"));
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
+  if (!file) return absl::NotFoundError(StrCat(path.string(), ": cannot be read"));
   return text.str();
 }
 
@@ -156,7 +155,7 @@ absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesys
   }
   if (!models::IsValidUtf8(*content)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file.empty() ? "text" : file.string(), ": is not valid UTF-8"));
+        StrCat(file.empty() ? "text" : file.string(), ": is not valid UTF-8"));
   }
   return content;
 }

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "models/core/strings.h"
 #include "server/client/connection.h"
 
 namespace millrace {
@@ -13,8 +13,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadGlossaryFil
     const std::filesystem::path& file) {
   const absl::StatusOr<std::string> text = Utf8Text("", file);
   if (!text.ok()) {
-    return absl::Status(text.status().code(),
-                        absl::StrCat("--glossary: ", text.status().message()));
+    return absl::Status(text.status().code(), StrCat("--glossary: ", text.status().message()));
   }
   std::vector<std::pair<std::string, std::string>> entries;
   size_t number = 0;
@@ -26,9 +25,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadGlossaryFil
     if (line.empty()) continue;
     const std::vector<std::string> parts = absl::StrSplit(line, '\t');
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--glossary: line ", number, " of ", file.string(),
-                       " is not a source, a tab and its translation"));
+      return absl::InvalidArgumentError(StrCat("--glossary: line ", number, " of ", file.string(),
+                                               " is not a source, a tab and its translation"));
     }
     entries.emplace_back(parts[0], parts[1]);
   }

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "millrace/v1/admin.grpc.pb.h"
+#include "models/core/strings.h"
 #include "models/repository/model_repository.h"
 #include "nlohmann/json.hpp"
 #include "server/client/client.h"
@@ -21,7 +22,7 @@ constexpr const char* kRow = "%-24s %-8s %-10s %-12s %s\n";
 std::string Details(const v1::ModelStatus& model) {
   if (!model.error().empty()) return model.error();
   if (model.task() == "translation")
-    return absl::StrCat(model.source_language(), " -> ", model.target_language());
+    return StrCat(model.source_language(), " -> ", model.target_language());
   if (model.task() == "synthesis") {
     std::string details = "voices: ";
     for (int i = 0; i < model.voices_size(); ++i) {
@@ -31,7 +32,7 @@ std::string Details(const v1::ModelStatus& model) {
     }
     if (!model.languages().empty())
       absl::StrAppend(&details, "; ", absl::StrJoin(model.languages(), ", "));
-    return absl::StrCat(details, "; ", model.sample_rate(), " Hz");
+    return StrCat(details, "; ", model.sample_rate(), " Hz");
   }
   return "";
 }
@@ -41,14 +42,14 @@ std::string StateName(v1::ModelState state) {
   const std::string& name = v1::ModelState_Name(state);
   // A newer server may have states without a name here.
   return name.size() > kPrefix.size() ? name.substr(kPrefix.size())
-                                      : absl::StrCat("STATE_", static_cast<int>(state));
+                                      : StrCat("STATE_", static_cast<int>(state));
 }
 
 // Returns where a model is from, as the end of its line.
 std::string OriginText(const std::string& name, const std::string& revision,
                        const std::string& date) {
   if (name.empty()) return "";
-  return absl::StrCat("; ", name, " ", revision.substr(0, 12), " of ", date);
+  return StrCat("; ", name, " ", revision.substr(0, 12), " of ", date);
 }
 
 // Prints a line for each voice that speaks.
@@ -77,7 +78,7 @@ int ListFolder(const ModelsCommand& command) {
     failed += !package.ok();
     Json& model = listed.emplace_back();
     model["name"] = entry.name;
-    model["version"] = absl::StrCat(entry.versions.back());
+    model["version"] = StrCat(entry.versions.back());
     model["state"] = package.ok() ? "AVAILABLE" : "FAILED";
     model["platform"] = package.ok() ? std::string(package->config.kind->name) : "-";
     model["license"] = package.ok() ? package->config.license : "";

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "millrace/v1/admin.grpc.pb.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "nlohmann/json.hpp"
 #include "server/client/client.h"
@@ -80,7 +80,7 @@ absl::StatusOr<Ended> RunProgram(const std::string& program, std::vector<std::st
   if (pipe(ends.data()) != 0) return absl::ErrnoToStatus(errno, "cannot make a pipe");
   FileDescriptor ours(ends[0]), childs(ends[1]);
   fcntl(ours.get(), F_SETFD, FD_CLOEXEC);
-  arguments.insert(arguments.begin() + 1, absl::StrCat("--names-to=", childs.get()));
+  arguments.insert(arguments.begin() + 1, StrCat("--names-to=", childs.get()));
   const SignalsForChild signals;
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -93,7 +93,7 @@ absl::StatusOr<Ended> RunProgram(const std::string& program, std::vector<std::st
   const int error = posix_spawn(&child, program.c_str(), nullptr, &attributes,
                                 ArgumentsOf(program, arguments).data(), environ);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", program));
+  if (error != 0) return absl::ErrnoToStatus(error, StrCat("cannot start ", program));
   childs.Close();
   Ended ended;
   // The pipe is at its end when the program is.
@@ -118,9 +118,8 @@ class Announcer {
     if (!command_.names_server && !ServesFolder()) {
       if (command_.kind != PackageCommand::Kind::kRemove) {
         Say("not_served", "",
-            absl::StrCat("no server at ", command_.client.address, " serves ",
-                         command_.models.string(), "; start one with: millrace serve --models ",
-                         command_.models.string()));
+            StrCat("no server at ", command_.client.address, " serves ", command_.models.string(),
+                   "; start one with: millrace serve --models ", command_.models.string()));
       }
       return kExitOk;
     }
@@ -158,7 +157,7 @@ class Announcer {
       const grpc::Status status = admin_->UnloadModel(&context, request, &response);
       if (status.error_code() == grpc::StatusCode::NOT_FOUND) return kExitOk;
       if (!status.ok()) return Refused(name, status, "still serves it");
-      Say("unloaded", name, absl::StrCat(name, ": no longer served by ", address));
+      Say("unloaded", name, StrCat(name, ": no longer served by ", address));
       return kExitOk;
     }
     v1::LoadModelRequest request;
@@ -166,13 +165,13 @@ class Announcer {
     v1::LoadModelResponse response;
     const grpc::Status status = admin_->LoadModel(&context, request, &response);
     if (!status.ok()) return Refused(name, status, "does not load it");
-    Say("served", name, absl::StrCat(name, ": served by ", address));
+    Say("served", name, StrCat(name, ": served by ", address));
     return kExitOk;
   }
 
   int Refused(const std::string& name, const grpc::Status& status, const char* what) {
-    return Fail(absl::StrCat(name, ": ", command_.client.address, " ", what, ": ",
-                             Explain(status, command_.client)));
+    return Fail(StrCat(name, ": ", command_.client.address, " ", what, ": ",
+                       Explain(status, command_.client)));
   }
 
   void Say(const char* event, const std::string& name, const std::string& text) const {
@@ -196,7 +195,7 @@ int RunPackage(const PackageCommand& command) {
   if (!program.ok()) return Fail(std::string(program.status().message()));
   if (command.kind == PackageCommand::Kind::kAvailable) {
     execv(program->c_str(), ArgumentsOf(*program, command.arguments).data());
-    return Fail(absl::StrCat("cannot start ", *program, ": ", std::strerror(errno)));
+    return Fail(StrCat("cannot start ", *program, ": ", std::strerror(errno)));
   }
   const absl::StatusOr<Ended> ended = RunProgram(*program, command.arguments);
   if (!ended.ok()) return Fail(std::string(ended.status().message()));

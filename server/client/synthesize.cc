@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "models/audio/audio_format.h"
+#include "models/core/strings.h"
 #include "server/client/audio_output.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
@@ -38,16 +39,16 @@ absl::StatusOr<AudioFormat> FormatOf(const SynthesizeCommand& command) {
   if (ending == ".raw") return AudioFormat::kPcmS16;
   if (const auto format = models::AudioFormatNamed(ending.substr(1))) return *format;
   return absl::InvalidArgumentError(
-      absl::StrCat("--output: the ending of '", command.output,
-                   "' names no format, allowed: .wav, .flac, .mp3, .opus or .ogg, .pcm or .raw; "
-                   "--format names one for any ending"));
+      StrCat("--output: the ending of '", command.output,
+             "' names no format, allowed: .wav, .flac, .mp3, .opus or .ogg, .pcm or .raw; "
+             "--format names one for any ending"));
 }
 
 absl::Status CheckTimestamps(const std::string& file) {
   const std::string ending = EndingOf(file);
   if (file.empty() || ending == ".vtt" || ending == ".json") return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--timestamps: the ending of '", file,
-                                                 "' names no format, allowed: .vtt, .json"));
+  return absl::InvalidArgumentError(
+      StrCat("--timestamps: the ending of '", file, "' names no format, allowed: .vtt, .json"));
 }
 
 v1::SpeechTextFormat TextFormatOf(const std::string& name) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "absl/strings/str_cat.h"
 #include "millrace/v1/admin.grpc.pb.h"
+#include "models/core/strings.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
 #include "server/client/trace_file.h"
@@ -43,7 +43,7 @@ int RunTrace(const TraceCommand& command) {
   const bool to_file = command.output != "-";
   if (to_file) {
     file.open(command.output, std::ios::binary | std::ios::trunc);
-    if (!file) return Fail(absl::StrCat(command.output, ": cannot be written"));
+    if (!file) return Fail(StrCat(command.output, ": cannot be written"));
   }
   std::ostream& out = to_file ? file : std::cout;
   TraceFile trace(out, response.workers_size(), response.now_ns());
@@ -55,16 +55,15 @@ int RunTrace(const TraceCommand& command) {
     trace.Add(response);
   }
   trace.Close();
-  if (!out.flush()) return Fail(absl::StrCat(command.output, ": cannot be written"));
+  if (!out.flush()) return Fail(StrCat(command.output, ": cannot be written"));
   std::fprintf(
       stderr, "%s\n",
-      absl::StrCat(
-          trace.steps(), " steps",
-          trace.lost() == 0 ? "" : absl::StrCat(", and ", trace.lost(), " too many to be kept"),
-          to_file ? absl::StrCat(" in ", command.output,
-                                 "; open it in https://ui.perfetto.dev or "
-                                 "chrome://tracing")
-                  : "")
+      StrCat(trace.steps(), " steps",
+             trace.lost() == 0 ? "" : StrCat(", and ", trace.lost(), " too many to be kept"),
+             to_file ? StrCat(" in ", command.output,
+                              "; open it in https://ui.perfetto.dev or "
+                              "chrome://tracing")
+                     : "")
           .c_str());
   if (!status.ok()) return Fail(Explain(status, command.client));
   return kExitOk;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_text.h"
 
@@ -27,8 +27,7 @@ TraceFile::TraceFile(std::ostream& out, int workers, int64_t begin_ns)
   out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
        << server::JsonText(NameOf("process_name", 0, "millrace"));
   for (int worker = 0; worker < workers; ++worker)
-    out_ << ",\n"
-         << server::JsonText(NameOf("thread_name", worker + 1, absl::StrCat("worker ", worker)));
+    out_ << ",\n" << server::JsonText(NameOf("thread_name", worker + 1, StrCat("worker ", worker)));
 }
 
 void TraceFile::Add(const v1::GetTimelineResponse& response) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
@@ -150,7 +151,7 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
   bool ended_line = true;
   for (size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
-    if (parts.size() > 1) progress.Show(absl::StrCat("part ", i + 1, " of ", parts.size()));
+    if (parts.size() > 1) progress.Show(StrCat("part ", i + 1, " of ", parts.size()));
     grpc::ClientContext context;
     Prepare(command.client, context);
     request.clear_texts();
@@ -192,8 +193,8 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
 // Prints the document with its texts translated, once all of them are.
 int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   if (command.json || command.detect || command.alternatives > 0) {
-    return Fail(absl::StrCat("--json, --detect and --alternatives are for texts, and ",
-                             command.file.string(), " is a document"));
+    return Fail(StrCat("--json, --detect and --alternatives are for texts, and ",
+                       command.file.string(), " is a document"));
   }
   absl::StatusOr<std::string> bytes = ReadFile(command.file);
   if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
@@ -209,7 +210,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   std::vector<std::string> translations;
   Progress progress;
   while (translations.size() < texts.size()) {
-    progress.Show(absl::StrCat("text ", translations.size() + 1, " of ", texts.size()));
+    progress.Show(StrCat("text ", translations.size() + 1, " of ", texts.size()));
     request->clear_texts();
     size_t characters = 0;
     for (const std::string& text : texts.subspan(translations.size())) {

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "millrace/v1/admin.grpc.pb.h"
+#include "models/core/strings.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
 #include "server/client/json_text.h"
@@ -39,8 +40,8 @@ int RunUsage(const UsageCommand& command) {
               "LEFT");
   for (const v1::KeyUsage& key : response.keys()) {
     std::printf(kUsageRow, key.key().empty() ? "(none)" : key.key().c_str(), key.tier().c_str(),
-                absl::StrCat(key.requests()).c_str(), absl::StrCat(key.refused_requests()).c_str(),
-                absl::StrCat(key.characters()).c_str(), key.audio_seconds(), key.worker_seconds(),
+                StrCat(key.requests()).c_str(), StrCat(key.refused_requests()).c_str(),
+                StrCat(key.characters()).c_str(), key.audio_seconds(), key.worker_seconds(),
                 Limits(key).c_str());
   }
   return kExitOk;

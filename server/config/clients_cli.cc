@@ -2,9 +2,9 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "mps_runtime/device_traits.h"
 #include "mps_runtime/provenance.h"
@@ -29,8 +29,8 @@ CLI::Validator DurationFrom(std::chrono::milliseconds low) {
       [low](std::string& text) {
         const auto value = ParseDuration(text);
         if (value && *value >= low) return std::string();
-        return absl::StrCat("'", text, "' is not allowed, allowed: ", FormatDuration(low),
-                            " or more, such as 250ms, 5s or 2m");
+        return StrCat("'", text, "' is not allowed, allowed: ", FormatDuration(low),
+                      " or more, such as 250ms, 5s or 2m");
       },
       "");
 }
@@ -40,7 +40,7 @@ CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
       [high](std::string& text) {
         const auto value = ParseDuration(text);
         if (!value || *value <= high) return std::string();
-        return absl::StrCat("'", text, "' is not allowed, allowed: up to ", FormatDuration(high));
+        return StrCat("'", text, "' is not allowed, allowed: up to ", FormatDuration(high));
       },
       "");
 }
@@ -59,7 +59,7 @@ CLI::Validator Between(double low, double high) {
       [low, high](std::string& text) {
         double value = 0;
         if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return std::string();
-        return absl::StrCat("Value ", text, " not in range ", low, " to ", high);
+        return StrCat("Value ", text, " not in range ", low, " to ", high);
       },
       "");
 }
@@ -109,9 +109,9 @@ void AddFolderAndJson(CLI::App& command, PackageValues& values) {
 // Returns the command line of the program millrace-models.
 std::vector<std::string> ProgramArguments(const char* command, const PackageValues& values,
                                           const std::filesystem::path& folder) {
-  std::vector<std::string> arguments = {command, absl::StrCat("--models=", folder.string())};
+  std::vector<std::string> arguments = {command, StrCat("--models=", folder.string())};
   const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) arguments.push_back(absl::StrCat(flag, "=", value));
+    if (!value.empty()) arguments.push_back(StrCat(flag, "=", value));
   };
   add("--as", values.as);
   add("--precision", values.precision);
@@ -486,7 +486,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     }
     const Device parsed = runtime::ParseDeviceType(device);
     if (!parsed && device != "auto") {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return absl::InvalidArgumentError(StrCat(
           origin, ": '", device, "' is not allowed, allowed: auto, ", runtime::DeviceNames(", ")));
     }
     return parsed;
@@ -554,7 +554,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     }
     const auto folder = models::FolderForNewModels(values.folder);
     if (!folder.ok())
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", folder.status().message()));
+      return absl::InvalidArgumentError(StrCat(origin, ": ", folder.status().message()));
     using Kind = PackageCommand::Kind;
     const Kind kind = available        ? Kind::kAvailable
                       : name == "pull" ? Kind::kPull

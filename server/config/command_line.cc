@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/strings.h"
 #include "server/config/clients_cli.h"
 #include "server/config/command_reference.h"
 #include "server/config/edit_distance.h"
@@ -29,8 +30,8 @@ constexpr char kServeFooter[] =
 EarlyExit UsageError(absl::string_view message, const std::string& command, bool json_log = false) {
   if (json_log) return {kExitUsage, "", std::string(message), true};
   const std::string help =
-      command.empty() ? "millrace --help" : absl::StrCat("millrace ", command, " --help");
-  return {kExitUsage, "", absl::StrCat("millrace: ", message, "\nTry `", help, "`.\n")};
+      command.empty() ? "millrace --help" : StrCat("millrace ", command, " --help");
+  return {kExitUsage, "", StrCat("millrace: ", message, "\nTry `", help, "`.\n")};
 }
 
 // Serve and check take the same options.
@@ -48,7 +49,7 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
     std::string value = option.get(defaults);
     if (option.literal == Option::Literal::kBool) value = value == "true" ? "on" : "";
     const std::string help =
-        value.empty() ? option.help : absl::StrCat(option.help, " (default: ", value, ")");
+        value.empty() ? option.help : StrCat(option.help, " (default: ", value, ")");
     CLI::Option* added = command.add_option(FlagOf(option.name))
                              ->description(help)
                              // CLI11 shows no options without a group.
@@ -59,7 +60,7 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
     if (option.literal == Option::Literal::kBool) added->expected(0, 1);
     flags.options.emplace_back(&option, added);
   }
-  command.footer(absl::StrCat(kServeFooter, BuiltFrontEnds()));
+  command.footer(StrCat(kServeFooter, BuiltFrontEnds()));
 }
 
 GivenValues GivenFlags(const ServeFlags& flags) {
@@ -69,7 +70,7 @@ GivenValues GivenFlags(const ServeFlags& flags) {
     const std::string flag = FlagOf(option->name);
     std::string value = parsed->results().back();
     if (value.empty() && option->literal == Option::Literal::kBool) value = "true";
-    values[option->name] = {std::move(value), flag, absl::StrCat("flag ", flag)};
+    values[option->name] = {std::move(value), flag, StrCat("flag ", flag)};
   }
   return values;
 }
@@ -120,7 +121,7 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
   const std::string& name = command.get_name();
   const bool takes_text = name == "translate" || name == "synthesize";
   const char* hint = takes_text && !word.starts_with("-") ? "; put the text in quotes" : "";
-  return UsageError(absl::StrCat(kind, word, Suggestion(word, names), hint),
+  return UsageError(StrCat(kind, word, Suggestion(word, names), hint),
                     command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/this_program.h"
 
 namespace millrace {
@@ -32,10 +32,10 @@ absl::StatusOr<std::string> FindModelsProgram() {
     const std::filesystem::path path = std::filesystem::path(std::string(folder)) / kModelsProgram;
     if (IsProgram(path)) return path.string();
   }
-  return absl::NotFoundError(absl::StrCat(
-      "the program ", kModelsProgram, ", which fetches and converts models, is neither in ",
-      beside.parent_path().string(), " nor in PATH; install it with: pip install ",
-      kModelsProgram));
+  return absl::NotFoundError(StrCat("the program ", kModelsProgram,
+                                    ", which fetches and converts models, is neither in ",
+                                    beside.parent_path().string(),
+                                    " nor in PATH; install it with: pip install ", kModelsProgram));
 }
 
 }  // namespace millrace

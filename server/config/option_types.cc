@@ -27,7 +27,7 @@ Option Row(const char* name, const char* group, const char* placeholder, std::st
 }
 
 Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
-  row.allowed = absl::StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
+  row.allowed = StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<uint64_t> value = ParseBytes(text);
     if (!value || *value < low || *value > high) return false;
@@ -41,7 +41,7 @@ Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t h
 Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
             std::chrono::milliseconds low, std::chrono::milliseconds high) {
   row.allowed =
-      absl::StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
+      StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<std::chrono::milliseconds> value = ParseDuration(text);
     if (!value || *value < low || *value > high) return false;
@@ -113,9 +113,9 @@ Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field
 }
 
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
-  row.allowed = absl::StrCat(
-      "host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
-      MaxSocketPath(), " bytes");
+  row.allowed =
+      StrCat("host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
+             MaxSocketPath(), " bytes");
   if (kind == AddressKind::kOptional) row.allowed += ", or off";
   row.set = [=](ServerConfig& config, const std::string& text) {
     if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
@@ -139,7 +139,7 @@ Option PlainAddress(Option row, std::string ServerConfig::*field, std::string pr
     const std::string& address = config.*field;
     if (!IsExposed(address)) return absl::OkStatus();
     if (!config.api_keys.empty() && !(config.*anonymous)) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return absl::InvalidArgumentError(StrCat(
           "--", option, ": ", address,
           " can be reached from other machines without the key that --api-keys asks for, because ",
           protocol, " has none; use 127.0.0.1, or accept it with --", anonymous_option));
@@ -147,7 +147,7 @@ Option PlainAddress(Option row, std::string ServerConfig::*field, std::string pr
     if (config.insecure) return absl::OkStatus();
     return ReachableWithoutTls(
         option, address,
-        absl::StrCat("use 127.0.0.1, or accept it with --insecure: ", protocol, " has no TLS"));
+        StrCat("use 127.0.0.1, or accept it with --insecure: ", protocol, " has no TLS"));
   };
   return row;
 }
@@ -253,7 +253,7 @@ Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
     return true;
   };
   row.get = [=](const ServerConfig& config) -> std::string {
-    return config.*field ? absl::StrCat(*(config.*field)) : kAuto;
+    return config.*field ? StrCat(*(config.*field)) : kAuto;
   };
   return row;
 }

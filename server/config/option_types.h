@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "server/config/options.h"
 #include "server/config/server_config.h"
 #include "server/config/values.h"
@@ -26,14 +26,14 @@ Option Row(const char* name, const char* group, const char* placeholder, std::st
 template <class T>
 Option Number(Option row, T ServerConfig::*field, int64_t low, int64_t high) {
   row.literal = Option::Literal::kNumber;
-  row.allowed = absl::StrCat(low, "..", high);
+  row.allowed = StrCat(low, "..", high);
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<int64_t> value = ParseInteger(text);
     if (!value || *value < low || *value > high) return false;
     config.*field = static_cast<T>(*value);
     return true;
   };
-  row.get = [=](const ServerConfig& config) { return absl::StrCat(config.*field); };
+  row.get = [=](const ServerConfig& config) { return StrCat(config.*field); };
   return row;
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/strings.h"
 #include "mps_runtime/device_traits.h"
 #include "server/config/front_ends.h"
 #include "server/config/option_types.h"
@@ -108,7 +108,7 @@ std::vector<Option> MakeOptions() {
                    &C::allow_pull));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME",
-          absl::StrCat("Where forwards run: auto, ", runtime::DeviceNames(" or "))),
+          StrCat("Where forwards run: auto, ", runtime::DeviceNames(" or "))),
       &C::device, DeviceChoices()));
   o.push_back(Number(Row("workers", models, "N",
                          "Worker threads, each with a stream of its own; 0: as many as suit the "
@@ -392,14 +392,14 @@ const Option* FindOption(std::string_view name) {
   return nullptr;
 }
 
-std::string FlagOf(std::string_view option) { return absl::StrCat("--", std::string(option)); }
+std::string FlagOf(std::string_view option) { return StrCat("--", std::string(option)); }
 
 std::string KeyOf(std::string_view option) {
   return absl::StrReplaceAll(std::string(option), {{"-", "_"}});
 }
 
 std::string VariableOf(std::string_view option) {
-  return absl::StrCat("MILLRACE_", absl::AsciiStrToUpper(KeyOf(option)));
+  return StrCat("MILLRACE_", absl::AsciiStrToUpper(KeyOf(option)));
 }
 
 }  // namespace millrace

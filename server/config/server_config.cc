@@ -1,6 +1,6 @@
 #include "server/config/server_config.h"
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "server/config/exposed_address.h"
 #include "server/config/options.h"
@@ -18,9 +18,9 @@ absl::Status Validate(const ServerConfig& config) {
   constexpr std::chrono::milliseconds kLeastConnectionAge = std::chrono::seconds(1);
   if (config.max_connection_age.count() != 0 && config.max_connection_age < kLeastConnectionAge) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--max-connection-age: ", FormatDuration(config.max_connection_age),
-                     " is too short, allowed is 0 (no limit) or ",
-                     FormatDuration(kLeastConnectionAge), "..24h"));
+        StrCat("--max-connection-age: ", FormatDuration(config.max_connection_age),
+               " is too short, allowed is 0 (no limit) or ", FormatDuration(kLeastConnectionAge),
+               "..24h"));
   }
   if (config.max_connection_age_grace.count() != 0 && config.max_connection_age.count() == 0) {
     return absl::InvalidArgumentError("--max-connection-age-grace: needs --max-connection-age too");
@@ -28,9 +28,9 @@ absl::Status Validate(const ServerConfig& config) {
   constexpr std::chrono::milliseconds kLeastIdleTime = std::chrono::seconds(1);
   if (config.unload_idle_after.count() != 0 && config.unload_idle_after < kLeastIdleTime) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--unload-idle-after: ", FormatDuration(config.unload_idle_after),
-                     " is too short, allowed is 0 (never) or ", FormatDuration(kLeastIdleTime),
-                     "..", FormatDuration(kMostIdleTime)));
+        StrCat("--unload-idle-after: ", FormatDuration(config.unload_idle_after),
+               " is too short, allowed is 0 (never) or ", FormatDuration(kLeastIdleTime), "..",
+               FormatDuration(kMostIdleTime)));
   }
   if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
       config.graph_cache != runtime::GraphCachePolicy::kFrozen) {
@@ -70,14 +70,13 @@ absl::Status Validate(const ServerConfig& config) {
 OpenAccess AdminAccess(const ServerConfig& config) {
   if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return {};
   const bool exposed = IsExposed(config.grpc_address) || IsExposed(config.http_address);
-  const std::string http =
-      config.http_address.empty() ? "" : absl::StrCat(" or ", config.http_address);
+  const std::string http = config.http_address.empty() ? "" : StrCat(" or ", config.http_address);
   const char* hint = exposed ? "--api-keys FILE asks for a key"
                              : "if others use this machine, --api-keys FILE asks for a key";
-  return {absl::StrCat(
-              "AdminService is open: ", exposed ? "everyone who" : "every user of this machine who",
-              " reaches ", config.grpc_address, http, " may load and unload models; ", hint),
-          exposed};
+  return {
+      StrCat("AdminService is open: ", exposed ? "everyone who" : "every user of this machine who",
+             " reaches ", config.grpc_address, http, " may load and unload models; ", hint),
+      exposed};
 }
 
 }  // namespace millrace

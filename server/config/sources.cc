@@ -7,8 +7,8 @@
 #include <regex>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/front_ends.h"
@@ -34,7 +34,7 @@ constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG",           "MILLRAC
 // elements; nullopt for types that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return absl::StrCat(number->get());
+  if (const auto* number = node.as_integer()) return StrCat(number->get());
   if (const auto* boolean = node.as_boolean())
     return std::string(boolean->get() ? "true" : "false");
   if (const auto* list = node.as_array()) {
@@ -68,7 +68,7 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
   for (const auto& [name, value] : environment) {
     if (!name.starts_with(kPrefix) || value.empty()) continue;
     if (const auto option = known.find(name); option != known.end()) {
-      values[option->second] = {value, name, absl::StrCat("env ", name)};
+      values[option->second] = {value, name, StrCat("env ", name)};
       continue;
     }
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
@@ -79,7 +79,7 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
     std::vector<std::string> names(std::begin(kOtherVariables), std::end(kOtherVariables));
     for (const auto& entry : known) names.push_back(entry.first);
     return absl::InvalidArgumentError(
-        absl::StrCat("unknown environment variable ", name, Suggestion(name, names)));
+        StrCat("unknown environment variable ", name, Suggestion(name, names)));
   }
   return values;
 }
@@ -92,22 +92,22 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
   if (descriptor.get() >= 0) text = ReadToEnd(descriptor.get(), kMaxFileBytes);
   if (!text) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--config: ", file, " cannot be read: ", std::strerror(errno)));
+        StrCat("--config: ", file, " cannot be read: ", std::strerror(errno)));
   }
   if (text->size() > kMaxFileBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--config: ", file, " has more than ", kMaxFileBytes, " bytes"));
+        StrCat("--config: ", file, " has more than ", kMaxFileBytes, " bytes"));
   }
   const toml::parse_result table = toml::parse(*text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
-    return absl::InvalidArgumentError(absl::StrCat(file, ":", at.line, ":", at.column, ": ",
-                                                   std::string(table.error().description())));
+    return absl::InvalidArgumentError(
+        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description())));
   }
   GivenValues values;
   for (const auto& [key, node] : table.table()) {
     const std::string name(key.str());
-    const std::string line = absl::StrCat(file, ":", node.source().begin.line);
+    const std::string line = StrCat(file, ":", node.source().begin.line);
     const Option* option = nullptr;
     std::vector<std::string> keys;
     for (const Option& candidate : ServeOptions()) {
@@ -116,15 +116,15 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
     }
     if (option == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat(line, ": unknown key ", name, Suggestion(name, keys)));
+          StrCat(line, ": unknown key ", name, Suggestion(name, keys)));
     }
     const std::optional<std::string> value = ToText(node);
     if (!value) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return absl::InvalidArgumentError(StrCat(
           line, ": ", name,
           ": not a string, whole number, boolean or list of strings, allowed: ", option->allowed));
     }
-    values[option->name] = {*value, absl::StrCat(line, ": ", name), absl::StrCat("file ", line)};
+    values[option->name] = {*value, StrCat(line, ": ", name), StrCat("file ", line)};
   }
   return values;
 }
@@ -134,12 +134,12 @@ absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& ori
     const Option* option = FindOption(name);
     if (!option->is_built) {
       return absl::InvalidArgumentError(
-          absl::StrCat(given.place, ": this build has no front end '", option->front_end,
-                       "', whose option it is; it has: ", BuiltFrontEnds()));
+          StrCat(given.place, ": this build has no front end '", option->front_end,
+                 "', whose option it is; it has: ", BuiltFrontEnds()));
     }
     if (!option->set(config, given.value)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          given.place, ": '", given.value, "' is not allowed, allowed: ", option->allowed));
+      return absl::InvalidArgumentError(
+          StrCat(given.place, ": '", given.value, "' is not allowed, allowed: ", option->allowed));
     }
     origins[name] = given.origin;
   }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "models/core/strings.h"
@@ -49,9 +48,9 @@ std::optional<int64_t> ParseWithUnit(std::string_view text, const std::array<Uni
 template <size_t N>
 std::string FormatWithUnit(int64_t value, const std::array<Unit, N>& units) {
   for (const Unit& unit : units) {
-    if (value % unit.factor == 0) return absl::StrCat(value / unit.factor, std::string(unit.name));
+    if (value % unit.factor == 0) return StrCat(value / unit.factor, std::string(unit.name));
   }
-  return absl::StrCat(value);
+  return StrCat(value);
 }
 
 }  // namespace

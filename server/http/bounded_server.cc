@@ -101,7 +101,7 @@ bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
 // Refuses the request that this thread serves as malformed.
 int Malformed(std::string_view what) {
   current.refusal_message =
-      absl::StrCat("malformed request: ", absl::string_view(what.data(), what.size()));
+      StrCat("malformed request: ", absl::string_view(what.data(), what.size()));
   return 400;
 }
 
@@ -126,8 +126,7 @@ std::string PlainHead(const RequestHead& head) {
     // The library takes a second '?' for an error.
     absl::StrAppend(&target, "?", absl::StrReplaceAll(head.query, {{"?", "%3F"}}));
   }
-  return absl::StrCat(head.method, " ", target, head.is_http_1_0 ? " HTTP/1.0" : " HTTP/1.1",
-                      "\r\n\r\n");
+  return StrCat(head.method, " ", target, head.is_http_1_0 ? " HTTP/1.0" : " HTTP/1.1", "\r\n\r\n");
 }
 
 // Returns a head for the answer to one that was refused: of its path, for the form of the error.
@@ -136,9 +135,8 @@ std::string RefusedHead(std::string_view received) {
   const bool plain =
       path.starts_with('/') && path.size() <= kMaxPathBytes &&
       std::ranges::all_of(path, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-  return absl::StrCat(MethodOf(received) == "HEAD" ? "HEAD " : "GET ",
-                      plain ? absl::string_view(path.data(), path.size()) : "/",
-                      " HTTP/1.1\r\n\r\n");
+  return StrCat(MethodOf(received) == "HEAD" ? "HEAD " : "GET ",
+                plain ? absl::string_view(path.data(), path.size()) : "/", " HTTP/1.1\r\n\r\n");
 }
 
 // Returns true if the client keeps its connection.

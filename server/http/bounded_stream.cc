@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/sockets/nonblocking.h"
 #include "server/sockets/socket_address.h"
 
@@ -131,7 +132,7 @@ ssize_t BoundedStream::FillChunks() {
     next_ += chunks_->Decode(std::string_view(received_).substr(next_), piece);
     if (chunks_->refusal() != 0) return -1;
   }
-  if (!piece.empty()) rechunked_ = absl::StrCat(absl::Hex(piece.size()), "\r\n", piece, "\r\n");
+  if (!piece.empty()) rechunked_ = StrCat(absl::Hex(piece.size()), "\r\n", piece, "\r\n");
   if (chunks_->done()) {
     rechunked_ += "0\r\n\r\n";
     place_ = {};

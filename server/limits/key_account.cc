@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -141,10 +142,10 @@ absl::Status KeyAccount::Refuse(KeyLimit limit, Duration wait) {
                              ? static_cast<double>(*tier_.concurrent_requests)
                              : buckets_[static_cast<size_t>(limit)]->capacity();
   return Refused(Refusal::kKeyLimit,
-                 absl::StrCat(name_.empty() ? std::string("callers without an API key have")
-                                            : absl::StrCat("the API key '", name_, "' has"),
-                              " used up the limit of ", Whole(allowed), UnitsOf(limit), " (tier '",
-                              tier_.name, "')"),
+                 StrCat(name_.empty() ? std::string("callers without an API key have")
+                                      : StrCat("the API key '", name_, "' has"),
+                        " used up the limit of ", Whole(allowed), UnitsOf(limit), " (tier '",
+                        tier_.name, "')"),
                  wait, kLongestLimitHint);
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -15,7 +15,7 @@ namespace {
 // A file that everybody may write limits nobody.
 absl::Status CheckMode(const std::filesystem::path& file, const WatchedFile::Content& content) {
   if ((content.mode & S_IWOTH) == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
+  return absl::FailedPreconditionError(StrCat(
       file.string(), ": everybody may write it and so change the limits; `chmod o-w` closes it"));
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/config/edit_distance.h"
 
 #define TOML_EXCEPTIONS 0
@@ -36,11 +36,10 @@ bool IsName(std::string_view name, size_t longest) {
 std::string Shown(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     const std::string& value = text->get();
-    return absl::StrCat("'", value.substr(0, kMostShown), value.size() > kMostShown ? "..." : "",
-                        "'");
+    return StrCat("'", value.substr(0, kMostShown), value.size() > kMostShown ? "..." : "", "'");
   }
-  if (const auto* number = node.as_integer()) return absl::StrCat(number->get());
-  if (const auto* number = node.as_floating_point()) return absl::StrCat(number->get());
+  if (const auto* number = node.as_integer()) return StrCat(number->get());
+  if (const auto* number = node.as_floating_point()) return StrCat(number->get());
   if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
   if (node.is_array()) return "a list";
   return node.is_table() ? "a table" : "this value";
@@ -59,11 +58,11 @@ class Reader {
   void Fail(const toml::node& at, std::string_view what) {
     if (!status_.ok()) return;
     status_ = absl::InvalidArgumentError(
-        absl::StrCat(file_, ":", at.source().begin.line, ": ", std::string(what)));
+        StrCat(file_, ":", at.source().begin.line, ": ", std::string(what)));
   }
   void Refuse(const toml::node& node, std::string_view key, std::string_view allowed) {
-    Fail(node, absl::StrCat(std::string(key), ": ", Shown(node),
-                            " is not allowed, allowed: ", std::string(allowed)));
+    Fail(node, StrCat(std::string(key), ": ", Shown(node),
+                      " is not allowed, allowed: ", std::string(allowed)));
   }
   // Calls what belongs to each key of a table; `prefix` is put before a key in messages.
   void ReadTable(const toml::table& table, const std::string& prefix, const Members& members);
@@ -91,8 +90,8 @@ void Reader::ReadTable(const toml::table& table, const std::string& prefix,
     }
     std::vector<std::string> known;
     for (const auto& [known_name, read] : members) known.push_back(known_name);
-    Fail(node, absl::StrCat(prefix, name.substr(0, kMostShown), ": is not a known key",
-                            Suggestion(name, known)));
+    Fail(node, StrCat(prefix, name.substr(0, kMostShown), ": is not a known key",
+                      Suggestion(name, known)));
   }
 }
 
@@ -100,8 +99,7 @@ void Reader::ReadCount(const std::string& key, const toml::node& node, int64_t m
                        const std::function<void(int64_t)>& set) {
   const auto* number = node.as_integer();
   if (number != nullptr && number->get() >= 1 && number->get() <= most) return set(number->get());
-  Refuse(node, key,
-         absl::StrCat("a whole number, 1..", most, "; without the key there is no limit"));
+  Refuse(node, key, StrCat("a whole number, 1..", most, "; without the key there is no limit"));
 }
 
 void Reader::ReadKeys(const std::string& key, const toml::node& node, size_t tier) {
@@ -114,9 +112,8 @@ void Reader::ReadKeys(const std::string& key, const toml::node& node, size_t tie
     }
     const auto [place, is_new] = policy_.keys.emplace(name->get(), tier);
     if (!is_new) {
-      return Fail(entry,
-                  absl::StrCat(key, ": '", name->get(), "' is already in tier '",
-                               policy_.tiers[place->second].name, "', allowed: each name once"));
+      return Fail(entry, StrCat(key, ": '", name->get(), "' is already in tier '",
+                                policy_.tiers[place->second].name, "', allowed: each name once"));
     }
   }
 }
@@ -168,13 +165,13 @@ void Reader::ReadTiers(const toml::node& node) {
   if (table == nullptr || table->empty())
     return Refuse(node, "tiers", "tables such as [tiers.standard], at least one");
   if (table->size() > kMostTiers)
-    return Fail(node, absl::StrCat("tiers: are ", table->size(), ", allowed: up to ", kMostTiers));
+    return Fail(node, StrCat("tiers: are ", table->size(), ", allowed: up to ", kMostTiers));
   for (const auto& [key, tier_node] : *table) {
     const std::string name(key.str());
     if (!IsName(name, kMaxTierName)) {
-      return Fail(tier_node, absl::StrCat("tiers: '", name.substr(0, kMostShown),
-                                          "' is not allowed, allowed: names of 1..64 letters, "
-                                          "digits, '.', '_', '-' and '@'"));
+      return Fail(tier_node, StrCat("tiers: '", name.substr(0, kMostShown),
+                                    "' is not allowed, allowed: names of 1..64 letters, "
+                                    "digits, '.', '_', '-' and '@'"));
     }
     Tier tier;
     tier.name = name;
@@ -189,7 +186,7 @@ std::optional<size_t> Reader::FindTier(std::string_view key, const toml::node& n
   const auto found = text == nullptr ? names.end() : std::ranges::find(names, text->get());
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
   Refuse(node, key,
-         absl::StrCat("the name of a tier", text == nullptr ? "" : Suggestion(text->get(), names)));
+         StrCat("the name of a tier", text == nullptr ? "" : Suggestion(text->get(), names)));
   return std::nullopt;
 }
 
@@ -207,9 +204,9 @@ absl::StatusOr<Policy> Reader::Read(const toml::table& table) {
   if (!status_.ok()) return status_;
   if (tiers == nullptr)
     return absl::InvalidArgumentError(
-        absl::StrCat(file_, ": tiers: is missing, allowed: tables such as [tiers.standard]"));
+        StrCat(file_, ": tiers: is missing, allowed: tables such as [tiers.standard]"));
   if (!default_tier) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         file_, ": default: is missing, allowed: the name of a tier, for keys that none names"));
   }
   policy_.default_tier = *default_tier;
@@ -229,8 +226,8 @@ absl::StatusOr<Policy> ParsePolicy(std::string_view text, const std::string& fil
   const toml::parse_result table = toml::parse(text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
-    return absl::InvalidArgumentError(absl::StrCat(file, ":", at.line, ":", at.column, ": ",
-                                                   std::string(table.error().description())));
+    return absl::InvalidArgumentError(
+        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description())));
   }
   return Reader(file).Read(table.table());
 }

@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -17,8 +17,8 @@ constexpr std::string_view kUnix = "unix:";
 
 absl::Status Malformed(std::string_view address, std::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat("'", std::string(address), "': ", std::string(why),
-                   ", allowed is host:port or [v6]:port with a port of 0..65535"));
+      StrCat("'", std::string(address), "': ", std::string(why),
+             ", allowed is host:port or [v6]:port with a port of 0..65535"));
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
   if (path.empty() || path.starts_with("//") || path.size() > MaxSocketPath() ||
       path.find('\0') != path.npos) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", std::string(address), "': its path has ", path.size(),
-                     " bytes, allowed is unix: with a path of 1..", MaxSocketPath()));
+        StrCat("'", std::string(address), "': its path has ", path.size(),
+               " bytes, allowed is unix: with a path of 1..", MaxSocketPath()));
   }
   result.socket_file = path;
   return result;
@@ -86,8 +86,8 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
 std::string ToString(const HostPort& address) {
   if (address.host.starts_with(kUnix)) return address.host;
   const bool v6 = address.host.find(':') != std::string::npos;
-  return v6 ? absl::StrCat("[", address.host, "]:", address.port)
-            : absl::StrCat(address.host, ":", address.port);
+  return v6 ? StrCat("[", address.host, "]:", address.port)
+            : StrCat(address.host, ":", address.port);
 }
 
 bool IsLoopbackHost(std::string_view host) {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 #include "server/config/front_ends.h"
 #include "server/config/options.h"
 #include "server/reference/roff.h"
@@ -169,8 +170,8 @@ console = false
 
 std::string Title(const char* name, const char* section, const std::string& date,
                   const char* manual) {
-  return absl::StrCat(".TH ", name, " ", section, " ", date, " \"Millrace ", MILLRACE_VERSION,
-                      "\" \"", manual, "\"\n");
+  return StrCat(".TH ", name, " ", section, " ", date, " \"Millrace ", MILLRACE_VERSION, "\" \"",
+                manual, "\"\n");
 }
 
 struct Page {
@@ -188,7 +189,7 @@ std::string SeeAlso(const std::vector<Page>& pages) {
 }
 
 std::string Sentence(const std::string& text) {
-  return absl::StrCat(Roff(text), text.ends_with('.') ? "\n" : ".\n");
+  return StrCat(Roff(text), text.ends_with('.') ? "\n" : ".\n");
 }
 
 void AppendOption(const OptionReference& option, std::string& out) {
@@ -198,7 +199,7 @@ void AppendOption(const OptionReference& option, std::string& out) {
   if (!option.placeholder.empty()) {
     const std::string value = InFont('I', option.placeholder);
     absl::StrAppend(&tag, tag.empty() ? "" : " ",
-                    option.value_may_be_missing ? absl::StrCat("[", value, "]") : value);
+                    option.value_may_be_missing ? StrCat("[", value, "]") : value);
   }
   absl::StrAppend(&out, ".TP\n", tag, "\n", Sentence(option.help));
 }
@@ -218,11 +219,11 @@ bool IsServe(const CommandReference& command) {
 
 std::string MillracePage(const std::vector<CommandReference>& commands, const std::string& date) {
   std::string out =
-      absl::StrCat(Title("MILLRACE", "1", date, "User Commands"),
-                   ".SH NAME\nmillrace \\- inference server for speech and translation models\n"
-                   ".SH SYNOPSIS\n.B millrace\n.I command\n.RI [ options ]\n.br\n.B millrace\n"
-                   ".RB [ \\-\\-help | \\-\\-version ]\n.SH DESCRIPTION\n",
-                   kMillraceDescription, ".SH COMMANDS\n");
+      StrCat(Title("MILLRACE", "1", date, "User Commands"),
+             ".SH NAME\nmillrace \\- inference server for speech and translation models\n"
+             ".SH SYNOPSIS\n.B millrace\n.I command\n.RI [ options ]\n.br\n.B millrace\n"
+             ".RB [ \\-\\-help | \\-\\-version ]\n.SH DESCRIPTION\n",
+             kMillraceDescription, ".SH COMMANDS\n");
   const CommandReference* with_connection = nullptr;
   for (const CommandReference& command : commands) {
     absl::StrAppend(&out, ".SS ", Quoted("millrace " + command.name), "\n",
@@ -251,13 +252,13 @@ std::string MillracePage(const std::vector<CommandReference>& commands, const st
 }
 
 std::string ServePage(const std::vector<CommandReference>& commands, const std::string& date) {
-  std::string out = absl::StrCat(
-      Title("MILLRACE\\-SERVE", "1", date, "User Commands"),
-      ".SH NAME\nmillrace\\-serve, millrace\\-check \\- serve models, or check whether "
-      "they could be served\n.SH SYNOPSIS\n.B millrace serve\n.RI [ options ]\n.br\n"
-      ".B millrace check\n.RI [ options ]\n.SH DESCRIPTION\n",
-      kServeDescription, ".PP\nThis program has the front ends ", Sentence(BuiltFrontEnds()),
-      ".SH OPTIONS\n");
+  std::string out =
+      StrCat(Title("MILLRACE\\-SERVE", "1", date, "User Commands"),
+             ".SH NAME\nmillrace\\-serve, millrace\\-check \\- serve models, or check whether "
+             "they could be served\n.SH SYNOPSIS\n.B millrace serve\n.RI [ options ]\n.br\n"
+             ".B millrace check\n.RI [ options ]\n.SH DESCRIPTION\n",
+             kServeDescription, ".PP\nThis program has the front ends ", Sentence(BuiltFrontEnds()),
+             ".SH OPTIONS\n");
   std::string group;
   for (const OptionReference& option : Find(commands, "serve")->options) {
     if (option.group != group && option.group != "Options")
@@ -271,11 +272,10 @@ std::string ServePage(const std::vector<CommandReference>& commands, const std::
 }
 
 std::string TomlPage(const std::string& date) {
-  std::string out =
-      absl::StrCat(Title("MILLRACE.TOML", "5", date, "File Formats"),
-                   ".SH NAME\nmillrace.toml \\- configuration of the Millrace server\n"
-                   ".SH SYNOPSIS\n.I /etc/millrace/millrace.toml\n.SH DESCRIPTION\n",
-                   kTomlDescription, ".SH KEYS\n");
+  std::string out = StrCat(Title("MILLRACE.TOML", "5", date, "File Formats"),
+                           ".SH NAME\nmillrace.toml \\- configuration of the Millrace server\n"
+                           ".SH SYNOPSIS\n.I /etc/millrace/millrace.toml\n.SH DESCRIPTION\n",
+                           kTomlDescription, ".SH KEYS\n");
   const ServerConfig defaults;
   std::string group;
   for (const Option& option : ServeOptions()) {

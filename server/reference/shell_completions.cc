@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/strings.h"
 
 namespace millrace::reference {
 namespace {
@@ -60,11 +61,11 @@ std::string Brief(const std::string& help) {
 }
 
 std::string QuoteForBash(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+  return StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
 std::string QuoteForFish(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
+  return StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
 
 // Returns a text as zsh's _arguments takes it between brackets or colons.
@@ -79,28 +80,28 @@ std::string ZshAction(const OptionReference& option) {
     case Value::kNone:
       return "";
     case Value::kWords:
-      return absl::StrCat(":", name, ":(", absl::StrJoin(option.choices, " "), ")");
+      return StrCat(":", name, ":(", absl::StrJoin(option.choices, " "), ")");
     case Value::kFile:
-      return absl::StrCat(":", name, ":_files");
+      return StrCat(":", name, ":_files");
     case Value::kFolder:
-      return absl::StrCat(":", name, ":_files -/");
+      return StrCat(":", name, ":_files -/");
     case Value::kOther:
-      return absl::StrCat(":", name, ": ");
+      return StrCat(":", name, ": ");
   }
   return "";
 }
 
 std::string ZshOption(const OptionReference& option) {
-  const std::string help = absl::StrCat("[", EscapeForZsh(Brief(option.help)), "]");
-  if (option.flags.empty()) return absl::StrCat("'1", ZshAction(option), "'");
+  const std::string help = StrCat("[", EscapeForZsh(Brief(option.help)), "]");
+  if (option.flags.empty()) return StrCat("'1", ZshAction(option), "'");
   const std::string optional = option.value_may_be_missing ? ":" : "";
   const std::string rest =
-      absl::StrCat(help, option.placeholder.empty() ? "" : optional, ZshAction(option));
+      StrCat(help, option.placeholder.empty() ? "" : optional, ZshAction(option));
   const auto with_value = [&](const std::string& flag) {
     return option.placeholder.empty() || !flag.starts_with("--") ? flag : flag + "=";
   };
-  if (option.flags.size() == 1) return absl::StrCat("'", with_value(option.flags[0]), rest, "'");
-  return absl::StrCat(
+  if (option.flags.size() == 1) return StrCat("'", with_value(option.flags[0]), rest, "'");
+  return StrCat(
       "'(", absl::StrJoin(option.flags, " "), ")'{",
       absl::StrJoin(option.flags, ",",
                     [&](std::string* out, const std::string& flag) { *out += with_value(flag); }),
@@ -110,7 +111,7 @@ std::string ZshOption(const OptionReference& option) {
 }  // namespace
 
 std::string BashCompletion(const std::vector<CommandReference>& commands) {
-  std::string out = absl::StrCat("# ", kHead, "\n", kBashHead, "  case $command in\n");
+  std::string out = StrCat("# ", kHead, "\n", kBashHead, "  case $command in\n");
   std::vector<std::string> names;
   for (const CommandReference& command : commands) {
     names.push_back(command.name);
@@ -122,8 +123,7 @@ std::string BashCompletion(const std::vector<CommandReference>& commands) {
       if (value == Value::kNone || option.value_may_be_missing || option.flags.empty()) continue;
       const std::string offer =
           value == Value::kWords
-              ? absl::StrCat("_millrace_words ", QuoteForBash(absl::StrJoin(option.choices, " ")),
-                             "; ")
+              ? StrCat("_millrace_words ", QuoteForBash(absl::StrJoin(option.choices, " ")), "; ")
           : value == Value::kFile   ? "_millrace_paths -f; "
           : value == Value::kFolder ? "_millrace_paths -d; "
                                     : "";
@@ -143,7 +143,7 @@ std::string BashCompletion(const std::vector<CommandReference>& commands) {
 }
 
 std::string ZshCompletion(const std::vector<CommandReference>& commands) {
-  std::string out = absl::StrCat("#compdef millrace\n# ", kHead, R"(
+  std::string out = StrCat("#compdef millrace\n# ", kHead, R"(
 
 _millrace() {
   local context state line
@@ -182,7 +182,7 @@ fi
 }
 
 std::string FishCompletion(const std::vector<CommandReference>& commands) {
-  std::string out = absl::StrCat("# ", kHead, R"(
+  std::string out = StrCat("# ", kHead, R"(
 complete -c millrace -f
 complete -c millrace -n __fish_use_subcommand -s h -l help -d 'Print this help'
 complete -c millrace -n __fish_use_subcommand -l version -d 'Print the version'

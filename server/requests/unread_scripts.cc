@@ -2,9 +2,9 @@
 
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/payload.h"
+#include "models/core/strings.h"
 #include "models/text/foreign_script.h"
 
 namespace millrace::server {
@@ -16,7 +16,7 @@ std::string UnreadScriptsWarning(const SpeechWork& work) {
   const models::ForeignScripts scripts = models::FindForeignScripts(
       input.text, input.language.empty() ? info.language : input.language);
   if (scripts.names.empty()) return {};
-  return absl::StrCat("299 millrace \"not read: ", absl::StrJoin(scripts.names, ", "), "\"");
+  return StrCat("299 millrace \"not read: ", absl::StrJoin(scripts.names, ", "), "\"");
 }
 
 }  // namespace millrace::server

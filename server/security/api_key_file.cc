@@ -15,8 +15,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -53,11 +53,11 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line[0] == '#') continue;
     const auto error = [&](absl::string_view what) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ":", number, ": ", what));
+      return absl::InvalidArgumentError(StrCat(file, ":", number, ": ", what));
     };
     const std::vector<absl::string_view> parts = absl::StrSplit(line, ':');
     if (parts.size() != 3) return error("not name:role:sha256, three parts between colons");
-    if (!IsName(parts[0])) return error(absl::StrCat("bad name, ", kNameRule));
+    if (!IsName(parts[0])) return error(StrCat("bad name, ", kNameRule));
     if (parts[1] != "user" && parts[1] != "admin")
       return error("bad role, allowed are user and admin");
     ApiKeyEntry entry;
@@ -72,18 +72,18 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
   }
   if (entries.empty())
     return absl::InvalidArgumentError(
-        absl::StrCat(file, ": holds no key, so that no request could pass"));
+        StrCat(file, ": holds no key, so that no request could pass"));
   return entries;
 }
 
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key) {
   if (!IsName({name.data(), name.size()}))
-    return absl::InvalidArgumentError(absl::StrCat("name: ", kNameRule));
+    return absl::InvalidArgumentError(StrCat("name: ", kNameRule));
   if (key.empty()) return absl::InvalidArgumentError("key: is empty");
   const KeyDigest digest = DigestOf(key);
   const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
-  return absl::StrCat(std::string(name),
-                      role == Role::kAdmin ? ":admin:" : ":user:", absl::BytesToHexString(bytes));
+  return StrCat(std::string(name),
+                role == Role::kAdmin ? ":admin:" : ":user:", absl::BytesToHexString(bytes));
 }
 
 std::string OctalMode(mode_t mode) {
@@ -94,10 +94,10 @@ std::string OctalMode(mode_t mode) {
 
 absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_view line) {
   const auto error = [&file](absl::string_view what) {
-    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", what));
+    return absl::FailedPreconditionError(StrCat(file.string(), ": ", what));
   };
   const auto system_error = [&error] {
-    return error(absl::StrCat("cannot be written: ", std::strerror(errno)));
+    return error(StrCat("cannot be written: ", std::strerror(errno)));
   };
   // The open does not block, because the path may name a pipe.
   const int descriptor =
@@ -112,8 +112,8 @@ absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_vie
   if (fstat(descriptor, &state) != 0) return system_error();
   if (!S_ISREG(state.st_mode)) return error("is not a file");
   if ((state.st_mode & 07777 & ~kKeyFileMode) != 0) {
-    return error(absl::StrCat("is open to others (mode ", OctalMode(state.st_mode),
-                              "), allowed are 0600 and 0640; `chmod 600` closes it"));
+    return error(StrCat("is open to others (mode ", OctalMode(state.st_mode),
+                        "), allowed are 0600 and 0640; `chmod 600` closes it"));
   }
   // The line is written in one piece, so that a daemon that reads meanwhile sees all of it or none.
   std::string added;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/security/api_key_file.h"
 
@@ -61,8 +61,8 @@ absl::Status ApiKeyStore::Check(const WatchedFile::Content& content) {
   const std::string file = file_.path().string();
   if ((content.mode & S_IWOTH) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file, ": everybody may write it (mode ", OctalMode(content.mode),
-                     ") and so let himself in, allowed are 0600 and 0640"));
+        StrCat(file, ": everybody may write it (mode ", OctalMode(content.mode),
+               ") and so let himself in, allowed are 0600 and 0640"));
   }
   if ((content.mode & ~kKeyFileMode) != 0 && !warned_of_mode_) {
     warned_of_mode_ = true;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -29,7 +29,7 @@ using CertificatePtr = std::unique_ptr<X509, Deleter>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter>;
 
 absl::Status Bad(const std::filesystem::path& file, std::string_view what) {
-  return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", std::string(what)));
+  return absl::FailedPreconditionError(StrCat(file.string(), ": ", std::string(what)));
 }
 
 absl::StatusOr<std::string> ReadPem(const std::filesystem::path& file) {
@@ -82,9 +82,9 @@ absl::Status CheckValidity(const std::filesystem::path& file, const X509& certif
   const ASN1_TIME* not_before = X509_get0_notBefore(&certificate);
   const ASN1_TIME* not_after = X509_get0_notAfter(&certificate);
   if (X509_cmp_time(not_after, &now) < 0)
-    return Bad(file, absl::StrCat("the certificate expired on ", Text(not_after)));
+    return Bad(file, StrCat("the certificate expired on ", Text(not_after)));
   if (X509_cmp_time(not_before, &now) > 0) {
-    return Bad(file, absl::StrCat("the certificate is not valid before ", Text(not_before)));
+    return Bad(file, StrCat("the certificate is not valid before ", Text(not_before)));
   }
   return absl::OkStatus();
 }
@@ -105,7 +105,7 @@ absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::tim
   ERR_clear_error();
   if (!matches) {
     return Bad(files.private_key,
-               absl::StrCat("the key does not match the certificate ", files.certificate.string()));
+               StrCat("the key does not match the certificate ", files.certificate.string()));
   }
 
   if (files.client_ca.empty()) return absl::OkStatus();

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
@@ -21,7 +21,7 @@ constexpr size_t kMaxFileBytes = size_t{4} << 20;
 absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file) {
   const auto error = [&] {
     return absl::FailedPreconditionError(
-        absl::StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
+        StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
   };
   // The open does not block, because the path may name a pipe.
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -33,7 +33,7 @@ absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file)
   struct stat state {};
   if (fstat(descriptor, &state) != 0) return error();
   if (!S_ISREG(state.st_mode))
-    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": is not a file"));
+    return absl::FailedPreconditionError(StrCat(file.string(), ": is not a file"));
   WatchedFile::Content content;
   content.mode = state.st_mode & 07777;
   char buffer[16384];
@@ -43,7 +43,7 @@ absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file)
     content.text.append(buffer, static_cast<size_t>(count));
     if (content.text.size() > kMaxFileBytes) {
       return absl::FailedPreconditionError(
-          absl::StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
+          StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
     }
   }
   return content;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/text/clauses.h"
 #include "models/text/espeak_answer.h"
 #include "models/text/espeak_pool.h"
@@ -100,9 +101,9 @@ absl::StatusOr<std::unique_ptr<EspeakG2p>> EspeakG2p::Create(Options options) {
   const auto answer = g2p->Phonemize("1", false);
   if (!answer.ok() || answer->phonemes.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
-                     answer.ok() ? "" : absl::StrCat(": ", answer.status().message()),
-                     "; `espeak-ng --voices` lists what it knows"));
+        StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
+               answer.ok() ? "" : StrCat(": ", answer.status().message()),
+               "; `espeak-ng --voices` lists what it knows"));
   }
   return g2p;
 }

@@ -1,6 +1,6 @@
 #include "models/translation/search/search_options.h"
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::translation {
 namespace {
@@ -9,7 +9,7 @@ template <typename T>
 absl::Status InRange(const char* field, T value, T low, T high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(field, ": ", value, " is out of range, allowed ", low, "..", high));
+      StrCat(field, ": ", value, " is out of range, allowed ", low, "..", high));
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ absl::Status CheckSearchOptions(const SearchOptions& options) {
   status.Update(InRange("top_p", options.top_p, 0.0F, 1.0F));
   if (options.sample && options.beam_size != 1) {
     status.Update(absl::InvalidArgumentError(
-        absl::StrCat("beam_size: ", options.beam_size, " with sample, which is for beam_size 1")));
+        StrCat("beam_size: ", options.beam_size, " with sample, which is for beam_size 1")));
   }
   return status;
 }

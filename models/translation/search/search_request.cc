@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::translation {
 namespace {
@@ -12,7 +12,7 @@ constexpr int kMaxTargetTokens = 1024;
 absl::Status CheckTokens(const char* field, std::optional<int> value, int low) {
   if (!value || (*value >= low && *value <= kMaxTargetTokens)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(field, ": ", *value, " is out of range, allowed ", low, "..", kMaxTargetTokens));
+      StrCat(field, ": ", *value, " is out of range, allowed ", low, "..", kMaxTargetTokens));
 }
 
 absl::Status CheckTargetTokens(const models::SearchOverrides& wanted) {
@@ -20,9 +20,9 @@ absl::Status CheckTargetTokens(const models::SearchOverrides& wanted) {
   status.Update(CheckTokens("max_target_tokens", wanted.max_target_tokens, 1));
   if (status.ok() && wanted.min_target_tokens && wanted.max_target_tokens &&
       *wanted.min_target_tokens > *wanted.max_target_tokens) {
-    return absl::InvalidArgumentError(absl::StrCat("min_target_tokens: ", *wanted.min_target_tokens,
-                                                   " is above max_target_tokens, which is ",
-                                                   *wanted.max_target_tokens));
+    return absl::InvalidArgumentError(StrCat("min_target_tokens: ", *wanted.min_target_tokens,
+                                             " is above max_target_tokens, which is ",
+                                             *wanted.max_target_tokens));
   }
   return status;
 }
@@ -58,7 +58,7 @@ absl::Status CheckGreedy(const models::SearchOverrides& wanted) {
   // A value outside every range is reported as such first.
   if (auto search = SearchFor({}, wanted); !search.ok()) return search.status();
   const auto refuse = [](const char* field) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         field, ": this model takes the likeliest word each time, so a text has one translation; ",
         "only max_target_tokens can be set"));
   };

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -36,7 +35,7 @@ Json TensorsToJson(const std::vector<models::TensorSpec>& specs) {
 
 Json SummaryToJson(const ModelStatusView& model) {
   Json json = {{"name", model.info.name},
-               {"version", absl::StrCat(model.info.version)},
+               {"version", StrCat(model.info.version)},
                {"state", std::string(ToString(model.state))}};
   if (!model.error.empty()) json["error"] = model.error;
   return json;
@@ -46,7 +45,7 @@ Json SummaryToJson(const ModelStatusView& model) {
 Json IndexEntry(const ModelStatusView& model) {
   const bool ready = TakesRequests(model.state);
   Json json = {{"name", model.info.name}};
-  if (ready) json["version"] = absl::StrCat(model.info.version);
+  if (ready) json["version"] = StrCat(model.info.version);
   json["state"] = server::IndexState(model.state);
   if (!model.error.empty()) json["reason"] = model.error;
   return json;
@@ -90,13 +89,13 @@ Json MetadataToJson(const ModelStatusView& model) {
   const models::ModelInfo& info = model.info;
   if (!TakesRequests(model.state)) {
     Json json = {{"name", info.name},
-                 {"versions", {absl::StrCat(info.version)}},
+                 {"versions", {StrCat(info.version)}},
                  {"state", std::string(ToString(model.state))}};
     if (!model.error.empty()) json["error"] = model.error;
     return json;
   }
   Json json = {{"name", info.name},
-               {"versions", {absl::StrCat(info.version)}},
+               {"versions", {StrCat(info.version)}},
                {"platform", info.platform},
                {"inputs", Json::array()},
                {"outputs", Json::array()},
@@ -115,13 +114,13 @@ std::optional<ModelStatusView> FindModel(const ServerView& view, const httplib::
   const std::string version = request.matches[3];
   std::optional<ModelStatusView> model = view.FindModel(name);
   if (!model) {
-    SendError(response, 404, absl::StrCat("model '", name, "' is unknown"));
+    SendError(response, 404, StrCat("model '", name, "' is unknown"));
     return std::nullopt;
   }
-  if (!version.empty() && version != absl::StrCat(model->info.version)) {
+  if (!version.empty() && version != StrCat(model->info.version)) {
     SendError(response, 404,
-              absl::StrCat("model '", name, "' has no version '", version, "', it serves ",
-                           model->info.version));
+              StrCat("model '", name, "' has no version '", version, "', it serves ",
+                     model->info.version));
     return std::nullopt;
   }
   return model;
@@ -179,22 +178,21 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                if (const auto model = FindModel(view, request, response))
                  Send(response, 200, MetadataToJson(*model));
              }));
-  routes.Get(absl::StrCat(kModel, "/ready"),
+  routes.Get(StrCat(kModel, "/ready"),
              guarded([&view](const httplib::Request& request, httplib::Response& response) {
                const auto model = FindModel(view, request, response);
                if (!model) return;
                const bool ready = TakesRequests(model->state) && view.Ready();
                Send(response, ready ? 200 : 503, {{"name", model->info.name}, {"ready", ready}});
              }));
-  routes.Get(absl::StrCat(kModel, "/config"),
+  routes.Get(StrCat(kModel, "/config"),
              guarded([&view](const httplib::Request& request, httplib::Response& response) {
                const auto model = FindModel(view, request, response);
                if (!model) return;
                // The tensors of other models are not known.
                if (TakesRequests(model->state))
                  return Send(response, 200, server::ModelConfigJson(model->info));
-               SendError(response, 404,
-                         absl::StrCat("model '", model->info.name, "' is not loaded"));
+               SendError(response, 404, StrCat("model '", model->info.name, "' is not loaded"));
              }));
 }
 

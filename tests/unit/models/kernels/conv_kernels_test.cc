@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/parallel_conv.h"
 #include "models/kernels/parallel_for.h"
@@ -347,8 +347,8 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
                                                               kWinogradShort)),
                          [](const auto& info) {
                            const Size& size = std::get<1>(info.param);
-                           return absl::StrCat(std::get<0>(info.param)->name, "_", size.rows,
-                                               "_rows", size.winograd ? "_winograd" : "");
+                           return StrCat(std::get<0>(info.param)->name, "_", size.rows, "_rows",
+                                         size.winograd ? "_winograd" : "");
                          });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, ::testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });

@@ -40,8 +40,8 @@ class EnglishG2pTest : public ::testing::Test {
     const EnglishG2p g2p(testing::TinyLexicon(folder_.path()), options);
     auto tokens = g2p.Phonemize(text);
     if (!tokens.ok()) {
-      return absl::StrCat(absl::StatusCodeToString(tokens.status().code()), ": ",
-                          tokens.status().message());
+      return StrCat(absl::StatusCodeToString(tokens.status().code()), ": ",
+                    tokens.status().message());
     }
     tokens_ = *std::move(tokens);
     return JoinPhonemes(tokens_).phonemes;

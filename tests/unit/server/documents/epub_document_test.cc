@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "tests/unit/server/documents/translated.h"
 #include "tests/unit/server/documents/zip_file.h"
 
@@ -19,22 +19,22 @@ constexpr const char* kContainer =
     "<container><rootfiles><rootfile full-path=\"OEBPS/book.opf\"/></rootfiles></container>";
 
 std::string Chapter(const std::string& body) {
-  return absl::StrCat("<?xml version=\"1.0\"?>\n<!DOCTYPE html>\n",
-                      "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body>",
-                      body, "</body></html>");
+  return StrCat("<?xml version=\"1.0\"?>\n<!DOCTYPE html>\n",
+                "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body>", body,
+                "</body></html>");
 }
 std::string Book(const std::string& chapter, const std::string& items = "") {
-  return Packed({{"mimetype", "application/epub+zip"},
-                 {"META-INF/container.xml", kContainer},
-                 {"OEBPS/book.opf",
-                  absl::StrCat("<package><manifest><item href=\"text/chapter%201.xhtml\" "
-                               "media-type=\"application/xhtml+xml\"/><item href=\"toc.ncx\" "
-                               "media-type=\"application/x-dtbncx+xml\"/><item href=\"a.css\" "
-                               "media-type=\"text/css\"/>",
-                               items, "</manifest></package>")},
-                 {"OEBPS/text/chapter 1.xhtml", chapter},
-                 {"OEBPS/toc.ncx", "<ncx><navLabel><text>One</text></navLabel></ncx>"},
-                 {"OEBPS/a.css", "p {}"}});
+  return Packed(
+      {{"mimetype", "application/epub+zip"},
+       {"META-INF/container.xml", kContainer},
+       {"OEBPS/book.opf", StrCat("<package><manifest><item href=\"text/chapter%201.xhtml\" "
+                                 "media-type=\"application/xhtml+xml\"/><item href=\"toc.ncx\" "
+                                 "media-type=\"application/x-dtbncx+xml\"/><item href=\"a.css\" "
+                                 "media-type=\"text/css\"/>",
+                                 items, "</manifest></package>")},
+       {"OEBPS/text/chapter 1.xhtml", chapter},
+       {"OEBPS/toc.ncx", "<ncx><navLabel><text>One</text></navLabel></ncx>"},
+       {"OEBPS/a.css", "p {}"}});
 }
 
 TEST(Epub, ChaptersAndContentsAreTranslated) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/documents/xml_part.h"
 #include "tests/unit/server/documents/translated.h"
 #include "tests/unit/server/documents/zip_file.h"
@@ -20,8 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string Word(const std::string& body) {
-  return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n",
-                      "<w:document xmlns:w=\"w\"><w:body>", body, "</w:body></w:document>");
+  return StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n",
+                "<w:document xmlns:w=\"w\"><w:body>", body, "</w:body></w:document>");
 }
 std::string Docx(const std::string& body, ZipEntries others = {}) {
   others.insert(others.begin(),
@@ -29,8 +30,8 @@ std::string Docx(const std::string& body, ZipEntries others = {}) {
   return Packed(others);
 }
 std::string Content(const std::string& body) {
-  return absl::StrCat("<office:document-content xmlns:office=\"o\" xmlns:text=\"t\">", body,
-                      "</office:document-content>");
+  return StrCat("<office:document-content xmlns:office=\"o\" xmlns:text=\"t\">", body,
+                "</office:document-content>");
 }
 std::string Odt(const std::string& body) {
   return Packed({{"mimetype", "application/vnd.oasis.opendocument.text"},
@@ -59,33 +60,33 @@ constexpr const char* kBold = "<w:rPr><w:b/></w:rPr>";
 
 TEST(Docx, RunsThatLookDifferentAreSpans) {
   const std::string body =
-      absl::StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r><w:t>Some </w:t></w:r><w:r>", kBold,
-                   "<w:t>bo</w:t></w:r><w:proofErr/><w:r>", kBold, "<w:t>ld</w:t></w:r>",
-                   "<w:r><w:rPr><w:lang/></w:rPr><w:t xml:space=\"preserve\"> wor</w:t></w:r>",
-                   "<w:r><w:t>ds &amp; more.</w:t></w:r></w:p>");
+      StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r><w:t>Some </w:t></w:r><w:r>", kBold,
+             "<w:t>bo</w:t></w:r><w:proofErr/><w:r>", kBold, "<w:t>ld</w:t></w:r>",
+             "<w:r><w:rPr><w:lang/></w:rPr><w:t xml:space=\"preserve\"> wor</w:t></w:r>",
+             "<w:r><w:t>ds &amp; more.</w:t></w:r></w:p>");
   EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("Some <g0>bold</g0> words &amp; more."));
   EXPECT_EQ(WordAfter(body, "<g0>Negrito</g0> &amp; outras."),
-            absl::StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r>", kBold,
-                         "<w:t xml:space=\"preserve\">Negrito</w:t></w:r>",
-                         "<w:r><w:t xml:space=\"preserve\"> &amp; outras.</w:t></w:r></w:p>"));
+            StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r>", kBold,
+                   "<w:t xml:space=\"preserve\">Negrito</w:t></w:r>",
+                   "<w:r><w:t xml:space=\"preserve\"> &amp; outras.</w:t></w:r></w:p>"));
 }
 
 TEST(Docx, ATextWhoseSpansWereLostIsWhole) {
   const std::string body =
-      absl::StrCat("<w:p><w:r><w:t>Some </w:t></w:r><w:r>", kBold, "<w:t>b</w:t></w:r></w:p>");
+      StrCat("<w:p><w:r><w:t>Some </w:t></w:r><w:r>", kBold, "<w:t>b</w:t></w:r></w:p>");
   EXPECT_EQ(WordAfter(body, "Alguns b"),
             "<w:p><w:r><w:t xml:space=\"preserve\">Alguns b</w:t></w:r></w:p>");
 }
 
 TEST(Docx, LinksMoveWithTheirWords) {
   const std::string body =
-      absl::StrCat("<w:p><w:r><w:t>See the </w:t></w:r><w:hyperlink r:id=\"r1\"><w:r>", kBold,
-                   "<w:t>red page</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>");
+      StrCat("<w:p><w:r><w:t>See the </w:t></w:r><w:hyperlink r:id=\"r1\"><w:r>", kBold,
+             "<w:t>red page</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>");
   EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("See the <g0>red page</g0>."));
   EXPECT_EQ(WordAfter(body, "<g0>A página</g0>: veja."),
-            absl::StrCat("<w:p><w:hyperlink r:id=\"r1\"><w:r>", kBold,
-                         "<w:t xml:space=\"preserve\">A página</w:t></w:r></w:hyperlink>",
-                         "<w:r><w:t xml:space=\"preserve\">: veja.</w:t></w:r></w:p>"));
+            StrCat("<w:p><w:hyperlink r:id=\"r1\"><w:r>", kBold,
+                   "<w:t xml:space=\"preserve\">A página</w:t></w:r></w:hyperlink>",
+                   "<w:r><w:t xml:space=\"preserve\">: veja.</w:t></w:r></w:p>"));
 }
 
 TEST(Docx, WhatIsNoTextStays) {
@@ -94,14 +95,13 @@ TEST(Docx, WhatIsNoTextStays) {
       "<w:r><w:t>3</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
   const std::string removed = "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>";
   const std::string formula = "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>";
-  const std::string body = absl::StrCat(
-      "<w:p><w:r><w:t>Page </w:t></w:r>", field, "<w:r><w:t>, </w:t><w:br/><w:t>of</w:t></w:r>",
-      removed, formula, "<w:r>", kBold, "<w:footnoteReference w:id=\"1\"/></w:r></w:p>");
+  const std::string body = StrCat("<w:p><w:r><w:t>Page </w:t></w:r>", field,
+                                  "<w:r><w:t>, </w:t><w:br/><w:t>of</w:t></w:r>", removed, formula,
+                                  "<w:r>", kBold, "<w:footnoteReference w:id=\"1\"/></w:r></w:p>");
   EXPECT_THAT(TextsOf("a.docx", Docx(body)),
               ElementsAre("Page <x0/>, <br id=1/>of<x2/><x3/><x4/>"));
-  EXPECT_EQ(
-      WordAfter(body, "<x0/> página, <br id=1/><x4/>de<x2/><x3/>"),
-      absl::StrCat("<w:p>", field, "<w:r><w:t xml:space=\"preserve\"> página, </w:t></w:r>",
+  EXPECT_EQ(WordAfter(body, "<x0/> página, <br id=1/><x4/>de<x2/><x3/>"),
+            StrCat("<w:p>", field, "<w:r><w:t xml:space=\"preserve\"> página, </w:t></w:r>",
                    "<w:r><w:br/></w:r><w:r>", kBold, "<w:footnoteReference w:id=\"1\"/></w:r>",
                    "<w:r><w:t xml:space=\"preserve\">de</w:t></w:r>", removed, formula, "</w:p>"));
 }
@@ -142,21 +142,21 @@ TEST(Docx, ElementsHaveABoundedNumberOfAttributes) {
 }
 
 std::string Field(const std::string& code, const std::string& result) {
-  return absl::StrCat("<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> ", code,
-                      " </w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>",
-                      result, "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>");
+  return StrCat("<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> ", code,
+                " </w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>", result,
+                "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>");
 }
 
 TEST(Docx, TheWordsOfALinkThatIsAFieldAreTranslated) {
   const std::string body =
-      absl::StrCat("<w:p><w:r><w:t>See </w:t></w:r>",
-                   Field("HYPERLINK \"http://a.b\"", "<w:r><w:t>our site</w:t></w:r>"), "</w:p>");
+      StrCat("<w:p><w:r><w:t>See </w:t></w:r>",
+             Field("HYPERLINK \"http://a.b\"", "<w:r><w:t>our site</w:t></w:r>"), "</w:p>");
   EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("See <g0>our site</g0>"));
   EXPECT_EQ(WordAfter(body, "Veja <g0>nosso site</g0>"),
-            absl::StrCat("<w:p><w:r><w:t xml:space=\"preserve\">Veja </w:t></w:r>",
-                         Field("HYPERLINK \"http://a.b\"",
-                               "<w:r><w:t xml:space=\"preserve\">nosso site</w:t></w:r>"),
-                         "</w:p>"));
+            StrCat("<w:p><w:r><w:t xml:space=\"preserve\">Veja </w:t></w:r>",
+                   Field("HYPERLINK \"http://a.b\"",
+                         "<w:r><w:t xml:space=\"preserve\">nosso site</w:t></w:r>"),
+                   "</w:p>"));
 }
 
 TEST(Docx, FieldsThatNestDeeplyStay) {
@@ -171,7 +171,7 @@ TEST(Docx, FieldsThatNestDeeplyStay) {
     before += begin;
     behind += end;
   }
-  body = absl::StrCat("<w:p><w:r><w:t>Out</w:t></w:r>", before, body, behind, "</w:p>");
+  body = StrCat("<w:p><w:r><w:t>Out</w:t></w:r>", before, body, behind, "</w:p>");
   auto document = OpenDocument("a.docx", Docx(body), {.ratio = 10'000});
   ASSERT_TRUE(document.ok()) << document.status();
   const std::string text = (*document)->texts()[0];
@@ -183,7 +183,7 @@ TEST(Docx, FieldsThatNestDeeplyStay) {
 
 TEST(Docx, ATableOfContentsIsTranslated) {
   const std::string page = Field("PAGEREF _1", "<w:r><w:t>3</w:t></w:r>");
-  const std::string body = absl::StrCat(
+  const std::string body = StrCat(
       "<w:p><w:r><w:fldChar "
       "w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>TOC</w:instrText></w:r>",
       "<w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>",
@@ -322,8 +322,8 @@ TEST(Odt, SeveralSpacesDivideTheText) {
 }
 
 std::string Slide(const std::string& body) {
-  return absl::StrCat("<p:sld xmlns:p=\"p\" xmlns:a=\"a\" xmlns:r=\"r\"><p:txBody>", body,
-                      "</p:txBody></p:sld>");
+  return StrCat("<p:sld xmlns:p=\"p\" xmlns:a=\"a\" xmlns:r=\"r\"><p:txBody>", body,
+                "</p:txBody></p:sld>");
 }
 std::string Pptx(const std::string& body, ZipEntries others = {}) {
   others.insert(others.begin(), {{"[Content_Types].xml", "<Types/>"},
@@ -441,9 +441,9 @@ std::string RandomOpenDocumentItem(std::mt19937& random, int depth) {
   };
   switch (random() % 9) {
     case 0:
-      return absl::StrCat("<text:span xmlns:n=\"urn:n\" n:a=\"1\">", items(), "</text:span>");
+      return StrCat("<text:span xmlns:n=\"urn:n\" n:a=\"1\">", items(), "</text:span>");
     case 1:
-      return absl::StrCat("<text:a>", items(), "<n:x xmlns:n=\"urn:n\"/></text:a>");
+      return StrCat("<text:a>", items(), "<n:x xmlns:n=\"urn:n\"/></text:a>");
     case 2:
       return "<text:s text:c=\"3\"/><text:tab/>";
     case 3:
@@ -455,8 +455,8 @@ std::string RandomOpenDocumentItem(std::mt19937& random, int depth) {
     case 6:
       return "<text:page-number>1</text:page-number> <text:line-break/>";
     case 7:
-      return absl::StrCat("<n:frame xmlns:n=\"urn:n\"><n:box><text:p>", items(),
-                          "</text:p></n:box></n:frame>");
+      return StrCat("<n:frame xmlns:n=\"urn:n\"><n:box><text:p>", items(),
+                    "</text:p></n:box></n:frame>");
     default:
       return "The house &amp; is red. ";
   }
@@ -490,10 +490,10 @@ TEST(Odt, OfAnyShapeIsValidAfterAnyTranslation) {
 // A random part of a paragraph of WordprocessingML: runs, links, tracked changes, anchors, fields,
 // with namespaces declared at any of them.
 std::string RandomWordItem(std::mt19937& random, int depth) {
-  const std::string name = absl::StrCat("n", random() % 3);
+  const std::string name = StrCat("n", random() % 3);
   const std::string declared =
-      random() % 2 == 0 ? "" : absl::StrCat(" xmlns:", name, "=\"urn:", name, "\"");
-  const std::string inner = declared.empty() ? "<w:drawing/>" : absl::StrCat("<", name, ":x/>");
+      random() % 2 == 0 ? "" : StrCat(" xmlns:", name, "=\"urn:", name, "\"");
+  const std::string inner = declared.empty() ? "<w:drawing/>" : StrCat("<", name, ":x/>");
   const auto items = [&] {
     std::string all;
     for (size_t i = random() % 3; depth > 0 && i > 0; --i) all += RandomWordItem(random, depth - 1);
@@ -501,22 +501,22 @@ std::string RandomWordItem(std::mt19937& random, int depth) {
   };
   switch (random() % 9) {
     case 0:
-      return absl::StrCat("<w:r", declared, ">", inner, "</w:r>");
+      return StrCat("<w:r", declared, ">", inner, "</w:r>");
     case 1:
-      return absl::StrCat("<w:r", declared, "><w:rPr><w:b/>", declared.empty() ? "" : inner,
-                          "</w:rPr><w:t>bold words  with spaces</w:t></w:r>");
+      return StrCat("<w:r", declared, "><w:rPr><w:b/>", declared.empty() ? "" : inner,
+                    "</w:rPr><w:t>bold words  with spaces</w:t></w:r>");
     case 2:
-      return absl::StrCat("<w:hyperlink", declared, ">", items(), "</w:hyperlink>");
+      return StrCat("<w:hyperlink", declared, ">", items(), "</w:hyperlink>");
     case 3:
-      return absl::StrCat("<w:ins", declared, ">", items(), "</w:ins>");
+      return StrCat("<w:ins", declared, ">", items(), "</w:ins>");
     case 4:
-      return absl::StrCat("<w:del", declared, "><w:r><w:delText>gone</w:delText></w:r></w:del>");
+      return StrCat("<w:del", declared, "><w:r><w:delText>gone</w:delText></w:r></w:del>");
     case 5:
       return "<w:bookmarkStart/><w:r><w:t>anchor</w:t></w:r><w:bookmarkEnd/>";
     case 6:
       return Field(random() % 2 == 0 ? "HYPERLINK x" : "PAGE", items());
     case 7:
-      return absl::StrCat("<w:r", declared, "><w:t>a</w:t>", inner, "<w:tab/><w:t>b</w:t></w:r>");
+      return StrCat("<w:r", declared, "><w:t>a</w:t>", inner, "<w:tab/><w:t>b</w:t></w:r>");
     default:
       return "<w:r><w:t>The house is red. </w:t></w:r>";
   }

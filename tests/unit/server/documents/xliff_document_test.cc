@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/documents/xml_part.h"
 #include "tests/unit/server/documents/translated.h"
 
@@ -19,14 +20,13 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 std::string Xliff12(const std::string& body, const std::string& file = "") {
-  return absl::StrCat("<?xml version=\"1.0\"?>\n<xliff version=\"1.2\" ",
-                      "xmlns=\"urn:oasis:names:tc:xliff:document:1.2\">",
-                      "<file source-language=\"en\"", file, "><body>", body,
-                      "</body></file></xliff>\n");
+  return StrCat("<?xml version=\"1.0\"?>\n<xliff version=\"1.2\" ",
+                "xmlns=\"urn:oasis:names:tc:xliff:document:1.2\">", "<file source-language=\"en\"",
+                file, "><body>", body, "</body></file></xliff>\n");
 }
 std::string Xliff2(const std::string& body, const std::string& root = "") {
-  return absl::StrCat("<xliff xmlns=\"urn:oasis:names:tc:xliff:document:2.0\" version=\"2.0\" ",
-                      "srcLang=\"en\"", root, "><file id=\"f\">", body, "</file></xliff>");
+  return StrCat("<xliff xmlns=\"urn:oasis:names:tc:xliff:document:2.0\" version=\"2.0\" ",
+                "srcLang=\"en\"", root, "><file id=\"f\">", body, "</file></xliff>");
 }
 std::string InPortuguese(const std::string& bytes, const Translator& translate) {
   auto document = OpenDocument("a.xliff", bytes, {}, "pt");
@@ -48,9 +48,9 @@ TEST(Xliff, ATargetFollowsItsSource) {
 
 TEST(Xliff, OtherEncodingsBecomeUtf8AndSaySo) {
   const auto declaring = [](const std::string& encoding, const std::string& word) {
-    return absl::StrCat("<?xml version=\"1.0\" encoding=\"", encoding, "\"?>\n",
-                        Xliff12("<trans-unit id=\"1\"><source>" + word + "</source></trans-unit>")
-                            .substr(sizeof("<?xml version=\"1.0\"?>")));
+    return StrCat("<?xml version=\"1.0\" encoding=\"", encoding, "\"?>\n",
+                  Xliff12("<trans-unit id=\"1\"><source>" + word + "</source></trans-unit>")
+                      .substr(sizeof("<?xml version=\"1.0\"?>")));
   };
   const Translator translate = Saying("Caf\u00E9", "Ch\u00E1");
   const std::string expected = InPortuguese(declaring("UTF-8", "Caf\u00E9"), translate);
@@ -142,10 +142,10 @@ TEST(Xliff, CodesThatNestDeeplyStay) {
     std::string before;
     std::string behind;
     for (int pair = 0; pair < 100; ++pair) {
-      before += absl::StrCat("<bpt id=\"", pair, "\"/>");
-      behind = absl::StrCat("<ept id=\"", pair, "\"/>", behind);
+      before += StrCat("<bpt id=\"", pair, "\"/>");
+      behind = StrCat("<ept id=\"", pair, "\"/>", behind);
     }
-    inner = absl::StrCat(before, "<g>", inner, "</g>", behind);
+    inner = StrCat(before, "<g>", inner, "</g>", behind);
   }
   const std::string file =
       Xliff12("<trans-unit id=\"1\"><source>A " + inner + "</source></trans-unit>");
@@ -201,7 +201,7 @@ std::string RandomSource(std::mt19937& random, int depth) {
 TEST(Xliff, OfAnyShapeIsValidAfterAnyTranslationAndKeepsItsCodes) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
-    const std::string source = absl::StrCat("<source>x ", RandomSource(random, 3), "</source>");
+    const std::string source = StrCat("<source>x ", RandomSource(random, 3), "</source>");
     const std::string file = Xliff12("<trans-unit id=\"1\">" + source + "</trans-unit>");
     ASSERT_TRUE(HasValidNames(file)) << file;
     // A model may drop or move marks.

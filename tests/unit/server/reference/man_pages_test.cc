@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "server/config/options.h"
 #include "server/reference/roff.h"
 
@@ -31,8 +31,8 @@ TEST(ManPagesTest, ServePageHasEachOptionWithItsHelp) {
 TEST(ManPagesTest, TomlPageHasEachKeyWithWhatItAllows) {
   const std::string page = TomlPage(kDate);
   for (const Option& option : ServeOptions()) {
-    EXPECT_TRUE(Has(page, absl::StrCat(InFont('B', KeyOf(option.name)), " = "))) << option.name;
-    EXPECT_TRUE(Has(page, absl::StrCat("Allowed: ", Roff(option.allowed)))) << option.name;
+    EXPECT_TRUE(Has(page, StrCat(InFont('B', KeyOf(option.name)), " = "))) << option.name;
+    EXPECT_TRUE(Has(page, StrCat("Allowed: ", Roff(option.allowed)))) << option.name;
   }
   EXPECT_TRUE(Has(page, "\\fBworkers\\fR = \\fInumber\\fR"));
   EXPECT_TRUE(Has(page, "Default: 256.\n"));
@@ -42,7 +42,7 @@ TEST(ManPagesTest, MillracePageHasEachCommandAndTheOptionsOfClients) {
   const std::vector<CommandReference> commands = DescribeCommandLine();
   const std::string page = MillracePage(commands, kDate);
   for (const CommandReference& command : commands) {
-    EXPECT_TRUE(Has(page, absl::StrCat(".SS ", Quoted("millrace " + command.name), "\n")))
+    EXPECT_TRUE(Has(page, StrCat(".SS ", Quoted("millrace " + command.name), "\n")))
         << command.name;
     if (command.name == "serve" || command.name == "check") continue;
     for (const OptionReference& option : command.options) {
