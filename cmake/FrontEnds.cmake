@@ -12,7 +12,7 @@ endfunction()
 # millrace_write_front_ends(<output> FOLDER <path> ALL <names> BUILT <names> [SHARED <names>]): writes what the sources below the front ends
 # must know of them. Targets of those sources have <output> as an include folder. The path, in the repository, is that of the front ends'
 # folders and of those that they share.
-#   server/config/front_ends.inc                    all names, and whether each is built
+#   server/metrics/front_ends.inc                   all names, and whether each is built
 #   server/config/front_end_settings.inc            settings.inc of all: those of one that is left out are refused by name
 #   server/metrics/front_end_methods.inc            methods.inc of all, and of what they share
 #   server/frontends/openapi/front_end_routes.inc   routes.inc of those that are built, and of what they share
@@ -45,7 +45,7 @@ function(millrace_write_front_ends output)
     endif()
   endforeach()
   set(first "// Written by cmake/FrontEnds.cmake.\n")
-  file(CONFIGURE OUTPUT "${output}/server/config/front_ends.inc" CONTENT "${first}${names}" @ONLY)
+  file(CONFIGURE OUTPUT "${output}/server/metrics/front_ends.inc" CONTENT "${first}${names}" @ONLY)
   file(CONFIGURE OUTPUT "${output}/server/config/front_end_settings.inc" CONTENT "${first}${settings}" @ONLY)
   file(CONFIGURE OUTPUT "${output}/server/metrics/front_end_methods.inc" CONTENT "${first}${methods}" @ONLY)
   file(CONFIGURE OUTPUT "${output}/server/frontends/openapi/front_end_routes.inc" CONTENT "${first}${routes}" @ONLY)

@@ -9,7 +9,7 @@ namespace millrace {
 std::span<const FrontEndName> AllFrontEnds() {
   static constexpr FrontEndName kNames[] = {
 #define MILLRACE_FRONTEND(name, is_built) {#name, is_built},
-#include "server/config/front_ends.inc"
+#include "server/metrics/front_ends.inc"
 #undef MILLRACE_FRONTEND
   };
   return kNames;

@@ -18,7 +18,7 @@ constexpr bool IsBuilt(std::string_view folder) {
   };
   constexpr FrontEnd kFrontEnds[] = {
 #define MILLRACE_FRONTEND(name, is_built) {#name, is_built},
-#include "server/config/front_ends.inc"
+#include "server/metrics/front_ends.inc"
 #undef MILLRACE_FRONTEND
   };
   for (const FrontEnd& front_end : kFrontEnds) {

@@ -9,6 +9,7 @@
 #include "fakes/fake_clock.h"
 #include "fakes/linear_time.h"
 #include "fakes/temporary_folder.h"
+#include "models/core/strings.h"
 #include "tiny_lexicon.h"
 
 namespace millrace::models {
