@@ -15,6 +15,7 @@ import pytest
 from wire import daemon as daemons
 from wire import repository
 from wire.paths import EN_PT, NULL
+from wire.polling import eventually
 
 
 class UnixHttp(http.client.HTTPConnection):

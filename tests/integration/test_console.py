@@ -355,7 +355,7 @@ def test_the_keyboard_is_enough(daemon, open_page):
     expect(page.locator("#tab-translate")).to_be_focused()
     expect(page.locator("#translate")).to_be_visible()
     page.keyboard.press("End")
-    expect(page.locator("#live")).to_be_visible()
+    expect(page.locator("#shelf")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#speak")).to_be_visible()
     seen = []
