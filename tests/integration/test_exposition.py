@@ -63,7 +63,7 @@ def keep_busy(daemon, models):
     app, root = ([("authorization", f"Bearer {key}")] for key in (KEY, "the-key-of-root"))
     for _ in range(3):
         daemon.kserve.ModelInfer(null_request(), metadata=app, timeout=PATIENCE)
-    daemon.translation.Translate(translate_request("Good morning.", "Yes."), metadata=app, timeout=PATIENCE)
+    daemon.translation.Translate(translate_request("Good morning."), metadata=app, timeout=PATIENCE)
     for _ in range(2):   # the second one is heard from the cache
         daemon.synthesis.Synthesize(speak_request("One. Two."), metadata=app, timeout=PATIENCE)
     assert refused(daemon.kserve.ModelInfer, null_request(model_name="nobody"), metadata=app).code().name == "NOT_FOUND"

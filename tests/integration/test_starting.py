@@ -1,6 +1,7 @@
 """Starts that must fail, each with one message that says what is wrong, and starts that go on without the broken part."""
 
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -341,6 +342,12 @@ def cpu_seconds_until_ready(folder, number):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_time_of_a_start_grows_with_the_number_of_models_and_not_with_its_square(tmp_path):
-    few, more, many = (cpu_seconds_until_ready(tmp_path / str(number), number) for number in (100, 300, 900))
-    # Three times as much would be linear, nine times the square.
-    assert many - more < 6 * max(more - few, 0.1), (few, more, many)
+    least = [math.inf] * 3   # other work on the machine's cores costs caches, so that the least of some starts counts
+    for attempt in range(4):
+        for i, number in enumerate((100, 300, 900)):
+            least[i] = min(least[i], cpu_seconds_until_ready(tmp_path / f"{attempt}-{number}", number))
+        few, more, many = least
+        # Three times as much would be linear, nine times the square.
+        if many - more < 6 * max(more - few, 0.1):
+            return
+    raise AssertionError(f"seconds of CPU with 100, 300 and 900 models: {least}")
