@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a comment begins with a word that makes it a fragment, such as "Of the model." or "What it costs.": a comment is a sentence
 with a subject. Looks at comments of C++ and .proto files that begin a block or stand behind code; the latter may begin with a small letter,
-and in the folders where all of them are mended they are refused as fragments then, too, such as "int rows;  // of the model".
+and are refused as fragments then, too, such as "int rows;  // of the model".
 
 Usage: check_comments.py [ROOT]     exit status 1 when there is such a comment"""
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 FOLDERS = ("server", "models", "mps_runtime", "proto", "tests")
 SUFFIXES = {".h", ".cc", ".inl", ".inc", ".mm", ".cu", ".proto"}
-MENDED = ("models", "mps_runtime", "proto", "server", "tests")
 FRAGMENT = re.compile(r"\s*(?:Of|That|Those|Whether|What|Whoever|Who)\b")
 FRAGMENT_BEHIND_CODE = re.compile(r"\s*(?:of|that|those|whether|what|whoever|who|whose|which)\b")
 # A literal, or a comment up to the end of its line.
@@ -38,7 +37,7 @@ def check(root: Path) -> list[str]:
             found = comment_of(line)
             column, text = found or (None, "")
             goes_on = column == block and line.lstrip().startswith("//")
-            behind_code = path.relative_to(root).parts[0] in MENDED and not line.lstrip().startswith("//")
+            behind_code = not line.lstrip().startswith("//")
             if not goes_on and (FRAGMENT.match(text) or (behind_code and FRAGMENT_BEHIND_CODE.match(text))):
                 wrong.append(f"{path.relative_to(root)}:{number}: begins without a subject: {text.strip()}")
             block = column
