@@ -10,8 +10,13 @@
 #include <random>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/target.h"
+#include "models/kernels/tile_shapes.h"
 
 namespace millrace::kernels {
 namespace {
@@ -62,12 +67,72 @@ int64_t (*PeakOf(Target target))() {
       return nullptr;
   }
 }
+
+// The same with products of int8: `add` adds the products of bytes of x and y to a sum.
+#define MILLRACE_INT8_PEAK(name, vector, bytes, attributes, add)             \
+  __attribute__((attributes, noinline)) int64_t name() {                     \
+    vector sums[kPeakChains] = {};                                           \
+    vector x = {};                                                           \
+    vector y = {};                                                           \
+    __asm__ volatile("" : MILLRACE_IN_REGISTER(x), MILLRACE_IN_REGISTER(y)); \
+    for (int64_t step = 0; step < kPeakSteps; ++step) {                      \
+      _Pragma("GCC unroll 16") for (vector & sum : sums) {                   \
+        sum = add;                                                           \
+        __asm__ volatile("" : MILLRACE_IN_REGISTER(sum));                    \
+      }                                                                      \
+    }                                                                        \
+    return 2 * (bytes)*kPeakChains * kPeakSteps;                             \
+  }
+
+MILLRACE_INT8_PEAK(Int8PeakAvx2, __m256i, 32, target("avx2"),
+                   _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), y)))
+MILLRACE_INT8_PEAK(Int8PeakAvxVnni, __m256i, 32, target("avxvnni,avx2"),
+                   _mm256_dpbusd_avx_epi32(sum, x, y))
+MILLRACE_INT8_PEAK(Int8PeakAvx512, __m512i, 64, target("avx512f,avx512vnni"),
+                   _mm512_dpbusd_epi32(sum, x, y))
+
+// The loop for the matrix unit, with four registers of sums.
+__attribute__((target("amx-tile,amx-int8"), noinline)) int64_t Int8PeakAmx() {
+  constexpr unsigned char kRows = 16;
+  constexpr unsigned short kBytes = 64;
+  const TileShapes shapes = {
+      .row_bytes = {kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes},
+      .rows = {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows}};
+  __asm__ volatile("" ::"r"(&shapes) : "memory");  // the compiler knows only of its first bytes
+  _tile_loadconfig(&shapes);
+  for (int64_t step = 0; step < kPeakSteps; ++step) {
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(1, 4, 7);
+    _tile_dpbssd(2, 5, 6);
+    _tile_dpbssd(3, 5, 7);
+  }
+  _tile_release();
+  return int64_t{2} * 4 * kRows * kRows * kBytes * kPeakSteps;
+}
+
+// Returns the loop for int8 products of the target; null if there is none.
+int64_t (*Int8PeakOf(Target target))() {
+  switch (target) {
+    case Target::kAvx2:
+      return &Int8PeakAvx2;
+    case Target::kAvxVnni:
+      return &Int8PeakAvxVnni;
+    case Target::kAvx512Vnni:
+      return &Int8PeakAvx512;
+    case Target::kAmxInt8:
+      return &Int8PeakAmx;
+    default:
+      return nullptr;
+  }
+}
 #elif defined(__aarch64__)
 MILLRACE_PEAK(PeakNeon, 4, used)
 
 int64_t (*PeakOf(Target))() { return &PeakNeon; }
+int64_t (*Int8PeakOf(Target))() { return nullptr; }
 #else
 int64_t (*PeakOf(Target))() { return nullptr; }
+int64_t (*Int8PeakOf(Target))() { return nullptr; }
 #endif
 
 // Distributed as weights are: what int8 costs depends on it.

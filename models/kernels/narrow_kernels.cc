@@ -16,6 +16,19 @@ std::span<const NarrowKernels* const> SupportedInt8Kernels() {
   return *supported;
 }
 
+bool HasInt8DotProducts() {
+  switch (SupportedInt8Kernels().front()->target) {
+    case Target::kAvxVnni:
+    case Target::kAvx512Vnni:
+    case Target::kAmxInt8:
+    case Target::kNeonDotProduct:
+    case Target::kNeonInt8Matrix:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::span<const NarrowKernels* const> SupportedBfloatKernels() {
   static const auto* const supported = new std::vector<const NarrowKernels*>(Runnable({
 #if defined(__x86_64__)

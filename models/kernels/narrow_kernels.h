@@ -41,7 +41,9 @@ inline constexpr int64_t kTransposedRows = 16;
 inline constexpr int64_t kLeastTransposed = 8;
 
 // Computes out[row][n] = bias[n] + sum over k of a[row][k] * matrix[k][n], for all columns of the
-// panels; with int8 the sum is scaled by a_scales[row] * scales[n].
+// panels; with int8 the sum is scaled by a_scales[row] * scales[n]. With several taps, of int8
+// alone, it is a convolution over the rows: the inputs of a column are depth bytes for each tap,
+// and tap t multiplies row + t * dilation of a.
 struct NarrowProduct {
   const unsigned char* a = nullptr;  // aligned to 64; rows of depth bytes, written by convert
   const float* a_scales = nullptr;   // for int8, written by convert
@@ -57,7 +59,10 @@ struct NarrowProduct {
   const int32_t* excess_begin = nullptr;
   const int16_t* transposed = nullptr;  // see NarrowRows
   int64_t depth = 0;                    // a multiple of kBlockDepth
-  int64_t outputs = 0;                  // a multiple of kNarrowPanel
+  int64_t taps = 1;
+  int64_t dilation = 1;          // in rows
+  int64_t outputs = 0;           // a multiple of kNarrowPanel
+  const float* added = nullptr;  // for int8, or null: rows that are added, out_stride apart
   float* out = nullptr;
   int64_t out_stride = 0;
 };
@@ -71,6 +76,7 @@ struct NarrowRows {
   int64_t depth = 0;             // bytes of a row of results; those beyond the inputs become zero
   unsigned char* out = nullptr;  // aligned to 64
   float* scales = nullptr;       // for int8: one for each row
+  bool together = false;         // for int8: all rows have the scale of the greatest magnitude
   // For kernels that clip pairs, or null: the same numbers once more, [block of 16 rows][byte of
   // depth][row of the block], aligned to 64; rows beyond the last are zero.
   int16_t* transposed = nullptr;
@@ -81,8 +87,9 @@ struct NarrowRows {
 struct NarrowKernels {
   const char* name;
   Target target;
-  // Converts rows. With int8 a row is scaled so that its greatest magnitude is 127. A row with a
-  // value that is not finite gets a scale that is not finite, so that its products are not either.
+  // Converts rows. With int8 a row is scaled so that its greatest magnitude, or that of all rows if
+  // they are scaled together, is 127. A row with a value that is not finite gets a scale that is
+  // not finite, so that its products are not either.
   void (*convert)(const NarrowRows& rows);
   void (*multiply)(const NarrowProduct& product);
   // True if pairs of weights must be clipped, so that the sum of two products with numbers of
@@ -114,5 +121,9 @@ extern const NarrowKernels kNeonMatrixInt8;
 // among them.
 std::span<const NarrowKernels* const> SupportedInt8Kernels();
 std::span<const NarrowKernels* const> SupportedBfloatKernels();
+
+// Returns true if the best of the int8 sets multiplies and sums bytes by one instruction.
+// Convolutions in int8 are then faster than those in float32.
+bool HasInt8DotProducts();
 
 }  // namespace millrace::kernels

@@ -44,10 +44,15 @@ template <int kFlip>
 void ConvertToInt8(const NarrowRows& r) {
   constexpr float kSmallest = 1e-30F;  // its reciprocal is finite
   using Bytes = int8_t __attribute__((vector_size(kLanes)));
+  int32_t bits = 0;
+  for (int64_t row = 0; r.together && row < r.rows; ++row) {
+    const int32_t of_row = TopMagnitude(r.x + row * r.stride, r.inputs);
+    bits = of_row > bits ? of_row : bits;
+  }
   for (int64_t row = 0; row < r.rows; ++row) {
     const float* x = r.x + row * r.stride;
     unsigned char* out = r.out + row * r.depth;
-    const int32_t bits = TopMagnitude(x, r.inputs);
+    if (!r.together) bits = TopMagnitude(x, r.inputs);
     float top;
     __builtin_memcpy(&top, &bits, sizeof(top));
     int64_t done = 0;
@@ -91,6 +96,9 @@ void ConvertToInt8(const NarrowRows& r) {
   }
 }
 
+// Returns the bytes of a column's inputs.
+inline int64_t ColumnBytes(const NarrowProduct& p) { return p.taps * p.depth; }
+
 // Writes the results of a row and half a panel from `column` on, from their sums.
 inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, const Ints* sums) {
   const Floats a_scale = Broadcast(p.a_scales[row]);
@@ -98,7 +106,9 @@ inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, cons
   for (int64_t v = 0; v < kHalfVectors; ++v) {
     const int64_t at = v * kLanes;
     const Floats scale = a_scale * Load(p.scales + column + at);
-    Store(out + at, __builtin_convertvector(sums[v], Floats) * scale + Load(p.bias + column + at));
+    Floats value = __builtin_convertvector(sums[v], Floats) * scale + Load(p.bias + column + at);
+    if (p.added != nullptr) value += Load(p.added + row * p.out_stride + column + at);
+    Store(out + at, value);
   }
 }
 

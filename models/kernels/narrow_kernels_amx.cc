@@ -57,26 +57,30 @@ inline void SumTiles(const NarrowProduct& p, int64_t row, int64_t column,
                      const unsigned char* ahead, void* sums) {
   const unsigned char* upper = p.a + row * p.depth;
   const unsigned char* lower = upper + kTileRows * p.depth;
-  const unsigned char* weights = p.panels + column * p.depth;
+  const unsigned char* weights = p.panels + column * ColumnBytes(p);
   _tile_zero(0);
   _tile_zero(1);
   if constexpr (kBoth) {
     _tile_zero(2);
     _tile_zero(3);
   }
-  for (int64_t at = 0; at < p.depth; at += kBlockDepth, weights += 2 * kTileBytes) {
-    if (ahead != nullptr) {
+  const int64_t tap_bytes = p.dilation * p.depth;
+  for (int64_t tap = 0; tap < p.taps; ++tap, upper += tap_bytes, lower += tap_bytes) {
+    for (int64_t at = 0; at < p.depth; at += kBlockDepth, weights += 2 * kTileBytes) {
+      if (ahead != nullptr) {
 #pragma GCC unroll 32
-      for (int64_t i = 0; i < 2 * kTileBytes; i += kLineBytes) _mm_prefetch(ahead + i, _MM_HINT_T1);
-      ahead += 2 * kTileBytes;
-    }
-    _tile_loadd(4, upper + at, p.depth);
-    _tile_loadd(6, weights, kLineBytes);
-    _tile_loadd(7, weights + kTileBytes, kLineBytes);
-    MultiplyUpper<kInt8>();
-    if constexpr (kBoth) {
-      _tile_loadd(5, lower + at, p.depth);
-      MultiplyLower<kInt8>();
+        for (int64_t i = 0; i < 2 * kTileBytes; i += kLineBytes)
+          _mm_prefetch(ahead + i, _MM_HINT_T1);
+        ahead += 2 * kTileBytes;
+      }
+      _tile_loadd(4, upper + at, p.depth);
+      _tile_loadd(6, weights, kLineBytes);
+      _tile_loadd(7, weights + kTileBytes, kLineBytes);
+      MultiplyUpper<kInt8>();
+      if constexpr (kBoth) {
+        _tile_loadd(5, lower + at, p.depth);
+        MultiplyLower<kInt8>();
+      }
     }
   }
   constexpr int64_t kPitch = kNarrowPanel * kSumBytes;
@@ -125,7 +129,8 @@ void Multiply(const NarrowProduct& p) {
   int64_t configured = 0;
   for (int64_t column = 0; column < p.outputs; column += kNarrowPanel) {
     const bool more = column + kNarrowPanel < p.outputs;
-    const unsigned char* ahead = more ? p.panels + (column + kNarrowPanel) * p.depth : nullptr;
+    const unsigned char* ahead =
+        more ? p.panels + (column + kNarrowPanel) * ColumnBytes(p) : nullptr;
     for (int64_t row = 0; row < p.rows; row += kTaskRows, ahead = nullptr) {
       const int64_t rows = p.rows - row < kTaskRows ? p.rows - row : kTaskRows;
       if (rows != configured) Configure(rows);

@@ -20,8 +20,10 @@ struct Int8Sums {
     __builtin_memcpy(&sums, p.sums + column, sizeof(sums));
     return (Sum)(sums * -128);
   }
-  static Sum Add(Sum sum, __m512i x, __m512i weights) {
-    return _mm512_dpbusd_epi32(sum, x, weights);
+  // Works in place, unlike the intrinsic, with which GCC 12 copies the sums before and spills them
+  // after.
+  static void Add(Sum& sum, __m512i x, __m512i weights) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(weights));
   }
   static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
     Ints ints;
@@ -36,8 +38,8 @@ struct BfloatSums {
   static Sum Start(const NarrowProduct& p, int64_t column) {
     return _mm512_loadu_ps(p.bias + column);
   }
-  static Sum Add(Sum sum, __m512i x, __m512i weights) {
-    return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)weights);
+  static void Add(Sum& sum, __m512i x, __m512i weights) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(weights));
   }
   static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
     _mm512_storeu_ps(p.out + row * p.out_stride + column, sum);
@@ -49,31 +51,33 @@ struct BfloatSums {
 template <typename Sums, int kRows>
 void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* ahead) {
   const unsigned char* a = p.a + row * p.depth;
-  const unsigned char* block = p.panels + column * p.depth;
+  const unsigned char* block = p.panels + column * ColumnBytes(p);
   typename Sums::Sum sums[kRows][kHalves];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int h = 0; h < kHalves; ++h) sums[r][h] = Sums::Start(p, column + h * kNarrowHalf);
   }
-  for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
-    for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
-      __m512i weights[kHalves];
+  for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
+    for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
+      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
+        __m512i weights[kHalves];
 #pragma GCC unroll 2
-      for (int h = 0; h < kHalves; ++h) {
-        weights[h] = _mm512_load_si512(block + h * kBlockDepth * kNarrowHalf + line * kLineBytes);
-        if (ahead != nullptr) {
-          _mm_prefetch(ahead, _MM_HINT_T1);
-          ahead += kLineBytes;
+        for (int h = 0; h < kHalves; ++h) {
+          weights[h] = _mm512_load_si512(block + h * kBlockDepth * kNarrowHalf + line * kLineBytes);
+          if (ahead != nullptr) {
+            _mm_prefetch(ahead, _MM_HINT_T1);
+            ahead += kLineBytes;
+          }
         }
-      }
 #pragma GCC unroll 16
-      for (int r = 0; r < kRows; ++r) {
-        int32_t group;
-        __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
-        const __m512i x = _mm512_set1_epi32(group);
+        for (int r = 0; r < kRows; ++r) {
+          int32_t group;
+          __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
+          const __m512i x = _mm512_set1_epi32(group);
 #pragma GCC unroll 2
-        for (int h = 0; h < kHalves; ++h) sums[r][h] = Sums::Add(sums[r][h], x, weights[h]);
+          for (int h = 0; h < kHalves; ++h) Sums::Add(sums[r][h], x, weights[h]);
+        }
       }
     }
   }
@@ -107,7 +111,7 @@ void Multiply(const NarrowProduct& p) {
       const int64_t row = tile * p.rows / tiles;
       TileOf<Sums, kTileRows>(
           p, (tile + 1) * p.rows / tiles - row, row, column,
-          more && tile == 0 ? p.panels + (column + kNarrowPanel) * p.depth : nullptr);
+          more && tile == 0 ? p.panels + (column + kNarrowPanel) * ColumnBytes(p) : nullptr);
     }
   }
 }

@@ -12,16 +12,18 @@ struct DotTiles {
     constexpr int64_t kTogether = 4 * kGroupBytes;  // a vector of a row
     const auto* a = reinterpret_cast<const int8_t*>(p.a) + row * p.depth;
     int32x4_t sums[kRows][kHalfVectors] = {};
-    for (int64_t at = 0; at < p.depth; at += kTogether) {
-      const auto* lines =
-          reinterpret_cast<const int8_t*>(p.panels) + NarrowOffset(column, at, p.depth);
-      int8x16_t x[kRows];
+    for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
+      for (int64_t at = 0; at < p.depth; at += kTogether) {
+        const auto* lines = reinterpret_cast<const int8_t*>(p.panels) +
+                            NarrowOffset(column, tap * p.depth + at, ColumnBytes(p));
+        int8x16_t x[kRows];
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) x[r] = vld1q_s8(a + r * p.depth + at);
-      AddLine<0>(lines, x, sums);
-      AddLine<1>(lines + kLineBytes, x, sums);
-      AddLine<2>(lines + 2 * kLineBytes, x, sums);
-      AddLine<3>(lines + 3 * kLineBytes, x, sums);
+        for (int r = 0; r < kRows; ++r) x[r] = vld1q_s8(a + r * p.depth + at);
+        AddLine<0>(lines, x, sums);
+        AddLine<1>(lines + kLineBytes, x, sums);
+        AddLine<2>(lines + 2 * kLineBytes, x, sums);
+        AddLine<3>(lines + 3 * kLineBytes, x, sums);
+      }
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) FinishNeon(p, row + r, column, sums[r]);

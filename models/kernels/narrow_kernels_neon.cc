@@ -13,27 +13,29 @@ struct NeonTiles {
     const auto* a = reinterpret_cast<const int8_t*>(p.a) + row * p.depth;
     // Lanes 0 and 1, and lanes 2 and 3, are parts of the sum of one column.
     int32x4_t parts[kRows][2 * kHalfVectors] = {};
-    for (int64_t at = 0; at < p.depth; at += 2 * kGroupBytes) {
-      const auto* line =
-          reinterpret_cast<const int8_t*>(p.panels) + NarrowOffset(column, at, p.depth);
-      int8x16_t x[kRows][2];
-#pragma GCC unroll 2
-      for (int r = 0; r < kRows; ++r) {
-        x[r][0] = Group(a + r * p.depth + at);
-        x[r][1] = Group(a + r * p.depth + at + kGroupBytes);
-      }
-#pragma GCC unroll 4
-      for (int64_t v = 0; v < kHalfVectors; ++v) {
-        const int8x16_t first = vld1q_s8(line + v * 16);
-        const int8x16_t second = vld1q_s8(line + kLineBytes + v * 16);
+    for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
+      for (int64_t at = 0; at < p.depth; at += 2 * kGroupBytes) {
+        const auto* line = reinterpret_cast<const int8_t*>(p.panels) +
+                           NarrowOffset(column, tap * p.depth + at, ColumnBytes(p));
+        int8x16_t x[kRows][2];
 #pragma GCC unroll 2
         for (int r = 0; r < kRows; ++r) {
-          int16x8_t low = vmull_s8(vget_low_s8(first), vget_low_s8(x[r][0]));
-          low = vmlal_s8(low, vget_low_s8(second), vget_low_s8(x[r][1]));
-          int16x8_t high = vmull_high_s8(first, x[r][0]);
-          high = vmlal_high_s8(high, second, x[r][1]);
-          parts[r][2 * v] = vpadalq_s16(parts[r][2 * v], low);
-          parts[r][2 * v + 1] = vpadalq_s16(parts[r][2 * v + 1], high);
+          x[r][0] = Group(a + r * p.depth + at);
+          x[r][1] = Group(a + r * p.depth + at + kGroupBytes);
+        }
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kHalfVectors; ++v) {
+          const int8x16_t first = vld1q_s8(line + v * 16);
+          const int8x16_t second = vld1q_s8(line + kLineBytes + v * 16);
+#pragma GCC unroll 2
+          for (int r = 0; r < kRows; ++r) {
+            int16x8_t low = vmull_s8(vget_low_s8(first), vget_low_s8(x[r][0]));
+            low = vmlal_s8(low, vget_low_s8(second), vget_low_s8(x[r][1]));
+            int16x8_t high = vmull_high_s8(first, x[r][0]);
+            high = vmlal_high_s8(high, second, x[r][1]);
+            parts[r][2 * v] = vpadalq_s16(parts[r][2 * v], low);
+            parts[r][2 * v + 1] = vpadalq_s16(parts[r][2 * v + 1], high);
+          }
         }
       }
     }

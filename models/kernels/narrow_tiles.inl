@@ -19,27 +19,30 @@ void Int8Tile(const Dot& dot, const NarrowProduct& p, int64_t block_row, int64_t
               int64_t column, const unsigned char* ahead) {
   const int64_t row = block_row + first;
   const unsigned char* a = p.a + row * p.depth;
-  const unsigned char* block = p.panels + NarrowOffset(column, 0, p.depth);
+  const unsigned char* block = p.panels + NarrowOffset(column, 0, ColumnBytes(p));
   __m256i sums[kRows][kHalfVectors];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int64_t v = 0; v < kHalfVectors; ++v) sums[r][v] = dot.Start(first + r, v);
   }
-  for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
-    for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
-      const auto* weights = reinterpret_cast<const __m256i*>(block + line * kLineBytes);
-      if (ahead != nullptr) {
-        _mm_prefetch(ahead, _MM_HINT_T1);
-        ahead += kLineBytes;
-      }
+  for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
+    for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
+      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
+        const auto* weights = reinterpret_cast<const __m256i*>(block + line * kLineBytes);
+        if (ahead != nullptr) {
+          _mm_prefetch(ahead, _MM_HINT_T1);
+          ahead += kLineBytes;
+        }
 #pragma GCC unroll 6
-      for (int r = 0; r < kRows; ++r) {
-        int32_t group;
-        __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
-        const __m256i x = _mm256_set1_epi32(group);
+        for (int r = 0; r < kRows; ++r) {
+          int32_t group;
+          __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
+          const __m256i x = _mm256_set1_epi32(group);
 #pragma GCC unroll 2
-        for (int64_t v = 0; v < kHalfVectors; ++v) sums[r][v] = Dot::Add(sums[r][v], x, weights[v]);
+          for (int64_t v = 0; v < kHalfVectors; ++v)
+            sums[r][v] = Dot::Add(sums[r][v], x, weights[v]);
+        }
       }
     }
   }
@@ -70,7 +73,7 @@ void MultiplyInt8(const NarrowProduct& p) {
     const int64_t panel = column / kNarrowPanel * kNarrowPanel;
     const unsigned char* ahead = nullptr;
     if (panel + kNarrowPanel < p.outputs)
-      ahead = p.panels + (panel + kNarrowPanel + column % kNarrowPanel) * p.depth;
+      ahead = p.panels + (panel + kNarrowPanel + column % kNarrowPanel) * ColumnBytes(p);
     for (int64_t block = 0; block < p.rows; block += Dot::kBlockRows) {
       const int64_t rows = p.rows - block < Dot::kBlockRows ? p.rows - block : Dot::kBlockRows;
       const Dot dot(p, block, rows, column);

@@ -57,19 +57,21 @@ void AppendInTurn(std::span<const std::vector<NarrowExcess>> columns,
 }  // namespace
 
 PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precision,
-                           bool clip_pairs)
+                           bool clip_pairs, Taps taps)
     : precision_(precision),
-      inputs_(layers.front().matrix.inputs),
+      taps_(taps),
+      inputs_(layers.front().matrix.inputs / taps.count),
       depth_(RoundUp(inputs_ * BytesOf(precision), kBlockDepth)) {
   int64_t outputs = 0;
   for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
   width_ = RoundUp(outputs, kNarrowPanel);
   if (Find()) return;
-  auto panels = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * depth_));
+  auto panels = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * ColumnBytes()));
   auto bias = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   auto scales = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   auto sums = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
-  AlignedBuffer<unsigned char> narrow(static_cast<size_t>(depth_));
+  AlignedBuffer<unsigned char> narrow(static_cast<size_t>(ColumnBytes()));
+  std::vector<float> tap_scales(static_cast<size_t>(taps_.count));  // all equal
   std::array<std::vector<NarrowExcess>, kNarrowHalf> clipped;
   std::vector<NarrowExcess> excess;
   std::vector<int32_t> excess_begin = {0};
@@ -83,30 +85,38 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
     std::copy(layer.bias.begin(), layer.bias.end(), bias.data() + column);
     for (int64_t i = 0; i < layer.matrix.outputs; ++i, ++column) {
       NarrowRows row;
-      row.x = layer.matrix.values + i * inputs_;
-      row.rows = 1;
+      row.x = layer.matrix.values + i * layer.matrix.inputs;
+      row.stride = inputs_;
+      row.rows = taps_.count;
       row.inputs = inputs_;
       row.depth = depth_;
       row.out = narrow.data();
-      row.scales = scales.data() + column;
+      row.scales = tap_scales.data();
+      row.together = true;
       ConverterOf(precision).convert(row);
       if (precision == Precision::kInt8) {
+        scales.data()[column] = tap_scales.front();
         const std::span numbers(reinterpret_cast<int8_t*>(narrow.data()),
-                                static_cast<size_t>(inputs_));
+                                static_cast<size_t>(ColumnBytes()));
         sums.data()[column] = std::accumulate(numbers.begin(), numbers.end(), 0);
         const int64_t of_half = column % kNarrowHalf;
         if (clip_pairs)
           clipped[static_cast<size_t>(of_half)] = ClipPairs(numbers, static_cast<int32_t>(of_half));
       }
-      for (int64_t at = 0; at < depth_; at += kGroupBytes) {
+      for (int64_t at = 0; at < ColumnBytes(); at += kGroupBytes) {
         std::copy_n(narrow.data() + at, kGroupBytes,
-                    panels.data() + NarrowOffset(column, at, depth_));
+                    panels.data() + NarrowOffset(column, at, ColumnBytes()));
       }
       if ((column + 1) % kNarrowHalf == 0) end_half();
     }
   }
   // The columns that fill the last panel have no weights.
   while (excess_begin.size() <= static_cast<size_t>(width_ / kNarrowHalf)) end_half();
+  // Kernels look for an input among those of the first tap's row and the rows behind it.
+  for (NarrowExcess& entry : excess) {
+    for (int32_t& at : entry.at)
+      at = static_cast<int32_t>(at / depth_ * taps_.dilation * depth_ + at % depth_);
+  }
   panels_ = KeepPacked(std::move(panels));
   bias_ = KeepPacked(std::move(bias));
   scales_ = KeepPacked(std::move(scales));
@@ -118,9 +128,53 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
 bool PackedNarrow::Find() {
   const auto width = static_cast<size_t>(width_);
   const auto halves = static_cast<size_t>(width_ / kNarrowHalf);
-  return FindPacked(static_cast<size_t>(width_ * depth_), panels_) && FindPacked(width, bias_) &&
-         FindPacked(width, scales_) && FindPacked(width, sums_) &&
+  return FindPacked(static_cast<size_t>(width_ * ColumnBytes()), panels_) &&
+         FindPacked(width, bias_) && FindPacked(width, scales_) && FindPacked(width, sums_) &&
          FindPacked(halves + 1, excess_begin_) && FindPacked(kAnySize, excess_);
+}
+
+NarrowProduct PackedNarrow::Product() const {
+  NarrowProduct product;
+  product.panels = panels_.data();
+  product.scales = scales_.data();
+  product.sums = sums_.data();
+  product.bias = bias_.data();
+  if (excess_.size() > 0) {
+    product.excess = excess_.data();
+    product.excess_begin = excess_begin_.data();
+  }
+  product.depth = depth_;
+  product.taps = taps_.count;
+  product.dilation = taps_.dilation;
+  product.outputs = width_;
+  product.out_stride = width_;
+  return product;
+}
+
+void PackedNarrow::Convolve(const NarrowKernels& kernels, const NarrowSignal& signal,
+                            Scratch& scratch) const {
+  constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+  const int64_t most = std::min(signal.rows, kRowsOfScale) + taps_.Reach();
+  float* const memory = scratch.Take(most * (depth_ / kFloat + 1));
+  NarrowRows narrow;
+  narrow.stride = signal.input_pitch;
+  narrow.inputs = inputs_;
+  narrow.depth = depth_;
+  narrow.out = reinterpret_cast<unsigned char*>(memory);
+  narrow.scales = memory + most * depth_ / kFloat;
+  narrow.together = true;
+  NarrowProduct product = Product();
+  product.a = narrow.out;
+  product.a_scales = narrow.scales;
+  for (int64_t row = 0; row < signal.rows; row += kRowsOfScale) {
+    product.rows = std::min(signal.rows - row, kRowsOfScale);
+    narrow.x = signal.input + row * signal.input_pitch;
+    narrow.rows = product.rows + taps_.Reach();
+    kernels.convert(narrow);
+    product.out = signal.out + row * width_;
+    if (signal.added != nullptr) product.added = signal.added + row * width_;
+    kernels.multiply(product);
+  }
 }
 
 void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride,
@@ -141,24 +195,19 @@ void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_
   narrow.out = reinterpret_cast<unsigned char*>(memory + transposed_floats);
   narrow.scales = memory + transposed_floats + rows * row_floats;
   kernels.convert(narrow);
-  NarrowProduct product;
+  NarrowProduct product = Product();
   product.a = narrow.out;
   product.a_scales = narrow.scales;
   product.transposed = narrow.transposed;
   product.rows = rows;
-  product.depth = depth_;
-  product.out_stride = width_;
   ForPanels(width_ / kNarrowPanel, rows * width_ * inputs_, [&](int64_t first, int64_t last) {
     NarrowProduct part = product;
     const int64_t column = first * kNarrowPanel;
-    part.panels = panels_.data() + column * depth_;
-    part.scales = scales_.data() + column;
-    part.sums = sums_.data() + column;
-    part.bias = bias_.data() + column;
-    if (excess_.size() > 0) {
-      part.excess = excess_.data();
-      part.excess_begin = excess_begin_.data() + column / kNarrowHalf;
-    }
+    part.panels += column * depth_;
+    part.scales += column;
+    part.sums += column;
+    part.bias += column;
+    if (part.excess != nullptr) part.excess_begin += column / kNarrowHalf;
     part.outputs = (last - first) * kNarrowPanel;
     part.out = out + column;
     kernels.multiply(part);

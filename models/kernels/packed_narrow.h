@@ -11,13 +11,36 @@
 
 namespace millrace::kernels {
 
+// The rows that an output of a convolution reads: `count` of them, `dilation` rows apart.
+struct Taps {
+  int64_t count = 1;
+  int64_t dilation = 1;
+
+  // Returns the number of rows beyond an output's first one that it reads.
+  int64_t Reach() const { return (count - 1) * dilation; }
+};
+
+// A convolution of some rows of a signal.
+struct NarrowSignal {
+  const float* input = nullptr;  // the first row that is read; rows are input_pitch floats apart
+  int64_t input_pitch = 0;
+  int64_t rows = 0;              // the rows of results; Taps::Reach() more are read
+  const float* added = nullptr;  // null, or rows that are added, as far apart as those of results
+  float* out = nullptr;          // rows of width() floats; may be those that are added
+};
+
 // Like PackedFloats, but rounded to bfloat16 or int8. With int8, an output whose weights are not
 // all finite has no finite results. Immutable, so thread-safe.
 class PackedNarrow {
  public:
+  // The rows of results of a convolution whose inputs share a scale, beginning with the first.
+  static constexpr int64_t kRowsOfScale = 64;
+
   // The number of inputs must be a multiple of 16. clip_pairs: as the kernels that will multiply
-  // say; of int8 alone.
-  PackedNarrow(std::span<const FloatLinear> layers, Precision precision, bool clip_pairs = false);
+  // say; of int8 alone. taps: of a convolution, which is of int8 alone; an output's weights are
+  // then those of its taps one after another.
+  PackedNarrow(std::span<const FloatLinear> layers, Precision precision, bool clip_pairs = false,
+               Taps taps = {});
 
   int64_t inputs() const { return inputs_; }
   int64_t width() const { return width_; }
@@ -25,15 +48,23 @@ class PackedNarrow {
   // The kernels must have the precision of the weights, and clip pairs if those are clipped.
   void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 Scratch& scratch, float* out) const;
+  // Convolves a signal on the calling thread. A value depends on the inputs of all of the
+  // kRowsOfScale rows of results around it, so a signal may be cut at multiples of these.
+  void Convolve(const NarrowKernels& kernels, const NarrowSignal& signal, Scratch& scratch) const;
+  // Copies the rounded weights of one output; not of a convolution.
   void CopyOutput(int64_t output, float* out) const;
 
  private:
   const Precision precision_;
-  int64_t inputs_ = 0;
-  int64_t depth_ = 0;  // bytes of a column
+  const Taps taps_;
+  int64_t inputs_ = 0;  // the inputs of a tap
+  int64_t depth_ = 0;   // the bytes of a column's inputs of a tap
   int64_t width_ = 0;
   // Returns true if the loading thread's PackStore has all arrays.
   bool Find();
+  int64_t ColumnBytes() const { return taps_.count * depth_; }
+  // Returns the product with all columns, without rows.
+  NarrowProduct Product() const;
 
   PackedArray<unsigned char> panels_;
   PackedArray<float> bias_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/kernels/packed_narrow.h"
@@ -196,6 +197,131 @@ TEST_P(Int8KernelsTest, OneOutputsWeightsComeBackWithinHalfAStep) {
   const float* weights = problem.weights.data() + 37 * 80;
   const float step = Quantised(weights, 80).scale;
   for (size_t k = 0; k < 80; ++k) EXPECT_NEAR(out[k], weights[k], 0.501F * step);
+}
+
+// A convolution over rows of channels, some of which are added to its results.
+struct Int8Convolution {
+  Int8Convolution(int64_t rows, Taps taps, int64_t inputs, int64_t outputs)
+      : rows(rows),
+        taps(taps),
+        inputs(inputs),
+        outputs(outputs),
+        input(RandomFloats((rows + taps.Reach()) * (inputs + kGap))),
+        weights(RandomFloats(outputs * taps.count * inputs)),
+        bias(RandomFloats(outputs)),
+        added(RandomFloats(rows * width())) {
+    // Rows are so different in loudness that their scales are.
+    for (size_t i = 0; i < input.size(); ++i)
+      input[i] *= 1.0F + static_cast<float>(static_cast<int64_t>(i) / (inputs + kGap) % 97);
+  }
+
+  int64_t width() const { return (outputs + kNarrowPanel - 1) / kNarrowPanel * kNarrowPanel; }
+  PackedNarrow Pack(const NarrowKernels& kernels) const {
+    const FloatLinear linear{{weights.data(), outputs, taps.count * inputs}, bias};
+    return PackedNarrow(std::span(&linear, 1), Precision::kInt8, kernels.clips_pairs, taps);
+  }
+  // Computes the results begin .. end - 1.
+  std::vector<float> Convolve(const NarrowKernels& kernels, int64_t begin, int64_t end) const {
+    Scratch scratch;
+    std::vector<float> out(static_cast<size_t>((end - begin) * width()), kNaN);
+    Pack(kernels).Convolve(kernels,
+                           {.input = Row(begin),
+                            .input_pitch = inputs + kGap,
+                            .rows = end - begin,
+                            .added = added.data() + begin * width(),
+                            .out = out.data()},
+                           scratch);
+    return out;
+  }
+  std::vector<float> Convolve(const NarrowKernels& kernels) const {
+    return Convolve(kernels, 0, rows);
+  }
+  // In the order of operations that makes the bits.
+  std::vector<float> Plain() const {
+    std::vector<float> out(static_cast<size_t>(rows * width()), 0.0F);
+    for (int64_t begin = 0; begin < rows; begin += PackedNarrow::kRowsOfScale) {
+      const int64_t end = std::min(begin + PackedNarrow::kRowsOfScale, rows);
+      std::vector<float> read;
+      for (int64_t row = begin; row < end + taps.Reach(); ++row)
+        read.insert(read.end(), Row(row), Row(row) + inputs);
+      const Quantised x(read.data(), static_cast<int64_t>(read.size()));
+      for (int64_t n = 0; n < width(); ++n) {
+        const int64_t count = n < outputs ? taps.count * inputs : 0;
+        const Quantised w(weights.data() + n * taps.count * inputs, count);
+        for (int64_t row = begin; row < end; ++row) {
+          int32_t sum = 0;
+          for (int64_t k = 0; k < count; ++k) {
+            const int64_t from = row - begin + k / inputs * taps.dilation;
+            sum += x.values[static_cast<size_t>(from * inputs + k % inputs)] *
+                   w.values[static_cast<size_t>(k)];
+          }
+          const auto at = static_cast<size_t>(row * width() + n);
+          const volatile float scale = x.scale * w.scale;
+          const volatile float scaled = static_cast<float>(sum) * scale;
+          const volatile float value = scaled + (n < outputs ? bias[static_cast<size_t>(n)] : 0);
+          out[at] = value + added[at];
+        }
+      }
+    }
+    return out;
+  }
+  const float* Row(int64_t row) const { return input.data() + row * (inputs + kGap); }
+
+  static constexpr int64_t kGap = 3;
+  const int64_t rows;
+  const Taps taps;
+  const int64_t inputs, outputs;
+  std::vector<float> input, weights, bias, added;
+};
+
+TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainConvolutionForEveryShape) {
+  for (const Taps taps : {Taps{1, 1}, Taps{2, 7}, Taps{3, 1}, Taps{11, 5}}) {
+    for (const int64_t inputs : {16, 80}) {
+      for (const int64_t outputs : {31, 64}) {
+        for (const int64_t rows : {1, 17, 65, 130}) {
+          const Int8Convolution problem(rows, taps, inputs, outputs);
+          ASSERT_TRUE(SameBits(problem.Convolve(*GetParam()), problem.Plain()))
+              << rows << " x " << inputs << " x " << outputs << ", " << taps.count << " taps "
+              << taps.dilation << " apart";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Int8KernelsTest, AConvolutionMayBeCutWhereAScaleEnds) {
+  constexpr int64_t kStep = PackedNarrow::kRowsOfScale;
+  const Int8Convolution problem(4 * kStep + 9, {5, 6}, 64, 64);
+  std::vector<float> cut;
+  for (const auto& [begin, end] : {std::pair{int64_t{0}, kStep}, std::pair{kStep, 3 * kStep},
+                                   std::pair{3 * kStep, problem.rows}}) {
+    const std::vector<float> part = problem.Convolve(*GetParam(), begin, end);
+    cut.insert(cut.end(), part.begin(), part.end());
+  }
+  EXPECT_TRUE(SameBits(cut, problem.Convolve(*GetParam())));
+}
+
+TEST_P(Int8KernelsTest, AConvolutionsGreatestSumsDoNotSaturate) {
+  for (const float sign : {1.0F, -1.0F}) {
+    Int8Convolution problem(70, {11, 5}, 256, 32);
+    std::ranges::fill(problem.input, 3.0F);
+    std::ranges::fill(problem.weights, sign * 0.5F);
+    EXPECT_TRUE(SameBits(problem.Convolve(*GetParam()), problem.Plain()));
+  }
+}
+
+TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberSpoilsTheRowsOfItsScaleAlone) {
+  Int8Convolution problem(3 * PackedNarrow::kRowsOfScale, {3, 2}, 32, 32);
+  const auto good = problem.Convolve(*GetParam());
+  // The last row that only the results of the second scale read.
+  const auto row = static_cast<size_t>(2 * PackedNarrow::kRowsOfScale - 1);
+  problem.input[row * static_cast<size_t>(32 + Int8Convolution::kGap)] = kInfinity;
+  const auto out = problem.Convolve(*GetParam());
+  const auto third = static_cast<ptrdiff_t>(good.size() / 3);
+  EXPECT_TRUE(std::equal(out.begin(), out.begin() + third, good.begin()));
+  EXPECT_TRUE(std::all_of(out.begin() + third, out.begin() + 2 * third,
+                          [](float x) { return std::isnan(x); }));
+  EXPECT_TRUE(std::equal(out.begin() + 2 * third, out.end(), good.begin() + 2 * third));
 }
 
 // Nearest bfloat16, of two as near the even one.
