@@ -68,7 +68,8 @@ int64_t (*PeakOf(Target target))() {
   }
 }
 
-// The same with products of int8: `add` adds the products of bytes of x and y to a sum.
+// The same with products of int8: `add` adds the products of bytes of x and y to a sum, each time
+// anew.
 #define MILLRACE_INT8_PEAK(name, vector, bytes, attributes, add)             \
   __attribute__((attributes, noinline)) int64_t name() {                     \
     vector sums[kPeakChains] = {};                                           \
@@ -77,6 +78,7 @@ int64_t (*PeakOf(Target target))() {
     __asm__ volatile("" : MILLRACE_IN_REGISTER(x), MILLRACE_IN_REGISTER(y)); \
     for (int64_t step = 0; step < kPeakSteps; ++step) {                      \
       _Pragma("GCC unroll 16") for (vector & sum : sums) {                   \
+        __asm__ volatile("" : MILLRACE_IN_REGISTER(x));                      \
         sum = add;                                                           \
         __asm__ volatile("" : MILLRACE_IN_REGISTER(sum));                    \
       }                                                                      \
