@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <span>
+#include <utility>
 
 #include "models/core/strings.h"
 #include "models/kernels/channel_rows.h"
@@ -17,9 +20,16 @@ constexpr int64_t kChunkBytes = 384 * 1024;
 // is back at work of its own.
 constexpr int64_t kChunkProducts = 160 * 1024 * 1024;
 constexpr int64_t kChunkStep = kernels::ChannelMoments::kRowsOfSum;
+static_assert(kChunkStep % kernels::PackedNarrow::kRowsOfScale == 0);
 
-// The activated rows of a chunk.
+// The activated rows of a chunk, and some of them in int8.
 thread_local kernels::Scratch active_rows;
+thread_local kernels::Scratch narrow_rows;
+
+const kernels::NarrowKernels& Int8Kernels() {
+  static const kernels::NarrowKernels& best = *kernels::SupportedInt8Kernels().front();
+  return best;
+}
 
 // A signal of rows, cut into chunks.
 struct Chunks {
@@ -39,11 +49,9 @@ struct Chunks {
 }  // namespace
 
 CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& name,
-                             int64_t channels, int64_t style, const std::vector<int64_t>& dilations)
+                             int64_t channels, int64_t style, const std::vector<int64_t>& dilations,
+                             kernels::Precision precision)
     : channels_(channels), width_(speech::PadChannels(channels)) {
-  // Rows are padded, so the convolutions read the padding with weights of 0.
-  std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
-  for (int64_t c = 0; c < channels; ++c) inputs[static_cast<size_t>(c)] = c;
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
       Layer layer;
@@ -59,11 +67,42 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
         layer.alpha.data()[c] = alpha.const_data_ptr<float>()[c];
         layer.inverse_alpha.data()[c] = 1.0F / layer.alpha.data()[c];
       }
-      layer.conv = speech::PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1,
-                                      {.inputs = inputs, .winograd = true});
+      PackConv(conv, half == 1 ? dilations[i] : 1, precision, layer);
       layers_.push_back(std::move(layer));
     }
   }
+}
+
+// Rows are padded, so the convolutions read the padding with weights of 0.
+void CpuSnakeBlock::PackConv(const KokoroConv& conv, int64_t dilation, kernels::Precision precision,
+                             Layer& layer) const {
+  const int64_t taps = conv.weight.size(2);
+  layer.taps = taps;
+  layer.before = (taps - 1) * dilation / 2;
+  layer.behind = layer.before;
+  if (precision == kernels::Precision::kFloat32) {
+    std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
+    std::iota(inputs.begin(), inputs.begin() + channels_, 0);
+    layer.behind += layer.conv
+                        .emplace<speech::PackedConv>(
+                            conv.weight, conv.bias, dilation,
+                            speech::PackedConv::Order{.inputs = inputs, .winograd = true})
+                        .extra_rows();
+    return;
+  }
+  const auto from = conv.weight.accessor<float, 3>();
+  std::vector<float> rows(static_cast<size_t>(channels_ * taps * width_), 0.0F);
+  for (int64_t o = 0; o < channels_; ++o) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t c = 0; c < channels_; ++c)
+        rows[static_cast<size_t>((o * taps + tap) * width_ + c)] = from[o][c][tap];
+    }
+  }
+  kernels::FloatLinear linear = {{rows.data(), channels_, taps * width_}, {}};
+  if (conv.bias.defined())
+    linear.bias = {conv.bias.const_data_ptr<float>(), static_cast<size_t>(channels_)};
+  layer.conv.emplace<kernels::PackedNarrow>(
+      std::span(&linear, 1), precision, Int8Kernels().clips_pairs, kernels::Taps{taps, dilation});
 }
 
 CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Tensor& style,
@@ -87,24 +126,32 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
 void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Signals& signals,
                             int64_t begin, int64_t end, float* to) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
-  const int64_t margin = layer.conv.margin();
-  const int64_t read_end = end + margin + layer.conv.extra_rows();
-  float* const active = active_rows.Take((read_end - begin + margin) * width_);
+  const int64_t read_end = end + layer.behind;
+  float* const active = active_rows.Take((read_end - begin + layer.before) * width_);
   // Rows outside the signal are zero.
-  const int64_t first = std::max<int64_t>(begin - margin, 0);
+  const int64_t first = std::max<int64_t>(begin - layer.before, 0);
   const int64_t last = std::min(read_end, signals.rows);
-  float* const inside = active + (first - (begin - margin)) * width_;
+  float* const inside = active + (first - (begin - layer.before)) * width_;
   std::fill(active, inside, 0.0F);
   std::fill_n(inside + (last - first) * width_, (read_end - last) * width_, 0.0F);
   kernels.snake({signals.from + first * width_, inside, last - first, width_, affine.scale.data(),
                  affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
-  kernels::ConvTask task = layer.conv.Task();
+  const float* const residual =
+      signals.residual == nullptr ? nullptr : signals.residual + begin * width_;
+  if (const auto* narrow = std::get_if<kernels::PackedNarrow>(&layer.conv); narrow != nullptr) {
+    narrow->Convolve(
+        Int8Kernels(),
+        {.input = active, .input_pitch = width_, .rows = end - begin, .added = residual, .out = to},
+        narrow_rows);
+    return;
+  }
+  kernels::ConvTask task = std::get<speech::PackedConv>(layer.conv).Task();
   task.input = active;
   task.rows = end - begin;
   task.input_pitch = width_;
   task.output_pitch = width_;
   task.raw = to;
-  if (signals.residual != nullptr) task.residual = signals.residual + begin * width_;
+  task.residual = residual;
   kernels.convolve(task);
 }
 
@@ -145,8 +192,8 @@ void CpuSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at
       RunRows(layer, affine, signals, 0, 1, first_row.data());
       moments.Begin(rows, first_row.data());
     }
-    const Chunks parts = Chunks::Of(
-        rows, std::min(rows_in_cache, kChunkProducts / (width_ * width_ * layer.conv.taps())));
+    const Chunks parts =
+        Chunks::Of(rows, std::min(rows_in_cache, kChunkProducts / (width_ * width_ * layer.taps)));
     kernels::ParallelFor(parts.count(), [&](int64_t part) {
       const int64_t begin = parts.Begin(part);
       const int64_t end = parts.End(part);

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/channel_moments.h"
+#include "models/kernels/packed_narrow.h"
+#include "models/kernels/precision.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/snake_block.h"
 #include "models/speech/packed_conv.h"
@@ -19,9 +22,12 @@ namespace millrace::kokoro {
 // rows run by kernels::ParallelFor; results do not depend on the number of threads.
 class CpuSnakeBlock final : public SnakeBlock {
  public:
-  // The weights are on the CPU. Errors are kept in weights.status().
+  // The weights are on the CPU. precision: of the convolutions, float32 or int8, with which the
+  // activated rows that make kernels::PackedNarrow::kRowsOfScale rows of results share a scale.
+  // Errors are kept in weights.status().
   CpuSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
-                int64_t style, const std::vector<int64_t>& dilations);
+                int64_t style, const std::vector<int64_t>& dilations,
+                kernels::Precision precision = kernels::Precision::kFloat32);
 
   void AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
              SnakeScratch& scratch) const override;
@@ -30,7 +36,10 @@ class CpuSnakeBlock final : public SnakeBlock {
   struct Layer {
     KokoroLinear affine;  // from the style to the scales minus 1, then the shifts
     kernels::AlignedBuffer<float> alpha, inverse_alpha;
-    speech::PackedConv conv;
+    std::variant<speech::PackedConv, kernels::PackedNarrow> conv;
+    int64_t taps = 1;
+    int64_t before = 0;  // rows before and behind an output's own that it reads
+    int64_t behind = 0;
   };
 
   // The norm of a layer: input * scale + shift.
@@ -45,6 +54,9 @@ class CpuSnakeBlock final : public SnakeBlock {
     int64_t rows = 0;
   };
 
+  // Sets how the layer convolves.
+  void PackConv(const KokoroConv& conv, int64_t dilation, kernels::Precision precision,
+                Layer& layer) const;
   // Computes the output rows begin .. end - 1 of a layer.
   void RunRows(const Layer& layer, const Affine& affine, const Signals& signals, int64_t begin,
                int64_t end, float* to) const;

@@ -1,6 +1,6 @@
-// Measures the time that Kokoro takes for a sentence on one thread, by phase: kokoro_bench <package
-// folder> <file of phonemes> [line [repeats]] in processor time, which other processes change less
-// than wall time.
+// Measures the time that Kokoro takes for a sentence on one thread, by phase, and the decoder in
+// float32 and int8 in turn: kokoro_bench <package folder> <file of phonemes> [line [repeats]] in
+// processor time, which other processes change less than wall time.
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -41,6 +41,8 @@ int Run(const std::string& package, const std::string& file, int line, int repea
   if (!weights.ok()) return Fail(weights.status().ToString());
   const KokoroEncoder encoder(*weights);
   const KokoroDecoder decoder(*weights, settings->sample_rate);
+  const KokoroDecoder int8_decoder(*weights, settings->sample_rate, /*padded=*/false,
+                                   /*exact=*/false, kernels::Precision::kInt8);
   const at::Tensor voice = weights->Take("voices." + settings->voices.front(), {-1, -1});
   if (!weights->status().ok()) return Fail(weights->status().ToString());
   std::ifstream stream(file);
@@ -68,13 +70,16 @@ int Run(const std::string& package, const std::string& file, int line, int repea
     const double drawn = ProcessorSeconds();
     const auto samples = decoder.Decode(encoded, curves, style, noise, [] { return false; });
     const double end = ProcessorSeconds();
+    int8_decoder.Decode(encoded, curves, style, noise, [] { return false; });
+    const double int8_end = ProcessorSeconds();
     const double audio =
         static_cast<double>(samples->size()) / static_cast<double>(settings->sample_rate);
     std::printf(
         "%zu phonemes, %.2f s of audio: encoder %.3f, curves %.3f, noise %.3f, decoder "
-        "%.3f s; real-time factor %.3f\n",
+        "%.3f s, in int8 %.3f s; real-time factor %.3f, with int8 %.3f, %.2f times as fast\n",
         ids.size(), audio, durations - begin, predicted - durations, drawn - predicted, end - drawn,
-        (end - begin) / audio);
+        int8_end - end, (end - begin) / audio, (int8_end - end + drawn - begin) / audio,
+        (end - begin) / (int8_end - end + drawn - begin));
   }
   return 0;
 }

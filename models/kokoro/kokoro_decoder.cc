@@ -61,10 +61,11 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   return predictor;
 }
 
-KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded, bool exact)
+KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded, bool exact,
+                             kernels::Precision precision)
     : samples_per_frame_(weights.shape().samples_per_frame()),
       style_(StyleChannels(weights)),
-      generator_(weights, style_, sample_rate, padded, exact) {
+      generator_(weights, style_, sample_rate, padded, exact, precision) {
   if (!weights.status().ok()) return;
   shared_ = KokoroLstm::Take(weights, "predictor.shared", -1, padded);
   text_again_ = KokoroConv::TakeSame(weights, "decoder.asr_res.0", -1, -1);

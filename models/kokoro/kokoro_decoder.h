@@ -21,8 +21,10 @@ namespace millrace::kokoro {
 class KokoroDecoder {
  public:
   // padded: the methods for padded batches will be called, else the others. exact: in float32
-  // throughout, also where the device is faster with less. Errors are kept in weights.status().
-  KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false);
+  // throughout, also where the device is faster with less. precision: that of the generator's
+  // residual blocks, float32 or, on the CPU, int8. Errors are kept in weights.status().
+  KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false,
+                kernels::Precision precision = kernels::Precision::kFloat32);
 
   int64_t style_channels() const { return style_; }  // the size of each half of a voice's style
   int64_t noise_per_sample() const { return generator_.sines(); }

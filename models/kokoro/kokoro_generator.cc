@@ -46,7 +46,7 @@ at::Tensor JoinSteps(const at::Tensor& x, const at::Tensor& weight) {
 }  // namespace
 
 KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate,
-                                 bool padded, bool exact)
+                                 bool padded, bool exact, kernels::Precision precision)
     : source_(weights, sample_rate),
       fft_size_(weights.shape().fft_size),
       hop_(weights.shape().fft_hop) {
@@ -60,7 +60,7 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
   }
   int64_t channels = -1;
   for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
-    TakeStage(weights, i, channels, style, padded);
+    TakeStage(weights, i, channels, style, padded, precision);
     if (!weights.status().ok()) return;
     channels = stages_.back().up.out_channels();
   }
@@ -72,7 +72,7 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
 }
 
 void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t channels,
-                                int64_t style, bool padded) {
+                                int64_t style, bool padded, kernels::Precision precision) {
   const KokoroShape& shape = weights.shape();
   const std::string generator = "decoder.generator";
   const std::string name = StrCat(generator, ".ups.", index);
@@ -95,7 +95,7 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
     if (padded) {
       stage.padded_blocks.emplace_back(weights, block, out, style, dilations);
     } else {
-      stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations));
+      stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations, precision));
     }
   };
   take(StrCat(generator, ".noise_res.", index), {1, 3, 5});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/kokoro/aten_snake_block.h"
 #include "models/kokoro/fused_stage.h"
 #include "models/kokoro/harmonic_source.h"
@@ -23,9 +24,10 @@ namespace millrace::kokoro {
 // Immutable: any number of threads may call it.
 class KokoroGenerator {
  public:
-  // padded: RunPadded will be called, else Run. exact: in float32 throughout. Errors are kept in
-  // weights.status().
-  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded, bool exact);
+  // padded: RunPadded will be called, else Run. exact: in float32 throughout. precision: that of
+  // the residual blocks for Run. Errors are kept in weights.status().
+  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded, bool exact,
+                  kernels::Precision precision);
 
   int64_t in_channels() const { return in_channels_; }
   int64_t sines() const { return source_.sines(); }
@@ -54,8 +56,8 @@ class KokoroGenerator {
     std::optional<FusedStage> fused;  // then all stages have it
   };
 
-  void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style,
-                 bool padded);
+  void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style, bool padded,
+                 kernels::Precision precision);
   // Makes the stages' `fused`, if the device supports it for all of them.
   void FuseStages();
   at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;

@@ -6,6 +6,7 @@
 
 #include "models/core/model_kind.h"
 #include "models/core/payload.h"
+#include "models/kernels/precision.h"
 
 namespace millrace::kokoro {
 
@@ -32,6 +33,7 @@ class KokoroConfig final : public models::KindConfig {
   std::string chinese_lexicon_file;  // empty: no Chinese
   std::vector<KokoroVoiceConfig> voices = {};
   models::SpeechPauses pauses = {};
+  kernels::Precision precision = kernels::Precision::kFloat32;
 };
 
 extern const models::ModelKind kKind;

@@ -13,6 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/precision.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
@@ -106,6 +108,23 @@ absl::StatusOr<FrontEnds> MakeFrontEnds(const KokoroConfig& config,
   return made;
 }
 
+// Returns an error if a model cannot run in this precision here.
+absl::Status CheckPrecision(kernels::Precision precision, const models::LoadContext& context) {
+  if (precision == kernels::Precision::kFloat32) return absl::OkStatus();
+  if (context.device != runtime::DeviceType::kCpu ||
+      context.shapes != models::ShapePolicy::kExact) {
+    return absl::InvalidArgumentError(
+        "precision: PRECISION_INT8 is for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32");
+  }
+  if (!kernels::HasInt8DotProducts()) {
+    return absl::InvalidArgumentError(
+        "precision: PRECISION_INT8 would be slower than float32 on this processor, which has no "
+        "dot products of int8; allowed here is PRECISION_FLOAT32");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& kind_config,
                                                     const models::LoadContext& context,
                                                     models::ModelInfo info) {
@@ -116,6 +135,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   };
   const std::filesystem::path config_file = in_folder(config.config_file);
   const std::filesystem::path weights_file = in_folder(config.file);
+  if (absl::Status status = CheckPrecision(config.precision, context); !status.ok()) return status;
   auto settings = KokoroSettings::Read(config_file);
   if (!settings.ok()) return settings.status();
   auto voices = OrderVoices(*settings, config_file, config.voice);
@@ -125,6 +145,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                                       .sample_rate = settings->sample_rate,
                                       .device = context.device,
                                       .padded = context.shapes != models::ShapePolicy::kExact,
+                                      .precision = config.precision,
                                       .name = StrCat(info.name, "/", info.version)});
   if (!network.ok()) return network.status();
   if (settings->largest_id() >= network->encoder->symbols()) {

@@ -15,8 +15,8 @@ absl::StatusOr<KokoroNetwork> KokoroNetwork::Read(const Options& options) {
   if (!weights.ok()) return weights.status();
   network.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
   if (!weights->status().ok()) return weights->status();
-  network.decoder =
-      std::make_unique<KokoroDecoder>(*weights, options.sample_rate, options.padded, options.exact);
+  network.decoder = std::make_unique<KokoroDecoder>(*weights, options.sample_rate, options.padded,
+                                                    options.exact, options.precision);
   if (!weights->status().ok()) return weights->status();
   for (const std::string& voice : options.voices) {
     network.styles.push_back(

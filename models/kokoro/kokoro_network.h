@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/kernels/precision.h"
 #include "models/kokoro/kokoro_batch.h"
 #include "models/kokoro/kokoro_decoder.h"
 #include "models/kokoro/kokoro_encoder.h"
@@ -34,8 +35,9 @@ struct KokoroNetwork {
     int sample_rate = 0;                 // hertz
     runtime::DeviceType device = runtime::DeviceType::kCpu;
     bool padded = false;  // with a batch
-    bool exact = false;   // see KokoroDecoder
-    std::string name;     // the model's name in the graph caches
+    bool exact = false;   // see KokoroDecoder, also of the next
+    kernels::Precision precision = kernels::Precision::kFloat32;
+    std::string name;  // the model's name in the graph caches
   };
   // Errors name the file and the tensor.
   static absl::StatusOr<KokoroNetwork> Read(const Options& options);

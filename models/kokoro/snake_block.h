@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/kernels/scratch.h"
 #include "models/speech/tensor_reader.h"
 
@@ -30,10 +31,12 @@ class SnakeBlock {
                      SnakeScratch& scratch) const = 0;
 };
 
-// Makes the fastest block for the device of the weights. Errors are kept in weights.status(); then
+// Makes the fastest block for the device of the weights. precision: see CpuSnakeBlock; float32 on
+// other devices. Errors are kept in weights.status(); then
 // the block must not be used.
 std::unique_ptr<SnakeBlock> MakeSnakeBlock(speech::TensorReader& weights, const std::string& name,
                                            int64_t channels, int64_t style,
-                                           const std::vector<int64_t>& dilations);
+                                           const std::vector<int64_t>& dilations,
+                                           kernels::Precision precision);
 
 }  // namespace millrace::kokoro

@@ -23,7 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "models/kernels/narrow_kernels.h"
 #include "models/kernels/parallel_for.h"
+#include "models/kernels/precision.h"
 #include "models/kokoro/kokoro_batch.h"
 #include "models/kokoro/kokoro_decoder.h"
 #include "models/kokoro/kokoro_encoder.h"
@@ -33,6 +35,7 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/golden_share.h"
 #include "tests/fakes/threads_loop_runner.h"
+#include "tests/unit/models/kokoro/log_mel.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -226,6 +229,43 @@ TEST_F(KokoroGoldenTest, ThreadsTogetherGiveTheSameBits) {
   const kernels::ScopedLoopRunner scope(&runner);
   EXPECT_EQ(speak(), alone);
   EXPECT_GT(runner.loops(), 100);
+}
+
+// Lengths are equal, because what gives them is in float32 in both. The bounds are what onnxruntime
+// reaches on the original file with the same layers in int8, by measure_onnxruntime_int8.py.
+TEST_F(KokoroGoldenTest, Int8IsNearerToFloat32ThanThatOfOnnxruntime) {
+  if (!kernels::HasInt8DotProducts()) GTEST_SKIP() << "no model is in int8 on such a processor";
+  const KokoroDecoder decoder(*weights_, kSampleRate);
+  const KokoroDecoder int8(*weights_, kSampleRate, /*padded=*/false, /*exact=*/false,
+                           kernels::Precision::kInt8);
+  ASSERT_TRUE(weights_->status().ok()) << weights_->status();
+  const int64_t half = decoder.style_channels();
+  std::ifstream stream(MILLRACE_KOKORO_DURATIONS, std::ios::binary);
+  std::vector<Golden> all;
+  for (Golden golden; ReadDurations(stream, golden);) all.push_back(golden);
+  for (const auto& [line, onnxruntime] :
+       {std::pair{0, 0.391}, std::pair{20, 0.792}, std::pair{40, 0.959}}) {
+    const Golden& golden = all.at(static_cast<size_t>(line));
+    const at::Tensor style = Style(golden.voice, golden.phonemes.size());
+    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half));
+    const auto curves = decoder.Predict(encoded, style);
+    const int64_t frames =
+        std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+    // The original file's source has no noise.
+    const std::vector<float> noise(static_cast<size_t>(
+        frames * weights_->shape().samples_per_frame() * decoder.noise_per_sample()));
+    const auto speak = [&](const KokoroDecoder& by) {
+      return *by.Decode(encoded, curves, style, noise, [] { return false; });
+    };
+    const std::vector<float> expected = speak(decoder);
+    const std::vector<float> actual = speak(int8);
+    ASSERT_EQ(actual.size(), expected.size());
+    const double distance = LogMelDistance(expected, actual);
+    EXPECT_LE(distance, onnxruntime) << "sentence " << line;
+    EXPECT_GT(distance, 0) << "sentence " << line;
+    std::printf("%zu phonemes: int8 is %.3f dB from float32, onnxruntime's %.3f dB\n",
+                golden.phonemes.size(), distance, onnxruntime);
+  }
 }
 
 TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/precision.h"
 #include "tests/unit/models/kokoro/kokoro_fixture.h"
 
 namespace millrace::kokoro {
@@ -69,6 +71,25 @@ TEST_F(KokoroLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
   expect({.shapes = {{"decoder.generator.resblocks.2.convs1.0.weight", {5, 5, 4}}}},
          "decoder.generator.resblocks.2.convs1.0.weight has 4 taps; only an odd");
   expect({.positions = 2}, "has no room for a phoneme");
+}
+
+TEST_F(KokoroLoadingTest, Int8IsForProcessorsWithDotProducts) {
+  config_.precision = kernels::Precision::kInt8;
+  context_.shapes = models::ShapePolicy::kFew;  // as on a device
+  const auto padded = TryLoad({});
+  EXPECT_EQ(padded.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(padded.status().message().find("precision: PRECISION_INT8 is for the CPU"),
+            std::string::npos)
+      << padded.status();
+  context_.shapes = models::ShapePolicy::kExact;
+  const auto model = TryLoad({});
+  EXPECT_EQ(model.ok(), kernels::HasInt8DotProducts()) << model.status();
+  if (model.ok()) return;
+  EXPECT_NE(model.status().message().find(
+                "precision: PRECISION_INT8 would be slower than float32 on this processor, which "
+                "has no dot products of int8; allowed here is PRECISION_FLOAT32"),
+            std::string::npos)
+      << model.status();
 }
 
 TEST_F(KokoroLoadingTest, ALanguageWithoutAFrontEndIsRefused) {

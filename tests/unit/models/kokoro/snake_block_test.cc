@@ -1,5 +1,6 @@
 // The native block against the one of ATen operators, with every set of kernels behind it.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
@@ -96,6 +97,35 @@ TEST(SnakeBlockTest, ThreadsTogetherGiveTheSameBits) {
     ASSERT_EQ(GreatestDifference(alone, together), 0);
   }
   EXPECT_GT(runner.loops(), 3);
+}
+
+TEST(SnakeBlockTest, Int8IsNearFloat32AndTheSameOnAnyThreads) {
+  const at::InferenceMode inference;
+  const testing::TemporaryFolder folder;
+  WriteTinyKokoro(folder.path(), {});
+  auto weights = KokoroWeights::Open(folder.path() / "model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const std::string name = "decoder.generator.resblocks.0";
+  const CpuSnakeBlock floats(*weights, name, 34, 6, {1, 3});
+  const CpuSnakeBlock int8(*weights, name, 34, 6, {1, 3}, kernels::Precision::kInt8);
+  ASSERT_TRUE(weights->status().ok()) << weights->status();
+  const at::Tensor style = Signal({1, 6}, 0.5, 0);
+  SnakeScratch scratch;
+  testing::ThreadsLoopRunner runner(8);
+  for (const int64_t rows : {1, 7, 64, 65, 5'003}) {
+    const at::Tensor x = Signal({1, 34, rows}, 2, 1);
+    const at::Tensor expected = at::zeros_like(x);
+    const at::Tensor actual = at::zeros_like(x);
+    floats.AddTo(expected, x, style, scratch);
+    int8.AddTo(actual, x, style, scratch);
+    const double error = (actual - expected).norm().item<double>();
+    EXPECT_GT(error, 0) << rows;  // it is rounded
+    EXPECT_LE(error, 0.03 * expected.norm().item<double>()) << rows;
+    const kernels::ScopedLoopRunner scope(&runner);
+    const at::Tensor together = at::zeros_like(x);
+    int8.AddTo(together, x, style, scratch);
+    EXPECT_EQ(GreatestDifference(actual, together), 0) << rows;
+  }
 }
 
 TEST(SnakeKernelTest, IsExactFarFromZeroOnEveryProcessor) {

@@ -179,6 +179,28 @@ TEST(ModelConfigTest, KokorosVoicesSayWhatTheyWereMadeFor) {
   EXPECT_NE(error.find("default_for[1]: '' is no language"), std::string::npos) << error;
 }
 
+TEST(ModelConfigTest, KokoroIsInFloat32OrInt8) {
+  const auto with = [](const std::string& precision) {
+    return "kokoro { file: 'm' config_file: 'c' lexicon_file: 'l' language: 'en-US' " + precision +
+           " }";
+  };
+  for (const auto& [text, precision] :
+       {std::pair{"", kernels::Precision::kFloat32},
+        std::pair{"precision: PRECISION_FLOAT32", kernels::Precision::kFloat32},
+        std::pair{"precision: PRECISION_INT8", kernels::Precision::kInt8}}) {
+    const auto config = ParseModelConfig(with(text), "x");
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(Settings<kokoro::KokoroConfig>(*config).precision, precision) << text;
+  }
+  for (const std::string name : {"PRECISION_BFLOAT16", "PRECISION_AUTO", "77"}) {
+    const std::string error = Error(with("precision: " + name));
+    EXPECT_NE(error.find("kokoro.precision: " + name +
+                         " is not for Kokoro, allowed are PRECISION_FLOAT32 and PRECISION_INT8"),
+              std::string::npos)
+        << error;
+  }
+}
+
 TEST(ModelConfigTest, KokoroNamesEachWrongField) {
   const std::string error =
       Error("kokoro { file: '../m'\n language: 'fr'\n voice: '" + std::string(129, 'x') + "' }");
