@@ -112,8 +112,9 @@ __attribute__((target("amx-tile,amx-int8"), noinline)) int64_t Int8PeakAmx() {
   return int64_t{2} * 4 * kRows * kRows * kBytes * kPeakSteps;
 }
 
-// Returns the loop for int8 products of the target; null if there is none.
-int64_t (*Int8PeakOf(Target target))() {
+// Returns the loop for int8 products of the target; null if there is none. Not every benchmark
+// asks.
+[[maybe_unused]] int64_t (*Int8PeakOf(Target target))() {
   switch (target) {
     case Target::kAvx2:
       return &Int8PeakAvx2;
@@ -131,10 +132,10 @@ int64_t (*Int8PeakOf(Target target))() {
 MILLRACE_PEAK(PeakNeon, 4, used)
 
 int64_t (*PeakOf(Target))() { return &PeakNeon; }
-int64_t (*Int8PeakOf(Target))() { return nullptr; }
+[[maybe_unused]] int64_t (*Int8PeakOf(Target))() { return nullptr; }
 #else
 int64_t (*PeakOf(Target))() { return nullptr; }
-int64_t (*Int8PeakOf(Target))() { return nullptr; }
+[[maybe_unused]] int64_t (*Int8PeakOf(Target))() { return nullptr; }
 #endif
 
 // Distributed as weights are: what int8 costs depends on it.
