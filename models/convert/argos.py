@@ -1,7 +1,6 @@
 """Packages of Argos Translate: a transformer of OpenNMT as CTranslate2 has it, with the SentencePiece model of both languages."""
 
 import argparse
-import json
 import math
 import pathlib
 from typing import Any
@@ -11,9 +10,10 @@ import numpy as np
 from . import seq2seq, seq2seq_check
 from .argos_languages import tag_of
 from .ctranslate2_file import Variables, plain, read_model
+from .json_file import read_json, read_object
 from .package import ConvertError, check_place, name_for
 from .seq2seq_layout import Network
-from .seq2seq_vocabulary import Vocabulary, Words, pieces_of, read_json
+from .seq2seq_vocabulary import Vocabulary, Words, pieces_of
 from .sources import METADATA, MODEL
 
 _PLACES = 1024
@@ -28,13 +28,13 @@ _SPECIAL = ("<unk>", "<blank>", "<s>", "</s>", "<pad>")
 
 
 def default_name(folder: pathlib.Path) -> str:
-    metadata = read_json(folder / METADATA)
+    metadata = read_object(folder / METADATA)
     return name_for(f"argos-{metadata.get('from_code')}-{metadata.get('to_code')}")
 
 
 def run(folder: pathlib.Path, name: str, args: argparse.Namespace) -> None:
     """args: those of seq2seq.write, and source, target and force."""
-    metadata = read_json(folder / METADATA)
+    metadata = read_object(folder / METADATA)
     check_place(args.models, name, args.force)
     if (kind := metadata.get("type", "translate")) != "translate":
         raise ConvertError(f"{folder / METADATA}: type is '{kind}', only 'translate' is supported")
@@ -55,7 +55,7 @@ def read(folder: pathlib.Path) -> seq2seq.Model:
         raise ConvertError(f"{folder}: has no sentencepiece.model")
     model = folder / MODEL
     variables = read_model(model / "model.bin")
-    settings = read_json(model / "config.json") if (model / "config.json").exists() else {}
+    settings = read_object(model / "config.json") if (model / "config.json").exists() else {}
     source, target = _word_lists(model)
     vocabulary = _vocabulary(pieces_file, source, target, settings)
     network = read_network(variables, settings, vocabulary, {word: i for i, word in enumerate(target) if word in _SPECIAL})
@@ -239,12 +239,12 @@ def _word_list(model: pathlib.Path, side: str) -> list[str] | None:
     path = model / f"{side}_vocabulary.json"
     try:
         if path.exists():
-            words = json.loads(path.read_text(encoding="utf-8"))
+            words = read_json(path)
         elif (path := path.with_suffix(".txt")).exists():
             words = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
         else:
             return None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise ConvertError(f"{path}: is no list of words: {error}") from error
     if not isinstance(words, list) or not all(isinstance(word, str) and "\n" not in word for word in words):
         raise ConvertError(f"{path}: is no list of words")

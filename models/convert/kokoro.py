@@ -19,6 +19,7 @@ from . import kokoro_check
 from .chinese_lexicon import has_bopomofo, missing_packages, write_chinese_lexicon
 from .english_lexicon import write_lexicon
 from .japanese_words import write_words
+from .json_file import read_object
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .package import ConvertError, check_place, new_version, report_written
@@ -82,12 +83,7 @@ def join_parts(expected: str, parts: list[pathlib.Path]) -> bytes:
 
 
 def read_vocabulary(path: pathlib.Path) -> dict[str, int]:
-    try:
-        vocabulary = json.loads(path.read_text(encoding="utf-8"))["vocab"]
-    except OSError as error:
-        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConvertError(f"{path} is not JSON with an object 'vocab': {error!r}") from error
+    vocabulary = read_object(path).get("vocab")
     if not isinstance(vocabulary, dict) or not vocabulary or not all(
             len(symbol) == 1 and isinstance(number, int) and number > 0 for symbol, number in vocabulary.items()):
         raise ConvertError(f"{path}: 'vocab' must give each symbol of one character a number from 1")
@@ -112,7 +108,7 @@ def _fold(state: Mapping[str, np.ndarray]) -> Weights:
 def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], dict[str, int], dict[str, str]]:
     """Weights, styles by voice, vocabulary, metadata."""
     vocabulary = read_vocabulary(folder / "config.json")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_object(folder / "config.json")
     files = sorted(folder.glob("*.pth"))
     if len(files) != 1:
         raise ConvertError(f"{folder} has {len(files)} .pth files, expected one")

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from . import seq2seq_check, seq2seq_marian, seq2seq_marian_check
+from .json_file import read_object
 from .kokoro_checkpoint import read_checkpoint
 from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import read_safetensors, write_safetensors
 from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
 from .seq2seq_place import Place, locate
-from .seq2seq_vocabulary import Vocabulary, Words, read_json, read_marian_vocabulary, read_vocabulary
+from .seq2seq_vocabulary import Vocabulary, Words, read_marian_vocabulary, read_vocabulary
 from .seq2seq_yaml import read_settings
 
 PBTXT = """\
@@ -86,7 +87,7 @@ def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Na
     target_files = ("" if vocabulary.shared else '  target_words_file: "target_words.txt"\n') + \
         ('  target_pieces_file: "target.spm"\n' if vocabulary.target_pieces_file is not None else "")
     pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
-                         beams=min(int(search.get("num_beams") or 1), 16), length_penalty=1.0 if penalty is None else float(penalty),
+                         beams=max(1, min(int(search.get("num_beams") or 1), 16)), length_penalty=1.0 if penalty is None else float(penalty),
                          early_stopping="true" if search.get("early_stopping") is True else "false",
                          source_tokens=source_tokens(network, args.max_source_tokens),
                          precision=f"  precision: PRECISION_{args.precision.upper()}\n" if args.precision else "")
@@ -117,8 +118,8 @@ def source_tokens(network: Network, wanted: int | None) -> int:
 
 
 def read_hub(folder: pathlib.Path) -> Model:
-    config = read_json(folder / "config.json")
-    generation = read_json(folder / "generation_config.json") if (folder / "generation_config.json").exists() else {}
+    config = read_object(folder / "config.json")
+    generation = read_object(folder / "generation_config.json") if (folder / "generation_config.json").exists() else {}
     try:
         network = read_network(config, generation, read_weights(folder))
     except (KeyError, TypeError) as error:

@@ -1,13 +1,13 @@
 """The words of a Marian, M2M-100 or NLLB-200 folder, or of Marian's own files: the piece of each, and which are languages."""
 
 import dataclasses
-import json
 import pathlib
 import re
 from typing import Any
 
 import sentencepiece
 
+from .json_file import read_object
 from .package import ConvertError
 from .seq2seq_languages import tags
 from .seq2seq_yaml import read_numbers, read_settings
@@ -134,7 +134,7 @@ def _marian(folder: pathlib.Path, source_words: int, words: int) -> Vocabulary:
 
 
 def _hub_numbers(path: pathlib.Path, *needed: str) -> dict[str, int]:
-    numbers = read_json(path)
+    numbers = read_object(path)
     for special in needed:
         if special not in numbers:
             raise ConvertError(f"{path}: has no {special}")
@@ -171,7 +171,7 @@ def _fairseq(folder: pathlib.Path, words: int) -> Vocabulary:
     path = folder / "sentencepiece.bpe.model"
     pieces = pieces_of(path)
     if (folder / "vocab.json").exists():   # M2M-100
-        numbers = {piece: word for piece, word in read_json(folder / "vocab.json").items()}
+        numbers = {piece: word for piece, word in read_object(folder / "vocab.json").items()}
         first = max(numbers.values()) + 1
     else:                                  # NLLB: the model's own order, behind four special words
         numbers = {pieces.id_to_piece(i): i + 1 for i in range(3, pieces.vocab_size())}
@@ -186,12 +186,12 @@ def _languages(folder: pathlib.Path, first: int) -> dict[str, int]:
     """Where the folder numbers them, so; else in their order from `first` on."""
     numbered = {}
     if (folder / "tokenizer.json").exists():
-        numbered = {token["content"]: token["id"] for token in read_json(folder / "tokenizer.json").get("added_tokens", [])}
+        numbered = {token["content"]: token["id"] for token in read_object(folder / "tokenizer.json").get("added_tokens", [])}
     named: list[str] = []
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
         if not (folder / name).exists():
             continue
-        read = read_json(folder / name)
+        read = read_object(folder / name)
         for word, token in (read.get("added_tokens_decoder") or {}).items():
             numbered.setdefault(token["content"], int(word))
         if not named:
@@ -223,14 +223,3 @@ def pieces_of(path: pathlib.Path) -> sentencepiece.SentencePieceProcessor:
     except (OSError, RuntimeError) as error:
         raise ConvertError(f"{path}: not a SentencePiece model: {error}") from error
 
-
-def read_json(path: pathlib.Path) -> dict[str, Any]:
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConvertError(f"{path}: not JSON: {error}") from error
-    if not isinstance(read, dict):
-        raise ConvertError(f"{path}: not a JSON object")
-    return read

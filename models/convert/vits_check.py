@@ -1,5 +1,6 @@
 """Compares the numpy network, with the weights that were read, against onnxruntime on the original file."""
 
+import itertools
 import pathlib
 import re
 import shutil
@@ -11,6 +12,7 @@ import numpy as np
 
 from .package import ConvertError
 from .vits_network import Network
+from .vits_voice_file import LETTERS
 
 TOLERANCE = 1e-3   # greatest difference of two samples, which lie in -1 .. 1
 
@@ -51,6 +53,16 @@ SENTENCES = [
 
 def phoneme_ids(sentence: str, voice: dict) -> list[int]:
     """What the voice reads: start, each phoneme followed by a pad, end. Enough for a check; serving has its own front end."""
+    text = _letters(sentence, voice) if voice.get("phoneme_type") == LETTERS else _spoken(sentence, voice)
+    table = voice["phoneme_id_map"]
+    ids = list(table["^"])
+    for phoneme in unicodedata.normalize("NFD", text):
+        if phoneme in table:
+            ids += table["_"] + table[phoneme]
+    return ids + table["_"] + table["$"]
+
+
+def _spoken(sentence: str, voice: dict) -> str:
     program = shutil.which("espeak-ng")
     if program is None:
         raise ConvertError("a Piper voice needs the program espeak-ng, to speak and to be checked: apt-get install espeak-ng, or brew install espeak-ng")
@@ -59,13 +71,13 @@ def phoneme_ids(sentence: str, voice: dict) -> list[int]:
                             capture_output=True, check=False)
     if spoken.returncode != 0:
         raise ConvertError(f"espeak-ng: {spoken.stderr.decode(errors='replace').strip()}")
-    text = re.sub(r"\([^)]*\)", "", " ".join(spoken.stdout.decode().split()))
-    table = voice["phoneme_id_map"]
-    ids = list(table["^"])
-    for phoneme in unicodedata.normalize("NFD", text):
-        if phoneme in table:
-            ids += table["_"] + table[phoneme]
-    return ids + table["_"] + table["$"]
+    return re.sub(r"\([^)]*\)", "", " ".join(spoken.stdout.decode().split()))
+
+
+def _letters(sentence: str, voice: dict) -> str:
+    """A voice that reads letters need not know those of English: its own take their place, one after the other."""
+    own = itertools.cycle([phoneme for phoneme in voice["phoneme_id_map"] if len(phoneme) == 1 and phoneme.isalpha()] or [" "])
+    return "".join(next(own) if letter.isalpha() else letter for letter in sentence)
 
 
 # For a check of the network alone.
@@ -92,8 +104,10 @@ class Reference:
         return self._session.run(None, feed)[0].ravel()
 
 
-def run_network(network: Network, ids: list[int], length_scale: float = 1.0, speaker: int = 0) -> np.ndarray:
+def run_network(network: Network, ids: list[int], length_scale: float = 1.0, speaker: int = 0, most_frames: int | None = None) -> np.ndarray:
     statistics, frames = network.encode(np.array(ids), np.zeros((2, len(ids)), np.float32), 0, length_scale, speaker)
+    if most_frames is not None and not 0 < frames.clip(-1, most_frames + 1).sum() <= most_frames:
+        raise ConvertError(f"the network does not speak: a short sentence has {frames.sum()} frames, allowed are 1..{most_frames}")
     return network.decode(statistics, frames, np.zeros((network.latent, int(frames.sum())), np.float32), 0, speaker)
 
 
@@ -112,7 +126,8 @@ def spoken_peaks(network: Network, voice: dict) -> list[float]:
     """The peaks of short sentences that the network says. Needs no reference; refuses weights that cannot be those of a voice."""
     peaks = []
     for sentence in SHORT:
-        samples = run_network(network, phoneme_ids(sentence, voice))
+        most_frames = LONGEST_SECONDS * voice["audio"]["sample_rate"] // network.hop
+        samples = run_network(network, phoneme_ids(sentence, voice), most_frames=most_frames)
         seconds = len(samples) / voice["audio"]["sample_rate"]
         peak = float(np.abs(samples).max(initial=0.0))
         # A comparison with NaN is false.

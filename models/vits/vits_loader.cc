@@ -24,7 +24,8 @@ namespace {
 
 constexpr float kMinSpeed = 0.25F;
 
-// Starts espeak-ng once. Errors name the file or the program and what is wrong with it.
+// Starts espeak-ng once, if the voice needs it. Errors name the file or the program and what is
+// wrong with it.
 absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& kind_config,
                                                     const models::LoadContext& context,
                                                     models::ModelInfo info) {
@@ -58,9 +59,13 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                                       "' has the id ", speaker.id, ", the weights know ",
                                       encoder->speakers(), " speakers"));
   }
-  auto phonemizer =
-      models::Phonemizer::Create({.espeak = context.espeak, .voice = voice->espeak_voice});
-  if (!phonemizer.ok()) return phonemizer.status();
+  std::unique_ptr<const models::Phonemizer> phonemizer;
+  if (!voice->reads_letters) {
+    auto espeak =
+        models::Phonemizer::Create({.espeak = context.espeak, .voice = voice->espeak_voice});
+    if (!espeak.ok()) return espeak.status();
+    phonemizer = *std::move(espeak);
+  }
 
   info.platform = "vits";
   auto& speech = info.details.emplace<models::SpeechInfo>();
@@ -73,7 +78,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   speech.voice_languages.assign(speech.voices.size(), config.language);
   return speech::MakeSpeechModel(
       std::make_unique<VitsVoice>(
-          std::move(info), *std::move(voice), std::move(speakers), *std::move(phonemizer),
+          std::move(info), *std::move(voice), std::move(speakers), std::move(phonemizer),
           VitsVoice::Network{.encoder = std::move(encoder),
                              .decoder = std::move(decoder),
                              .hop = weights->shape().hop(),

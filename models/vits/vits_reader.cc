@@ -1,6 +1,5 @@
 #include "models/vits/vits_reader.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "models/text/english/respelled_text.h"
 #include "models/text/unicode.h"
@@ -42,13 +41,6 @@ absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(std::string_view sent
 std::string VitsReader::FromIpa(std::string_view ipa) const {
   // The letter g that espeak-ng writes is IPA's own; authors often type the other one.
   return absl::StrReplaceAll(models::Decompose(std::string(ipa)), {{"g", "ɡ"}, {"\u0361", ""}});
-}
-
-std::string VitsReader::Symbols() const {
-  std::string symbols;
-  for (const auto& [symbol, ids] : voice_.phoneme_ids)
-    absl::StrAppend(&symbols, symbols.empty() ? "" : " ", symbol);
-  return symbols;
 }
 
 }  // namespace millrace::vits

@@ -24,10 +24,8 @@ class VitsReader final : public speech::SpeechReader {
   speech::PhonemeIds ToIds(std::string_view phonemes) const override {
     return voice_.ToIds(phonemes);
   }
-  std::string Symbols() const override;
-  // Attention is quadratic in the symbols. Prose of the longest unit has about half of this; digits
-  // and symbols, which are spelled out, can have far more.
-  size_t max_symbols() const override { return 748; }
+  std::string Symbols() const override { return voice_.Symbols(); }
+  size_t max_symbols() const override { return VoiceConfig::kMaxSymbols; }
 
  private:
   const VoiceConfig& voice_;

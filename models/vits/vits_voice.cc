@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "models/speech/speech_plan.h"
 #include "models/speech/speech_state.h"
 #include "models/speech/voice_level.h"
+#include "models/vits/letter_reader.h"
+#include "models/vits/vits_reader.h"
 
 namespace millrace::vits {
 namespace {
@@ -61,6 +64,13 @@ std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t
   return noise;
 }
 
+// Borrows the voice.
+std::unique_ptr<const speech::SpeechReader> MakeReader(
+    const VoiceConfig& voice, std::unique_ptr<const models::Phonemizer> phonemizer) {
+  if (voice.reads_letters) return std::make_unique<LetterReader>(voice);
+  return std::make_unique<VitsReader>(voice, std::move(phonemizer));
+}
+
 absl::Status CheckNoiseOf(const char* field, float value) {
   if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(field, ": ", value, " is not allowed; it is 0..",
@@ -75,7 +85,7 @@ VitsVoice::VitsVoice(models::ModelInfo info, VoiceConfig config, std::vector<Spe
     : Voice(std::move(info), TraitsOf(network)),
       config_(std::move(config)),
       speakers_(std::move(speakers)),
-      reader_(config_, std::move(phonemizer)),
+      reader_(MakeReader(config_, std::move(phonemizer))),
       network_(std::move(network)),
       shapes_(shapes) {}
 

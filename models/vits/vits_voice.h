@@ -11,12 +11,12 @@
 #include "models/core/request.h"
 #include "models/core/shape_policy.h"
 #include "models/speech/speech_cache.h"
+#include "models/speech/speech_reader.h"
 #include "models/speech/voice.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/speakers.h"
 #include "models/vits/vits_decoder.h"
 #include "models/vits/vits_encoder.h"
-#include "models/vits/vits_reader.h"
 #include "models/vits/voice_config.h"
 #include "mps_runtime/worker_context.h"
 
@@ -37,12 +37,13 @@ class VitsVoice final : public speech::Voice {
     float gain_db = 0;               // applied to its samples
     bool decodes_elsewhere = false;  // the decoder does not run on the CPU
   };
-  // speakers: at least one; the first is the default.
+  // speakers: at least one; the first is the default. phonemizer: null for a voice that reads
+  // letters.
   VitsVoice(models::ModelInfo info, VoiceConfig config, std::vector<Speaker> speakers,
             std::unique_ptr<const models::Phonemizer> phonemizer, Network network,
             models::ShapePolicy shapes);
 
-  const speech::SpeechReader& reader() const override { return reader_; }
+  const speech::SpeechReader& reader() const override { return *reader_; }
   absl::StatusOr<std::vector<speech::VoiceShare>> SharesOf(std::string_view voice) const override;
   absl::Status CheckNoise(const models::SynthesizeInput& input) const override;
   void AddSettings(const models::SynthesizeInput& input, speech::UnitInput& unit) const override;
@@ -63,7 +64,7 @@ class VitsVoice final : public speech::Voice {
 
   const VoiceConfig config_;
   const std::vector<Speaker> speakers_;
-  const VitsReader reader_;
+  const std::unique_ptr<const speech::SpeechReader> reader_;
   const Network network_;
   const models::ShapePolicy shapes_;
 };

@@ -155,7 +155,7 @@ class Refused(Argos):
         known = self.model / "shared_vocabulary.json"
         known.write_text(json.dumps(tiny_argos.words()[:-1]))
         self.assert_refused(f"has {WORDS} words of the target, but the vocabulary beside it {WORDS - 1}")
-        for text, message in (("{}", "is no list of words"), ("[1]", "is no list of words"), ("[" * 100_000, "is no list of words"),
+        for text, message in (("{}", "is no list of words"), ("[1]", "is no list of words"), ("[" * 100_000, "is not JSON"),
                               ('["a"]', "its vocabulary has no <unk>")):
             known.write_text(text)
             self.assert_refused(message)

@@ -155,6 +155,7 @@ nlohmann::json MakeVoice(const TinyVits& shape) {
   nlohmann::json speakers = nlohmann::json::object();
   for (int64_t i = 0; i < shape.speakers; ++i) speakers["speaker" + std::to_string(i)] = i;
   return {{"audio", {{"sample_rate", 16000}}},
+          {"phoneme_type", shape.reads_letters ? "text" : "espeak"},
           {"espeak", {{"voice", "en-us"}}},
           {"inference", {{"noise_scale", 0.5}, {"length_scale", 1.0}, {"noise_w", 0.25}}},
           {"phoneme_id_map", phonemes},

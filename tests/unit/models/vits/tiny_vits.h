@@ -24,6 +24,7 @@ struct TinyVits {
   std::vector<int64_t> block_dilations = {1, 3};
   bool paired = false;
   int64_t speakers = 0;  // 0: one speaker without a name
+  bool reads_letters = false;
   // Damage: other shapes and other values, by the names of tensors.
   std::map<std::string, std::vector<int64_t>> shapes = {};
   std::map<std::string, float> values = {};

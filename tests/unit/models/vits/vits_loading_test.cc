@@ -6,7 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
 
 namespace millrace::vits {
@@ -21,6 +23,18 @@ TEST_F(VitsLoadingTest, AMissingEspeakIsFoundWhenLoading) {
   EXPECT_EQ(model.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(model.status().message().find("install the package espeak-ng"), std::string::npos)
       << model.status();
+}
+
+TEST_F(VitsLoadingTest, AVoiceThatReadsLettersNeedsNoEspeak) {
+  context_.espeak.program = "no-such-espeak";
+  const auto model = Load({.reads_letters = true});
+  ASSERT_NE(model, nullptr);
+  const std::vector<float> spoken = speech::Samples(*model, speech::Say("Hello, b\u00e9ll."));
+  EXPECT_GT(spoken.size(), 1000U);
+  // The voice has no symbol for the accent, and capital letters are read as small ones.
+  EXPECT_EQ(speech::Samples(*model, speech::Say("HELLO, bell.")), spoken);
+  EXPECT_EQ(model->Validate(speech::Say("\u6771\u4eac")).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(VitsLoadingTest, DamagedWeightsAreAnErrorThatNamesTheFile) {

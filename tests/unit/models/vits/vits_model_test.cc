@@ -368,9 +368,13 @@ TEST_F(VitsModelTest, SpeakersSoundDifferent) {
   const auto model = Load({.speakers = 2});
   models::SynthesizeInput input = speech::Say("Hello.");
   const std::vector<float> first = speech::Samples(*model, input);
-  input.voice = "speaker0";
-  EXPECT_EQ(speech::Samples(*model, input), first);
-  input.voice = "speaker1";
+  EXPECT_EQ(model->info().speech().voices,
+            (std::vector<std::string>{"tiny:speaker0", "tiny:speaker1"}));
+  for (const char* voice : {"tiny:speaker0", "speaker0"}) {
+    input.voice = voice;
+    EXPECT_EQ(speech::Samples(*model, input), first);
+  }
+  input.voice = "tiny:speaker1";
   EXPECT_NE(speech::Samples(*model, input), first);
 }
 

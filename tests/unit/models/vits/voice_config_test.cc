@@ -12,7 +12,8 @@ namespace {
 
 constexpr char kGood[] = R"({"audio": {"sample_rate": 22050}, "espeak": {"voice": "en-us"},
   "inference": {"noise_scale": 0.1, "length_scale": 1.5, "noise_w": 0.3},
-  "phoneme_id_map": {"_": [0], "^": [1], "$": [2], "a": [3], "b": [4, 5], "a\u026a": [6], "\u0259": [7]}})";
+  "phoneme_id_map": {"_": [0], "^": [1], "$": [2], "a": [3], "b": [4, 5], "a\u026a": [6], "\u0259": [7]},
+  "vowel_clusters": [["a", "\u026a"]]})";
 
 absl::StatusOr<VoiceConfig> Read(const std::string& json) {
   const testing::TemporaryFolder folder;
@@ -63,6 +64,24 @@ TEST(VoiceConfigTest, TheLongestPhonemeWins) {
   EXPECT_EQ(voice->ToIds("a\u026aa").ids, (std::vector<int64_t>{1, 0, 6, 0, 3, 0, 2}));
 }
 
+TEST(VoiceConfigTest, AClusterThatTheVoiceWasTrainedWithoutIsItsVowels) {
+  for (const char* clusters : {"[]", "null", R"([["o", "\u028a"]])"}) {
+    const auto voice = Read(With(R"([["a", "\u026a"]])", clusters));
+    ASSERT_TRUE(voice.ok()) << voice.status();
+    EXPECT_EQ(voice->ToIds("a\u026a\u0259").ids, (std::vector<int64_t>{1, 0, 3, 0, 7, 0, 2}));
+  }
+}
+
+TEST(VoiceConfigTest, APhonemeMaySpeakAsOthers) {
+  const auto voice = Read(With(R"("vowel_clusters")",
+                               R"("phoneme_map": {"c": ["a", "b"], "a": ["\u0259"], "b": ["?"]},
+                                  "vowel_clusters")"));
+  ASSERT_TRUE(voice.ok()) << voice.status();
+  EXPECT_EQ(voice->ToIds("c").ids, (std::vector<int64_t>{1, 0, 3, 0, 4, 5, 0, 2}));
+  EXPECT_EQ(voice->ToIds("a").ids, (std::vector<int64_t>{1, 0, 7, 0, 2}));
+  EXPECT_EQ(voice->ToIds("b").ids, (std::vector<int64_t>{1, 0, 2}));
+}
+
 TEST(VoiceConfigTest, LeavesOutWhatTheVoiceDoesNotKnow) {
   const auto voice = Read(kGood);
   ASSERT_TRUE(voice.ok());
@@ -83,6 +102,12 @@ TEST(VoiceConfigTest, MistakesAreNamed) {
       {With("22050", "1"), "audio.sample_rate is 1"},
       {With("22050", "\"x\""), "not the JSON file"},
       {With("en-us", ""), "espeak.voice"},
+      {With(R"("vowel)", R"("num_speakers": 1000000000000, "vowel)"),
+       "num_speakers is 1000000000000"},
+      {With(R"("vowel)", R"("phoneme_type": "pinyin", "vowel)"),
+       "phoneme_type is 'pinyin', allowed are 'espeak' and 'text'"},
+      {With(R"("vowel)", R"("phoneme_map": ["c"], "vowel)"), "not the JSON file"},
+      {With(R"([["a", "\u026a"]])", "[1]"), "not the JSON file"},
       {With("en-us", "--version"), "espeak.voice"},
       {With("1.5", "0"), "length_scale"},
       {With("0.1", "-1"), "inference"},
