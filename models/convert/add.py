@@ -61,6 +61,15 @@ def unpacked_beside(models: pathlib.Path):
 
 def install(source: Source, args: argparse.Namespace) -> str:
     """Converts with a check that needs no reference. Returns the name of the model. args: the options of configure_package, models, force, license and origin."""
+    try:
+        return _convert(source, args)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        # What a converter expects of its files it says itself. A stranger's file may break any other expectation, such as that two shapes fit.
+        raise ConvertError(f"{source.place}: is damaged, or differs from what is published as {source.kind}: {type(error).__name__}: "
+                           f"{' '.join(str(error).split())[:300]}") from error
+
+
+def _convert(source: Source, args: argparse.Namespace) -> str:
     common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license}
     converter = importlib.import_module(f".{source.kind}", __package__)
     if args.precision and source.kind not in ("seq2seq", "argos"):

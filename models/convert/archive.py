@@ -14,11 +14,20 @@ from .package import ConvertError
 MOST_MEMBERS = 10_000
 # Weights hardly shrink, vocabularies and shortlists by some ten times.
 MOST_TIMES, ALWAYS_ALLOWED = 50, 64 << 20
+MOST_TIMES_WEIGHTS = 4
 _PIECE = 1 << 20
 
 
 def is_archive(path: pathlib.Path) -> bool:
     return path.name.endswith((".zip", ".argosmodel", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
+
+
+def check_weights(path: pathlib.Path) -> None:
+    """Refuses a zip file of weights, .npz or torch.save's, whose members would not fit in memory. Raises BadZipFile and OSError."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > (allowed := ALWAYS_ALLOWED + MOST_TIMES_WEIGHTS * path.stat().st_size):
+        raise ConvertError(f"{path}: its members are {size} bytes, {allowed} are allowed of weights in a file of this size")
 
 
 def unpack(path: pathlib.Path, folder: pathlib.Path) -> None:
@@ -67,6 +76,8 @@ def _unpack_zip(path: pathlib.Path, folder: pathlib.Path) -> None:
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise ConvertError(f"{path}: the member '{member.filename}' is a link or no file; only files are allowed")
         places = {member.filename: _place(path, member.filename, folder) for member in members}
+        if len(set(places.values())) < len(members):
+            raise ConvertError(f"{path}: has two members of one name; nothing was taken out of it")
         for member in members:
             if not member.is_dir():
                 with archive.open(member) as source:
@@ -84,6 +95,8 @@ def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
                 raise ConvertError(f"{path}: the member '{member.name}' is a link or no file; only files are allowed")
         # A folder that a tar file was made of is a member itself, ".".
         places = {member.name: _place(path, member.name, folder) for member in members if member.isfile()}
+        if len(set(places.values())) < sum(member.isfile() for member in members):
+            raise ConvertError(f"{path}: has two members of one name; nothing was taken out of it")
         for member in members:
             if member.isfile():
                 _write(archive.extractfile(member), places[member.name], member.size, path)

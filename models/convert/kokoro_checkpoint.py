@@ -6,15 +6,18 @@ The pickle may name only what tensors are made of, so a file from the network ca
 """
 
 import collections
+import math
 import mmap
 import pathlib
 import pickle
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import BinaryIO
 
 import numpy as np
 
+from .archive import check_weights
 from .package import ConvertError
 
 _TYPES = {"FloatStorage": np.float32, "DoubleStorage": np.float64, "HalfStorage": np.float16, "LongStorage": np.int64,
@@ -29,11 +32,12 @@ class _Storage:
 
 
 def _rebuild_tensor(storage, offset, size, stride, *_) -> np.ndarray:
+    """A view: several names may stand for one tensor."""
     last = offset + sum((n - 1) * step for n, step in zip(size, stride)) if all(size) else -1
-    if min(offset, *stride, *size, 0) < 0 or last >= len(storage):
+    # More elements than the storage has would be the same ones again and again.
+    if len(size) != len(stride) or min(offset, *stride, *size, 0) < 0 or last >= len(storage) or math.prod(size) > len(storage):
         raise pickle.UnpicklingError("a tensor reaches beyond its storage")
-    view = np.lib.stride_tricks.as_strided(storage[offset:], size, [step * storage.itemsize for step in stride])
-    return np.array(view)
+    return np.lib.stride_tricks.as_strided(storage[offset:], size, [step * storage.itemsize for step in stride])
 
 
 def _rebuild_parameter(data, *_) -> np.ndarray:
@@ -84,6 +88,7 @@ class _Skimmer(_Unpickler):
 
 
 def _read_zip(path: pathlib.Path):
+    check_weights(path)
     with zipfile.ZipFile(path) as archive:
         pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         if len(pickles) != 1:
@@ -91,8 +96,15 @@ def _read_zip(path: pathlib.Path):
         folder = pickles[0].removesuffix("data.pkl")
         if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder") != b"little":
             raise ConvertError(f"{path} was written in another byte order than little")
+        storages: dict[str, bytes] = {}
+
+        def read(key: str, dtype: np.dtype) -> np.ndarray:
+            if key not in storages:
+                storages[key] = archive.read(f"{folder}data/{key}")
+            return np.frombuffer(storages[key], dtype)
+
         with archive.open(pickles[0]) as file:
-            return _Unpickler(file, lambda key, dtype: np.frombuffer(archive.read(f"{folder}data/{key}"), dtype)).load()
+            return _Unpickler(file, read).load()
 
 
 def _nothing(key: str, dtype: np.dtype) -> np.ndarray:
@@ -133,5 +145,5 @@ def read_checkpoint(path: pathlib.Path):
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (zipfile.BadZipFile, pickle.UnpicklingError, KeyError, EOFError, TypeError, ValueError, AttributeError,
-            IndexError, RecursionError, MemoryError) as error:
+            IndexError, RecursionError, MemoryError, OverflowError, NotImplementedError, RuntimeError, zlib.error) as error:
         raise ConvertError(f"{path} is not a file of torch.save, or it is damaged: {error}") from error

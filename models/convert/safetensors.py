@@ -43,7 +43,11 @@ def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
         if length > min(len(data) - 8, _MOST_HEADER):
             raise ValueError(f"its header has {length} bytes")
         header = json.loads(bytes(data[8:8 + length]))
-        tensors = {name: _array(f"{path}: {name}", entry, data[8 + length:]) for name, entry in header.items() if name != "__metadata__"}
+        entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
+        # Tensors that share bytes would be widened one by one.
+        if (size := sum(end - begin for begin, end in (entry["data_offsets"] for entry in entries.values()))) > len(data):
+            raise ValueError(f"its tensors have {size} bytes, the file {len(data)}")
+        tensors = {name: _array(f"{path}: {name}", entry, data[8 + length:]) for name, entry in entries.items()}
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:

@@ -12,6 +12,9 @@ from .package import ConvertError
 _ATTENTION = {"q_proj": "query", "k_proj": "key", "v_proj": "value", "out_proj": "output"}
 _ACTIVATIONS = {"relu": "relu", "swish": "swish", "silu": "swish"}
 MARIAN, M2M_100 = "marian", "m2m_100"
+# The most of each number of config.json that the engine takes. Others would also take any time and memory here.
+_MOST = {"d_model": 8192, "encoder_layers": 64, "decoder_layers": 64, "encoder_attention_heads": 8192, "decoder_attention_heads": 8192,
+         "max_position_embeddings": 1 << 16}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +45,15 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
                            f"allowed are {', '.join(sorted(_ACTIVATIONS))}")
     if config.get("normalize_embedding") or (kind == MARIAN and config.get("normalize_before")):
         raise ConvertError("config.json: normalize_embedding and normalize_before are not supported")
+    for name, most in _MOST.items():
+        if type(config[name]) is not int or not 1 <= config[name] <= most:
+            raise ConvertError(f"config.json: {name} is {config[name]!r}, allowed are 1..{most}")
     names = dict(_names(config))
     tensors = {ours: _array(state, theirs) for ours, theirs in names.items()}
     dim = int(config["d_model"])
     tensors["embeddings"] = _first(state, "model.decoder.embed_tokens.weight", "model.shared.weight", "lm_head.weight")
+    if tensors["embeddings"] is None or tensors["embeddings"].shape[1:] != (dim,):
+        raise ConvertError(f"config.json: d_model is {dim}, which is not the width of the checkpoint's embeddings")
     source = _first(state, "model.encoder.embed_tokens.weight", "model.shared.weight")
     if source is not None and not np.array_equal(source, tensors["embeddings"]):
         tensors["source_embeddings"] = source

@@ -9,11 +9,13 @@ import dataclasses
 import math
 import pathlib
 import zipfile
+import zlib
 from collections.abc import Mapping
 
 import numpy as np
 
 from .bergamot_marian import Int8Matrix, read_binary
+from .archive import check_weights
 from .package import ConvertError
 from .seq2seq_layout import Network, m2m_positions
 from .seq2seq_vocabulary import Vocabulary
@@ -197,9 +199,10 @@ def _norms(settings: Settings) -> tuple[str, ...]:
 
 def _npz(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
     try:
+        check_weights(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, AttributeError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise ConvertError(f"{path}: not an npz file of Marian, or it is damaged: {error}") from error
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror or error}") from error

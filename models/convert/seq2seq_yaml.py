@@ -8,12 +8,15 @@ from .package import ConvertError
 
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b", "N": "\x85",
             "_": "\xa0", "L": "\u2028", "P": "\u2029"}
+_MOST_CHARACTERS = 1 << 18   # of settings, which take PyYAML a second
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 
 
 def read_settings(text: str, where: str) -> dict[str, Any]:
     """The settings of model.yml and decoder.yml: every value stays text, alone or in lists and maps. `where` names the text in messages."""
     import yaml   # voices and Kokoro do without it
+    if len(text) > _MOST_CHARACTERS:
+        raise ConvertError(f"{where}: has {len(text)} characters, {_MOST_CHARACTERS} are allowed")
     try:
         settings = yaml.load(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError) as error:

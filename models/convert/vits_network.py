@@ -34,8 +34,8 @@ def count(weights: Weights, pattern: str) -> int:
     return number
 
 
-def convolve(x: Array, weight: Array, bias: Array | None, dilation: int = 1) -> Array:
-    """1-d convolution with zero padding that keeps the length."""
+def convolve(x: Array, weight: Array, bias: Array | None, dilation: int = 1, slope: float = 1.0) -> Array:
+    """1-d convolution with zero padding that keeps the length. slope: of a leaky rectifier before it."""
     kernel = weight.shape[2]
     span = (kernel - 1) * dilation
     length = x.shape[1]
@@ -47,6 +47,8 @@ def convolve(x: Array, weight: Array, bias: Array | None, dilation: int = 1) -> 
         width = block.shape[1]
         first, last = begin - span // 2, begin + width + span - span // 2
         part = x[:, max(first, 0) : last]
+        if slope != 1:
+            part = leaky_relu(part, slope)
         if first < 0 or last > length:
             part = np.pad(part, [(0, 0), (max(-first, 0), max(last - length, 0))])
         np.matmul(columns[0], part[:, :width], out=block)
@@ -156,8 +158,8 @@ class Network:
         z = expanded[: self.latent] + noise * np.exp(expanded[self.latent :]) * np.float32(noise_scale)
         return self._generate(self._flow(z, speaker), speaker)
 
-    def _convolve(self, name: str, x: Array, dilation: int = 1) -> Array:
-        return convolve(x, self.weights[f"{name}.weight"], self.weights.get(f"{name}.bias"), dilation)
+    def _convolve(self, name: str, x: Array, dilation: int = 1, slope: float = 1.0) -> Array:
+        return convolve(x, self.weights[f"{name}.weight"], self.weights.get(f"{name}.bias"), dilation, slope)
 
     def _speak_as(self, name: str, speaker: int) -> Array | float:
         """What a speaker adds at a layer; 0 for a voice of one speaker."""
@@ -250,17 +252,17 @@ class Network:
                 total += self._residual_block(block, x)
             total /= np.float32(per_stage)
             x = total
-        return np.tanh(self._convolve("dec.conv_post", leaky_relu(x, 0.01)))[0]
+        return np.tanh(self._convolve("dec.conv_post", x, slope=0.01))[0]
 
     def _residual_block(self, block: int, x: Array) -> Array:
         name = f"dec.resblocks.{block}"
         paired = f"{name}.convs1.0.weight" in self.weights
         for layer, dilation in enumerate(self.shape.block_dilations[block]):
             if paired:
-                y = self._convolve(f"{name}.convs1.{layer}", leaky_relu(x, 0.1), dilation)
-                y = self._convolve(f"{name}.convs2.{layer}", leaky_relu(y, 0.1))
+                y = self._convolve(f"{name}.convs1.{layer}", x, dilation, slope=0.1)
+                y = self._convolve(f"{name}.convs2.{layer}", y, slope=0.1)
             else:
-                y = self._convolve(f"{name}.convs.{layer}", leaky_relu(x, 0.1), dilation)
+                y = self._convolve(f"{name}.convs.{layer}", x, dilation, slope=0.1)
             y += x
             x = y
         return x

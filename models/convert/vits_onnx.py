@@ -4,6 +4,7 @@ The exporter folds weight normalisation into constants with made-up names (onnx:
 the name of an unused graph input. What survives is the path of the module in the node's name and in the bias's name.
 """
 
+import math
 import pathlib
 import re
 
@@ -12,6 +13,9 @@ import numpy as np
 from . import onnx_file
 from .package import ConvertError
 from .vits_network import NetworkShape, Weights
+
+
+_MOST_STRIDE, _MOST_HOP, _MOST_DILATION = 64, 65536, 4096
 
 
 class Graph:
@@ -31,7 +35,7 @@ class Graph:
         raise ConvertError(f"{self.path} is not a Piper VITS graph: nothing looks up the input '{graph_input}'")
 
     def attribute(self, module: str, name: str) -> int:
-        return self.convolutions[module].ints.get(name, [1])[0]
+        return (self.convolutions[module].ints.get(name) or [1])[0]
 
     def numbers(self, pattern: str) -> list[int]:
         """The distinct numbers that the pattern's group matches in the paths of the convolutions, ascending."""
@@ -67,12 +71,27 @@ def _shape(graph: Graph) -> NetworkShape:
         convs = "convs1" if f"{prefix}.convs1.0" in graph.convolutions else "convs"
         layers = graph.numbers(rf"dec\.resblocks\.{block}\.{convs}\.(\d+)")
         blocks.append([graph.attribute(f"{prefix}.{convs}.{layer}", "dilations") for layer in layers])
-    return NetworkShape(
+    shape = NetworkShape(
         upsample_strides=[graph.attribute(f"dec.ups.{i}", "strides") for i in graph.numbers(r"dec\.ups\.(\d+)")],
         flow_dilations=[graph.attribute(f"flow.flows.0.enc.in_layers.{i}", "dilations")
                         for i in graph.numbers(r"flow\.flows\.0\.enc\.in_layers\.(\d+)")],
         block_dilations=blocks,
     )
+    _check_shape(graph, shape)
+    return shape
+
+
+def _check_shape(graph: Graph, shape: NetworkShape) -> None:
+    """As models/vits/vits_weights.cc has it. Other numbers would also take any memory here."""
+    if not shape.upsample_strides or any(not 1 <= stride <= _MOST_STRIDE for stride in shape.upsample_strides) or \
+            math.prod(shape.upsample_strides) > _MOST_HOP:
+        raise ConvertError(f"{graph.path}: its upsamplings are {shape.upsample_strides[:8]} times, allowed are 1..{_MOST_STRIDE}, "
+                           f"{_MOST_HOP} together")
+    if not shape.block_dilations or len(shape.block_dilations) % len(shape.upsample_strides):
+        raise ConvertError(f"{graph.path}: has {len(shape.block_dilations)} residual blocks for {len(shape.upsample_strides)} upsamplings")
+    for dilations in (shape.flow_dilations, *shape.block_dilations):
+        if not dilations or any(not 1 <= dilation <= _MOST_DILATION for dilation in dilations):
+            raise ConvertError(f"{graph.path}: has the dilations {dilations[:8]}, allowed are 1..{_MOST_DILATION}")
 
 
 def read_voice(path: pathlib.Path) -> tuple[Weights, NetworkShape]:

@@ -28,6 +28,7 @@ from torch_file import Evil, save
 TINY = "hf:tiny/opus-mt-en-de"
 WEIGHTS = "/lfs/tiny/opus-mt-en-de/pytorch_model.bin"
 API = "/api/models/tiny/opus-mt-en-de/revision/main"
+NOBODY = 65534
 
 
 class Pulling(unittest.TestCase):
@@ -431,19 +432,27 @@ class Transfers(Pulling):
         self.hub.faults[WEIGHTS] = [cut_at(1000), status(503)]
         with unittest.mock.patch.object(http_client.time, "sleep", side_effect=KeyboardInterrupt):
             self.assert_fails(130, "interrupted", TINY, left=True)
+        with unittest.mock.patch("models.convert.seq2seq.write_safetensors", side_effect=KeyboardInterrupt):
+            self.assert_fails(130, "interrupted", TINY, left=True)
         self.assert_pulled(TINY, name="opus-mt-en-de")
 
-    @unittest.skipIf(os.geteuid() == 0, "root writes anywhere")
     def test_a_repository_that_may_not_be_written(self):
         self.publish_tiny()
-        self.models.mkdir(mode=0o500)
-        self.assert_fails(1, "cannot write to", TINY, left=True)
+        self.models.mkdir(mode=0o555)
+        self.root.chmod(0o755)
+        if os.geteuid() == 0:   # who writes anywhere
+            os.seteuid(NOBODY)
+            self.addCleanup(os.seteuid, 0)
+        self.assert_fails(1, f"cannot write to {self.models}", TINY, left=True)
+        self.assertEqual(list(self.models.iterdir()), [])
 
     def test_a_full_disk(self):
         self.publish_tiny()
         with unittest.mock.patch("models.convert.pull.shutil.disk_usage", return_value=unittest.mock.Mock(free=10)):
             self.assert_fails(1, "10 are free", TINY)
         with unittest.mock.patch("models.convert.http_client.open", create=True, side_effect=OSError(28, "No space left on device", "x")):
+            self.assert_fails(1, "No space left on device", TINY)
+        with unittest.mock.patch("models.convert.seq2seq.write_safetensors", side_effect=OSError(28, "No space left on device", "x")):
             self.assert_fails(1, "No space left on device", TINY)
 
     def test_a_repository_that_is_no_folder(self):
@@ -474,6 +483,10 @@ class Transfers(Pulling):
                                         (418, 1, "answers 418")):
             self.hub.faults[WEIGHTS] = [status(code)]
             self.assert_fails(expected, message, TINY)
+        for code in (500, 502, 503):
+            self.hub.faults[WEIGHTS] = [status(code)] * 20
+            self.assert_fails(3, f"answers {code}", TINY, left=True)
+            self.hub.faults[WEIGHTS] = []
 
 
 class Hostile(Pulling):
