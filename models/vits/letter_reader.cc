@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
+#include "models/text/ascii.h"
 #include "models/text/unicode.h"
 #include "models/text/written_words.h"
 
@@ -66,6 +68,27 @@ bool LetterReader::HasLetter(std::string_view phonemes) const {
     if (models::IsLetter(read) || models::IsDigit(read)) return true;
   }
   return false;
+}
+
+std::string SpelledBy(const VoiceConfig& voice, std::string_view text) {
+  std::vector<std::string_view> letters;
+  for (const auto& [phoneme, ids] : voice.phoneme_ids) {
+    const char32_t letter = models::DecodeAt(phoneme, 0).value;
+    // Marks are no letters of their own.
+    if (models::IsLetter(letter) && utf8proc_charwidth(static_cast<utf8proc_int32_t>(letter)) > 0)
+      letters.push_back(phoneme);
+  }
+  if (letters.empty()) return std::string(text);
+  std::string spelled;
+  size_t next = 0;
+  for (const char c : text) {
+    if (models::IsAsciiLetter(c)) {
+      spelled += letters[next++ % letters.size()];
+    } else {
+      spelled += c;
+    }
+  }
+  return spelled;
 }
 
 }  // namespace millrace::vits

@@ -35,4 +35,8 @@ class LetterReader final : public speech::SpeechReader {
   const bool folds_case_;
 };
 
+// Returns an English text with each letter replaced by one that the voice knows: one after the
+// other, so that a voice of any script can speak it. A voice without letters gets the text itself.
+std::string SpelledBy(const VoiceConfig& voice, std::string_view text);
+
 }  // namespace millrace::vits

@@ -170,7 +170,10 @@ speech::Voice::Spoken VitsVoice::SpeakAlone(models::Request& request,
 std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
   std::vector<models::SynthesizeInput> inputs;
   if (shapes_ == models::ShapePolicy::kExact) return inputs;
-  inputs.emplace_back().text = kWarmupSentence;
+  const auto spelled = [this](const char* text) {
+    return config_.reads_letters ? SpelledBy(config_, text) : text;
+  };
+  inputs.emplace_back().text = spelled(kWarmupSentence);
   if (shapes_ != models::ShapePolicy::kFew) return inputs;
   // Covers, at every speed, about each length from half a second to ten, with words spoken as
   // evenly as possible.
@@ -178,7 +181,7 @@ std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
     float speed = 0.5F;
     while (speed < kMaxSpeed) {
       models::SynthesizeInput& input = inputs.emplace_back();
-      input.text = text;
+      input.text = spelled(text);
       input.speed = speed;
       input.noise_w = 0;
       speed *= kWarmupStep;

@@ -55,6 +55,14 @@ TEST(LetterReaderTest, WordsHaveTheirLetters) {
   EXPECT_EQ(read->words, (std::vector<models::PhonemeWord>{{1, 4, 1, 5}, {10, 12, 11, 13}}));
 }
 
+TEST(LetterReaderTest, AVoiceOfAnyScriptCanSpeakASpelledText) {
+  const VoiceConfig voice = VoiceOf({"\u0436", "\u044f", "\u0301", ".", "_", "1"});
+  const std::string spelled = SpelledBy(voice, "Two of us.");
+  EXPECT_EQ(spelled, "\u0436\u044f\u0436 \u044f\u0436 \u044f\u0436.");
+  EXPECT_EQ(Read(voice, spelled), spelled);
+  EXPECT_EQ(SpelledBy(VoiceOf({"."}), "Two."), "Two.");
+}
+
 TEST(LetterReaderTest, WhatTheVoiceCannotSpeakIsNothing) {
   const VoiceConfig voice = VoiceOf({"a", ".", "1"});
   for (const char* text : {"", "...", "xyz", "\u6771.", "\xff\xfe"})
