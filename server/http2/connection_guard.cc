@@ -124,7 +124,7 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
 
 bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
-  const ClientTotals* crowded = nullptr;
+  std::shared_ptr<ClientTotals> crowded;
   {
     MutexLock lock(connection.mu_);
     FrameGuard& frames = *connection.frames_;
@@ -139,7 +139,7 @@ bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> 
     }
     if (frames.calls() != calls && frames.crowded()) crowded = frames.address();
   }
-  if (crowded != nullptr) MakeRoom(crowded, now);
+  if (crowded != nullptr) MakeRoom(*crowded, now);
   return true;
 }
 
@@ -156,13 +156,13 @@ std::shared_ptr<ClientTotals> ConnectionGuard::TotalsOf(const Peer& peer) {
 
 // Calls function(connection, frames) for those that are open.
 template <typename Function>
-void ConnectionGuard::ForEachOf(const ClientTotals* address, Function function) {
+void ConnectionGuard::ForEachOf(const ClientTotals& address, Function function) {
   for (std::atomic<Chunk*>& place : chunks_) {
     Chunk* const chunk = place.load(std::memory_order_acquire);
     if (chunk == nullptr) continue;
     for (WatchedConnection& connection : *chunk) {
       MutexLock lock(connection.mu_);
-      if (connection.frames_ && connection.frames_->address() == address &&
+      if (connection.frames_ && connection.frames_->address().get() == &address &&
           connection.frames_->abuse() == FrameAbuse::kNone) {
         function(connection, *connection.frames_);
       }
@@ -170,20 +170,16 @@ void ConnectionGuard::ForEachOf(const ClientTotals* address, Function function) 
   }
 }
 
-// Ends the connection whose calls have waited for an answer for longest, among those of the address
-// that have no fewer calls than half the average. Those that only hold calls make room for those
-// that are served, and a few calls that wait for long, as health watches do, are no burden.
-void ConnectionGuard::MakeRoom(const ClientTotals* address, TimePoint now) {
-  MutexLock lock(mu_);
+// Returns the connection whose calls have waited for an answer for longest, among those of the
+// address that have no fewer calls than half the average: a few calls that wait for long, as health
+// watches do, are no burden. Returns null if the address has no calls.
+WatchedConnection* ConnectionGuard::LongestUnanswered(const ClientTotals& address) {
   int64_t calls = 0;
   int64_t connections = 0;
-  bool crowded = false;  // no longer, if another thread has made room meanwhile
   ForEachOf(address, [&](WatchedConnection&, FrameGuard& frames) {
-    crowded = frames.crowded();
     calls += frames.counted_calls();
     connections += frames.counted_calls() != 0 ? 1 : 0;
   });
-  if (!crowded) return;
   WatchedConnection* longest = nullptr;
   TimePoint answered = TimePoint::max();
   ForEachOf(address, [&](WatchedConnection& connection, FrameGuard& frames) {
@@ -192,14 +188,25 @@ void ConnectionGuard::MakeRoom(const ClientTotals* address, TimePoint now) {
     longest = &connection;
     answered = frames.last_answer();
   });
-  if (longest == nullptr) return;
-  {
+  return longest;
+}
+
+// Ends connections that only hold calls until there is room for those that are served. One client
+// may have begun many calls at once, so one connection may be too few.
+void ConnectionGuard::MakeRoom(const ClientTotals& address, TimePoint now) {
+  MutexLock lock(mu_);
+  bool has_ended = false;
+  while (IsCrowded(address, totals_, limits_.all_calls)) {
+    WatchedConnection* const longest = LongestUnanswered(address);
+    if (longest == nullptr) break;
     MutexLock frames_lock(longest->mu_);
+    if (longest->frames_->abuse() != FrameAbuse::kNone) continue;  // it has left meanwhile
     longest->frames_->End(FrameAbuse::kStreams);
     OnAbuse(longest->peer_, longest->frames_->calls(), FrameAbuse::kStreams, now);
+    longest->must_end_.store(true, std::memory_order_relaxed);
+    has_ended = true;
   }
-  longest->must_end_.store(true, std::memory_order_relaxed);
-  if (on_must_end_) on_must_end_();
+  if (has_ended && on_must_end_) on_must_end_();
 }
 
 void ConnectionGuard::SetOnMustEnd(std::function<void()> on_must_end) {

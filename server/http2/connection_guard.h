@@ -136,8 +136,9 @@ class ConnectionGuard {
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
   std::shared_ptr<ClientTotals> TotalsOf(const Peer& peer) MILLRACE_REQUIRES(mu_);
   template <typename Function>
-  void ForEachOf(const ClientTotals* address, Function function) MILLRACE_REQUIRES(mu_);
-  void MakeRoom(const ClientTotals* address, TimePoint now) MILLRACE_EXCLUDES(mu_);
+  void ForEachOf(const ClientTotals& address, Function function) MILLRACE_REQUIRES(mu_);
+  WatchedConnection* LongestUnanswered(const ClientTotals& address) MILLRACE_REQUIRES(mu_);
+  void MakeRoom(const ClientTotals& address, TimePoint now) MILLRACE_EXCLUDES(mu_);
   void OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now);
 
   FrameLimits limits_;

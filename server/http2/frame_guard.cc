@@ -287,9 +287,7 @@ void FrameGuard::Leave() {
 }
 
 bool FrameGuard::crowded() const {
-  return !left_ && counted_calls_ != 0 &&
-         !IsFairShare(address_->calls.load(std::memory_order_relaxed),
-                      totals_->calls.load(std::memory_order_relaxed), limits_.all_calls);
+  return !left_ && counted_calls_ != 0 && IsCrowded(*address_, *totals_, limits_.all_calls);
 }
 
 // The frames of a call come one after the other, mostly.
@@ -313,9 +311,9 @@ void FrameGuard::EndStream(uint32_t stream) {
   found_stream_ = nullptr;
 }
 
-// Counts in the totals what has begun and ended since the last time.
+// Counts in the totals what has begun and ended since the last time. Abuse ends all calls.
 void FrameGuard::CountCalls() {
-  const int64_t open = static_cast<int64_t>(streams_.size());
+  const int64_t open = abuse_ == FrameAbuse::kNone ? static_cast<int64_t>(streams_.size()) : 0;
   if (left_ || open == counted_calls_) return;
   totals_->calls.fetch_add(open - counted_calls_, std::memory_order_relaxed);
   address_->calls.fetch_add(open - counted_calls_, std::memory_order_relaxed);

@@ -78,9 +78,9 @@ class FrameGuard {
   bool acknowledged() const { return acknowledged_; }
   // Returns the number of open streams in the totals.
   int64_t counted_calls() const { return counted_calls_; }
-  // Returns true if the client's address has more calls open than its fair share.
+  // Returns true if the client has open calls and its address more of them than it may have.
   bool crowded() const;
-  const ClientTotals* address() const { return address_.get(); }
+  const std::shared_ptr<ClientTotals>& address() const { return address_; }
   // Returns when the server last answered a call, or when the oldest call began if that was later;
   // more exactly, when the client had last sent something then.
   TimePoint last_answer() const { return last_answer_; }

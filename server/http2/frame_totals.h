@@ -24,4 +24,13 @@ constexpr bool IsFairShare(Number of_address, Number all, Number limit) {
   return of_address + all <= limit;
 }
 
+// Decides whether an address has more calls open than it may have. It may have such a small part of
+// the limit whatever others have: they could keep it out otherwise, if they are many.
+constexpr int64_t kAlwaysOpenPart = 2048;
+inline bool IsCrowded(const ClientTotals& address, const ClientTotals& all, int64_t limit) {
+  const int64_t of_address = address.calls.load(std::memory_order_relaxed);
+  return of_address > limit / kAlwaysOpenPart &&
+         !IsFairShare(of_address, all.calls.load(std::memory_order_relaxed), limit);
+}
+
 }  // namespace millrace::server

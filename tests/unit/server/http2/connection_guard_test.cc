@@ -108,13 +108,14 @@ class CrowdedTest : public ConnectionGuardTest {
     watched_.push_back(&connection);
     return connection;
   }
-  // Returns false if the connection has ended.
-  bool Call(int fd, uint32_t count) {
+  std::string Calls(uint32_t count) {
     std::string calls;
     for (uint32_t call = 0; call < count; ++call)
       calls += Frame(kHeadersFrame, kEndHeadersFlag, next_stream_ += 2, 100);
-    return Receive(fd, calls);
+    return calls;
   }
+  // Returns false if the connection has ended.
+  bool Call(int fd, uint32_t count) { return Receive(fd, Calls(count)); }
 
   std::vector<WatchedConnection*> watched_;
   uint32_t next_stream_ = 1;
@@ -162,6 +163,60 @@ TEST_F(CrowdedTest, AConnectionThatHoldsAllCallsOfAnAddressMakesRoom) {
   EXPECT_TRUE(Call(kFd, 20));
   EXPECT_FALSE(Call(kFd, 1));
   EXPECT_TRUE(all.must_end());
+}
+
+TEST_F(CrowdedTest, AConnectionWithoutCallsKeepsNoOtherFromMakingRoom) {
+  const WatchedConnection& idle = Watch(kFd, "192.0.2.87");
+  const WatchedConnection& all = Watch(kFd + 1, "192.0.2.87");
+  const WatchedConnection& idle_too = Watch(kFd + 2, "192.0.2.87");
+  EXPECT_TRUE(Call(kFd + 1, 20));
+  EXPECT_FALSE(Call(kFd + 1, 1));
+  EXPECT_TRUE(all.must_end());
+  for (const WatchedConnection* connection : {&idle, &idle_too})
+    EXPECT_FALSE(connection->must_end());
+}
+
+TEST_F(CrowdedTest, AsManyConnectionsEndAsManyCallsNeed) {
+  const WatchedConnection& first = Watch(kFd, "192.0.2.88");
+  EXPECT_TRUE(Call(kFd, 7));
+  const WatchedConnection& second = Watch(kFd + 1, "192.0.2.88");
+  EXPECT_TRUE(Call(kFd + 1, 7));
+  WatchedConnection& third = Watch(kFd + 2, "192.0.2.88");
+  EXPECT_TRUE(Call(kFd + 2, 6));
+  WatchedConnection& served = Watch(kFd + 3, "192.0.2.88");
+  std::string calls = Calls(14);
+  EXPECT_TRUE(guard_.OnReceived(served, calls));
+  EXPECT_TRUE(first.must_end());
+  EXPECT_TRUE(second.must_end());
+  for (const WatchedConnection* connection : {&third, &served})
+    EXPECT_FALSE(connection->must_end());
+}
+
+TEST_F(CrowdedTest, TheCallsOfAnAbuserEndWithIt) {
+  Watch(kFd, "192.0.2.89");
+  EXPECT_TRUE(Call(kFd, 15));
+  const std::string no_headers = Frame(kHeadersFrame, 0, next_stream_ += 2, 1 << 20);
+  EXPECT_FALSE(Receive(kFd, no_headers));
+  const WatchedConnection& next = Watch(kFd + 1, "192.0.2.89");
+  EXPECT_TRUE(Call(kFd + 1, 20));
+  EXPECT_FALSE(next.must_end());
+}
+
+TEST_F(CrowdedTest, ManyAddressesKeepNobodyOut) {
+  guard_.Configure({.streams = 5000, .all_calls = 4096}, /*tls=*/false);
+  uint32_t open = 0;
+  for (int address = 0; address < 12; ++address) {
+    const std::string name = "198.51.100." + std::to_string(address + 1);
+    Watch(kFd + address, name.c_str());
+    EXPECT_TRUE(Call(kFd + address, (4096 - open) / 2));
+    open += (4096 - open) / 2;
+  }
+  ASSERT_EQ(open, 4095U);
+  const WatchedConnection& last = Watch(kFd + 20, "192.0.2.90");
+  EXPECT_TRUE(Call(kFd + 20, 2));
+  EXPECT_FALSE(last.must_end());
+  EXPECT_FALSE(Call(kFd + 20, 1));
+  EXPECT_TRUE(last.must_end());
 }
 
 TEST_F(ConnectionGuardTest, AnAcknowledgementIsSeen) {
