@@ -10,6 +10,7 @@
 #include "models/core/strings.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
+#include "models/speech/speech_reader.h"
 #include "models/speech/speech_state.h"
 #include "models/speech/unit_recorder.h"
 
@@ -165,7 +166,11 @@ std::vector<models::Input> SpeechModel::WarmupInputs() const {
   models::SynthesizeInput first;
   first.text = "One.";
   first.use_cache = false;
-  std::vector<models::Input> inputs = {std::move(first)};
+  std::vector<models::Input> inputs;
+  // A voice that reads letters of another script has nothing to speak here, and brings its own
+  // text.
+  const auto read = voice_->reader().ToPhonemes(first.text, "", /*with_words=*/false);
+  if (!read.ok() || !read->phonemes.empty()) inputs.emplace_back(std::move(first));
   for (models::SynthesizeInput& input : voice_->WarmupInputs()) {
     input.use_cache = false;
     inputs.emplace_back(std::move(input));

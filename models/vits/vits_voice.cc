@@ -169,10 +169,11 @@ speech::Voice::Spoken VitsVoice::SpeakAlone(models::Request& request,
 
 std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
   std::vector<models::SynthesizeInput> inputs;
-  if (shapes_ == models::ShapePolicy::kExact) return inputs;
   const auto spelled = [this](const char* text) {
     return config_.reads_letters ? SpelledBy(config_, text) : text;
   };
+  if (config_.reads_letters) inputs.emplace_back().text = spelled(kWarmupPhrase);
+  if (shapes_ == models::ShapePolicy::kExact) return inputs;
   inputs.emplace_back().text = spelled(kWarmupSentence);
   if (shapes_ != models::ShapePolicy::kFew) return inputs;
   // Covers, at every speed, about each length from half a second to ten, with words spoken as
