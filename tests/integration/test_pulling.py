@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import threading
@@ -18,6 +19,9 @@ from wire.daemon import err, out, run
 from wire.paths import BINARY, ENVIRONMENT, ROOT
 from wire.requests import PATIENCE
 from wire.stubs import admin, kserve, synthesis, translation
+
+assert mirror   # it has the tests' random voices found
+import random_voice  # noqa: E402
 
 PROGRAM = BINARY.with_name("millrace-models")
 
@@ -68,6 +72,33 @@ def test_each_name_of_the_document_is_pulled_served_and_answers(hub, tmp_path):
             else:
                 request = translation.TranslateRequest(model=model.name, texts=["the cat sat on the mat."])
                 assert len(daemon.translation.Translate(request, timeout=PATIENCE).translations) == 1, model.name
+
+
+def test_the_commands_of_the_document_work_as_they_stand(tmp_path):
+    """In a shell, one after the other, with the server of the first."""
+    (tmp_path / "Downloads").mkdir()
+    random_voice.write(tmp_path / "Downloads" / "voice.onnx")
+    block = (ROOT / "docs" / "models.md").read_text().partition("## Get a model by its name")[2].partition("```sh\n")[2].partition("```")[0]
+    serve, *commands = [line.partition("#")[0].strip() for line in block.splitlines()]
+    assert [command.split()[1] for command in commands] == ["pull", "models", "add", "remove"]
+    _, _, *options = shlex.split(serve)
+    # The repository of a command that names none, as the document says.
+    with mirror.start() as hub, contextlib.ExitStack() as stack:
+        for pair in ("en-de", "de-en"):
+            mirror.publish_pair(hub, tmp_path, pair)
+        mirror.publish_package(hub, tmp_path, "en-de")   # its index is listed too
+        mirror.publish_voice(hub, "en_US-lessac-medium")
+        daemon = stack.enter_context(daemons.start(tmp_path, *options, models=tmp_path / "models", **hub.environment))
+        mirror.publish_voice(hub, "de_DE-thorsten-medium", "de")   # the index has the last one
+        environment = ENVIRONMENT | hub.environment | {"PATH": f"{BINARY.parent}:/usr/bin:/bin", "HOME": str(tmp_path),
+                                                       "MILLRACE_MODELS": str(tmp_path / "models"), "MILLRACE_ADDRESS": daemon.address}
+        for command in commands:
+            ended = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+            assert (ended.returncode, ended.stderr) == (0, ""), (command, ended.stdout, ended.stderr)
+        listed = {model.name for model in daemon.admin.ListModels(admin.ListModelsRequest()).models if model.state == admin.MODEL_STATE_READY}
+        assert listed == {"en_us-lessac-medium", "de_de-thorsten-medium", "firefox-de-en", "voice"}
+        spoken = daemon.synthesis.Synthesize(synthesis.SynthesizeRequest(text="Guten Morgen, wie geht es Ihnen heute?"), timeout=PATIENCE)
+        assert spoken.model == "de_de-thorsten-medium" and len(spoken.audio) > 10_000
 
 
 @pytest.fixture(scope="module")
