@@ -336,7 +336,8 @@ TEST_F(VitsModelTest, ALengthThatIsNoNumberFailsItsRequest) {
 
 TEST_F(VitsModelTest, RefusesBadInputByName) {
   const auto model = Load({.speakers = 2});
-  EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
+  EXPECT_EQ(model->info().speech().voices,
+            (std::vector<std::string>{"tiny:speaker0", "tiny:speaker1"}));
   const auto message = [&](auto change) {
     models::SynthesizeInput input = speech::Say("Hello.");
     change(input);
@@ -351,7 +352,7 @@ TEST_F(VitsModelTest, RefusesBadInputByName) {
   }
   const std::string voice = message([](auto& i) { i.voice = "nobody"; });
   EXPECT_TRUE(voice.starts_with("voice: ")) << voice;
-  EXPECT_NE(voice.find("speaker0, speaker1"), std::string::npos) << voice;
+  EXPECT_NE(voice.find("tiny:speaker0, tiny:speaker1"), std::string::npos) << voice;
   for (float speed : {0.0F, -1.0F, 0.2F, 4.1F, nan, std::numeric_limits<float>::infinity()}) {
     const std::string speed_message = message([&](auto& i) { i.speed = speed; });
     EXPECT_TRUE(speed_message.starts_with("speed: ")) << speed_message;
