@@ -23,7 +23,8 @@ namespace {
 // Each takes about 12 KB.
 constexpr int kMostWaitingCalls = 16'384;
 
-constexpr int kMostReadAtOnce = 64 << 10;
+// Some hundred short calls.
+constexpr int kMostReadAtOnce = 16 << 10;
 
 // Returns why the connection guard refused the message in whose place this one came; OK if it is
 // the client's own.

@@ -61,7 +61,7 @@ constexpr int kMostOwed = 1000;
 constexpr uint64_t kQuestionOfAnswer = 8;
 
 // Most of what gRPC and the server take for a call.
-constexpr uint64_t kCallBytes = 8 << 10;
+constexpr uint64_t kCallBytes = 16 << 10;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
