@@ -5,10 +5,12 @@
 
 #include "absl/strings/match.h"
 #include "models/core/strings.h"
+#include "server/json/json_size.h"
 
 namespace millrace {
 
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
+  if (absl::Status status = server::CheckJsonSize("the body", body); !status.ok()) return status;
   nlohmann::json members;
   try {
     members = nlohmann::json::parse(body);

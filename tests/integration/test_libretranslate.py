@@ -170,6 +170,7 @@ BAD = {
     "a term kept and translated": (GOOD | {"glossary": [{"source": "a", "target": "b"}], "do_not_translate": ["a"]}, 400,
                                    ["do_not_translate[0]", "glossary[0]"]),
     "many terms": (GOOD | {"do_not_translate": ["a"] * 1001}, 400, ["do_not_translate", "1001", "1000"]),
+    "many values": (b'{"x": [' + b"[]," * 300_000 + b"1]}", 400, ["more than 100000 values"]),
     "huge body": (b'{"q": "' + b"x" * 1_100_000, 413, ["1048576 bytes"]),
 }
 
@@ -180,6 +181,12 @@ def test_bad_request_is_refused_in_the_originals_shape(daemon, bystander, body, 
     assert (got, headers.get_content_type(), list(answer)) == (status, "application/json", ["error"])
     for word in words:
         assert word in answer["error"], f"{word!r} is not in {answer['error']!r}"
+
+
+def test_forms_of_many_members_are_refused(daemon):
+    """Each member takes far more memory than the two bytes that it has on the wire."""
+    status, _, answer = post(daemon, "/translate", b"x&" * 500_000, "application/x-www-form-urlencoded")
+    assert status == 400 and answer == {"error": "the form has more than 20000 members"}
 
 
 def test_other_kinds_of_bodies_are_refused(daemon):

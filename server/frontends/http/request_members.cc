@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
+#include "server/http/form_size.h"
 #include "server/http/json_body.h"
 
 namespace millrace::server {
@@ -80,8 +81,10 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
     return ParseJsonObject(body);
   }
   const std::string_view type = content_type.substr(0, content_type.find(';'));
-  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded"))
+  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
+    if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
     return MembersOfForm(ParseForm(body));
+  }
   return absl::InvalidArgumentError(
       StrCat("Content-Type: '", type.substr(0, 64),
              "' is not supported; application/json, application/x-www-form-urlencoded and "

@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "server/documents/document.h"
 #include "server/frontends/libretranslate/translate_terms.h"
+#include "server/http/form_size.h"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
@@ -144,6 +145,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
       return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
   } else if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
+    if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
     request = ParseTranslateForm(ParseForm(body));
   } else {
     return absl::InvalidArgumentError(

@@ -5,6 +5,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
+#include "server/json/json_size.h"
 
 namespace millrace::server {
 
@@ -29,6 +30,7 @@ absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>&
 
 absl::Status TakeGlossaryText(std::string_view text, std::vector<models::GlossaryEntry>& out) {
   if (text.empty()) return absl::OkStatus();
+  if (absl::Status status = CheckJsonSize("glossary", text); !status.ok()) return status;
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return absl::InvalidArgumentError("glossary: is not valid JSON");
   return TakeGlossary(value, out);

@@ -7,6 +7,7 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/json/json_member.h"
+#include "server/json/json_size.h"
 
 namespace millrace::server {
 namespace {
@@ -19,6 +20,7 @@ constexpr size_t kCompactBytes = size_t{16} << 10;
 absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
   if (!models::IsValidUtf8(text))
     return absl::InvalidArgumentError(StrCat(what, ": is not valid UTF-8"));
+  if (absl::Status status = CheckJsonSize(what, text); !status.ok()) return status;
   json value;
   try {
     value = json::parse(text);

@@ -109,7 +109,7 @@ TEST(EventReaderTest, WhatIsNoEventIsNamed) {
 }
 
 TEST(EventReaderTest, DeeplyNestedDataIsTakenAndFreed) {
-  const std::string deep = "{\"x\":" + std::string(500'000, '[') + std::string(500'000, ']') + "}";
+  const std::string deep = "{\"x\":" + std::string(90'000, '[') + std::string(90'000, ']') + "}";
   EventReader reader;
   reader.Push("{\"type\":\"a\",\"data_length\":" + std::to_string(deep.size()) + "}\n" + deep);
   const auto event = reader.Next();
