@@ -359,6 +359,30 @@ def questions_without_answers_read() -> Iterator[bytes]:
         "grpc.reflection.v1.ServerReflection/ServerReflectionInfo")))
 
 
+def streams_that_the_server_resets(*errors: Callable[[int], bytes]) -> Iterator[bytes]:
+    """Calls with an error in each, for which the server resets the stream itself."""
+    yield ACKNOWLEDGED
+    headers = call_headers(METHOD)
+    for first in range(1, 1 << 31, 400):
+        yield b"".join(frame(HEADERS, END_HEADERS, stream, headers) + b"".join(error(stream) for error in errors)
+                       for stream in range(first, first + 400, 2))
+
+
+def windows_that_overflow() -> Iterator[bytes]:
+    return streams_that_the_server_resets(lambda stream: frame(WINDOW_UPDATE, 0, stream, b"\x7f\xff\xff\xff"))
+
+
+def data_after_the_end_of_each_call() -> Iterator[bytes]:
+    return streams_that_the_server_resets(lambda stream: frame(DATA, END_STREAM, stream, grpc_message(b"")),
+                                          lambda stream: frame(DATA, 0, stream, b"x"))
+
+
+def another_content_type() -> Iterator[bytes]:
+    """Whole requests that are refused by their headers alone."""
+    yield ACKNOWLEDGED
+    yield from calls(call_headers(METHOD).replace(b"application/grpc", b"application/json"), grpc_message(b""))
+
+
 def hang_ups() -> Iterator[bytes]:
     """Connections that end after a call."""
     yield ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)) + frame(DATA, 0, 1, b"\0\0\0\x40\0" + bytes(1000))
@@ -400,7 +424,8 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         further_messages, answers_without_a_window, gzip_bomb, prefix_byte_by_byte,
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
         trailers_again, expired_calls, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
-        interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, hang_ups)} | FLOODS
+        interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, windows_that_overflow,
+        data_after_the_end_of_each_call, another_content_type, hang_ups)} | FLOODS
 
 
 def connect(port: int, tls: bool) -> socket.socket:
