@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/text/folded_text.h"
@@ -35,8 +38,12 @@ void AppendChineseGroup(unsigned value, bool inner, std::u32string& text) {
     }
     if (gap) text += U'零';
     gap = false;
-    // 十五 alone, but 一百一十五.
-    if (!(i == 2 && digit == 1 && !begun)) text += kChineseDigits[digit];
+    // 十五 alone, but 一百一十五; 两千 alone, but 一万二千.
+    if (i == 0 && digit == 2 && !begun) {
+      text += U'两';
+    } else if (!(i == 2 && digit == 1 && !begun)) {
+      text += kChineseDigits[digit];
+    }
     if (i < kPlaces.size()) text += kPlaces[i];
     begun = true;
   }
@@ -50,7 +57,11 @@ std::u32string ChineseCardinal(uint64_t value) {
   for (size_t i = kGroups.size(); i-- > 0; unit /= 10'000) {
     const auto part = static_cast<unsigned>(value / unit % 10'000);
     if (part == 0) continue;
-    AppendChineseGroup(part, !text.empty(), text);
+    if (part == 2 && i > 0 && text.empty()) {
+      text += U'两';  // 两万, but 二十万
+    } else {
+      AppendChineseGroup(part, !text.empty(), text);
+    }
     text += kGroups[i];
   }
   return text;
@@ -71,17 +82,35 @@ struct ChineseUnit {
 // Behind a number. A longer one comes before one that it begins with.
 constexpr std::array kChineseUnits = std::to_array<ChineseUnit>({
     {U"km/h", U"公里每小时"},
+    {U"km²", U"平方公里"},
     {U"km", U"公里"},
     {U"kg", U"公斤"},
+    {U"cm²", U"平方厘米"},
     {U"cm", U"厘米"},
     {U"mm", U"毫米"},
     {U"mg", U"毫克"},
     {U"ml", U"毫升"},
     {U"mL", U"毫升"},
+    {U"ms", U"毫秒"},
+    {U"min", U"分钟"},
     {U"m²", U"平方米"},
+    {U"m³", U"立方米"},
     {U"m", U"米"},
     {U"g", U"克"},
     {U"L", U"升"},
+    {U"kWh", U"千瓦时"},
+    {U"kW", U"千瓦"},
+    {U"W", U"瓦"},
+    {U"V", U"伏"},
+    {U"GHz", U"吉赫"},
+    {U"MHz", U"兆赫"},
+    {U"Hz", U"赫兹"},
+    {U"dB", U"分贝"},
+    {U"h", U"小时"},
+    {U"s", U"秒"},
+    {U"t", U"吨"},
+    {U"℉", U"华氏度"},
+    {U"°F", U"华氏度"},
     {U"℃", U"摄氏度"},
     {U"°C", U"摄氏度"},
     {U"°", U"度"},
@@ -102,6 +131,22 @@ std::u32string_view ChineseCurrency(char32_t c) {
   }
 }
 
+// Letters before $ and the name of the currency.
+constexpr std::array kChineseDollars = std::to_array<ChineseUnit>({{U"US$", U"美元"},
+                                                                   {U"HK$", U"港元"},
+                                                                   {U"NT$", U"新台币"},
+                                                                   {U"A$", U"澳元"},
+                                                                   {U"C$", U"加元"}});
+
+// Counted things, of which there are 两. A longer word comes before one that it begins with.
+constexpr std::array kMeasureWords = std::to_array<std::u32string_view>(
+    {U"个",   U"位", U"次", U"只", U"条", U"张", U"本",   U"件",   U"天", U"周", U"块",
+     U"种",   U"家", U"辆", U"座", U"台", U"间", U"部",   U"层",   U"瓶", U"杯", U"双",
+     U"对",   U"岁", U"名", U"人", U"倍", U"份", U"句",   U"首",   U"篇", U"封", U"把",
+     U"片",   U"盒", U"包", U"袋", U"碗", U"斤", U"公里", U"公斤", U"米", U"元", U"小时",
+     U"分钟", U"秒", U"年", U"万", U"千", U"亿", U"口",   U"场",   U"支", U"根", U"套",
+     U"棵",   U"头", U"匹", U"所", U"栋", U"吨", U"升",   U"克",   U"点"});
+
 bool IsAsciiLetter32(char32_t c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 class ChineseNumberWriter {
@@ -117,8 +162,14 @@ class ChineseNumberWriter {
       } else if (const auto currency = ChineseCurrency(c); !currency.empty() && digit_behind) {
         ++at_;
         WriteNumber(currency);
+      } else if (WriteDollars()) {
+        continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
-        Put(at_ > 0 && IsDigit(At(at_ - 1)) ? U"至" : U"负", at_ + 1);
+        Put(HyphenBeforeNumber(), at_ + 1);
+      } else if ((c == U'–' || c == U'—') && digit_behind && EndsNumber(at_)) {
+        Put(U"至", at_ + 1);
+      } else if (c == ':' && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
+        Put(U"比", at_ + 1);
       } else if ((c == '~' || c == U'〜' || c == U'～') && digit_behind) {
         Put(U"至", at_ + 1);
       } else if (c == U'〇') {
@@ -167,6 +218,100 @@ class ChineseNumberWriter {
     return value;
   }
 
+  // Returns true if a number with its unit ends before `i`: 5, 50%, 5km.
+  bool EndsNumber(size_t i) const {
+    constexpr size_t kLongestUnit = 4;
+    constexpr std::u32string_view kSigns = U"%‰℃°²³";
+    for (size_t n = 0; i > 0 && n <= kLongestUnit; --i, ++n) {
+      const char32_t c = At(i - 1);
+      if (IsDigit(c)) return true;
+      if (!IsAsciiLetter32(c) && kSigns.find(c) == kSigns.npos) return false;
+    }
+    return false;
+  }
+
+  // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
+  bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
+    constexpr std::u32string_view kJoints = U"是为：: ";
+    while (i > 0 && kJoints.find(At(i - 1)) != kJoints.npos) --i;
+    const std::u32string_view before = Piece(0, i);
+    return std::ranges::any_of(words, [before](auto word) { return before.ends_with(word); });
+  }
+
+  // Returns what a hyphen before a digit is: of a range, of a score, of a name (COVID-19), a minus.
+  std::u32string_view HyphenBeforeNumber() const {
+    if (EndsNumber(at_)) {
+      size_t begin = at_;
+      while (begin > 0 && IsDigit(At(begin - 1))) --begin;
+      return Follows(begin, {U"比分", U"以"}) ? U"比" : U"至";
+    }
+    return at_ > 0 && IsAsciiLetter32(At(at_ - 1)) ? U" " : U"负";
+  }
+
+  // HK$100.
+  bool WriteDollars() {
+    if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return false;
+    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_);
+    for (const ChineseUnit& dollar : kChineseDollars) {
+      if (!rest.starts_with(dollar.written) || !IsDigit(At(at_ + dollar.written.size()))) continue;
+      at_ += dollar.written.size();
+      WriteNumber(dollar.spoken);
+      return true;
+    }
+    return false;
+  }
+
+  bool IsYear(size_t begin, size_t end) const {
+    const std::u32string_view digits = Piece(begin, end);
+    return digits.size() == 4 && (digits.starts_with(U"19") || digits.starts_with(U"20"));
+  }
+
+  // 2019-2023.
+  bool WriteYears() {
+    const size_t end = DigitsEnd(at_);
+    const char32_t joint = At(end);
+    if (joint != '-' && joint != U'–' && joint != U'—' && joint != '~') return false;
+    const size_t last = DigitsEnd(end + 1);
+    if (!IsYear(at_, end) || !IsYear(end + 1, last) || At(last) == joint) return false;
+    Put(ChineseDigits(Piece(at_, end), false) + U"至" + ChineseDigits(Piece(end + 1, last), false),
+        last);
+    return true;
+  }
+
+  // 1.2.3, 192.168.0.1.
+  bool WriteVersion() {
+    std::u32string text;
+    size_t points = 0;
+    size_t end = at_;
+    for (size_t i = at_;; i = end + 1, ++points) {
+      end = DigitsEnd(i);
+      text += ChineseDigits(Piece(i, end), false);
+      if (At(end) != '.' || !IsDigit(At(end + 1))) break;
+      text += U'点';
+    }
+    if (points < 2) return false;
+    Put(text, end);
+    return true;
+  }
+
+  // Numbers that are names: 打110, 密码是1234.
+  bool WriteCode() {
+    const size_t end = DigitsEnd(at_);
+    const size_t digits = end - at_;
+    constexpr std::u32string_view kBehind = U"分.,:-/个元块万次折";
+    if (digits < 3 || kBehind.find(At(end)) != kBehind.npos) return false;
+    const std::u32string_view code = Piece(at_, end);
+    const bool service = code == U"110" || code == U"119" || code == U"120" || code == U"122" ||
+                         code == U"114" || code == U"911" || code == U"999";
+    const bool dialled = Follows(at_, {U"拨打", U"拨", U"打", U"电话", U"号码", U"热线"}) &&
+                         (service || digits >= 5);
+    const bool coded =
+        Follows(at_, {U"密码", U"验证码", U"编号", U"账号", U"卡号", U"邮编", U"学号", U"工号"});
+    if (!dialled && !coded) return false;
+    Put(ChineseDigits(code, true), end);
+    return true;
+  }
+
   // 2025-05-01 and 2025/5/1.
   bool WriteDate() {
     const size_t year_end = DigitsEnd(at_);
@@ -191,12 +336,19 @@ class ChineseNumberWriter {
     if (!hour || *hour > 24 || At(i) != ':') return false;
     const size_t minutes = ++i;
     const auto minute = TwoDigits(i);
-    if (!minute || *minute > 59 || i - minutes != 2 || At(i) == ':') return false;
+    if (!minute || *minute > 59 || i - minutes != 2) return false;
+    std::optional<uint64_t> second;
+    if (At(i) == ':') {
+      const size_t seconds = ++i;
+      second = TwoDigits(i);
+      if (!second || *second > 59 || i - seconds != 2 || At(i) == ':') return false;
+    }
     std::u32string text = (*hour == 2 ? U"两" : ChineseCardinal(*hour)) + U"点";
     if (*minute > 0) {
       if (*minute < 10) text += U'零';
       text += ChineseCardinal(*minute) + U"分";
     }
+    if (second) text += ChineseCardinal(*second) + U"秒";
     Put(text, i);
     return true;
   }
@@ -233,9 +385,20 @@ class ChineseNumberWriter {
     return true;
   }
 
+  // Returns true if a unit in letters is behind a number, of which there are 两.
+  bool UnitCounts(size_t end) const {
+    const std::u32string_view rest = Piece(end, in_.text.size());
+    return std::ranges::any_of(kChineseUnits, [&](const ChineseUnit& unit) {
+      return rest.starts_with(unit.written) && IsAsciiLetter32(unit.written.front()) &&
+             !IsAsciiLetter32(At(end + unit.written.size()));
+    });
+  }
+
   void WriteNumber(std::u32string_view currency) {
-    if (currency.empty() && (WriteDate() || WriteTime() || WriteFraction() || WriteTelephone()))
+    if (currency.empty() && (WriteDate() || WriteTime() || WriteFraction() || WriteYears() ||
+                             WriteVersion() || WriteCode() || WriteTelephone())) {
       return;
+    }
     size_t end = DigitsEnd(at_);
     std::u32string digits(Piece(at_, end));
     if (digits.size() <= 3) {
@@ -244,18 +407,24 @@ class ChineseNumberWriter {
         end += 4;
       }
     }
-    const bool year = digits.size() == 4 && At(end) == U'年';
+    const std::u32string_view behind_digits = std::u32string_view(in_.text).substr(end);
+    const auto is_behind = [behind_digits](std::u32string_view word) {
+      return behind_digits.starts_with(word);
+    };
+    const bool year =
+        (digits.size() == 4 && is_behind(U"年")) ||
+        (IsYear(at_, end) && (is_behind(U"财年") || is_behind(U"学年") || is_behind(U"届") ||
+                              is_behind(U"款") || is_behind(U"版") || is_behind(U"赛季")));
     const bool padded = digits.size() > 1 && digits[0] == '0';
     std::u32string text;
     if (year || padded || digits.size() > kMaxCardinalDigits) {
       text = ChineseDigits(digits, false);
     } else {
       const uint64_t value = ValueOf(digits);
-      constexpr std::u32string_view kMeasureWords =
-          U"个位次只条张本件天周块种家辆座台间部层瓶杯双对";
-      const bool pair =
-          value == 2 && At(end) != 0 && kMeasureWords.find(At(end)) != std::u32string_view::npos;
-      text = pair ? U"两" : ChineseCardinal(value);
+      // 第二次, 二年级.
+      const bool counts = value == 2 && !Follows(at_, {U"第"}) && !is_behind(U"年级") &&
+                          (std::ranges::any_of(kMeasureWords, is_behind) || UnitCounts(end));
+      text = counts ? U"两" : ChineseCardinal(value);
     }
     if (At(end) == '.' && IsDigit(At(end + 1))) {
       const size_t decimals_end = DigitsEnd(end + 1);
@@ -265,12 +434,14 @@ class ChineseNumberWriter {
     if (!currency.empty()) {
       Put(text, end);
       while (At(at_) == U'万' || At(at_) == U'亿') Put(std::u32string(1, At(at_)), at_ + 1);
+      // "$100美元" names it already.
+      if (Piece(at_, in_.text.size()).starts_with(currency)) return;
       --at_;
       Put(currency, at_ + 1);
       return;
     }
-    if (At(end) == '%') {
-      Put(U"百分之" + text, end + 1);
+    if (At(end) == '%' || At(end) == U'‰') {
+      Put((At(end) == '%' ? U"百分之" : U"千分之") + text, end + 1);
       return;
     }
     const std::u32string_view rest = std::u32string_view(in_.text).substr(end);
