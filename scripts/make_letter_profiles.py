@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Writes models/text/letter_profiles.cc from the letter statistics of the Python package langdetect and the lists of words of the package
-mnemonic.
+"""Writes models/text/letter_profiles.cc from the letter statistics of the Python package langdetect, which are those of running text, from
+the words of the package simplemma, and from the lists of words of the package mnemonic.
 
-Usage: python3 -m pip install langdetect mnemonic && scripts/make_letter_profiles.py > models/text/letter_profiles.cc
+Usage: python3 -m pip install langdetect mnemonic simplemma && scripts/make_letter_profiles.py > models/text/letter_profiles.cc
 """
 
+import collections
 import json
 import math
 import os
+import random
 import unicodedata
 
 import langdetect
 import mnemonic
+from simplemma.strategies.dictionaries.dictionary_factory import _load_dictionary_from_disk
 
 LANGUAGES = "en pt es fr de it nl pl sv da no fi cs tr ro hu ru bg uk".split()
-MOST = {1: 100, 2: 400, 3: 1500}  # sequences of each length
+MOST = {1: 100, 2: 500, 3: 2000, 4: 1200}  # sequences of each length; of four letters only those that begin or end a word
+SAMPLE = 40_000  # words of each language
+MOST_FORMS = 6   # of one word
 # The lists of 2,048 common words by which people write down keys (BIP 39).
 WORD_LISTS = {"en": "english", "pt": "portuguese", "es": "spanish", "fr": "french", "it": "italian", "cs": "czech", "tr": "turkish",
               "ru": "russian"}
@@ -22,17 +27,58 @@ LEVELS_PER_NAT = 4
 WIDTH = 96
 
 
-def profile(language):
+def text_shares(language):
+    """The part that each sequence has among those of its length in running text, by length."""
     folder = os.path.join(os.path.dirname(langdetect.__file__), "profiles")
     with open(os.path.join(folder, language), encoding="utf-8") as file:
         counts = json.load(file)
+    shares = {length: {} for length in MOST}
+    for gram, n in counts["freq"].items():
+        if gram == gram.lower():
+            shares[len(gram)][gram.replace(" ", "_")] = n / counts["n_words"][len(gram) - 1]
+    return shares
+
+
+def word_counts(language):
+    """How often each sequence occurs in a sample of words, by length. The many forms of one word count less than as many words."""
+    lemmas = collections.defaultdict(list)
+    for form, lemma in _load_dictionary_from_disk({"no": "nb"}.get(language, language)).items():
+        word = form.decode()
+        if len(word) > 1 and word.isalpha() and word == word.lower():
+            lemmas[lemma].append(word)
+    chance = random.Random(7)
+    order = sorted(lemmas)
+    chance.shuffle(order)
+    counts, sampled = {length: collections.Counter() for length in MOST}, 0
+    for lemma in order:
+        forms = lemmas[lemma]
+        weight = 1 / math.sqrt(len(forms))
+        if len(forms) > MOST_FORMS:
+            weight = math.sqrt(len(forms)) / MOST_FORMS
+            forms = chance.sample(forms, MOST_FORMS)
+        for form in forms:
+            letters = f"_{unicodedata.normalize('NFC', form)}_"
+            sampled += 1
+            for length in MOST:
+                for begin in range(len(letters) - length + 1):
+                    counts[length][letters[begin:begin + length]] += weight
+        if sampled > SAMPLE:
+            break
+    del counts[1]["_"]
+    return counts
+
+
+def profile(language):
+    text, counts = text_shares(language), word_counts(language)
     levels = {}
     for length, most in MOST.items():
-        total = counts["n_words"][length - 1]
-        found = [(n, gram) for gram, n in counts["freq"].items() if len(gram) == length and gram == gram.lower()]
-        for n, gram in sorted(found, reverse=True)[:most]:
-            level = round(-math.log(n / total) * LEVELS_PER_NAT)
-            levels.setdefault(level, []).append(gram.replace(" ", "_"))
+        total = sum(counts[length].values())
+        if length == 4:
+            found = {gram: n / total for gram, n in counts[length].items() if "_" in (gram[0], gram[-1])}
+        else:
+            found = {gram: (text[length].get(gram, 0) + counts[length][gram] / total) / 2 for gram in {*text[length], *counts[length]}}
+        for share, gram in sorted(((share, gram) for gram, share in found.items()), reverse=True)[:most]:
+            levels.setdefault(round(-math.log(share) * LEVELS_PER_NAT), []).append(gram)
     return " ".join(f"{level} " + " ".join(sorted(grams)) for level, grams in sorted(levels.items()))
 
 
@@ -54,7 +100,8 @@ def print_literal(text, ending):
 def main():
     print('#include "models/text/letter_profiles.h"\n')
     print("namespace millrace::models {\n")
-    print("// scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0) and the")
+    print("// scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0), statistics")
+    print("// of the words of simplemma (MIT License; its words are those of several public dictionaries) and the")
     print("// lists of words of mnemonic (MIT License).")
     print("// clang-format off")
     print(f"const std::array<LetterProfile, {len(LANGUAGES)}> kLetterProfiles = {{{{")

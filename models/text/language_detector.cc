@@ -51,7 +51,7 @@ constexpr size_t kAsked = 6;
 // A text is surely in a language that cannot be meant if it is better by this much; a single word,
 // whose letters prove little, by more if such a language does not list it.
 constexpr float kSurelyOther = 20;
-constexpr float kSurelyOtherWord = 32;
+constexpr float kSurelyOtherWord = 44;
 // The letters of a longer text, of at most so many bytes, are asked too where the library takes it
 // for a language that cannot be meant, such as a list of nouns.
 constexpr size_t kDoubtfulBytes = 1024;

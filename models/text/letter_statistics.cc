@@ -13,9 +13,12 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kLanguages = kLetterProfiles.size();
-constexpr size_t kLongest = 3;  // letters of a sequence
+// The most letters of a sequence. The longest ones are only looked for at the ends of words.
+constexpr size_t kLongest = 4;
 // The score of a sequence that a profile lacks, by its length.
-constexpr std::array<float, kLongest> kUnknown = {-10.8F, -11.5F, -11.5F};
+constexpr std::array<float, kLongest> kUnknown = {-10.8F, -11.5F, -11.5F, -12};
+// The weight of a sequence, by its length: longer ones distinguish languages that are alike.
+constexpr std::array<float, kLongest> kWeights = {0.75F, 0.75F, 1.5F, 2};
 constexpr float kLevelsPerNat = 4;
 // Texts of any language have some letters of others, which are rarer.
 constexpr float kUsedLetter = -8;
@@ -64,9 +67,10 @@ class Statistics {
         score = static_cast<float>(-level) / kLevelsPerNat;
         return;
       }
+      const size_t length = CountCodePoints(word) - 1;
       const auto [entry, is_new] = sequences_.try_emplace(std::string(word));
-      if (is_new) entry->second.fill(kUnknown.at(CountCodePoints(word) - 1));
-      entry->second[language] = score;
+      if (is_new) entry->second.fill(kWeights.at(length) * kUnknown.at(length));
+      entry->second[language] = kWeights.at(length) * score;
     });
   }
 
@@ -94,11 +98,13 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
   for (size_t length = 1; length <= kLongest; ++length) {
     for (size_t begin = 0; begin + length <= letters.size(); ++begin) {
       if (length == 1 && letters[begin] == "_") continue;
+      if (length == kLongest && begin > 0 && begin + length < letters.size()) continue;
       std::string sequence;
       for (size_t i = begin; i < begin + length; ++i) sequence += letters[i];
       if (const Scores* scores = statistics.Find(sequence)) {
         Add(*scores, evidence);
-        if (length == 1 && std::ranges::max(*scores) > kUsedLetter) ++evidence.known_letters;
+        if (length == 1 && std::ranges::max(*scores) > kWeights[0] * kUsedLetter)
+          ++evidence.known_letters;
       }
     }
   }

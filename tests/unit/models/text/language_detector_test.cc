@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -304,6 +305,18 @@ TEST_F(LanguageDetectorTest, NamesOfThingsAloneAreToldAmongTheLanguagesThatCanBe
     wrong.push_back(std::move(word));
   }
   EXPECT_LE(wrong.size(), 1u) << ::testing::PrintToString(wrong);
+}
+
+// Words that no list of the detector has, from a source of which it knows nothing.
+TEST_F(LanguageDetectorTest, UnknownWordsAloneAreToldByTheirLetters) {
+  for (const std::string language : {"en", "pt"}) {
+    std::ifstream file(std::string(MILLRACE_TEST_DATA "/single_words.") + language + ".txt");
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word);) words.push_back(word);
+    ASSERT_EQ(words.size(), 200U);
+    const std::vector<std::string> wrong = NotTakenFor(language, words);
+    EXPECT_LE(wrong.size(), 10U) << ::testing::PrintToString(wrong);
+  }
 }
 
 TEST_F(LanguageDetectorTest, ShortTextsOfManyLanguagesAreTold) {
