@@ -89,6 +89,12 @@ class Reader {
         return At(at + 1) == '{' ? Braces(at + 1) : Tag(at);
       case '*':
         return Enclosed(at, "*|", "|*");
+      case '&':
+        return EscapedTag(at);
+      case '!':
+        return AtTokenStart(at) && IsAsciiLower(At(at + 1)) ? NameOfTwo(at + 1) : 0;
+      case '-':
+        return AtTokenStart(at) ? Option(at) : 0;
       case '/':
       case '~':
       case '.':
@@ -191,6 +197,63 @@ class Reader {
       return spaced;
     const size_t end = NameEnd(at + 2);
     return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
+  }
+
+  // Returns the end of a name of two letters or more, 0 if there is none.
+  size_t NameOfTwo(size_t at) const {
+    const size_t end = NameEnd(at);
+    return end > at + 1 ? end : 0;
+  }
+
+  // Reads an option of a command: --force, --color=auto. A word between dashes is a remark.
+  size_t Option(size_t at) const {
+    if (At(at + 1) != '-' || !IsAsciiLower(At(at + 2))) return 0;
+    const auto is_part = [](char c) { return IsNameByte(c) || c == '-'; };
+    size_t end = RunEnd(at + 2, is_part);
+    if (text_[end - 1] == '-') return 0;
+    const std::string_view rest = text_.substr(end, kMaxSpanBytes);
+    for (size_t dash = rest.find("--"); dash != std::string_view::npos;
+         dash = rest.find("--", dash + 2)) {
+      if (dash > 0 && rest[dash - 1] != ' ' && !IsAsciiAlnum(ByteAt(rest, dash + 2))) return 0;
+    }
+    if (At(end) == '=') end = Trimmed(at, RunEnd(end + 1, IsPathByte));
+    return end;
+  }
+
+  // Reads a tag that is written with entities: &lt;b&gt;, &lt;/a&gt;
+  size_t EscapedTag(size_t at) const {
+    constexpr size_t kLongest = 128;
+    if (text_.substr(at, 4) != "&lt;" || (!IsAsciiLetter(At(at + 4)) && At(at + 4) != '/'))
+      return 0;
+    const size_t close = text_.substr(0, at + kLongest).find("&gt;", at);
+    if (close == std::string_view::npos) return 0;
+    const std::string_view inner = text_.substr(at + 4, close - at - 4);
+    const bool is_tag = inner.find_first_of("&\n") == std::string_view::npos &&
+                        (inner.find(' ') == std::string_view::npos ||
+                         inner.find('=') != std::string_view::npos || inner.ends_with('/'));
+    return is_tag ? close + 4 : 0;
+  }
+
+  // Returns true for x, "a b", 3; not for the words of a remark.
+  static bool IsArguments(std::string_view inner) {
+    for (size_t at = inner.find(' '); at != std::string_view::npos; at = inner.find(' ', at + 1)) {
+      if (at == 0 || inner[at - 1] != ',') return false;
+    }
+    return !inner.empty();
+  }
+
+  // Returns true for the name of a function that no word has: obj.method, get_name.
+  static bool IsCallable(std::string_view word) {
+    constexpr size_t kFewest = 2;
+    const size_t dot = word.rfind('.');
+    if (dot != std::string_view::npos &&
+        (dot < kFewest || dot + kFewest >= word.size() || !IsAsciiLower(word[dot + 1]))) {
+      return false;
+    }
+    const bool is_joined = dot != std::string_view::npos ||
+                           word.substr(0, word.size() - 1).find('_') != std::string_view::npos;
+    return is_joined && IsAsciiLetter(word.front()) &&
+           std::ranges::all_of(word, [](char c) { return IsNameByte(c) || c == '.'; });
   }
 
   // Reads a directive of reStructuredText: .. note::
@@ -555,6 +618,11 @@ class Reader {
     if (const size_t call = IsQuote(At(end + 1)) ? Parentheses(end) : 0;
         call > 0 && text_[call - 2] == At(end + 1))
       return call;
+    // list.append(x), get_name(a, b)
+    if (At(end) == '(' && IsCallable(text_.substr(at, end - at))) {
+      const size_t call = Parentheses(end);
+      if (call > 0 && IsArguments(text_.substr(end + 1, call - end - 2))) return call;
+    }
     return Name(at, end);
   }
 
