@@ -185,7 +185,9 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       return word != "etc" && !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
       if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
-      return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next));
+      // "Ft. Worth" is a fort.
+      return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next)) ||
+             (word == "Ft" && IsUpper(follows.value));
     case Abbreviation::kNone:
       break;
   }

@@ -21,9 +21,15 @@ bool IsLongCapitals(std::string_view word) {
   return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
 }
 
-// Returns true for numerals as in "vol. II".
+// Returns true for numerals as in "vol. II", "p. iii".
 bool IsRomanAt(std::string_view text, size_t at) {
   size_t end = at;
+  while (end < text.size() && end - at < 6 &&
+         std::string_view("ivx").find(text[end]) != std::string_view::npos) {
+    ++end;
+  }
+  if (end > at + 1 && !IsAsciiAlnum(ByteAt(text, end))) return true;
+  end = at;
   while (end < text.size() && end - at < 6 &&
          std::string_view("IVX").find(text[end]) != std::string_view::npos) {
     ++end;
@@ -35,6 +41,13 @@ bool IsRomanAt(std::string_view text, size_t at) {
 bool IsPlainWord(std::string_view word) {
   return word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
          word == "ms";
+}
+
+// Returns true for a part of a city behind a street: "Ave NW".
+bool QuarterFollows(std::string_view text, size_t at) {
+  if (ByteAt(text, at) != ' ' || IsAsciiAlnum(ByteAt(text, at + 3))) return false;
+  const std::string_view quarter = text.substr(at + 1, 2);
+  return quarter == "NW" || quarter == "NE" || quarter == "SW" || quarter == "SE";
 }
 
 bool NextIsCapital(std::string_view text, size_t at) {
@@ -55,7 +68,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       return stop && IsAsciiUpper(word[0]) && !IsAsciiUpper(ByteAt(word, 1));
     case When::kStopAndDigit: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
-      return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next));
+      // "Est. in 1990" is no estimate.
+      const bool founded = stop && AsciiLower(word) == "est" && text.substr(next, 3) == "in ";
+      return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next) || founded);
     }
     case When::kStopAndMore: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
@@ -64,6 +79,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     }
     case When::kStopAndName:
       return stop && NextIsCapital(text, end + 1);
+    case When::kStopAfterOrdinal:
+      return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
       // "Main St." or "5th Ave.".
       return stop && (IsAsciiUpper(ByteAt(previous, 0)) ||
@@ -114,7 +131,8 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
                                                {"St", "street"}}};
   const bool named = IsAsciiUpper(ByteAt(previous, 0)) ||
                      (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back()));
-  if (named && !IsAsciiLetter(ByteAt(text, end)) && !NextIsCapital(text, end)) {
+  if (named && !IsAsciiLetter(ByteAt(text, end)) &&
+      (!NextIsCapital(text, end) || QuarterFollows(text, end))) {
     for (const Entry& street : kStreets) {
       if (word == street.written) return Reading{end, {std::string(street.spoken)}};
     }
@@ -164,6 +182,8 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   if ((lower == "c" || lower == "y") && AsciiLower(text.substr(end, 2)) == "/o" &&
       !IsAsciiAlnum(ByteAt(text, end + 2)))
     return lower == "c" ? Reading{end + 2, {"care", "of"}} : Reading{end + 2, {"years", "old"}};
+  if (word == "b" && text.substr(end, 2) == "/c" && !IsAsciiAlnum(ByteAt(text, end + 2)))
+    return Reading{end + 2, {"because"}};
   for (const bool second : {false, true}) {
     const auto known = FindSpokenAbbreviation(lower, second);
     if (!known || !Applies(known->when, text, word, end, previous, last)) continue;

@@ -13,14 +13,15 @@ constexpr size_t kMaxBracketBytes = 24;
 constexpr size_t kMaxNounBytes = 32;
 
 // Words that may follow an amount which stands for itself. Sorted by bytes.
-constexpr std::array<std::string_view, 62> kNoNouns = {
-    "above",  "after", "ago",   "ahead",  "all",    "and",   "apart", "are",   "as",
-    "at",     "away",  "back",  "before", "behind", "below", "but",   "by",    "down",
-    "during", "each",  "every", "extra",  "for",    "from",  "had",   "has",   "have",
-    "if",     "in",    "into",  "is",     "less",   "more",  "now",   "of",    "off",
-    "on",     "only",  "or",    "out",    "over",   "per",   "she",   "since", "so",
-    "than",   "that",  "then",  "they",   "to",     "today", "total", "under", "until",
-    "up",     "was",   "were",  "when",   "which",  "while", "will",  "with"};
+constexpr std::array<std::string_view, 66> kNoNouns = {
+    "above",     "after", "ago",     "ahead",  "all",    "and",   "apart", "are",  "as",
+    "at",        "away",  "back",    "before", "behind", "below", "but",   "by",   "down",
+    "during",    "each",  "earlier", "every",  "extra",  "for",   "from",  "had",  "has",
+    "have",      "if",    "in",      "into",   "is",     "later", "left",  "less", "more",
+    "now",       "of",    "off",     "on",     "only",   "or",    "out",   "over", "per",
+    "remaining", "she",   "since",   "so",     "than",   "that",  "then",  "they", "to",
+    "today",     "total", "under",   "until",  "up",     "was",   "were",  "when", "which",
+    "while",     "will",  "with"};
 static_assert(std::ranges::is_sorted(kNoNouns));
 
 std::string WordBehindSpace(std::string_view text, size_t at) {

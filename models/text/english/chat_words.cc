@@ -15,20 +15,27 @@ struct ChatWord {
 };
 
 // Sorted by bytes.
-constexpr std::array<ChatWord, 26> kChatWords = {{{"afaik", "as far as I know"},
+constexpr std::array<ChatWord, 34> kChatWords = {{{"afaik", "as far as I know"},
                                                   {"bc", "because"},
                                                   {"brb", "be right back"},
                                                   {"brr", "burr"},
                                                   {"btw", "by the way"},
                                                   {"cmd", "command"},
+                                                  {"fwiw", "for what it's worth"},
                                                   {"gr8", "great"},
                                                   {"grr", "gur"},
+                                                  {"gtg", "got to go"},
                                                   {"idc", "I don't care"},
                                                   {"idk", "I don't know"},
+                                                  {"iirc", "if I remember correctly"},
                                                   {"imho", "in my humble opinion"},
                                                   {"imo", "in my opinion"},
+                                                  {"irl", "in real life"},
+                                                  {"jk", "just kidding"},
                                                   {"msg", "message"},
                                                   {"msgs", "messages"},
+                                                  {"nvm", "never mind"},
+                                                  {"ofc", "of course"},
                                                   {"omw", "on my way"},
                                                   {"pls", "please"},
                                                   {"plz", "please"},
@@ -40,6 +47,7 @@ constexpr std::array<ChatWord, 26> kChatWords = {{{"afaik", "as far as I know"},
                                                   {"tbh", "to be honest"},
                                                   {"thx", "thanks"},
                                                   {"tmrw", "tomorrow"},
+                                                  {"ttyl", "talk to you later"},
                                                   {"zz", "zizz"}}};
 static_assert(std::ranges::is_sorted(kChatWords, {}, &ChatWord::written));
 

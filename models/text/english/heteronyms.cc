@@ -19,7 +19,7 @@ struct VerbAndNoun {
 };
 
 // Sorted by bytes.
-constexpr std::array<VerbAndNoun, 62> kVerbsAndNouns = {{
+constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
     {"abuse", "abj'u:z", "abj'u:s"},
     {"advocate", "'adv@k,eIt", "'adv@k@t"},
     {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
@@ -40,6 +40,8 @@ constexpr std::array<VerbAndNoun, 62> kVerbsAndNouns = {{
     {"decrease", "dI2kr'i:s", "d'i:kri:s"},
     {"delegate", "d'ElI2g,eIt", "d'ElI2g@t"},
     {"deliberate", "dIl'Ib3r,eIt", "dIl'Ib3r@t"},
+    {"desert", "dI#z'3:t", "d'Ez3t"},
+    {"deserts", "dI#z'3:ts", "d'Ez3ts"},
     {"digest", "daIdZ'Est", "d'aIdZEst"},
     {"duplicate", "d'u:plIk,eIt", "d'u:plIk@t"},
     {"elaborate", "Il'ab3r,eIt", "Il'ab3r-@t"},
@@ -249,17 +251,30 @@ std::optional<WordSound> FindException(std::string_view word) {
     WordSound sound;
   };
   // Sorted by bytes.
-  static constexpr std::array<Entry, 20> kEntries = {{
-      {"covid", {"", "k'oUvId"}},        {"cuda", {"kˈudə", "k'u:d@"}},
-      {"gif", {"ɡˈɪf", "g'If"}},         {"gifs", {"ɡˈɪfs", "g'Ifs"}},
-      {"gnocchi", {"", "nj'0ki"}},       {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
-      {"ipv", {"", ",aIp,i:v'i:"}},      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
-      {"jpeg", {"ʤˈApˌɛɡ", "dZ'eIpEg"}}, {"jpegs", {"ʤˈApˌɛɡz", "dZ'eIpEgz"}},
-      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},  {"mig", {"", "m'Ig"}},
-      {"nguyen", {"wˈɪn", "w'In"}},      {"quinoa", {"", "k'i:nwA:"}},
-      {"unesco", {"", "ju:n'EskoU"}},    {"versailles", {"", "v3s'aI"}},
-      {"xi", {"ʃˈi", "S'i:"}},           {"xi'an", {"ʃˈiˈɑn", "S,i:'0n"}},
-      {"yaml", {"jˈæmᵊl", "j'am@l"}},    {"zip", {"zˈɪp", "z'Ip"}},
+  static constexpr std::array<Entry, 23> kEntries = {{
+      {"covid", {"", "k'oUvId"}},
+      {"cuda", {"kˈudə", "k'u:d@"}},
+      {"fema", {"fˈimə", "f'i:m@"}},
+      {"gif", {"ɡˈɪf", "g'If"}},
+      {"gifs", {"ɡˈɪfs", "g'Ifs"}},
+      {"gnocchi", {"", "nj'0ki"}},
+      {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
+      {"ipv", {"", ",aIp,i:v'i:"}},
+      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
+      {"jpeg", {"ʤˈApˌɛɡ", "dZ'eIpEg"}},
+      {"jpegs", {"ʤˈApˌɛɡz", "dZ'eIpEgz"}},
+      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},
+      {"mig", {"", "m'Ig"}},
+      {"nguyen", {"wˈɪn", "w'In"}},
+      {"quinoa", {"", "k'i:nwA:"}},
+      {"ramesses", {"ɹˈæməsˌiz", "r'am@s,i:z"}},
+      {"reais", {"", "reI'aIs"}},
+      {"unesco", {"", "ju:n'EskoU"}},
+      {"versailles", {"", "v3s'aI"}},
+      {"xi", {"ʃˈi", "S'i:"}},
+      {"xi'an", {"ʃˈiˈɑn", "S,i:'0n"}},
+      {"yaml", {"jˈæmᵊl", "j'am@l"}},
+      {"zip", {"zˈɪp", "z'Ip"}},
   }};
   static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
   const auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
@@ -290,7 +305,7 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
       return std::nullopt;
     case PartOfSpeech::kUnknown:
       // "Use it" and the like, as the lexicon has it.
-      if (word == "use" || word == "estimate" || word == "increase")
+      if (word == "use" || word == "uses" || word == "estimate" || word == "increase")
         return WordSound{"", found->verb};
       return std::nullopt;
     default:

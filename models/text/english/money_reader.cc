@@ -18,7 +18,7 @@ struct Currency {
 };
 
 // Longer signs come before those that they begin with.
-constexpr std::array<Currency, 34> kCurrencies = {{
+constexpr std::array<Currency, 39> kCurrencies = {{
     {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
     {"BRL", "real", "reais", "centavo", "centavos"},
     {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
@@ -39,8 +39,13 @@ constexpr std::array<Currency, 34> kCurrencies = {{
     {"Rs", "rupee", "rupees", "paisa", "paise"},
     {"R$", "real", "reais", "centavo", "centavos"},
     {"US$", "dollar", "dollars", "cent", "cents"},
-    {"A$", "dollar", "dollars", "cent", "cents"},
-    {"C$", "dollar", "dollars", "cent", "cents"},
+    {"A$", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"AU$", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"C$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"CA$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"HK$", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
+    {"NZ$", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
+    {"S$", "Singapore dollar", "Singapore dollars", "cent", "cents"},
     {"$", "dollar", "dollars", "cent", "cents"},
     {"£", "pound", "pounds", "penny", "pence"},
     {"€", "euro", "euros", "cent", "cents"},

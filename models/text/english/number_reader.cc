@@ -51,6 +51,11 @@ bool IsSizeBehind(std::string_view text, size_t at) {
   return std::ranges::binary_search(kWords, word);
 }
 
+// Returns true if a space and a small letter follow.
+bool IsLowerBehindSpace(std::string_view text, size_t at) {
+  return ByteAt(text, at) == ' ' && IsAsciiLower(ByteAt(text, at + 1));
+}
+
 // Returns true if "=" follows.
 bool EqualsBehind(std::string_view text, size_t at) {
   return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
@@ -588,9 +593,17 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
     end += c.bytes;
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
+  // The stop of "a 5 lb. bag" is the unit's.
+  const size_t behind =
+      end + (ByteAt(text, end) == '.' && IsLowerBehindSpace(text, end + 1) ? 1 : 0);
   const auto named = [&](const Unit& unit) {
-    return std::string(one || (article && NounFollows(text, end)) ? unit.singular : unit.plural);
+    return std::string(one || (article && NounFollows(text, behind)) ? unit.singular : unit.plural);
   };
+  // "2 pt of milk" is no size of letters.
+  if (text.substr(at, end - at) == "pt" && text.substr(behind, 4) == " of ") {
+    at = end;
+    return one ? "pint" : "pints";
+  }
   // "1 in. wide".
   const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));
   if (const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch, dialect_)) {
@@ -615,7 +628,7 @@ bool NumberReader::TakeMeasure(std::string_view text, bool one, bool article,
     const auto unit = TakeUnit(text, at, false, true, false);
     if (!unit || ByteAt(text, at) == '-' || at < reading.end + 3) return false;
     reading.AppendEach(*unit);
-    reading.end = at;
+    reading.end = at + (ByteAt(text, at) == '.' && IsLowerBehindSpace(text, at + 1) ? 1 : 0);
     return true;
   }
   if (ByteAt(text, at) == '%') {

@@ -73,6 +73,9 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
     if (groups.count >= 4 && digits >= 9) return true;
     // "9-1-1" is dialled.
     if (groups.dashes && groups.count >= 3 && digits == groups.count) return true;
+    // The numbers of a taxpayer and of an account.
+    if (groups.dashes && (groups.Are({3, 2, 4}) || groups.Are({2, 7}) || groups.Are({3, 3, 3})))
+      return true;
     // "300-1500" is a range.
     if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
   }
@@ -83,20 +86,26 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
          digits >= (free ? 8U : 9U) && digits <= 12;
 }
 
-// Reads the digits of "1-800-FLOWERS".
+// Returns true if three digits and a hyphen are at `at`.
+bool IsGroupOfThree(std::string_view text, size_t at) {
+  return DigitsEnd(text.substr(0, at + 4), at) == at + 3 && ByteAt(text, at + 3) == '-';
+}
+
+// Reads the digits of "1-800-FLOWERS" and "1-888-555-HELP".
 std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_view text,
                                       size_t at) {
   const size_t prefix = text.substr(at).starts_with("1-") ? at + 2 : at;
-  if (DigitsEnd(text.substr(0, prefix + 4), prefix) != prefix + 3 ||
-      ByteAt(text, prefix + 3) != '-' || text[prefix] < '8' ||
-      !IsAsciiUpper(ByteAt(text, prefix + 4)) || !IsAsciiUpper(ByteAt(text, prefix + 5))) {
+  if (!IsGroupOfThree(text, prefix) || text[prefix] < '8') return std::nullopt;
+  const bool exchange = IsGroupOfThree(text, prefix + 4);
+  const size_t name = prefix + (exchange ? 8 : 4);
+  if (!IsAsciiUpper(ByteAt(text, name)) || !IsAsciiUpper(ByteAt(text, name + 1)))
     return std::nullopt;
-  }
-  Reading reading{prefix + 4, {}};
+  Reading reading{name, {}};
   if (prefix > at) reading.Append("one");
   reading.Append(text.substr(prefix + 1, 2) == "00"
                      ? numbers.Cardinal(ParseDigits(text.substr(prefix, 3)))
                      : numbers.Digits(text.substr(prefix, 3)));
+  if (exchange) reading.Append(numbers.Digits(text.substr(prefix + 4, 3)));
   return reading;
 }
 

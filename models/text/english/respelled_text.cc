@@ -111,10 +111,7 @@ bool IsAcronym(std::string_view word) {
 
 // Returns true for abbreviations that are spelled in a sentence of capitals, too.
 bool StaysCapital(std::string_view word) {
-  if (word.find_first_of("AEIOUY") == std::string_view::npos) return true;
-  constexpr std::array<std::string_view, 14> kWords = {
-      "AI", "API", "BBC", "CEO", "CIA", "CPU", "EU", "FBI", "GPU", "UFO", "UK", "UN", "USA", "USB"};
-  return std::ranges::binary_search(kWords, word);
+  return word.find_first_of("AEIOUY") == std::string_view::npos || IsSpelledInCapitals(word);
 }
 
 // Returns the text that espeak-ng is given for words[at]. shouted: the sentence is in capitals.
@@ -132,6 +129,7 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
     if (IsAcronym(plural ? stem : word.text)) return AsciiLower(word.text);
     if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
     if (IsSpelled(word.text) && !shouted) return SpellForEspeak(word.text, false);
+    if (word.text == "AM" && !shouted && at > 0 && words[at - 1].text == "I") return "am";
     if (word.text == "WHO" && !shouted) return SpellForEspeak(word.text, false);
     if (shouted && word.text.size() > 1 && IsCapitals(word.text) && !StaysCapital(word.text))
       return AsciiLower(word.text);

@@ -15,6 +15,7 @@ struct SpokenAbbreviation {
     kStopAndDigit,    // with a stop, before a number: "No. 5", "p. 42"
     kStopAndMore,     // with a stop, where the sentence goes on: "max. 5", "the min. is"
     kStopAndName,     // with a stop, before a capital: "St. Paul", "Mt. Everest"
+    kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
     kStopAfterName    // with a stop, after a capitalised word and not before one: "Main St."
   };
   std::string_view words;  // separated by spaces

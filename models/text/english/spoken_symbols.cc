@@ -115,6 +115,10 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
       return "the sum";
     case 0x221A:
       return "the square root of";
+    case 0x221B:
+      return "the cube root of";
+    case 0x221C:
+      return "the fourth root of";
     case 0x221E:
       return "infinity";
     case 0x222B:

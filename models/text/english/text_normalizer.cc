@@ -67,6 +67,26 @@ bool NamesPlaces(std::string_view word) {
   return std::ranges::find(kWords, word) != kWords.end();
 }
 
+// Returns true for capitals whose plural is no word, as "As", "Is" and "Us" are.
+bool NamesLetterInPlural(char c) {
+  return IsAsciiUpper(c) && std::string_view("AHIMSU").find(c) == std::string_view::npos;
+}
+
+// Returns true for books before a chapter and a verse: "Genesis 1:1".
+bool NamesBook(std::string_view word) {
+  constexpr std::array<std::string_view, 44> kBooks = {
+      "acts",        "amos",         "chronicles", "colossians",  "corinthians", "daniel",
+      "deuteronomy", "ecclesiastes", "ephesians",  "esther",      "exodus",      "ezekiel",
+      "ezra",        "galatians",    "genesis",    "hebrews",     "hosea",       "isaiah",
+      "james",       "jeremiah",     "job",        "joel",        "john",        "joshua",
+      "judges",      "kings",        "leviticus",  "luke",        "mark",        "matthew",
+      "micah",       "nehemiah",     "peter",      "philippians", "proverbs",    "psalm",
+      "psalms",      "quran",        "revelation", "romans",      "ruth",        "samuel",
+      "surah",       "timothy"};
+  static_assert(std::ranges::is_sorted(kBooks));
+  return std::ranges::binary_search(kBooks, word);
+}
+
 bool IsTimeZone(std::string_view word) {
   constexpr std::array<std::string_view, 12> kWords = {"bst", "cest", "cet", "cst", "edt", "est",
                                                        "gmt", "ist",  "mst", "pdt", "pst", "utc"};
@@ -182,6 +202,9 @@ class Walk {
       if (after.find_first_of(",.;:!?") != std::string::npos) break;
       if (IsArticle(words_[i].text, steps == 0)) context.article = true;
     }
+    // "24h service" begins a heading.
+    if (words_.empty() && ByteAt(text_, DigitsEnd(text_.substr(0, at_ + 3), at_)) == 'h')
+      context.article = true;
     context.telephone = calling_;
     context.code = words_.size() > 1 && (previous == "is" || previous == "was") &&
                    NamesCode(AsciiLower(words_[words_.size() - 2].text));
@@ -294,9 +317,25 @@ class Walk {
     return reading;
   }
 
+  // Reads "FY2024", "FY 25", "CY2024".
+  std::optional<Reading> ReadFiscalYear() const {
+    const bool fiscal = text_.substr(at_, 2) == "FY";
+    if (!fiscal && text_.substr(at_, 2) != "CY") return std::nullopt;
+    const size_t digits = at_ + (ByteAt(text_, at_ + 2) == ' ' ? 3 : 2);
+    const size_t end = DigitsEnd(text_.substr(0, digits + 5), digits);
+    if ((end != digits + 2 && end != digits + 4) || IsAsciiAlnum(ByteAt(text_, end)))
+      return std::nullopt;
+    const auto year = static_cast<unsigned>(ParseDigits(text_.substr(digits, end - digits)));
+    Reading reading{end, {fiscal ? "fiscal" : "calendar", "year"}};
+    reading.Append(end == digits + 2 ? numbers_.numbers().Whole(text_.substr(digits, 2))
+                                     : numbers_.numbers().Year(year));
+    return reading;
+  }
+
   // Takes letters with apostrophes, and hyphens between them, from at_ on.
   void TakeWord() {
     const size_t begin = at_;
+    if (AtStart() && TakeReading(ReadFiscalYear())) return;
     if (TakeCurrencyWord()) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
@@ -341,6 +380,13 @@ class Walk {
                          (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
       word = "A.D.";
     }
+    if (word == "AM" && IsRadioBand(end)) word = "A.M.";
+    // "Ps and Qs".
+    if (plain && word.size() == 2 && word[1] == 's' && NamesLetterInPlural(word[0]) &&
+        !IsAsciiDigit(ByteAt(text_, end + 1))) {
+      TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
+      return;
+    }
     const char follows = ByteAt(text_, end);
     if (const std::string previous = words_.empty() ? "" : words_.back().text;
         word.size() <= 8 && IsAsciiUpper(word[0]) && !words_.empty() &&
@@ -375,6 +421,18 @@ class Walk {
     }
     AddWord(std::move(word), begin, end);
     at_ = end;
+  }
+
+  // Returns true if "AM" up to `end` is a band of the radio.
+  bool IsRadioBand(size_t end) const {
+    constexpr std::array<std::string_view, 6> kBehind = {" or FM", " and FM",  "/FM",
+                                                         " radio", " station", " band"};
+    const std::string_view rest = text_.substr(end);
+    if (std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); }))
+      return true;
+    const std::string previous = Previous();
+    return (previous == "or" || previous == "and") && words_.size() > 1 &&
+           words_[words_.size() - 2].text == "FM";
   }
 
   // Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
@@ -433,9 +491,9 @@ class Walk {
       }
     }
     if (word.size() == 2 && capitals(word)) {
-      constexpr std::array<std::string_view, 11> kTurns = {"due",     "facing", "from",   "head",
-                                                           "heading", "mph",    "toward", "towards",
-                                                           "wind",    "winds",  "hour"};
+      constexpr std::array<std::string_view, 16> kTurns = {
+          "due",  "facing", "from", "head",   "heading", "mph",  "toward", "towards",
+          "wind", "winds",  "hour", "avenue", "street",  "road", "drive",  "boulevard"};
       const bool turns = std::ranges::find(kTurns, std::string_view(Previous())) != kTurns.end();
       if (turns && (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W')) {
         return TakeReading(Reading{end,
@@ -546,7 +604,14 @@ class Walk {
     if (c.value == '"') {
       // "A 12\" pizza", unless it closes a quotation.
       if (at_ > 0 && at_ == number_end_ && !quoting_) {
-        const bool one = Previous() == "one" || (ContextOf("").article && NounFollows(text_, run));
+        const std::string_view rest = text_.substr(run);
+        const bool sides = (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4))) ||
+                           (rest.starts_with(" x ") && IsAsciiDigit(ByteAt(rest, 3)));
+        size_t number = words_.size();
+        while (number > 0 && words_[number - 1].begin == words_.back().begin) --number;
+        const bool counted = number > 0 && IsArticle(words_[number - 1].text, false);
+        const bool one = Previous() == "one" || (sides && counted) ||
+                         (ContextOf("").article && NounFollows(text_, run));
         AddWord(one ? "inch" : "inches", at_, run);
         at_ = run;
         number_end_ = run;
@@ -573,7 +638,11 @@ class Walk {
     }
     if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
         IsAsciiDigit(text_[at_ - 1])) {
-      AddWord("to", at_, run);
+      // The words of one number begin at one place.
+      size_t chapter = words_.size();
+      while (chapter > 0 && words_[chapter - 1].begin == words_.back().begin) --chapter;
+      const bool verse = chapter > 0 && NamesBook(AsciiLower(words_[chapter - 1].text));
+      if (!verse) AddWord("to", at_, run);
       at_ = run;
       return;
     }
@@ -650,8 +719,25 @@ class Walk {
       at_ = run;
       return true;
     }
+    // The box of a task: "- [x] Buy milk".
+    if (c.value == '[' && count == 1 && at_ >= 2 && text_[at_ - 1] == ' ' &&
+        (text_[at_ - 2] == '-' || text_[at_ - 2] == '*') && words_.size() <= 1 &&
+        (text_.substr(at_, 4) == "[x] " || text_.substr(at_, 4) == "[X] " ||
+         text_.substr(at_, 4) == "[ ] ")) {
+      at_ += 3;
+      return true;
+    }
     // An image: "![image](a.png)".
     if (c.value == '!' && count == 1 && follows == '[') {
+      at_ = run;
+      return true;
+    }
+    // The steps of a menu: "Settings > Privacy".
+    if (c.value == '>' && count == 1 && at_ > 1 && text_[at_ - 1] == ' ' &&
+        IsAsciiLower(text_[at_ - 2]) && follows == ' ' && IsAsciiUpper(ByteAt(text_, run + 1)) &&
+        IsAsciiLower(ByteAt(text_, run + 2)) && !words_.empty()) {
+      while (words_.back().after.ends_with(' ')) words_.back().after.pop_back();
+      AddMark(",");
       at_ = run;
       return true;
     }
@@ -694,6 +780,13 @@ class Walk {
 
   // Reads hyphens as a dash if they stand alone or doubled; otherwise they only join words.
   void TakeHyphens(size_t run, size_t count) {
+    // A grade: "an A-".
+    if (count == 1 && at_ > 0 && text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'F' &&
+        (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(ByteAt(text_, run))) {
+      AddWord("minus", at_, run);
+      at_ = run;
+      return;
+    }
     const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';
     if (count == 2 || count == 3 || (free && count == 1)) AddMark("—");
     at_ = run;
@@ -759,6 +852,13 @@ std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t 
     word.end = folded->origins[word.end] + offset;
   }
   return words;
+}
+
+bool IsSpelledInCapitals(std::string_view word) {
+  constexpr std::array<std::string_view, 16> kWords = {"AI", "API", "BBC", "CEO", "CIA", "CPU",
+                                                       "EU", "FBI", "GPU", "ID",  "UFO", "UK",
+                                                       "UN", "USA", "USB", "VIP"};
+  return std::ranges::binary_search(kWords, word);
 }
 
 bool IsShouted(std::span<const SpokenWord> words) {

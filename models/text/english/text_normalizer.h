@@ -50,4 +50,7 @@ class TextNormalizer {
 // Returns true if a sentence is written in capitals.
 bool IsShouted(std::span<const SpokenWord> words);
 
+// Returns true for abbreviations that are spelled in a sentence of capitals, too.
+bool IsSpelledInCapitals(std::string_view word);
+
 }  // namespace millrace::models

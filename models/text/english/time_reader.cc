@@ -52,6 +52,11 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   }
   const int minute = TwoDigits(text, reading.end + 1);
   if (hour > 24 || minute < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3))) return std::nullopt;
+  // "1:50,000" is the scale of a map.
+  if (ByteAt(text, reading.end + 3) == ',' &&
+      DigitsEnd(text.substr(0, reading.end + 8), reading.end + 4) == reading.end + 7) {
+    return std::nullopt;
+  }
   reading.end += 3;
   int second = -1;
   if (ByteAt(text, reading.end) == ':') {

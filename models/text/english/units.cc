@@ -81,6 +81,7 @@ constexpr std::array kUnits = {
     Both("h", "hour", "hours"),
     Both("hPa", "hectopascal", "hectopascals"),
     Both("ha", "hectare", "hectares", false),
+    Both("hp", "horsepower", "horsepower"),
     Both("hr", "hour", "hours"),
     Both("hrs", "hour", "hours"),
     Both("in", "inch", "inches", false),

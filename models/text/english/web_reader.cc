@@ -103,7 +103,10 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
         // A single letter is a letter, never the article.
         reading.words.push_back(std::string(address.substr(at, 1)) + ".");
       } else {
-        reading.Append(word == "www" ? "W.W.W." : word == "etc" ? "E.T.C." : word);
+        reading.Append(word == "www"   ? "W.W.W."
+                       : word == "etc" ? "E.T.C."
+                       : word == "usr" ? "user"
+                                       : word);
       }
       at = end;
     } else if (IsAsciiDigit(address[at])) {

@@ -7,6 +7,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/phonetics.h"
+#include "models/text/english/text_normalizer.h"
 
 namespace millrace::models {
 namespace {
@@ -167,6 +168,7 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
 
 std::optional<std::string> WordPronouncer::Capitals(std::string_view word,
                                                     const WordContext& context) const {
+  if (context.all_capitals && IsSpelledInCapitals(word)) return Spell(word);
   const std::string lower = AsciiLower(word);
   const bool emphasised = std::ranges::find(kEmphasised, word) != kEmphasised.end();
   if (const auto exact = lexicon_.Find(word); exact && word.size() > 1) {
