@@ -2,9 +2,9 @@
 
 namespace millrace::models {
 
-// scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0), statistics
-// of the words of simplemma (MIT License; its words are those of several public dictionaries) and the
-// lists of words of mnemonic (MIT License).
+// scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0),
+// statistics of the words of simplemma (MIT License; its words are those of several public
+// dictionaries) and the lists of words of mnemonic (MIT License).
 // clang-format off
 const std::array<LetterProfile, 19> kLetterProfiles = {{
     {"en",

@@ -9,14 +9,14 @@ namespace millrace::models {
 struct SpokenAbbreviation {
   // The context in which the written word is the abbreviation.
   enum class When {
-    kAlways,          // "Mr", with a stop or without
-    kStop,            // only with a stop: "Prof."
-    kStopAndCapital,  // with a stop, where it begins with a capital: "Mar."
-    kStopAndDigit,    // with a stop, before a number: "No. 5", "p. 42"
-    kStopAndMore,     // with a stop, where the sentence goes on: "max. 5", "the min. is"
-    kStopAndName,     // with a stop, before a capital: "St. Paul", "Mt. Everest"
+    kAlways,            // "Mr", with a stop or without
+    kStop,              // only with a stop: "Prof."
+    kStopAndCapital,    // with a stop, where it begins with a capital: "Mar."
+    kStopAndDigit,      // with a stop, before a number: "No. 5", "p. 42"
+    kStopAndMore,       // with a stop, where the sentence goes on: "max. 5", "the min. is"
+    kStopAndName,       // with a stop, before a capital: "St. Paul", "Mt. Everest"
     kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
-    kStopAfterName    // with a stop, after a capitalised word and not before one: "Main St."
+    kStopAfterName      // with a stop, after a capitalised word and not before one: "Main St."
   };
   std::string_view words;  // separated by spaces
   When when = When::kAlways;
