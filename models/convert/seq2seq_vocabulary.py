@@ -3,7 +3,6 @@
 import dataclasses
 import pathlib
 import re
-from typing import Any
 
 import sentencepiece
 

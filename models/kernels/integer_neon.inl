@@ -42,8 +42,8 @@ struct SplitBytes {
                                          int64_t first) {
   const int32x4_t sum =
       vaddq_s32(vaddq_s32(vshlq_n_s32(high, 8), low), vld1q_s32(a.corrections + first));
-  vst1q_f32(a.out + first,
-            vfmaq_f32(vld1q_f32(a.bias + first), vcvtq_f32_s32(sum), vdupq_n_f32(a.scale)));
+  vst1q_f32(a.out + first, vfmaq_f32(vld1q_f32(a.bias + first), vcvtq_f32_s32(sum),
+                                     vdupq_n_f32(a.scale)));
 }
 
 // Computes `rows` rows times a panel. `Tiles` has kMostRows and, for fewer or as many rows,
@@ -67,7 +67,8 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
   for (int64_t panel = 0; panel < m.outputs / kPanel; ++panel) {
     for (int64_t tile = 0; tile < tiles; ++tile) {
       const int64_t row = tile * rows / tiles;
-      TileOf<Tiles, Tiles::kMostRows>(a, (tile + 1) * rows / tiles - row, row, m, panel, relu, out);
+      TileOf<Tiles, Tiles::kMostRows>(a, (tile + 1) * rows / tiles - row, row, m, panel, relu,
+                                      out);
     }
   }
 }

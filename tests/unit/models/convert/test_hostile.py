@@ -18,7 +18,7 @@ import zipfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 
 import published
 import random_voice
