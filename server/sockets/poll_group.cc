@@ -137,8 +137,9 @@ void PollGroup::Serve(const std::vector<pollfd>& waits, TimePoint now) {
     if ((events != 0 || due <= now) && !Serve(client, events, now)) Remove(i);
   }
   if (!acceptor_ || !acceptor_->IsReady(waits)) return;
-  acceptor_->Accept([this, now](int descriptor) { Take(descriptor, now); },
-                    [this, now] { return MakeRoom(nullptr, now); });
+  // Clients that connect meanwhile are accepted in the same call, so that time goes on.
+  acceptor_->Accept([this](int descriptor) { Take(descriptor, loop_.clock().Now()); },
+                    [this] { return MakeRoom(nullptr, loop_.clock().Now()); });
 }
 
 bool PollGroup::Serve(PollClient& client, short events, TimePoint now) {
