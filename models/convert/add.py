@@ -64,7 +64,7 @@ def install(source: Source, args: argparse.Namespace) -> str:
     try:
         return _convert(source, args)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
-        # What a converter expects of its files it says itself. A stranger's file may break any other expectation, such as that two shapes fit.
+        # A converter says itself what it expects of its files. A stranger's file may break any other expectation, such as that two shapes fit.
         raise ConvertError(f"{source.place}: is damaged, or differs from what is published as {source.kind}: {type(error).__name__}: "
                            f"{' '.join(str(error).split())[:300]}") from error
 

@@ -20,7 +20,7 @@ from .package import ConvertError
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
 MAX_TENSORS, MAX_DIMENSIONS = 10_000, 8
-# Of both sides, or of each where the languages have a vocabulary each. The output layer's matrix is the target's.
+# The embeddings are those of both sides, or of each where the languages have a vocabulary each. The output layer's matrix is the target's.
 SHARED, SOURCE, TARGET = EMBEDDINGS = ("Wemb", "encoder_Wemb", "decoder_Wemb")
 
 

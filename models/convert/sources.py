@@ -12,7 +12,7 @@ from .package import ConvertError
 SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
              "(config.json, *.pth, voices/*.pt), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
              "NLLB-200 (config.json with weights; model.npz or model.bin)")
-# Of a package of Argos.
+# The description and the folder of the model in a package of Argos.
 METADATA, MODEL = "metadata.json", "model"
 
 

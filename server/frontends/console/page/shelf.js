@@ -6,8 +6,8 @@ import { $, el, explain, languageName, onKey, request, show } from "./common.js"
 const NAMELESS = "NOASSERTION";   // a licence that is not known
 const TASKS = { speech: "Speech", synthesis: "Speech", translation: "Translation", infer: "Tensors" };
 
-let shelf = null;         // what the repository has
-let available = [];       // what the hubs have
+let shelf = null;         // the models of the repository
+let available = [];       // the models of the hubs
 let seen = false;
 let asked = false;        // the hubs have answered, or are being asked
 let asking = 0;           // counts the questions, so that a late answer is dropped
