@@ -15,6 +15,7 @@
 #include "tests/fakes/fake_call.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 #include "tests/unit/server/frontends/toy_protocol/shout/shout.pb.h"
+#include "tests/unit/server/requests/test_models.h"
 
 // As server/frontends/built_in_front_ends.cc does it with the front ends that are built.
 #define MILLRACE_FRONTEND(name)            \
@@ -89,6 +90,7 @@ TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
   ASSERT_TRUE(shouted);
   EXPECT_EQ(shouted->status, 200);
   EXPECT_EQ(shouted->body, "ENPT(HEY)");
+  Await([this] { return backend_.admission.in_flight() == 0; });  // a call is counted when it ends
   EXPECT_EQ(backend_.Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
 }
 
