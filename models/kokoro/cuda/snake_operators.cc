@@ -3,13 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAFunctions.h>
-#include <c10/cuda/CUDAStream.h>
 #include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-#include <nvrtc.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -22,9 +16,12 @@
 #include <vector>
 
 #include "models/kokoro/cuda/snake_kernels_source.h"
+#include "mps_runtime/backend/cuda/cuda_kernels.h"
 
 namespace millrace::kokoro {
 namespace {
+
+using runtime::Parts;
 
 // These are constants of the kernels, too.
 constexpr int64_t kChunk = 64;
@@ -38,157 +35,46 @@ constexpr int kTransposedRows = 128;
 // As many blocks run on a multiprocessor at a time; fewer blocks leave some idle.
 constexpr int64_t kBlocksAtOnce = 2;
 
-// The functions of the driver, which is loaded and never linked.
-struct Driver {
-  decltype(&cuModuleLoadData) load_module = nullptr;
-  decltype(&cuModuleGetFunction) get_function = nullptr;
-  decltype(&cuFuncSetAttribute) set_attribute = nullptr;
-  decltype(&cuLaunchKernel) launch = nullptr;
-
-  static Driver Find() {
-    void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
-    if (library == nullptr) return {};
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    };
-    Driver driver;
-    find(driver.load_module, "cuModuleLoadData");
-    find(driver.get_function, "cuModuleGetFunction");
-    find(driver.set_attribute, "cuFuncSetAttribute");
-    find(driver.launch, "cuLaunchKernel");
-    return driver;
-  }
-  bool complete() const {
-    return load_module != nullptr && get_function != nullptr && set_attribute != nullptr &&
-           launch != nullptr;
-  }
-};
-
 // The shared memory of a convolution: the stages of weights and two chunks of rows, or the result
 // and its moments.
-int SharedBytes(int tile, int64_t reach) {
+int64_t SharedBytes(int tile, int64_t reach) {
   const int64_t product = kWeightStages * tile * kChunk * 2 + 2 * (tile + reach) * kChunk * 2;
   const int64_t result = tile * (tile * 2 + 16) + 4 * tile * static_cast<int64_t>(sizeof(float));
-  return static_cast<int>(std::max(product, result));
+  return std::max(product, result);
 }
 
-// The compiled kernels. Immutable; any number of threads may launch them.
-class SnakeKernels {
+// A kernel for large tiles, and one for small ones.
+using Tiled = std::array<CUfunction, 2>;
+
+// The compiled kernels.
+class SnakeKernels : public runtime::CudaKernels {
  public:
-  // Compiled at the first call, which takes a second or two. They stay loaded for the life of the
-  // process.
+  // Compiled at the first call.
   static const SnakeKernels& Get() {
     static const SnakeKernels& kernels = *new SnakeKernels;
     return kernels;
   }
 
-  // Empty if they can be launched.
-  const std::string& why_not() const { return why_not_; }
-
-  // The kernels, by tile where there are two of them.
-  CUfunction rows_of_channels() const { return rows_of_channels_; }
-  CUfunction finish_norm() const { return finish_norm_; }
-  CUfunction channels_of_rows() const { return channels_of_rows_; }
-  CUfunction convolution(int tile) const {
-    return tile == kLargeTile ? convolution_[0] : convolution_[1];
-  }
-  CUfunction upsampling(int tile) const {
-    return tile == kLargeTile ? upsampling_[0] : upsampling_[1];
-  }
-
-  // Submits a kernel to the current stream. Throws c10::Error.
-  template <typename... Arguments>
-  void Launch(CUfunction function, dim3 grid, dim3 block, int shared,
-              const Arguments&... arguments) const {
-    std::array<void*, sizeof...(Arguments)> pointers = {
-        const_cast<void*>(static_cast<const void*>(&arguments))...};
-    const CUresult result = driver_.launch(
-        function, grid.x, grid.y, grid.z, block.x, block.y, block.z, static_cast<unsigned>(shared),
-        c10::cuda::getCurrentCUDAStream().stream(), pointers.data(), nullptr);
-    TORCH_CHECK(result == CUDA_SUCCESS, "a kernel of Kokoro's generator was not launched: error ",
-                static_cast<int>(result), " of the CUDA driver");
-  }
+  CUfunction rows_of_channels = Find("RowsOfChannels");
+  CUfunction finish_norm = Find("FinishNorm");
+  CUfunction channels_of_rows = Find("ChannelsOfRows");
+  Tiled snake_convolution = FindTiled("SnakeConvolution");
+  Tiled upsample = FindTiled("Upsample");
 
   // The largest distance between the first and the last tap of a convolution.
-  int64_t max_reach() const { return max_reach_; }
-  int multiprocessors() const { return multiprocessors_; }
+  int64_t max_reach() const {
+    return (max_shared_bytes() - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2);
+  }
 
  private:
-  SnakeKernels() {
-    cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, c10::cuda::current_device()) != cudaSuccess) {
-      why_not_ = "the device does not tell its properties";
-      return;
-    }
-    if (properties.major < 8) {
-      why_not_ = "the device has a compute capability of " + std::to_string(properties.major) +
-                 "." + std::to_string(properties.minor) + ", they need 8.0";
-      return;
-    }
-    if (!driver_.complete()) {
-      why_not_ = "the driver is too old";
-      return;
-    }
-    multiprocessors_ = properties.multiProcessorCount;
-    const int64_t shared = static_cast<int64_t>(properties.sharedMemPerBlockOptin);
-    max_reach_ = (shared - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2);
-    const std::string code = Compile(properties);
-    if (!why_not_.empty()) return;
-    CUmodule module = nullptr;
-    if (driver_.load_module(&module, code.data()) != CUDA_SUCCESS) {
-      why_not_ = "the driver does not load them";
-      return;
-    }
-    for (const auto& [name, function] : {std::pair{"RowsOfChannels", &rows_of_channels_},
-                                         {"FinishNorm", &finish_norm_},
-                                         {"ChannelsOfRows", &channels_of_rows_},
-                                         {"SnakeConvolution128", &convolution_[0]},
-                                         {"SnakeConvolution64", &convolution_[1]},
-                                         {"Upsample128", &upsampling_[0]},
-                                         {"Upsample64", &upsampling_[1]}}) {
-      if (driver_.get_function(function, module, name) != CUDA_SUCCESS) {
-        why_not_ = std::string("the kernel ") + name + " is missing";
-        return;
-      }
-    }
-    for (const int tile : {kLargeTile, kSmallTile}) {
-      for (const CUfunction function : {convolution(tile), upsampling(tile)}) {
-        if (driver_.set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                  SharedBytes(tile, max_reach_)) != CUDA_SUCCESS)
-          why_not_ = "the device has too little shared memory";
-      }
-    }
-  }
+  SnakeKernels() : CudaKernels(kSnakeKernelsSource, "snake_kernels.cu", /*capability=*/80) {}
 
-  std::string Compile(const cudaDeviceProp& properties) {
-    nvrtcProgram program = nullptr;
-    nvrtcCreateProgram(&program, kSnakeKernelsSource, "snake_kernels.cu", 0, nullptr, nullptr);
-    const std::string target = "--gpu-architecture=sm_" + std::to_string(properties.major) +
-                               std::to_string(properties.minor);
-    const std::array<const char*, 2> options = {target.c_str(), "--std=c++17"};
-    const nvrtcResult result =
-        nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
-    size_t size = 0;
-    std::string code;
-    if (result == NVRTC_SUCCESS && nvrtcGetCUBINSize(program, &size) == NVRTC_SUCCESS) {
-      code.resize(size);
-      nvrtcGetCUBIN(program, code.data());
-    } else {
-      nvrtcGetProgramLogSize(program, &size);
-      std::string log(size, '\0');
-      nvrtcGetProgramLog(program, log.data());
-      why_not_ = std::string(nvrtcGetErrorString(result)) + ": " + log.substr(0, log.find('\n'));
-    }
-    nvrtcDestroyProgram(&program);
-    return code;
+  Tiled FindTiled(const std::string& name) {
+    const auto find = [&](int tile) {
+      return Find((name + std::to_string(tile)).c_str(), SharedBytes(tile, max_reach()));
+    };
+    return {find(kLargeTile), find(kSmallTile)};
   }
-
-  const Driver driver_ = Driver::Find();
-  std::string why_not_;
-  int multiprocessors_ = 1;
-  int64_t max_reach_ = 0;
-  CUfunction rows_of_channels_ = nullptr, finish_norm_ = nullptr, channels_of_rows_ = nullptr;
-  std::array<CUfunction, 2> convolution_ = {}, upsampling_ = {};  // large tiles, small ones
 };
 
 // The arguments of the kernels, as they declare them.
@@ -210,9 +96,7 @@ struct UpsampledRows {
 };
 
 int ToInt(int64_t value) { return static_cast<int>(value); }
-unsigned Parts(int64_t whole, int64_t part) {
-  return static_cast<unsigned>((whole + part - 1) / part);
-}
+CUfunction ForTile(const Tiled& kernels, int tile) { return kernels[tile == kLargeTile ? 0 : 1]; }
 
 const void* DataOf(const std::optional<at::Tensor>& tensor) {
   return tensor ? tensor->const_data_ptr() : nullptr;
@@ -240,7 +124,7 @@ std::tuple<at::Tensor, at::Tensor> RowsOfChannels(const at::Tensor& signal,
   const at::Tensor rows = at::empty({batch, time, channels}, x.options().dtype(at::kHalf));
   const at::Tensor moments = at::empty({batch, tiles, 2, channels}, x.options());
   const SnakeKernels& kernels = SnakeKernels::Get();
-  kernels.Launch(kernels.rows_of_channels(),
+  kernels.Launch(kernels.rows_of_channels,
                  dim3(tiles, Parts(channels, kTransposed), Parts(batch, 1)), dim3(32, 8), 0,
                  x.const_data_ptr(), counts.const_data_ptr(), rows.mutable_data_ptr(),
                  moments.mutable_data_ptr(), ToInt(time), ToInt(channels));
@@ -273,8 +157,9 @@ std::tuple<at::Tensor, at::Tensor> Upsample(const at::Tensor& rows, const at::Te
   const LeakyActivation activation{static_cast<float>(factor), static_cast<float>(slope)};
   const UpsampledRows map{ToInt(stride), ToInt(stride / 2), reflected ? 1 : 0};
   const SnakeKernels& kernels = SnakeKernels::Get();
-  kernels.Launch(kernels.upsampling(tile), dim3(tiles, Parts(columns, tile), Parts(batch, 1)),
-                 dim3(kThreads), SharedBytes(tile, 1), product, activation, map);
+  kernels.Launch(ForTile(kernels.upsample, tile),
+                 dim3(tiles, Parts(columns, tile), Parts(batch, 1)), dim3(kThreads),
+                 SharedBytes(tile, 1), product, activation, map);
   return {result, moments};
 }
 
@@ -293,7 +178,7 @@ at::Tensor SnakeBlock(const at::Tensor& rows, const at::Tensor& moments, const a
   const float* style = styles.const_data_ptr<float>();
   for (size_t layer = 0; layer < weights.size(); ++layer, style += 2 * channels) {
     const at::Tensor& of_x = layer == 0 ? moments : own_moments;
-    kernels.Launch(kernels.finish_norm(), dim3(Parts(channels, kTransposed), Parts(batch, 1)),
+    kernels.Launch(kernels.finish_norm, dim3(Parts(channels, kTransposed), Parts(batch, 1)),
                    dim3(32, 8), 0, of_x.const_data_ptr(), style, ToInt(styles.stride(0)),
                    counts.const_data_ptr(), norm.mutable_data_ptr(), ToInt(of_x.size(1)),
                    ToInt(channels));
@@ -315,9 +200,10 @@ at::Tensor SnakeBlock(const at::Tensor& rows, const at::Tensor& moments, const a
         .channels = ToInt(channels),
         .taps = ToInt(weight.size(1)),
         .dilation = ToInt(dilations[layer])};
-    kernels.Launch(kernels.convolution(tile), dim3(tiles, Parts(channels, tile), Parts(batch, 1)),
-                   dim3(kThreads), SharedBytes(tile, int64_t{product.taps - 1} * product.dilation),
-                   product, norm.const_data_ptr());
+    kernels.Launch(ForTile(kernels.snake_convolution, tile),
+                   dim3(tiles, Parts(channels, tile), Parts(batch, 1)), dim3(kThreads),
+                   SharedBytes(tile, int64_t{product.taps - 1} * product.dilation), product,
+                   norm.const_data_ptr());
     x = result;
     if (second) sum = result;
   }
@@ -330,7 +216,7 @@ at::Tensor ChannelsOfRows(const at::Tensor& rows, const at::Tensor& counts, doub
   const at::Tensor result = at::empty({batch, channels, time}, counts.options());
   const LeakyActivation activation{static_cast<float>(factor), static_cast<float>(slope)};
   const SnakeKernels& kernels = SnakeKernels::Get();
-  kernels.Launch(kernels.channels_of_rows(),
+  kernels.Launch(kernels.channels_of_rows,
                  dim3(Parts(time, kTransposed), Parts(channels, kTransposed), Parts(batch, 1)),
                  dim3(32, 8), 0, rows.const_data_ptr(), counts.const_data_ptr(), activation,
                  result.mutable_data_ptr(), ToInt(time), ToInt(channels));
