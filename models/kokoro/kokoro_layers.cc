@@ -162,6 +162,11 @@ KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& na
   const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
                                [](const at::Tensor& tensor) { return tensor.defined(); });
   if (!all) return lstm;
+  lstm.fused = FusedLstm::Make(lstm.parameters);
+  if (lstm.fused) {
+    lstm.parameters.clear();
+    return lstm;
+  }
   if (padded) lstm.AddFlags();
   lstm.Flatten();
   return lstm;
@@ -190,6 +195,7 @@ void KokoroLstm::Flatten() {
 }
 
 at::Tensor KokoroLstm::Run(const at::Tensor& x, const KokoroExtent& extent) const {
+  if (fused) return fused->Run(x, extent);
   const at::Tensor zeros = at::zeros({2, x.size(0), hidden}, x.options());
   at::Tensor input = x;
   if (!extent.whole()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kokoro/fused_lstm.h"
 #include "models/kokoro/kokoro_extent.h"
 #include "models/speech/cpu_conv.h"
 #include "models/speech/cpu_upsampling.h"
@@ -110,8 +111,9 @@ class KokoroRows {
 // A bidirectional LSTM layer.
 struct KokoroLstm {
   std::vector<at::Tensor> parameters;
-  int64_t hidden = 0;  // the size of one direction
-  int64_t flags = 0;   // inputs that mark the padding
+  int64_t hidden = 0;              // the size of one direction
+  int64_t flags = 0;               // inputs that mark the padding
+  std::optional<FusedLstm> fused;  // instead of the parameters
 
   // padded: Run will be called with extents that are not whole.
   static KokoroLstm Take(speech::TensorReader& weights, const std::string& name, int64_t in,

@@ -13,10 +13,14 @@
 #include <array>
 #include <numbers>
 
+#include "mps_runtime/device_operator.h"
+
 namespace millrace::speech {
 namespace {
 
 constexpr int64_t kWord = 0xFFFFFFFF;
+
+using DrawInOnePass = at::Tensor(const at::Tensor& keys, int64_t count);
 
 // 32-bit words are held in 64 bits. Products wrap and may set the sign bit, which is cut off.
 at::Tensor High(const at::Tensor& product) { return product.__rshift__(32).bitwise_and_(kWord); }
@@ -41,6 +45,9 @@ at::Tensor NoiseKey(uint64_t seed, uint64_t stream) {
 
 // Computes Philox 4x32-10, as noise.cc does.
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count) {
+  static const auto draw =
+      runtime::FindDeviceOperator<DrawInOnePass>("millrace_speech::draw_noise");
+  if (draw && keys.is_cuda()) return draw->call(keys, count);
   const int64_t blocks = (count + 3) / 4;
   at::Tensor key0 = keys.narrow(1, 0, 1);
   at::Tensor key1 = keys.narrow(1, 1, 1);

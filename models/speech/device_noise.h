@@ -10,9 +10,9 @@ namespace millrace::speech {
 at::Tensor NoiseKey(uint64_t seed, uint64_t stream);
 
 // Returns [batch, count]: in each row the first values of the NoiseSource of its key, up to
-// rounding of sines and logarithms. Runs as ATen operators on the device of the keys [batch, 4]:
-// the noise of a sentence is some hundred times as large as the rest of the input, and the host
-// would take longer to make it than a GPU takes for the whole forward.
+// rounding of sines and logarithms. Runs on the device of the keys [batch, 4]: the noise of a
+// sentence is some hundred times as large as the rest of the input, and the host would take longer
+// to make it than a GPU takes for the whole forward.
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count);
 
 }  // namespace millrace::speech

@@ -1,0 +1,85 @@
+#include "mps_runtime/backend/cuda/cuda_kernels.h"
+
+#include <c10/cuda/CUDAFunctions.h>
+#include <dlfcn.h>
+#include <nvrtc.h>
+
+#include <type_traits>
+
+namespace millrace::runtime {
+
+CudaKernels::Driver CudaKernels::Driver::Find() {
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
+  if (library == nullptr) return {};
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+  };
+  Driver driver;
+  find(driver.load_module, "cuModuleLoadData");
+  find(driver.get_function, "cuModuleGetFunction");
+  find(driver.set_attribute, "cuFuncSetAttribute");
+  find(driver.launch, "cuLaunchKernel");
+  return driver;
+}
+
+CudaKernels::CudaKernels(const char* source, const char* file, int capability) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, c10::cuda::current_device()) != cudaSuccess) {
+    why_not_ = "the device does not tell its properties";
+    return;
+  }
+  if (10 * properties.major + properties.minor < capability) {
+    why_not_ = "the device has a compute capability of " + std::to_string(properties.major) + "." +
+               std::to_string(properties.minor) + ", they need " + std::to_string(capability / 10) +
+               "." + std::to_string(capability % 10);
+    return;
+  }
+  if (!driver_.complete()) {
+    why_not_ = "the driver is too old";
+    return;
+  }
+  multiprocessors_ = properties.multiProcessorCount;
+  max_shared_bytes_ = static_cast<int64_t>(properties.sharedMemPerBlockOptin);
+  const std::string code = Compile(source, file, properties);
+  if (why_not_.empty() && driver_.load_module(&module_, code.data()) != CUDA_SUCCESS)
+    why_not_ = "the driver does not load them";
+}
+
+CUfunction CudaKernels::Find(const char* name, int64_t shared_bytes) {
+  CUfunction kernel = nullptr;
+  if (!why_not_.empty()) return kernel;
+  if (driver_.get_function(&kernel, module_, name) != CUDA_SUCCESS) {
+    why_not_ = std::string("the kernel ") + name + " is missing";
+  } else if (shared_bytes > 0 &&
+             driver_.set_attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   static_cast<int>(shared_bytes)) != CUDA_SUCCESS) {
+    why_not_ = "the device has too little shared memory";
+  }
+  return kernel;
+}
+
+std::string CudaKernels::Compile(const char* source, const char* file,
+                                 const cudaDeviceProp& properties) {
+  nvrtcProgram program = nullptr;
+  nvrtcCreateProgram(&program, source, file, 0, nullptr, nullptr);
+  const std::string target = "--gpu-architecture=sm_" + std::to_string(properties.major) +
+                             std::to_string(properties.minor);
+  const std::array<const char*, 2> options = {target.c_str(), "--std=c++17"};
+  const nvrtcResult result =
+      nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  size_t size = 0;
+  std::string code;
+  if (result == NVRTC_SUCCESS && nvrtcGetCUBINSize(program, &size) == NVRTC_SUCCESS) {
+    code.resize(size);
+    nvrtcGetCUBIN(program, code.data());
+  } else {
+    nvrtcGetProgramLogSize(program, &size);
+    std::string log(size, '\0');
+    nvrtcGetProgramLog(program, log.data());
+    why_not_ = std::string(nvrtcGetErrorString(result)) + ": " + log.substr(0, log.find('\n'));
+  }
+  nvrtcDestroyProgram(&program);
+  return code;
+}
+
+}  // namespace millrace::runtime
