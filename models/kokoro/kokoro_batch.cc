@@ -1,5 +1,8 @@
 #include "models/kokoro/kokoro_batch.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -10,6 +13,7 @@
 
 #include "models/core/shape_bucket.h"
 #include "models/core/strings.h"
+#include "models/kokoro/kokoro_extent.h"
 #include "models/speech/device_noise.h"
 #include "mps_runtime/cached_forward.h"
 
@@ -26,6 +30,15 @@ int64_t FramesBucket(int64_t frames) { return models::ShapeBucket(frames, kSmall
 
 // Pads the batch size, because each is a shape of its own.
 int64_t PaddedSize(size_t sentences) { return static_cast<int64_t>(std::bit_ceil(sentences)); }
+
+// Repeats the rows of features [batch, phonemes, channels] for each frame: [batch, frames,
+// channels], zero beyond the counts. rows: [batch, frames], indices into all rows.
+at::Tensor Repeat(const at::Tensor& features, const at::Tensor& rows, const at::Tensor& counts) {
+  const KokoroExtent extent = KokoroExtent::Of(counts, rows.size(1));
+  return at::index_select(features.flatten(0, 1), 0, rows.flatten())
+             .view({rows.size(0), rows.size(1), features.size(2)}) *
+         extent.mask.transpose(1, 2);
+}
 
 }  // namespace
 
@@ -84,41 +97,52 @@ std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> 
 std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
                                                     runtime::WorkerContext& context) const {
   int64_t longest = 1;
-  for (const Part& part : parts) longest = std::max(longest, part.frames);
+  int64_t most_phonemes = 1;
+  for (const Part& part : parts) {
+    longest = std::max(longest, part.frames);
+    most_phonemes = std::max(most_phonemes, part.encoded.features.size(0));
+  }
   const int64_t bucket = FramesBucket(longest);
+  // Few phonemes take fewer than two frames, so there are few such shapes for each bucket.
+  int64_t phonemes = bucket / 2;
+  while (phonemes < most_phonemes) phonemes *= 2;
   const int64_t batch = PaddedSize(parts.size());
   const int64_t channels = parts.front().encoded.features.size(1);
-  const at::Tensor features = at::zeros({batch, bucket, channels});
+  // What is behind a sentence's phonemes is not read.
+  const at::Tensor features = at::empty({batch, phonemes, channels});
+  const at::Tensor rows = at::zeros({batch, bucket}, at::kLong);  // the phoneme of each frame
   const at::Tensor counts = at::ones({batch, 1, 1});
   const at::Tensor style = at::zeros({batch, 2 * decoder_.style_channels()});
   const at::Tensor keys = at::zeros({batch, 4}, at::kLong);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const auto row = static_cast<int64_t>(i);
-    const Part& part = parts[i];
-    // Each phoneme's row is repeated for each of its frames on the host, because their number would
-    // be one more shape.
-    const float* from = part.encoded.features.const_data_ptr<float>();
-    float* to = features.mutable_data_ptr<float>() + row * bucket * channels;
-    for (const int64_t frames : part.encoded.frames) {
-      for (int64_t frame = 0; frame < frames; ++frame) to = std::copy_n(from, channels, to);
-      from += channels;
+  for (int64_t row = 0; row < batch; ++row) {
+    int64_t* const first = rows.mutable_data_ptr<int64_t>() + row * bucket;
+    std::fill_n(first, bucket, row * phonemes);
+    if (row >= static_cast<int64_t>(parts.size())) {
+      features[row][0].zero_();
+      continue;
     }
-    counts.mutable_data_ptr<float>()[i] = static_cast<float>(part.frames);
+    const Part& part = parts[static_cast<size_t>(row)];
+    features[row].narrow(0, 0, part.encoded.features.size(0)).copy_(part.encoded.features);
+    int64_t* next = first;
+    for (size_t i = 0; i < part.encoded.frames.size(); ++i)
+      next = std::fill_n(next, part.encoded.frames[i], row * phonemes + static_cast<int64_t>(i));
+    counts.mutable_data_ptr<float>()[row] = static_cast<float>(part.frames);
     style.narrow(0, row, 1).copy_(part.sentence.style);
     keys[row].copy_(speech::NoiseKey(part.sentence.seed, part.sentence.stream));
   }
   const runtime::GraphKey key{.model = model_,
-                              .entry_point = StrCat("decode ", batch),
+                              .entry_point = StrCat("decode ", batch, " from ", phonemes),
                               .shape_bucket = bucket,
                               .instance = instance_};
   const at::Tensor samples =
-      runtime::RunCachedOnHost(
-          context, key, {features, counts, style, keys},
-          [this](const std::vector<at::Tensor>& given) {
-            const KokoroDecoder::PaddedInput input{given[0], given[1], given[2], given[3]};
-            return std::vector<at::Tensor>{
-                decoder_.DecodePadded(input, decoder_.PredictPadded(input))};
-          })[0]
+      runtime::RunCachedOnHost(context, key, {features, rows, counts, style, keys},
+                               [this](const std::vector<at::Tensor>& given) {
+                                 const KokoroDecoder::PaddedInput input{
+                                     Repeat(given[0], given[1], given[2]), given[2], given[3],
+                                     given[4]};
+                                 return std::vector<at::Tensor>{
+                                     decoder_.DecodePadded(input, decoder_.PredictPadded(input))};
+                               })[0]
           .contiguous();
   std::vector<std::vector<float>> all;
   for (size_t i = 0; i < parts.size(); ++i) {
