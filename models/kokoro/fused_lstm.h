@@ -7,6 +7,7 @@
 #include <span>
 
 #include "models/kokoro/kokoro_extent.h"
+#include "models/kokoro/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -23,8 +24,10 @@ class FusedLstm {
   at::Tensor Run(const at::Tensor& x, const KokoroExtent& extent) const;
 
  private:
-  at::Tensor input_, bias_;  // of both directions: [8 * hidden, in] and [8 * hidden]
-  at::Tensor recurrent_;     // [2, 4 * hidden, hidden]
+  explicit FusedLstm(std::span<const at::Tensor> parameters);
+
+  SplitProduct input_;    // both directions have 8 * hidden outputs
+  at::Tensor recurrent_;  // [2, 4 * hidden, hidden]
 };
 
 }  // namespace millrace::kokoro

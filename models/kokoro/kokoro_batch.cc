@@ -108,7 +108,7 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
   while (phonemes < most_phonemes) phonemes *= 2;
   const int64_t batch = PaddedSize(parts.size());
   const int64_t channels = parts.front().encoded.features.size(1);
-  // What is behind a sentence's phonemes is not read.
+  // The rows behind a sentence's phonemes are not read.
   const at::Tensor features = at::empty({batch, phonemes, channels});
   const at::Tensor rows = at::zeros({batch, bucket}, at::kLong);  // the phoneme of each frame
   const at::Tensor counts = at::ones({batch, 1, 1});

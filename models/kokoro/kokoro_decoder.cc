@@ -73,28 +73,41 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   pitch_ = TakePredictor(weights, "F0");
   loudness_ = TakePredictor(weights, "N");
   text_ = text_again_.weight.size(1);
-  encode_ = KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact);
+  blocks_.push_back(
+      KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact));
   if (!weights.status().ok()) return;
-  int64_t channels = encode_.conv_1.out_channels();
+  int64_t channels = blocks_.back().conv_1.out_channels();
   const int64_t added = text_again_.weight.size(0) + 2;
   const int64_t count = weights.Count("decoder.decode.", ".conv1.weight");
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = StrCat("decoder.decode.", i);
-    decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact));
+    blocks_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact));
     if (!weights.status().ok()) return;
-    channels = decode_.back().conv_1.out_channels();
-    if (decode_.back().pool.weight.defined() != (i + 1 == count))
+    channels = blocks_.back().conv_1.out_channels();
+    if (blocks_.back().pool.weight.defined() != (i + 1 == count))
       weights.Refuse(name + ".pool.weight", "must be in the last block alone");
   }
   if (channels != generator_.in_channels()) {
     weights.Refuse("decoder.generator.ups.0.weight",
                    StrCat("has ", generator_.in_channels(), " inputs, expected ", channels));
+    return;
+  }
+  if (generator_.fused()) FuseBlocks();
+}
+
+void KokoroDecoder::FuseBlocks() {
+  fused_ = FusedFeatures::Make(blocks_, text_again_);
+  if (fused_) blocks_.clear();
+  for (Predictor* const predictor : {&pitch_, &loudness_}) {
+    predictor->fused = FusedPredictor::Make(predictor->blocks, predictor->projection);
+    if (predictor->fused) predictor->blocks.clear();
   }
 }
 
 at::Tensor KokoroDecoder::RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
                                        const at::Tensor& style, const KokoroExtent& extent,
                                        const KokoroExtent& after) {
+  if (predictor.fused) return predictor.fused->Run(prosody.transpose(1, 2), style, extent, after);
   at::Tensor x = prosody;
   const KokoroExtent* now = &extent;
   for (const KokoroStyleBlock& block : predictor.blocks) {
@@ -138,12 +151,13 @@ std::optional<at::Tensor> KokoroDecoder::Features(const at::Tensor& text, const 
                                                   const std::function<bool()>& should_stop) const {
   const at::Tensor pitch = extent.Cut(Slow(pitch_, curves.pitch));
   const at::Tensor loudness = extent.Cut(Slow(loudness_, curves.loudness));
+  if (fused_) return fused_->Run(text.transpose(1, 2), pitch, loudness, style, extent, after);
   const at::Tensor again = extent.Cut(text_again_.RunSame(text));
-  at::Tensor x = encode_.Run(at::cat({text, pitch, loudness}, 1), style, extent, extent);
-  for (const KokoroStyleBlock& block : decode_) {
+  at::Tensor x = at::cat({text, pitch, loudness}, 1);
+  for (const KokoroStyleBlock& block : blocks_) {
     if (should_stop()) return std::nullopt;
-    x = block.Run(at::cat({x, again, pitch, loudness}, 1), style, extent,
-                  block.pool.weight.defined() ? after : extent);
+    if (&block != &blocks_.front()) x = at::cat({x, again, pitch, loudness}, 1);
+    x = block.Run(x, style, extent, block.pool.weight.defined() ? after : extent);
   }
   return x;
 }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/kokoro/fused_features.h"
+#include "models/kokoro/fused_predictor.h"
 #include "models/kokoro/kokoro_encoder.h"
 #include "models/kokoro/kokoro_generator.h"
 #include "models/kokoro/kokoro_layers.h"
@@ -61,11 +63,14 @@ class KokoroDecoder {
 
  private:
   struct Predictor {
-    std::vector<KokoroStyleBlock> blocks;
+    std::vector<KokoroStyleBlock> blocks;  // empty if `fused`
     KokoroConv projection;
-    KokoroConv slow;  // the decoder's: reduces to one value for each frame
+    KokoroConv slow;                      // the decoder's: reduces to one value for each frame
+    std::optional<FusedPredictor> fused;  // for padded batches, where the device has it
   };
 
+  // Makes what is fused, where the device supports it.
+  void FuseBlocks();
   Predictor TakePredictor(KokoroWeights& weights, const char* name) const;
   // after: the extent at two values for each frame.
   static at::Tensor RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
@@ -83,8 +88,10 @@ class KokoroDecoder {
   int64_t text_ = 0;
   KokoroLstm shared_;
   Predictor pitch_, loudness_;
-  KokoroStyleBlock encode_;
-  std::vector<KokoroStyleBlock> decode_;
+  // The first block encodes and the others decode. DecodePadded uses `fused_` instead where the
+  // device has it; they are empty then.
+  std::vector<KokoroStyleBlock> blocks_;
+  std::optional<FusedFeatures> fused_;
   KokoroConv text_again_;
   KokoroGenerator generator_;
 };

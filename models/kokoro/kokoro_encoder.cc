@@ -68,6 +68,17 @@ void KokoroEncoder::TakeAlbert(KokoroWeights& weights) {
                           feed_1_.out_features(), " outputs"));
   }
   layer_norm_ = TakeNorm(weights, layer + ".full_layer_layer_norm", "weight", "bias", hidden);
+  if (!weights.status().ok()) return;
+  albert_ = FusedAlbert::Make({.query = query_,
+                               .key = key_,
+                               .value = value_,
+                               .mix = mix_,
+                               .feed_1 = feed_1_,
+                               .feed_2 = feed_2_,
+                               .attention_norm = attention_norm_,
+                               .layer_norm = layer_norm_,
+                               .epsilon = kAlbertEpsilon},
+                              heads_);
 }
 
 void KokoroEncoder::TakeText(KokoroWeights& weights) {
@@ -79,7 +90,12 @@ void KokoroEncoder::TakeText(KokoroWeights& weights) {
     const std::string name = StrCat("text_encoder.cnn.", i);
     text_layers_.push_back(
         {KokoroSameConv::Take(weights, name + ".0", channels, channels, /*exact=*/true),
+         {},
          TakeNorm(weights, name + ".1", "gamma", "beta", channels)});
+    if (!weights.status().ok()) return;
+    TextLayer& layer = text_layers_.back();
+    if (padded_ && SplitProduct::SupportedFor(text_symbols_) && layer.conv.bias().defined())
+      layer.fused_conv = SplitProduct(layer.conv.weight(), layer.conv.bias());
   }
   text_lstm_ = KokoroLstm::Take(weights, "text_encoder.lstm", channels, padded_);
 }
@@ -139,6 +155,7 @@ at::Tensor KokoroEncoder::RunAlbert(const at::Tensor& ids, const at::Tensor& bar
   at::Tensor x = at::embedding(symbols_, ids) + kind_[0] + positions_.narrow(0, 0, length);
   x = Normalize(x, embedding_norm_.weight, embedding_norm_.bias, kAlbertEpsilon);
   x = widen_.Run(x);
+  if (albert_) return albert_->Run(x, barrier, layers_);
   for (int64_t i = 0; i < layers_; ++i) {
     x = Attend(x, barrier);
     const at::Tensor fed = feed_2_.Run(at::gelu(feed_1_.Run(x), "tanh"));
@@ -150,7 +167,16 @@ at::Tensor KokoroEncoder::RunAlbert(const at::Tensor& ids, const at::Tensor& bar
 at::Tensor KokoroEncoder::RunText(const at::Tensor& ids, const KokoroExtent& extent) const {
   at::Tensor x = extent.Cut(at::embedding(text_symbols_, ids).transpose(1, 2));
   for (const TextLayer& layer : text_layers_) {
-    const at::Tensor y = layer.conv.Run(x).transpose(1, 2);
+    at::Tensor y;
+    if (layer.fused_conv && !extent.whole()) {
+      y = layer.fused_conv
+              ->Finish(layer.fused_conv->Multiply(
+                  SplitProduct::Unfold(x.transpose(1, 2).contiguous(), extent.counts.contiguous(),
+                                       std::nullopt, 0, layer.conv.weight().size(2))))
+              .view({x.size(0), x.size(2), x.size(1)});
+    } else {
+      y = layer.conv.Run(x).transpose(1, 2);
+    }
     x = extent.Cut(
         at::leaky_relu(Normalize(y, layer.norm.weight, layer.norm.bias, kNormEpsilon), kTextSlope)
             .transpose(1, 2));

@@ -3,12 +3,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/kokoro/fused_albert.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
+#include "models/kokoro/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -50,11 +53,10 @@ class KokoroEncoder {
   static std::vector<int64_t> FramesOf(std::span<const float> lengths);
 
  private:
-  struct Norm {
-    at::Tensor weight, bias;
-  };
+  using Norm = FusedAlbert::Norm;
   struct TextLayer {
     KokoroSameConv conv;
+    std::optional<SplitProduct> fused_conv;  // for padded batches, where the device has it
     Norm norm;
   };
   struct ProsodyLayer {
@@ -86,6 +88,7 @@ class KokoroEncoder {
   Norm embedding_norm_;
   KokoroRows widen_, query_, key_, value_, mix_, feed_1_, feed_2_;
   Norm attention_norm_, layer_norm_;
+  std::optional<FusedAlbert> albert_;  // where the device has it
   // The layers of the prosody.
   KokoroRows narrow_;
   std::vector<ProsodyLayer> prosody_;

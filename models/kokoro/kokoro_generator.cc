@@ -182,7 +182,9 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
 at::Tensor KokoroGenerator::RunFused(const at::Tensor& features, const at::Tensor& source,
                                      const at::Tensor& style, const KokoroExtent& extent,
                                      const KokoroExtent& last) const {
-  FusedStage::Signal signal = FusedStage::Begin(features, extent);
+  FusedStage::Signal signal = features.scalar_type() == at::kHalf
+                                  ? FusedStage::Signal{features}
+                                  : FusedStage::Begin(features, extent);
   KokoroExtent before = extent;
   for (const Stage& stage : stages_) {
     const bool is_last = &stage == &stages_.back();
@@ -201,7 +203,7 @@ at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tens
   for (const Stage& stage : stages_) hops *= stage.up.stride();
   const KokoroExtent last = extent.Times(hops, 1);
   const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);
-  if (stages_.front().fused) {
+  if (fused()) {
     const at::Tensor signal = RunFused(features, source, style, extent, last);
     return ToSamples(post_.Run(signal), last).squeeze(1);
   }

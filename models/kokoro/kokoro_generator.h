@@ -31,6 +31,7 @@ class KokoroGenerator {
 
   int64_t in_channels() const { return in_channels_; }
   int64_t sines() const { return source_.sines(); }
+  bool fused() const { return stages_.front().fused.has_value(); }
 
   // Returns samples [pitch values * samples_per_pitch] on the device. features [1, in channels,
   // pitch values]; pitch [1, values] in hertz; noise [1, sines, samples]. Returns nullopt if
@@ -39,7 +40,8 @@ class KokoroGenerator {
                                 at::Tensor noise, const at::Tensor& style,
                                 const std::function<bool()>& should_stop) const;
   // Returns samples [batch, samples] of a padded batch: features [batch, in channels, pitch
-  // values], zero beyond the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples
+  // values], zero beyond the extent, or if fused() rows of halves [batch, pitch values, in
+  // channels]; pitch [batch, values]; noise [batch, samples, sines]. Samples
   // beyond an end are undefined.
   at::Tensor RunPadded(const at::Tensor& features, const at::Tensor& pitch, const at::Tensor& noise,
                        const at::Tensor& style, const KokoroExtent& extent) const;

@@ -25,7 +25,6 @@
 namespace millrace::kokoro {
 namespace {
 
-constexpr double kBlockSlope = 0.2;
 // The number of flags, so that rows of inputs stay aligned for the device's matrix units.
 constexpr int64_t kFlags = 8;
 // The weight of each flag in the sigmoid's argument, which makes the gate 0 whatever else is in the
@@ -260,7 +259,7 @@ KokoroStyleBlock KokoroStyleBlock::Take(speech::TensorReader& weights, const std
 
 at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
                                  const KokoroExtent& extent, const KokoroExtent& after) const {
-  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kBlockSlope));
+  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kSlope));
   at::Tensor kept = x;
   if (pool.weight.defined()) {
     y = after.Cut(at::conv_transpose1d(y, pool.weight, pool.bias, /*stride=*/2, /*padding=*/1,
@@ -268,7 +267,7 @@ at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
     kept = Stretch(x, 2);
   }
   y = after.Cut(conv_1.Run(y));
-  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kBlockSlope)));
+  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
   if (shortcut.defined()) kept = shortcut.Run(kept);
   return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
 }

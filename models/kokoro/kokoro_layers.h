@@ -58,6 +58,9 @@ class KokoroSameConv {
                              int64_t in, bool exact);
   bool defined() const { return out_ > 0; }
   int64_t out_channels() const { return out_; }
+  // On accelerators only: [out, in, taps] and [out].
+  const at::Tensor& weight() const { return aten_.weight; }
+  const at::Tensor& bias() const { return aten_.bias; }
   at::Tensor Run(const at::Tensor& x) const;
 
  private:
@@ -98,6 +101,7 @@ class KokoroRows {
   bool defined() const { return out_ > 0; }
   int64_t in_features() const { return in_; }
   int64_t out_features() const { return out_; }
+  const KokoroLinear& linear() const { return aten_; }  // on accelerators only
   // Converts [..., in] to [..., out].
   at::Tensor Run(const at::Tensor& x) const;
 
@@ -145,6 +149,8 @@ struct KokoroStyleNorm {
 
 // Two convolutions with a style norm before each, and a shortcut; may double the length.
 struct KokoroStyleBlock {
+  static constexpr double kSlope = 0.2;  // the leaky ReLUs have this slope
+
   KokoroStyleNorm norm_1, norm_2;
   KokoroSameConv conv_1, conv_2;
   KokoroConv pool;          // doubles the length; undefined where it stays

@@ -27,14 +27,15 @@ __device__ inline void StoreTo(unsigned block, const float* variable, float valu
   asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(theirs), "f"(value) : "memory");
 }
 
-// gates: what the input contributes, [batch, time, 2, 4, kHidden] with the biases, in the order of
-// input, forget, cell and output. weights: [2, 4, kHidden, kHidden]. counts: the values of time up
-// to the end, at which the second direction begins. out: [batch, time, 2, kHidden], zeros beyond
-// the end. A cluster runs kSentences sentences in one direction. Grid: kClusterBlocks for each
-// kSentences of the batch, 2.
+// gates: what the input contributes, [batch, time, 2, 4, kHidden] in the order of input, forget,
+// cell and output: it counts times scale, plus bias [2, 4, kHidden]. weights: [2, 4, kHidden,
+// kHidden]. counts: the values of time up to the end, at which the second direction begins. out:
+// [batch, time, 2, kHidden], zeros beyond the end. A cluster runs kSentences sentences in one
+// direction. Grid: kClusterBlocks for each kSentences of the batch, 2.
 template <int kSentences>
-__device__ inline void RunLstm(const float* gates, const float* weights, const float* counts,
-                               float* out, int batch, int time) {
+__device__ inline void RunLstm(const float* gates, float scale, const float* bias,
+                               const float* weights, const float* counts, float* out, int batch,
+                               int time) {
   // Each sentence has kOwners of the threads that share a unit. All of them compute the new state.
   constexpr int kOwners = kLanes / kSentences;
   constexpr int kTargets = kClusterBlocks / kOwners;  // blocks that an owner tells the state
@@ -72,12 +73,16 @@ __device__ inline void RunLstm(const float* gates, const float* weights, const f
   if (writes) {
     for (int t = count; t < time; ++t) results[static_cast<size_t>(t) * 2 * kHidden] = 0;
   }
+  float biases[4];
+#pragma unroll
+  for (int gate = 0; gate < 4; ++gate) biases[gate] = bias[(direction * 4 + gate) * kHidden + unit];
   float next[4] = {};
   const auto read_input = [&](int step) {
     if (step >= count) return;
     const size_t t = direction == 0 ? step : count - 1 - step;
 #pragma unroll
-    for (int gate = 0; gate < 4; ++gate) next[gate] = inputs[t * 8 * kHidden + gate * kHidden];
+    for (int gate = 0; gate < 4; ++gate)
+      next[gate] = fmaf(inputs[t * 8 * kHidden + gate * kHidden], scale, biases[gate]);
   };
   read_input(0);
   float cell = 0;
@@ -143,13 +148,13 @@ __device__ inline void RunLstm(const float* gates, const float* weights, const f
 }
 
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1) __launch_bounds__(kLstmThreads, 1)
-    Lstm1(const float* gates, const float* weights, const float* counts, float* out, int batch,
-          int time) {
-  RunLstm<1>(gates, weights, counts, out, batch, time);
+    Lstm1(const float* gates, float scale, const float* bias, const float* weights,
+          const float* counts, float* out, int batch, int time) {
+  RunLstm<1>(gates, scale, bias, weights, counts, out, batch, time);
 }
 
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1) __launch_bounds__(kLstmThreads, 1)
-    Lstm4(const float* gates, const float* weights, const float* counts, float* out, int batch,
-          int time) {
-  RunLstm<4>(gates, weights, counts, out, batch, time);
+    Lstm4(const float* gates, float scale, const float* bias, const float* weights,
+          const float* counts, float* out, int batch, int time) {
+  RunLstm<4>(gates, scale, bias, weights, counts, out, batch, time);
 }

@@ -1,4 +1,4 @@
-// The blocks of Kokoro's decoder and generator in half precision, for NVRTC, which has no headers:
+// The residual blocks of Kokoro's generator in half precision, for NVRTC, which has no headers:
 // for compute capability 8.0 and later. Signals are rows, [batch, time, channels]. What lies at or
 // beyond the number of rows that count is neither read nor, unless a kernel says so, written.
 
@@ -109,9 +109,9 @@ extern "C" __global__ void RowsOfChannels(const float* x, const float* counts, u
   moments[(tile_index * 2 + threadIdx.y) * channels + channel] = total;
 }
 
-// Writes the moments of rows, as RowsOfChannels does. Blocks of (32, 8) threads; grid: tiles of
-// kTransposedRows, channels / 64, batch.
-extern "C" __global__ void RowMoments(const Word* rows, const float* counts, float* moments,
+// Writes the moments of rows in float32, as RowsOfChannels does. Blocks of (32, 8) threads; grid:
+// tiles of kTransposedRows, channels / 64, batch.
+extern "C" __global__ void RowMoments(const float2* rows, const float* counts, float* moments,
                                       int time, int channels) {
   __shared__ float sums[8][4][32];
   const int batch = blockIdx.z, pair = blockIdx.y * 32 + threadIdx.x;
@@ -120,8 +120,7 @@ extern "C" __global__ void RowMoments(const Word* rows, const float* counts, flo
   const int end = min(first + kTransposedRows, count);
   float2 sum = make_float2(0, 0), squares = make_float2(0, 0);
   for (int t = first + threadIdx.y; t < end; t += 8) {
-    const float2 value =
-        ToFloats(rows[(static_cast<size_t>(batch) * time + t) * (channels / 2) + pair]);
+    const float2 value = rows[(static_cast<size_t>(batch) * time + t) * (channels / 2) + pair];
     sum.x += value.x;
     sum.y += value.y;
     squares.x += value.x * value.x;
@@ -140,12 +139,12 @@ extern "C" __global__ void RowMoments(const Word* rows, const float* counts, flo
   moments[(tile * 2 + threadIdx.y / 2) * channels + 2 * pair + threadIdx.y % 2] = total;
 }
 
-// Doubles the length of the leaky ReLU of the norm of rows, by a transposed convolution with three
-// taps of each channel by itself. weight: [3, channels]. Blocks of 256 threads; grid: time *
-// channels / 512, batch.
-extern "C" __global__ void DoubleRows(const Word* rows, const float* counts, const float* norm,
-                                      float slope, const float* weight, const float* bias,
-                                      Word* out, int time, int channels) {
+// Doubles the length of the leaky ReLU of the norm of rows in float32, by a transposed convolution
+// with three taps of each channel by itself. weight: [3, channels]. Blocks of 256 threads; grid:
+// time * channels / 512, batch.
+extern "C" __global__ void DoubleLength(const float2* rows, const float* counts, const float* norm,
+                                        float slope, const float* weight, const float* bias,
+                                        float2* out, int time, int channels) {
   const int batch = blockIdx.y, pairs = channels / 2;
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
   const int t = index / pairs, pair = index % pairs;
@@ -158,7 +157,7 @@ extern "C" __global__ void DoubleRows(const Word* rows, const float* counts, con
   const float2 scale = at(norms), shift = at(norms + channels);
   const auto read = [&](int row) {
     if (row >= count) return make_float2(0, 0);
-    const float2 x = ToFloats(rows[(static_cast<size_t>(batch) * time + row) * pairs + pair]);
+    const float2 x = rows[(static_cast<size_t>(batch) * time + row) * pairs + pair];
     return make_float2(Leaky(x.x * scale.x + shift.x, slope),
                        Leaky(x.y * scale.y + shift.y, slope));
   };
@@ -166,10 +165,10 @@ extern "C" __global__ void DoubleRows(const Word* rows, const float* counts, con
   const float2 before = at(weight), middle = at(weight + channels),
                after = at(weight + 2 * channels);
   const float2 more = at(bias);
-  Word* const to = out + (static_cast<size_t>(batch) * time + t) * 2 * pairs + pair;
-  to[0] = ToHalves(middle.x * now.x + more.x, middle.y * now.y + more.y);
-  to[pairs] = ToHalves(after.x * now.x + before.x * next.x + more.x,
-                       after.y * now.y + before.y * next.y + more.y);
+  float2* const to = out + (static_cast<size_t>(batch) * time + t) * 2 * pairs + pair;
+  to[0] = make_float2(middle.x * now.x + more.x, middle.y * now.y + more.y);
+  to[pairs] = make_float2(after.x * now.x + before.x * next.x + more.x,
+                          after.y * now.y + before.y * next.y + more.y);
 }
 
 // Adds the moments of all tiles, in one order, and turns them into the scale and the shift of each
@@ -216,8 +215,8 @@ struct Product {
   int in_time, in_channels, time, channels, taps, dilation;
 };
 
-// x * scale + shift, with the norm of FinishNorm.
-struct Norm {
+// snake(x * scale + shift), with the norm of FinishNorm.
+struct SnakeActivation {
   const float* norm;  // [batch, 2, channels]
   alignas(16) float scale[8], shift[8];
 
@@ -230,23 +229,7 @@ struct Norm {
           *reinterpret_cast<const float4*>(scales + channels + i);
     }
   }
-  __device__ inline float Apply(float x, int i) const { return x * scale[i] + shift[i]; }
-};
-
-struct SnakeActivation : Norm {
-  __device__ inline float Run(float x, int i) const { return Snake(Apply(x, i)); }
-};
-
-// The leaky ReLU of the norm.
-struct NormActivation : Norm {
-  float slope;
-
-  __device__ inline float Run(float x, int i) const { return Leaky(Apply(x, i), slope); }
-};
-
-struct NoActivation {
-  __device__ inline void Begin(int, int, int) {}
-  __device__ inline float Run(float x, int) const { return x; }
+  __device__ inline float Run(float x, int i) const { return Snake(x * scale[i] + shift[i]); }
 };
 
 // The leaky ReLU of x * factor.
@@ -533,31 +516,12 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
 // ones so that little work still occupies the device.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     SnakeConvolution128(Product product, const float* norm) {
-  Multiply<128, 128>(product, SnakeActivation{{norm}}, SameRows{});
+  Multiply<128, 128>(product, SnakeActivation{norm}, SameRows{});
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     SnakeConvolution64(Product product, const float* norm) {
-  Multiply<64, 64>(product, SnakeActivation{{norm}}, SameRows{});
-}
-
-// A convolution of the leaky ReLU of the norm of the input.
-extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    NormConvolution128(Product product, const float* norm, float slope) {
-  Multiply<128, 128>(product, NormActivation{{norm}, slope}, SameRows{});
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads, 4)
-    NormConvolution64(Product product, const float* norm, float slope) {
-  Multiply<64, 64>(product, NormActivation{{norm}, slope}, SameRows{});
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads, 2) Convolution128(Product product) {
-  Multiply<128, 128>(product, NoActivation{}, SameRows{});
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads, 4) Convolution64(Product product) {
-  Multiply<64, 64>(product, NoActivation{}, SameRows{});
+  Multiply<64, 64>(product, SnakeActivation{norm}, SameRows{});
 }
 
 // A transposed convolution of the leaky ReLU of the input.

@@ -1,11 +1,14 @@
 // The real weights on a CUDA device, as they are served, against float32 there, by the spectra of
 // what is heard. Skipped where there is no such device.
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/hann_window.h>
+#include <ATen/ops/lstm.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/stft.h>
 #include <ATen/ops/view_as_real.h>
 #include <ATen/ops/zeros.h>
@@ -22,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kokoro/fused_lstm.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/speech/device_noise.h"
 #include "mps_runtime/backend.h"
@@ -207,6 +211,99 @@ TEST_F(KokoroDeviceTest, SpectraAreThoseOfFloat32) {
       std::printf("sentence %zu: %.4f dB on average, %.3f dB at most\n", index, mean, greatest);
     }
   }
+}
+
+// The phases sum the pitch, so it must be about as exact as in float32.
+TEST_F(KokoroDeviceTest, CurvesAreThoseOfFloat32) {
+  const KokoroDecoder::PaddedInput input = OnDevice(Encode({14, 15, 16, 17, 18}));
+  const KokoroDecoder::Curves expected = exact().PredictPadded(input);
+  const KokoroDecoder::Curves actual = on_device().PredictPadded(input);
+  EXPECT_LT((expected.pitch - actual.pitch).abs().max().item<float>(), 0.01) << "hertz";
+  EXPECT_LT((expected.loudness - actual.loudness).abs().max().item<float>(), 1e-3);
+  std::printf("pitch: %g Hz, loudness: %g\n",
+              (expected.pitch - actual.pitch).abs().max().item<double>(),
+              (expected.loudness - actual.loudness).abs().max().item<double>());
+}
+
+// The LSTMs of the encoder decide where a length is rounded up or down.
+TEST_F(KokoroDeviceTest, LengthsAreThoseOfTheCpu) {
+  size_t phonemes = 0;
+  size_t different = 0;
+  for (size_t first = 0; first + 5 <= sentences_.size(); first += 5) {
+    int64_t longest = 0;
+    for (size_t i = first; i < first + 5; ++i)
+      longest = std::max(longest, static_cast<int64_t>(sentences_[i].size()));
+    KokoroEncoder::PaddedInput input{at::zeros({5, longest + 3}, at::kLong), at::ones({5, 1, 1}),
+                                     at::zeros({5, on_cpu().style_channels()})};
+    for (int64_t row = 0; row < 5; ++row) {
+      const std::vector<int64_t>& ids = sentences_[first + static_cast<size_t>(row)];
+      const auto count = static_cast<int64_t>(ids.size());
+      std::copy(ids.begin(), ids.end(),
+                input.phonemes.mutable_data_ptr<int64_t>() + row * (longest + 3));
+      input.counts[row].fill_(static_cast<double>(count));
+      input.style[row].copy_(networks_[0].styles[0][count - 3].flatten().narrow(
+          0, on_cpu().style_channels(), on_cpu().style_channels()));
+    }
+    const auto expected = networks_[0].encoder->ForwardPadded(input);
+    const auto actual = networks_[2].encoder->ForwardPadded(
+        {input.phonemes.cuda(), input.counts.cuda(), input.style.cuda()});
+    for (int64_t row = 0; row < 5; ++row) {
+      const auto count = static_cast<int64_t>(sentences_[first + static_cast<size_t>(row)].size());
+      const at::Tensor differs = expected.lengths[row].narrow(0, 0, count) !=
+                                 actual.lengths[row].narrow(0, 0, count).cpu();
+      phonemes += static_cast<size_t>(count);
+      different += static_cast<size_t>(differs.sum().item<int64_t>());
+    }
+  }
+  EXPECT_EQ(different, 0U) << "of " << phonemes;
+}
+
+// With weights that keep the state large, and sentences of different lengths.
+TEST_F(KokoroDeviceTest, AnLstmIsThatOfTheCpu) {
+  constexpr int64_t kHidden = 256;
+  constexpr int64_t kIn = 96;
+  constexpr int64_t kTime = 37;
+  at::manual_seed(1);
+  std::vector<at::Tensor> parameters, on_device;
+  for (int direction = 0; direction < 2; ++direction) {
+    parameters.push_back(at::randn({4 * kHidden, kIn}) * 0.2);
+    parameters.push_back(at::randn({4 * kHidden, kHidden}) * 0.1);
+    parameters.push_back(at::randn({4 * kHidden}));
+    parameters.push_back(at::randn({4 * kHidden}));
+  }
+  for (const at::Tensor& parameter : parameters) on_device.push_back(parameter.cuda());
+  const auto fused = FusedLstm::Make(on_device);
+  if (!fused) GTEST_SKIP() << "the device has no such kernel";
+  for (const std::vector<float>& counts :
+       {std::vector<float>{37}, {11}, {37, 1, 20}, {5, 6, 7, 8, 9, 37, 2, 30, 36}}) {
+    const auto batch = static_cast<int64_t>(counts.size());
+    const at::Tensor x = at::randn({batch, kTime, kIn});
+    at::Tensor of_counts = at::ones({batch, 1, 1});
+    for (int64_t row = 0; row < batch; ++row)
+      of_counts[row].fill_(counts[static_cast<size_t>(row)]);
+    const at::Tensor actual = fused->Run(x.cuda(), KokoroExtent::Of(of_counts.cuda(), kTime)).cpu();
+    for (int64_t row = 0; row < batch; ++row) {
+      const auto count = static_cast<int64_t>(counts[static_cast<size_t>(row)]);
+      const at::Tensor zeros = at::zeros({2, 1, kHidden});
+      const at::Tensor expected = std::get<0>(
+          at::lstm(x.narrow(0, row, 1).narrow(1, 0, count), {zeros, zeros}, parameters,
+                   /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                   /*bidirectional=*/true, /*batch_first=*/true));
+      EXPECT_LT((actual[row].narrow(0, 0, count) - expected[0]).abs().max().item<float>(), 1e-5)
+          << "row " << row << " of " << batch;
+      EXPECT_TRUE(actual[row].narrow(0, count, kTime - count).eq(0).all().item<bool>());
+    }
+  }
+}
+
+TEST_F(KokoroDeviceTest, NoiseIsThatOfTheCpu) {
+  at::Tensor keys = at::zeros({3, 4}, at::kLong);
+  keys[0].copy_(speech::NoiseKey(7, 1));
+  keys[1].copy_(speech::NoiseKey(uint64_t{1} << 40, 0));
+  keys[2].copy_(speech::NoiseKey(~uint64_t{0}, ~uint64_t{0}));
+  const at::Tensor expected = speech::DrawNoise(keys, 100'001);
+  const at::Tensor actual = speech::DrawNoise(keys.cuda(), 100'001).cpu();
+  EXPECT_LT((expected - actual).abs().max().item<float>(), 1e-5);
 }
 
 TEST_F(KokoroDeviceTest, TheSameInputGivesTheSameBits) {
