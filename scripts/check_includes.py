@@ -24,7 +24,7 @@ models
 models/repository
 models/probe
 server/logging server/metrics server/net
-server/tracing
+server/crashes server/tracing
 server/tracing/otlp
 server/config server/documents server/json server/rpc server/security server/sockets
 server/http2 server/reference

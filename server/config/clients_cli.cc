@@ -137,6 +137,7 @@ struct ClientCommands::Values {
   LoadCommand load;
   UnloadCommand unload;
   UsageCommand usage;
+  CrashesCommand crashes;
   TranslateCommand translate;
   SynthesizeCommand synthesize;
   BenchNullCommand bench;
@@ -286,6 +287,16 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       "Show what each API key has used of a running server, and what is left of its limits");
   usage.add_flag("--json", v.usage.json, "Print JSON");
   v.AddClientOptions(usage);
+
+  CLI::App& crashes = *app.add_subcommand(
+      "crashes", "Show the reports that a server has written into its --crash-directory");
+  Named(crashes.add_option("id", v.crashes.id,
+                           "Show this one whole: an id of the list, or the name of a file"),
+        "ID");
+  Named(crashes.add_option("--crash-directory", v.crashes.folder,
+                           "The server's folder of reports (default: MILLRACE_CRASH_DIRECTORY)"),
+        "DIR");
+  crashes.add_flag("--json", v.crashes.json, "Print JSON");
 
   CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
   CLI::Option* text =
@@ -517,6 +528,14 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
       return absl::InvalidArgumentError("--operators-only and --model: only one can be given");
     }
     return calibrate;
+  }
+
+  if (name == "crashes") {
+    CrashesCommand crashes = values_->crashes;
+    from_environment("--crash-directory", "MILLRACE_CRASH_DIRECTORY", crashes.folder);
+    if (crashes.folder.empty())
+      return absl::InvalidArgumentError("--crash-directory: name the server's folder of reports");
+    return crashes;
   }
 
   ClientOptions client = values_->client;

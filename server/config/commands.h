@@ -88,6 +88,13 @@ struct UsageCommand {
   bool json = false;
 };
 
+// `millrace crashes`, which shows the reports in a folder of --crash-directory.
+struct CrashesCommand {
+  std::filesystem::path folder;
+  std::string id;  // shows the newest of this id or file name whole; empty: lists all
+  bool json = false;
+};
+
 struct TranslateCommand {
   ClientOptions client;
   std::string text;  // "-": standard input
@@ -159,9 +166,10 @@ struct CompletionCommand {
 
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
-                             PackageCommand, LoadCommand, UnloadCommand, UsageCommand,
-                             TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
-                             HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
+using Command =
+    std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, PackageCommand,
+                 LoadCommand, UnloadCommand, UsageCommand, CrashesCommand, TranslateCommand,
+                 SynthesizeCommand, BenchNullCommand, TraceCommand, HashKeyCommand, SelftestCommand,
+                 CompletionCommand, VersionCommand>;
 
 }  // namespace millrace

@@ -85,13 +85,26 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
       FinishJob(std::move(job), why);
     }
     if (popped.batch.empty()) continue;
-    if (timeline_ != nullptr) {
-      timeline_->Begin(worker, popped.batch.front()->model->info().name, popped.batch.size(),
-                       Clock::Real().Now());
-    }
+    RecordBegin(worker, popped.batch);
     RunStep(std::move(popped.batch), device_, *context, scheduler_, loops, Clock::Real(), worker);
-    if (timeline_ != nullptr) timeline_->End(worker, Clock::Real().Now());
+    RecordEnd(worker);
   }
+}
+
+void ThreadExecutor::RecordBegin(int worker, const std::vector<std::unique_ptr<Job>>& batch) {
+  const std::string& model = batch.front()->model->info().name;
+  const TimePoint now = Clock::Real().Now();
+  if (timeline_ != nullptr) timeline_->Begin(worker, model, batch.size(), now);
+  if (recorder_ == nullptr) return;
+  const auto lane = static_cast<size_t>(worker);
+  recorder_->Begin(lane, model, now);
+  for (const auto& job : batch) recorder_->AddRequest(lane, /*id=*/0, job->request.input());
+}
+
+void ThreadExecutor::RecordEnd(int worker) {
+  const TimePoint now = Clock::Real().Now();
+  if (timeline_ != nullptr) timeline_->End(worker, now);
+  if (recorder_ != nullptr) recorder_->End(static_cast<size_t>(worker), now);
 }
 
 }  // namespace millrace::server

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/crashes/flight_recorder.h"
 #include "server/scheduling/device.h"
 #include "server/scheduling/scheduler.h"
 #include "server/scheduling/step_timeline.h"
@@ -21,10 +22,15 @@ class ServedModel;
 // thread. Device and scheduler must outlive it; close the scheduler before it is destroyed.
 class ThreadExecutor {
  public:
-  // workers >= 1. timeline: gets the steps of the workers and must outlive this; null: none does.
+  // workers >= 1. timeline, recorder: get the steps of the workers and must outlive this; null:
+  // none does.
   ThreadExecutor(int workers, Device& device, Scheduler& scheduler,
-                 StepTimeline* timeline = nullptr)
-      : workers_(workers), device_(device), scheduler_(scheduler), timeline_(timeline) {}
+                 StepTimeline* timeline = nullptr, FlightRecorder* recorder = nullptr)
+      : workers_(workers),
+        device_(device),
+        scheduler_(scheduler),
+        timeline_(timeline),
+        recorder_(recorder) {}
   ThreadExecutor(const ThreadExecutor&) = delete;
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
   ~ThreadExecutor() { Join(); }
@@ -40,12 +46,15 @@ class ThreadExecutor {
   absl::Status WarmUpAll(std::span<const std::shared_ptr<ServedModel>> models,
                          runtime::WorkerContext& context);
   void Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
+  void RecordBegin(int worker, const std::vector<std::unique_ptr<Job>>& batch);
+  void RecordEnd(int worker);
   void ReportStarted(absl::Status status) MILLRACE_EXCLUDES(mu_);
 
   const int workers_;
   Device& device_;
   Scheduler& scheduler_;
   StepTimeline* const timeline_;
+  FlightRecorder* const recorder_;
 
   Mutex mu_;
   CondVar started_cv_;

@@ -1,10 +1,15 @@
 #include "server/control/crash_report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -41,6 +46,35 @@ TEST(CrashReportDeathTest, AnUncaughtExceptionAndAnAbortAreNamedTheSame) {
         std::abort();
       },
       ::testing::KilledBySignal(SIGABRT), "crashed by signal SIGABRT");
+}
+
+TEST(CrashReportDeathTest, AReportTellsTheSignalTheStackAndTheSteps) {
+  std::string folder = ::testing::TempDir() + "reports.XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  static CrashPage page;
+  FlightRecorder(page.flight).Begin(0, "voice", std::chrono::steady_clock::now());
+  EXPECT_EXIT(
+      {
+        ReportCrashes({.page = &page, .folder = folder});
+        raise(SIGSEGV);
+      },
+      ::testing::KilledBySignal(SIGSEGV),
+      "crashed by signal SIGSEGV; all requests in flight are lost; a report is in");
+  std::string text;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  for (const char* part : {"\"signal\": \"SIGSEGV\"", "\"symbol\": \"raise", "\"model\": \"voice\"",
+                           "\"process\": \"server\"", "\"running\": true"})
+    EXPECT_THAT(text, ::testing::HasSubstr(part));
+  std::filesystem::remove_all(folder);
+  EXPECT_EXIT(
+      {
+        ReportCrashes({.page = &page, .folder = folder});
+        raise(SIGSEGV);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "are lost; no report could be written");
 }
 
 #ifdef MILLRACE_THREAD_HOOK
