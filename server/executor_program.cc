@@ -19,6 +19,7 @@
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
+#include "server/control/crash_report.h"
 #include "server/control/model_safety.h"
 #include "server/control/runtime_device.h"
 #include "server/control/version.h"
@@ -36,6 +37,10 @@ namespace {
 // The parts of an executor that need libtorch, built from the settings of the front.
 class TorchHost final : public ExecutorHost {
  public:
+  void ReportCrashes(CrashPage& page) override {
+    server::ReportCrashes({.page = &page, .folder = {}, .says_so = false});
+  }
+
   absl::Status Configure(const executor::v1::Configure& settings) override {
     logging::Init({.level = static_cast<LogLevel>(settings.log_level()),
                    .format = static_cast<LogFormat>(settings.log_format())});
@@ -143,12 +148,16 @@ std::optional<int> ExecutorMain(int argc, char** argv) {
   _exit(status.ok() ? 0 : 1);
 }
 
-ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers) {
+ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
+                                          CrashFolder* crashes) {
   ExecutorPool::Options options;
   options.executors = config.executors;
+  options.spares = config.spare_executors;
+  options.max_age = config.executor_max_age;
   options.lanes = static_cast<size_t>(workers);
   options.version = kVersion;
   options.step_limit = config.executor_step_timeout;
+  options.crashes = crashes;
   executor::v1::Configure& settings = options.settings;
   settings.set_models(config.models);
   settings.set_workers(workers);
@@ -172,7 +181,9 @@ void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
   MetricWriter::Family states =
       writer.Gauges("millrace_executors", "Processes that hold the models, by whether they serve.");
   states.Add(stats.serving, {{"state", "serving"}});
-  states.Add(stats.executors - stats.serving, {{"state", "down"}});
+  states.Add(stats.spares_ready, {{"state", "spare"}});
+  states.Add(stats.executors + stats.spares - stats.serving - stats.spares_ready,
+             {{"state", "down"}});
   MetricWriter::Family deaths =
       writer.Counters("millrace_executor_deaths_total", "Executors that have died.");
   for (int i = 0; i < kDeathCauses; ++i) {
@@ -183,6 +194,8 @@ void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
                  stats.starts_failed);
   writer.Counter("millrace_executor_restarts_total",
                  "Attempts to start the successor of an executor.", stats.restarts);
+  writer.Counter("millrace_executors_recycled_total",
+                 "Executors that a spare one has replaced because of their age.", stats.recycled);
   writer.Counter("millrace_requests_replayed_total",
                  "Requests that were run again because their executor had died.", stats.replays);
   writer.Counter("millrace_requests_convicted_total",
@@ -190,6 +203,15 @@ void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
                  stats.convicted);
   writer.Gauge("millrace_without_executor_seconds",
                "For how long no executor has served; 0 if one does.", Seconds(stats.without));
+}
+
+std::string DescribeDegraded(const ExecutorPool::Stats& stats) {
+  if (stats.serving == 0) return "no executor serves";
+  if (stats.serving < stats.executors)
+    return StrCat(stats.serving, " of ", stats.executors, " executors serve");
+  if (stats.spares_ready < stats.spares)
+    return StrCat(stats.spares_ready, " of ", stats.spares, " spare executors are ready");
+  return {};
 }
 
 models::ModelFactory MakeRemoteFactory(ExecutorPool& executors) {

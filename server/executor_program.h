@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,7 +21,10 @@ inline constexpr std::string_view kExecutorArgument = "--as-executor";
 std::optional<int> ExecutorMain(int argc, char** argv);
 
 // These functions make what a server with executors needs of the configuration.
-ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers);
+ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
+                                          CrashFolder* crashes);
+// Returns what clients and operators are told of executors that are missing; empty: none is.
+std::string DescribeDegraded(const ExecutorPool::Stats& stats);
 models::ModelFactory MakeRemoteFactory(ExecutorPool& executors);
 // Collects what the executors have done. executors: null if there are none.
 void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer);

@@ -48,6 +48,8 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
+#include "server/crashes/crash_folder.h"
+#include "server/crashes/flight_recorder.h"
 #include "server/executor_program.h"
 #include "server/executors/executor_pool.h"
 #include "server/frontends/built_in_front_ends.h"
@@ -103,13 +105,15 @@ constexpr std::chrono::seconds kTraceFlushTime{1};
 // opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
  public:
-  // main_loop, shutdown: must outlive this. sockets: those that the service manager passed.
+  // main_loop, shutdown, crashes, flight: must outlive this. crashes: null if no report is written.
+  // sockets: those that the service manager passed.
   Server(const ServerConfig& config, InheritedSockets sockets, MainLoop& main_loop,
-         ShutdownSequence& shutdown)
+         ShutdownSequence& shutdown, CrashFolder* crashes, FlightRecord& flight)
       : config_(config),
         sockets_(std::move(sockets)),
         main_loop_(main_loop),
         shutdown_(shutdown),
+        recorder_(flight),
         safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
         runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_))),
         device_(*runtime_),
@@ -119,7 +123,7 @@ class Server {
         executors_(config.executors == 0
                        ? nullptr
                        : std::make_unique<ExecutorPool>(
-                             MakeExecutorOptions(config, runtime_->workers()), launcher_)),
+                             MakeExecutorOptions(config, runtime_->workers(), crashes), launcher_)),
         repository_(config.models,
                     executors_ != nullptr
                         ? MakeRemoteFactory(*executors_)
@@ -231,7 +235,8 @@ class Server {
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
     logging::Info("starting workers", {{"workers", runtime_->workers()}});
-    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_, &steps_);
+    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_, &steps_,
+                                                 &recorder_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
@@ -518,6 +523,7 @@ class Server {
   const InheritedSockets sockets_;
   MainLoop& main_loop_;
   ShutdownSequence& shutdown_;
+  FlightRecorder recorder_;
   ModelSafety safety_;
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
@@ -567,12 +573,24 @@ class Server {
       0;  // requests that were left when the drain's time was over; used by Drain's thread
 };
 
+// Returns the folder of crash reports; null if there is none. Serving goes on without.
+std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config) {
+  if (config.crash_directory.empty()) return nullptr;
+  auto folder = std::make_unique<CrashFolder>(config.crash_directory);
+  const absl::Status status = folder->Open();
+  if (!status.ok()) logging::Warning(StrCat(Message(status), "; no crash is reported there"));
+  return folder;
+}
+
 }  // namespace
 
 int Serve(const ServerConfig& config) {
   logging::Init({.level = config.log_level, .format = config.log_format});
   RouteGrpcLog();
-  ReportCrashes();
+  static CrashPage crash_page;
+  const std::unique_ptr<CrashFolder> crashes = OpenCrashFolder(config);
+  ReportCrashes({.page = &crash_page,
+                 .folder = crashes != nullptr ? config.crash_directory.string() : std::string()});
   absl::Status status;
   MainLoop main_loop;
   ReloadHook reload;
@@ -592,7 +610,8 @@ int Serve(const ServerConfig& config) {
       absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective, BuiltInFrontEnds());
       status = sockets.ok() ? LimitCpuIsa(config.cpu_isa) : sockets.status();
       if (status.ok()) {
-        Server server(effective, *std::move(sockets), main_loop, shutdown);
+        Server server(effective, *std::move(sockets), main_loop, shutdown, crashes.get(),
+                      crash_page.flight);
         status = server.Start();
         shutdown.SetDrain([&server] { server.Drain(); });
         if (status.ok()) {

@@ -162,16 +162,18 @@ def build() -> dict:
 
     board.row("Executors")
     board.graph("Executors", [(f"sum by (state) (millrace_executors{ONE})", "{{state}}")], "none",
-                "Processes that hold the models; 0 without --executors.", width=8)
+                "Processes that hold the models; 0 without --executors. A spare one waits for one that serves to die.", width=8)
     board.graph("Deaths and restarts", [
         (f"sum by (cause) (increase(millrace_executor_deaths_total{ONE}[$__rate_interval]))", "died: {{cause}}"),
         (f"sum(increase(millrace_executor_restarts_total{ONE}[$__rate_interval]))", "started again"),
-        (f"sum(increase(millrace_executor_starts_failed_total{ONE}[$__rate_interval]))", "could not start")], "none",
+        (f"sum(increase(millrace_executor_starts_failed_total{ONE}[$__rate_interval]))", "could not start"),
+        (f"sum(increase(millrace_executors_recycled_total{ONE}[$__rate_interval]))", "recycled")], "none",
                 "A death is no failed request by itself: its requests run again.", width=8)
     board.graph("Requests of executors that died", [
         (f"sum(increase(millrace_requests_replayed_total{ONE}[$__rate_interval]))", "run again"),
         (f"sum(increase(millrace_requests_convicted_total{ONE}[$__rate_interval]))", "convicted"),
-        (f"max(millrace_without_executor_seconds{ONE})", "seconds without an executor")], "none",
+        (f"max(millrace_without_executor_seconds{ONE})", "seconds without an executor"),
+        (f"sum(millrace_server_degraded{ONE})", "degraded instances")], "none",
                 "A convicted request has ended two executors; its copies are refused for an hour.", width=8)
 
     board.row("Models in memory")

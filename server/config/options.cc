@@ -188,10 +188,24 @@ std::vector<Option> MakeOptions() {
           "server's connections: it is started again, and its requests run again; 0: the server "
           "computes itself. With --device cpu only"),
       &C::executors, 0, kMostExecutors));
+  o.push_back(
+      Number(Row("spare-executors", models, "N",
+                 "Further executors that have loaded all models and wait, so that one that dies is "
+                 "replaced at once. Each takes as much memory as one that serves"),
+             &C::spare_executors, 0, kMostExecutors));
+  o.push_back(Time(Row("executor-max-age", models, "TIME",
+                       "A spare executor takes the place of one that has served for so long, which "
+                       "ends once its requests have; 0: no limit. Needs --spare-executors"),
+                   &C::executor_max_age, milliseconds(0), std::chrono::hours(24 * 30)));
   o.push_back(Time(Row("executor-step-timeout", models, "TIME",
                        "An executor whose step takes longer, and 20 times as long as the longest "
                        "one before it, is taken for hung and started again"),
                    &C::executor_step_timeout, milliseconds(100), std::chrono::hours(24)));
+  o.push_back(
+      Path(Row("crash-directory", models, "DIR",
+               "Folder that gets a report of each crash of the server or an executor, of which the "
+               "newest 100 are kept; `millrace crashes` shows them. Unset: none is written"),
+           &C::crash_directory));
   o.push_back(Choice<std::optional<kernels::InstructionSet>>(
       Row("cpu-isa", models, "SET",
           "Greatest instruction set to use on the CPU: auto (all that it has), portable; avx2, "

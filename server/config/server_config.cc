@@ -40,6 +40,14 @@ absl::Status Validate(const ServerConfig& config) {
   if (config.executors > 0 && config.device && *config.device != runtime::DeviceType::kCpu) {
     return absl::InvalidArgumentError("--executors: only --device cpu has executors as yet");
   }
+  if (config.spare_executors > 0 && config.executors == 0) {
+    return absl::InvalidArgumentError(
+        "--spare-executors: there are no executors to replace; --executors of 1 or more is needed");
+  }
+  if (config.executor_max_age.count() > 0 && config.spare_executors == 0) {
+    return absl::InvalidArgumentError(
+        "--executor-max-age: needs --spare-executors of 1 or more, which take over");
+  }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return absl::InvalidArgumentError(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
                                                               : "--tls-cert: needs --tls-key too");

@@ -64,8 +64,11 @@ struct ServerConfig {
   std::optional<kernels::InstructionSet> cpu_isa;
   // Processes that hold the models and compute, 0..8; 0: the server itself does.
   int executors = 0;
+  int spare_executors = 0;                        // they wait, ready, for one to die; 0..8
+  std::chrono::milliseconds executor_max_age{0};  // 0: no limit
   std::chrono::milliseconds executor_step_timeout = std::chrono::seconds(30);
-  std::string require_libtorch;  // version prefix; empty: any
+  std::filesystem::path crash_directory;  // gets a report of each crash; empty: none is written
+  std::string require_libtorch;           // version prefix; empty: any
   // Voices by the names that stand for them over HTTP; OpenAI's names that are missing stand for
   // voices of the model that speaks. None: no name stands for a voice.
   std::optional<std::map<std::string, std::string>> voice_aliases =

@@ -7,9 +7,11 @@
 namespace millrace::server {
 
 ExecutorLink::ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> lanes,
-                           std::unique_ptr<ExecutorProcess> process,
+                           FileDescriptor crash_page, std::unique_ptr<ExecutorProcess> process,
                            std::chrono::milliseconds patience)
-    : process_(std::move(process)), control_(std::move(control)) {
+    : process_(std::move(process)),
+      crash_page_(std::move(crash_page)),
+      control_(std::move(control)) {
   control_.SetPatience(patience);
   for (FileDescriptor& lane : lanes) lanes_.emplace_back(std::move(lane)).SetPatience(patience);
 }

@@ -26,7 +26,7 @@ namespace millrace::server {
 class ExecutorLink {
  public:
   // patience: how often a wait asks whether to go on.
-  ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> lanes,
+  ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> lanes, FileDescriptor crash_page,
                std::unique_ptr<ExecutorProcess> process, std::chrono::milliseconds patience);
   ExecutorLink(const ExecutorLink&) = delete;
   ExecutorLink& operator=(const ExecutorLink&) = delete;
@@ -65,6 +65,8 @@ class ExecutorLink {
   void Announce(const ExecutorDeath& death) MILLRACE_EXCLUDES(mu_);
   // Waits until its death is announced; it must have been noticed.
   ExecutorDeath AwaitDeath() MILLRACE_EXCLUDES(mu_);
+  // The file of what it records for its crash.
+  int crash_page() const { return crash_page_.get(); }
 
  private:
   absl::StatusOr<std::vector<StepResult>> ReceiveDone(size_t lane, size_t requests,
@@ -73,6 +75,7 @@ class ExecutorLink {
   void Disconnect();
 
   const std::unique_ptr<ExecutorProcess> process_;
+  const FileDescriptor crash_page_;
   std::atomic<bool> alive_{true};
   std::atomic<int> steps_{0};
   StepGate gate_;

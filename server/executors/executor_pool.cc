@@ -34,9 +34,12 @@ void TellUnload(ExecutorLink& link, uint64_t model) {
 ExecutorPool::ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& clock)
     : options_(std::move(options)), launcher_(launcher), clock_(clock), budget_(clock.Now()) {
   const MutexLock lock(mu_);
-  for (int i = 0; i < options_.executors; ++i)
-    places_.push_back({.number = static_cast<size_t>(i), .serving = {}, .started = {}});
+  for (int i = 0; i < options_.executors + options_.spares; ++i) {
+    Place& place = places_.emplace_back();
+    if (i >= options_.executors) place.role = Role::kSpare;
+  }
   stats_.executors = options_.executors;
+  stats_.spares = options_.spares;
 }
 
 ExecutorPool::~ExecutorPool() {
@@ -44,7 +47,7 @@ ExecutorPool::~ExecutorPool() {
   stopping_ = true;
   waits_end_ = true;
   std::vector<std::shared_ptr<ExecutorLink>> links;
-  for (const Place& place : places_) links.push_back(place.serving);
+  for (const Place& place : places_) links.push_back(place.link);
   changed_.NotifyAll();
   lock.Unlock();
   for (const auto& link : links) {
@@ -58,7 +61,7 @@ bool ExecutorPool::stopping() const {
 }
 
 absl::Status ExecutorPool::Start() {
-  for (size_t i = 0; i < static_cast<size_t>(options_.executors); ++i)
+  for (size_t i = 0; i < static_cast<size_t>(options_.executors + options_.spares); ++i)
     threads_.emplace_back([this, i] { Supervise(i); });
   const MutexLock lock(mu_);
   const auto started = [](const Place& place) { return place.started.has_value(); };
@@ -75,10 +78,11 @@ void ExecutorPool::Supervise(size_t number) {
     std::shared_ptr<ExecutorLink> link;
     const absl::Status status = BringUp(number, link);
     const TimePoint begin = clock_.Now();
-    if (status.ok()) Listen(number, *link);
+    const bool recycled = status.ok() && Listen(number, *link);
+    bool killed = false;
     if (link != nullptr) {
       if (absl::IsDeadlineExceeded(status)) link->Kill(DeathCause::kHang, Message(status));
-      TakeDeath(number, *link);
+      killed = TakeDeath(number, *link, recycled).cause == DeathCause::kKilled;
     }
     MutexLock lock(mu_);
     Place& place = places_[number];
@@ -92,11 +96,18 @@ void ExecutorPool::Supervise(size_t number) {
       ++stats_.starts_failed;
       logging::Error("an executor could not start", {{"error", Message(status)}});
     }
+    if (recycled) {
+      ++stats_.recycled;
+      continue;
+    }
     if (status.ok() && clock_.Now() - begin >= kForgiven) deaths_in_row = 0;
-    const TimePoint next =
-        clock_.Now() + options_.backoff[std::min(deaths_in_row, options_.backoff.size() - 1)];
-    ++deaths_in_row;
-    while (!stopping_ && clock_.Now() < next) clock_.WaitUntil(changed_, mu_, next);
+    // A kill says nothing of the next start: the row neither grows nor ends.
+    if (!status.ok() || !killed) {
+      const TimePoint next =
+          clock_.Now() + options_.backoff[std::min(deaths_in_row, options_.backoff.size() - 1)];
+      ++deaths_in_row;
+      while (!stopping_ && clock_.Now() < next) clock_.WaitUntil(changed_, mu_, next);
+    }
     ++stats_.restarts;
   }
 }
@@ -124,12 +135,16 @@ absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>&
     their_numbers.push_back(lane->theirs.get());
     their_lanes.push_back(std::move(lane->theirs));
   }
+  auto crash_page = MakeCrashPageFile();
+  if (!crash_page.ok()) return crash_page.status();
+  their_numbers.push_back(crash_page->get());
   auto process = launcher_.Launch(std::move(control->theirs));
   if (!process.ok()) return process.status();
   absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
   their_lanes.clear();
   link = std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
-                                        *std::move(process), options_.patience);
+                                        *std::move(crash_page), *std::move(process),
+                                        options_.patience);
   if (!passed.ok()) return passed;
 
   const TimePoint limit = clock_.Now() + kHelloTime;
@@ -170,9 +185,10 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
       }
       if (!order.has_load()) {
         Place& place = places_[number];
-        place.serving = link;
+        place.link = link;
+        place.serves_since = clock_.Now();
         place.started = absl::OkStatus();
-        UpdateServing();
+        Promote();
         changed_.NotifyAll();
         for (const uint64_t id : given) {
           if (!wanted_.contains(id)) unloaded.push_back(id);
@@ -211,14 +227,19 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
   changed_.NotifyAll();
 }
 
-void ExecutorPool::Listen(size_t number, ExecutorLink& link) {
+bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   TimePoint asked = clock_.Now();
   TimePoint answered = asked;
   uint64_t pings = 0;
+  bool recycled = false;
   while (true) {
     const auto message = link.Receive([&] {
       const TimePoint now = clock_.Now();
       if (stopping() || now - answered >= options_.answer_limit) return false;
+      if (MayEnd(number)) {
+        recycled = true;
+        return false;
+      }
       if (now - asked >= kAskInterval && link.alive()) {
         asked = now;
         executor::v1::ToExecutor ping;
@@ -227,50 +248,118 @@ void ExecutorPool::Listen(size_t number, ExecutorLink& link) {
       }
       return true;
     });
-    if (absl::IsDeadlineExceeded(message.status()))
-      link.Kill(DeathCause::kHang,
-                stopping() ? "the server stops" : "it did not say that it lives");
-    if (!message.ok()) return;
+    if (absl::IsDeadlineExceeded(message.status())) {
+      link.Kill(DeathCause::kHang, recycled     ? "it was recycled"
+                                   : stopping() ? "the server stops"
+                                                : "it did not say that it lives");
+    }
+    if (!message.ok()) return recycled;
     answered = clock_.Now();
     if (message->has_loaded()) TakeLoaded(number, link, message->loaded());
   }
 }
 
-void ExecutorPool::TakeDeath(size_t number, ExecutorLink& link) {
+bool ExecutorPool::MayEnd(size_t number) {
+  if (options_.max_age <= Duration{}) return false;
+  const MutexLock lock(mu_);
+  Place& place = places_[number];
+  // The place and the thread that listens hold it; requests get it from the place, under the lock,
+  // and none does while it retires.
+  if (place.role == Role::kRetiring) return place.link.use_count() == 2;
+  if (place.role != Role::kServing || clock_.Now() - place.serves_since < options_.max_age)
+    return false;
+  const auto spare = std::ranges::find_if(places_, [](const Place& other) {
+    return other.role == Role::kSpare && other.link != nullptr && other.link->alive();
+  });
+  if (spare == places_.end()) return false;
+  spare->role = Role::kServing;
+  spare->serves_since = clock_.Now();
+  place.role = Role::kRetiring;
+  UpdateServing();
+  changed_.NotifyAll();
+  return false;
+}
+
+void ExecutorPool::Promote() {
+  std::deque<Place>& places = places_;
+  const auto ready = [&places](Role role) {
+    return std::ranges::find_if(places, [role](const Place& place) {
+      return place.role == role && place.link != nullptr && place.link->alive();
+    });
+  };
+  for (Place& place : places) {
+    if (place.role != Role::kServing || place.link != nullptr) continue;
+    auto successor = ready(Role::kSpare);
+    if (successor == places.end()) successor = ready(Role::kRetiring);
+    if (successor == places.end()) break;
+    place.role = Role::kSpare;
+    successor->role = Role::kServing;
+    successor->serves_since = clock_.Now();
+  }
+  UpdateServing();
+}
+
+ExecutorDeath ExecutorPool::TakeDeath(size_t number, ExecutorLink& link, bool recycled) {
   {
     const MutexLock lock(mu_);
-    places_[number].serving.reset();
-    UpdateServing();
+    Place& place = places_[number];
+    place.link.reset();
+    if (place.role == Role::kRetiring) place.role = Role::kSpare;
+    Promote();
     changed_.NotifyAll();
   }
   const ExecutorDeath death = link.Reap();
-  NoteDeath(number, death);
+  NoteDeath(number, death, recycled);
   // Its requests go on or end from here on, and what they tell is true then.
   link.Announce(death);
+  if (options_.crashes != nullptr && !recycled && !stopping()) ReportDeath(link, death);
+  return death;
 }
 
-void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death) {
+void ExecutorPool::ReportDeath(const ExecutorLink& link, const ExecutorDeath& death) {
+  CrashFacts facts{.id = death.id,
+                   .process = "executor",
+                   .pid = link.pid(),
+                   .cause = ToString(death.cause),
+                   .how = death.how,
+                   .version = options_.version};
+  SetToNow(facts);
+  options_.crashes->Write(facts, *ReadCrashPage(link.crash_page()));
+}
+
+void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool recycled) {
   const MutexLock lock(mu_);
   // Loads that it had not done.
   for (auto& [id, wanted] : wanted_) {
     if (wanted.results[number]) continue;
-    // A model that it had before may be tried again, unless it may be to blame.
-    wanted.results[number] =
-        wanted.info && !death.Blames()
-            ? absl::OkStatus()
-            : absl::InternalError(StrCat("an executor died while it loaded model '", wanted.name,
-                                         "': ", death.how));
+    // Its successor tries again, unless the model may be to blame.
+    if (!recycled && death.Blames()) {
+      wanted.results[number] = absl::InternalError(
+          StrCat("an executor died while it loaded model '", wanted.name, "': ", death.how));
+    } else if (wanted.info) {
+      wanted.results[number] = absl::OkStatus();
+    }
   }
   changed_.NotifyAll();
   if (stopping_) return;
+  if (recycled) {
+    logging::Info("an executor was recycled", {{"executor", death.id}});
+    return;
+  }
   ++stats_.deaths[static_cast<size_t>(death.cause)];
   logging::Error("an executor died",
                  {{"executor", death.id}, {"cause", ToString(death.cause)}, {"how", death.how}});
 }
 
 void ExecutorPool::UpdateServing() {
-  const auto serves = [](const Place& place) { return place.serving != nullptr; };
-  stats_.serving = static_cast<int>(std::ranges::count_if(places_, serves));
+  const std::deque<Place>& places = places_;
+  const auto count = [&places](Role role) {
+    return static_cast<int>(std::ranges::count_if(places, [role](const Place& place) {
+      return place.role == role && place.link != nullptr;
+    }));
+  };
+  stats_.serving = count(Role::kServing);
+  stats_.spares_ready = count(Role::kSpare);
   if (stats_.serving > 0) {
     without_since_.reset();
   } else if (!without_since_) {
@@ -297,7 +386,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
     // An executor that is being started gets it with the others.
     std::vector<std::shared_ptr<ExecutorLink>> links;
     for (const Place& place : places_) {
-      if (place.serving != nullptr) links.push_back(place.serving);
+      if (place.link != nullptr) links.push_back(place.link);
     }
     lock.Unlock();
     for (const auto& link : links) link->Tell(order);
@@ -321,7 +410,7 @@ void ExecutorPool::Unload(uint64_t model) {
     const MutexLock lock(mu_);
     wanted_.erase(model);
     for (const Place& place : places_) {
-      if (place.serving != nullptr) links.push_back(place.serving);
+      if (place.link != nullptr) links.push_back(place.link);
     }
   }
   for (const auto& link : links) TellUnload(*link, model);
@@ -337,13 +426,19 @@ absl::StatusOr<std::shared_ptr<ExecutorLink>> ExecutorPool::Choose(
     uint64_t model, absl::FunctionRef<bool()> keep_waiting) {
   MutexLock lock(mu_);
   while (true) {
-    std::shared_ptr<ExecutorLink> best;
+    const std::shared_ptr<ExecutorLink>* best = nullptr;
+    // Each request that has its state there holds a reference. A step is counted only once it runs,
+    // but holds a reference from here on.
+    const auto load = [](const std::shared_ptr<ExecutorLink>& link) {
+      return std::pair(link->steps().load(), link.use_count());
+    };
     for (const Place& place : places_) {
-      const auto& link = place.serving;
-      if (link == nullptr || !link->alive() || !link->Has(model)) continue;
-      if (best == nullptr || link->steps().load() < best->steps().load()) best = link;
+      const auto& link = place.link;
+      if (place.role != Role::kServing || link == nullptr || !link->alive() || !link->Has(model))
+        continue;
+      if (best == nullptr || load(link) < load(*best)) best = &link;
     }
-    if (best != nullptr) return best;
+    if (best != nullptr) return *best;
     if (waits_end_) return absl::UnavailableError("the server is shutting down");
     const auto wanted = wanted_.find(model);
     const auto failed = [](const auto& result) { return result && !result->ok(); };

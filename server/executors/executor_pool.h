@@ -20,6 +20,7 @@
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/crashes/crash_folder.h"
 #include "server/executors/executor_link.h"
 #include "server/executors/executor_process.h"
 #include "server/executors/replay_policy.h"
@@ -31,35 +32,41 @@ namespace millrace::server {
 class ExecutorPool {
  public:
   struct Options {
-    int executors = 1;  // >= 1
-    size_t lanes = 1;   // the number of workers of the front, each with a connection
+    int executors = 1;   // >= 1
+    int spares = 0;      // these have all models and wait for one that serves to die
+    Duration max_age{};  // a spare takes the place of one that has served for so long; 0: no limit
+    size_t lanes = 1;    // the number of workers of the front, each with a connection
     executor::v1::Configure settings = {};
     std::string version = {};                        // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
     Duration answer_limit =
         std::chrono::seconds(10);  // how long an executor may take to say that it lives
     // The waits before a successor is started, by the number of deaths in a row; the last one
-    // stays.
+    // stays. The death of one that served and was killed by somebody is not counted.
     std::vector<Duration> backoff = {std::chrono::seconds(0), std::chrono::seconds(1),
                                      std::chrono::seconds(2), std::chrono::seconds(4),
                                      std::chrono::seconds(8)};
     std::chrono::milliseconds patience{20};  // how often waits look for cancelled requests
+    CrashFolder* crashes = nullptr;          // gets a report of each death; null: nothing does
   };
 
   // Snapshot of what has happened since the start.
   struct Stats {
     int executors = 0;
     int serving = 0;
+    int spares = 0;
+    int spares_ready = 0;
     std::array<uint64_t, kDeathCauses> deaths = {};  // by DeathCause
     uint64_t starts_failed = 0;
     uint64_t restarts = 0;
+    uint64_t recycled = 0;
     uint64_t replays = 0;
     uint64_t convicted = 0;
     // For how long no executor has served; 0 if one does.
     Duration without{};
   };
 
-  // The launcher and the clock must outlive it.
+  // The launcher, the clock and the folder must outlive it.
   ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& clock = Clock::Real());
   ExecutorPool(const ExecutorPool&) = delete;
   ExecutorPool& operator=(const ExecutorPool&) = delete;
@@ -77,9 +84,10 @@ class ExecutorPool {
   // From now on nobody waits for an executor: Choose fails.
   void EndWaits() MILLRACE_EXCLUDES(mu_);
 
-  // Returns the executor for the next request of a model, the one with the fewest steps. Waits for
-  // one that has the model; asks from time to time whether to go on, and fails with CANCELLED
-  // otherwise. Fails with INTERNAL when no successor could load it, UNAVAILABLE after EndWaits.
+  // Returns the executor for the next request of a model, the one with the fewest steps and,
+  // among those, the fewest requests. Waits for one that has the model; asks from time to time
+  // whether to go on, and fails with CANCELLED otherwise. Fails with INTERNAL when no successor
+  // could load it, UNAVAILABLE after EndWaits.
   absl::StatusOr<std::shared_ptr<ExecutorLink>> Choose(uint64_t model,
                                                        absl::FunctionRef<bool()> keep_waiting)
       MILLRACE_EXCLUDES(mu_);
@@ -102,11 +110,17 @@ class ExecutorPool {
     std::optional<models::ModelInfo> info;             // once one of them has loaded it
     std::vector<std::optional<absl::Status>> results;  // the last load of each executor
   };
+  enum class Role : uint8_t {
+    kServing,
+    kSpare,
+    kRetiring,  // another one has taken its place, and it ends once its requests have
+  };
   // One executor and its successors.
   struct Place {
-    size_t number = 0;
-    std::shared_ptr<ExecutorLink> serving;  // null: none
-    std::optional<absl::Status> started;    // how the first start ended
+    Role role = Role::kServing;
+    std::shared_ptr<ExecutorLink> link;   // has all models; null: there is none
+    TimePoint serves_since{};             // if it serves
+    std::optional<absl::Status> started;  // how the first start ended
   };
 
   void Supervise(size_t place) MILLRACE_EXCLUDES(mu_);
@@ -119,13 +133,18 @@ class ExecutorPool {
   // Gives it all models that are wanted, and lets it serve.
   absl::Status GiveModels(size_t place, const std::shared_ptr<ExecutorLink>& link)
       MILLRACE_EXCLUDES(mu_);
-  // Listens until it is dead.
-  void Listen(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  // Listens until it is dead. Returns true if it was recycled.
+  bool Listen(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  // Gives its role to a spare if it is too old. Returns true once it may end.
+  bool MayEnd(size_t place) MILLRACE_EXCLUDES(mu_);
   void TakeLoaded(size_t place, ExecutorLink& link, const executor::v1::Loaded& loaded)
       MILLRACE_EXCLUDES(mu_);
-  void TakeDeath(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
-  void NoteDeath(size_t place, const ExecutorDeath& death) MILLRACE_EXCLUDES(mu_);
+  ExecutorDeath TakeDeath(size_t place, ExecutorLink& link, bool recycled) MILLRACE_EXCLUDES(mu_);
+  void NoteDeath(size_t place, const ExecutorDeath& death, bool recycled) MILLRACE_EXCLUDES(mu_);
+  void ReportDeath(const ExecutorLink& link, const ExecutorDeath& death);
   bool stopping() const MILLRACE_EXCLUDES(mu_);
+  // Has those that are ready serve in place of those that are not.
+  void Promote() MILLRACE_REQUIRES(mu_);
   void UpdateServing() MILLRACE_REQUIRES(mu_);
 
   const Options options_;

@@ -13,6 +13,7 @@
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"
+#include "server/crashes/crash_file.h"
 
 namespace millrace::server {
 namespace {
@@ -69,16 +70,6 @@ class ChildExecutor final : public ExecutorProcess {
   bool reaped_ = false;
 };
 
-std::string NameOfSignal(int signal) {
-  for (const auto& [number, name] :
-       {std::pair(SIGSEGV, "SIGSEGV"), std::pair(SIGABRT, "SIGABRT"), std::pair(SIGBUS, "SIGBUS"),
-        std::pair(SIGFPE, "SIGFPE"), std::pair(SIGILL, "SIGILL"), std::pair(SIGKILL, "SIGKILL"),
-        std::pair(SIGTERM, "SIGTERM"), std::pair(SIGTRAP, "SIGTRAP")}) {
-    if (number == signal) return name;
-  }
-  return std::to_string(signal);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDescriptor control) {
@@ -113,8 +104,11 @@ std::string_view ToString(DeathCause cause) {
 
 ExecutorDeath Classify(const ProcessEnd& end) {
   if (end.signal == 0) return {DeathCause::kExit, StrCat("exit status ", end.exit_status), ""};
-  if (end.signal != SIGKILL)
-    return {DeathCause::kCrash, StrCat("signal ", NameOfSignal(end.signal)), ""};
+  if (end.signal != SIGKILL) {
+    const std::string_view name = NameOfSignal(end.signal);
+    return {DeathCause::kCrash,
+            name.empty() ? StrCat("signal ", end.signal) : StrCat("signal ", name), ""};
+  }
   if (end.out_of_memory) return {DeathCause::kOutOfMemory, "the system was out of memory", ""};
   return {DeathCause::kKilled, "signal SIGKILL", ""};
 }

@@ -71,6 +71,12 @@ class ModelExecutor {
   absl::Status Run() {
     auto lanes = ReceiveDescriptors(control_.descriptor());
     if (!lanes.ok()) return lanes.status();
+    auto page = MapCrashPage(lanes->back().get());
+    if (!page.ok()) return page.status();
+    lanes->pop_back();
+    page_ = *std::move(page);
+    host_.ReportCrashes(*page_);
+    recorder_.emplace(page_->flight);
     executor::v1::FromExecutor hello;
     hello.mutable_hello()->set_protocol(kProtocolVersion);
     hello.mutable_hello()->set_version(std::string(version_));
@@ -230,7 +236,7 @@ class ModelExecutor {
         // The front closes all its connections together, and the control connection tells.
         if (absl::IsUnavailable(behind.status())) return;
         absl::Status status = behind.status();
-        if (status.ok()) status = RunBytes(message, *behind, *context, lane);
+        if (status.ok()) status = RunBytes(message, *behind, *context, number);
         if (!status.ok()) {
           End(std::move(status));
           return;
@@ -242,8 +248,7 @@ class ModelExecutor {
   }
 
   absl::Status RunBytes(const executor::v1::Step& message, std::string_view behind,
-                        runtime::WorkerContext& context, MessageSocket& lane)
-      MILLRACE_EXCLUDES(mu_) {
+                        runtime::WorkerContext& context, size_t lane) MILLRACE_EXCLUDES(mu_) {
     auto order = ReadStep(message, behind);
     if (!order.ok()) return order.status();
     if (helpers_) helpers_->BeginStep();
@@ -252,11 +257,15 @@ class ModelExecutor {
     return status;
   }
 
-  absl::Status RunOrder(StepOrder order, runtime::WorkerContext& context, MessageSocket& lane)
+  absl::Status RunOrder(StepOrder order, runtime::WorkerContext& context, size_t lane)
       MILLRACE_EXCLUDES(mu_) {
     std::vector<HeldRequest*> held;
     if (absl::Status status = Enter(order, held); !status.ok()) return status;
+    recorder_->Begin(lane, held.front()->model->info().name, Clock::Real().Now());
+    for (size_t i = 0; i < held.size(); ++i)
+      recorder_->AddRequest(lane, order.requests[i].id, held[i]->request.input());
     RunRequests(held, context);
+    recorder_->End(lane, Clock::Real().Now());
 
     std::vector<StepResult> results(held.size());
     for (size_t i = 0; i < held.size(); ++i) {
@@ -267,10 +276,10 @@ class ModelExecutor {
                     .work_left = request.work_left()};
     }
     Leave(order, held);
-    absl::Status sent = Answer(results, lane);
+    absl::Status sent = Answer(results, lanes_[lane]);
     if (absl::IsResourceExhausted(sent)) {
       for (StepResult& result : results) result = {.outputs = {}, .outcome = sent};
-      sent = Answer(results, lane);
+      sent = Answer(results, lanes_[lane]);
     }
     return absl::IsUnavailable(sent) ? absl::OkStatus() : sent;
   }
@@ -357,6 +366,8 @@ class ModelExecutor {
   const std::string_view version_;
   ExecutorHost& host_;
   MessageSocket control_;
+  MappedCrashPage page_;
+  std::optional<FlightRecorder> recorder_;
   Mutex control_mu_;  // held while something is sent over it
   std::deque<MessageSocket> lanes_;
   std::optional<LoopHelpers> helpers_;

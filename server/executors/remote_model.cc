@@ -31,6 +31,8 @@ struct RemoteRequest final : models::RequestState {
   std::shared_ptr<ExecutorLink> link;  // the executor that has its state; null: none
   uint64_t id = 0;                     // there
   DeliveredOutputs delivered;
+  // After deaths in its steps: those of executors that were out of memory, and all others.
+  int replays_without_memory = 0;
   int replays = 0;
   bool is_suspect = false;
   bool alone = false;  // it shares no step
@@ -216,14 +218,18 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       state.is_suspect = true;
       state.alone = true;
     }
-    if (state.replays >= kMostReplays || !pool_.budget().Take(pool_.clock().Now())) {
+    const bool without_memory = death.cause == DeathCause::kOutOfMemory;
+    int& replays = without_memory ? state.replays_without_memory : state.replays;
+    const int most = without_memory ? kMostReplaysWithoutMemory : kMostReplays;
+    const bool often_enough = was_in_step && replays >= most;
+    if (often_enough || !pool_.budget().Take(pool_.clock().Now())) {
       request.Finish(absl::UnavailableError(
           StrCat("the executor of the request died (", death.how, ", ", death.id, "), and ",
-                 state.replays >= kMostReplays ? "it was run again often enough"
-                                               : "too many requests are run again already")));
+                 often_enough ? "it was run again often enough"
+                              : "too many requests are run again already")));
       return;
     }
-    ++state.replays;
+    if (was_in_step) ++replays;
     pool_.CountReplay();
     state.delivered.BeginReplay();
   }

@@ -24,12 +24,15 @@ class ExecutorPool;
 //  - A request that was in a step when an executor died by its own fault is a suspect: from then on
 //    nothing else runs in its executor during its steps. If that dies again, the request is
 //    convicted: it ends with INTERNAL, and for an hour its copies are INVALID_ARGUMENT.
-//  - After kMostReplays, and when the pool's budget is spent, it ends with UNAVAILABLE.
+//  - After kMostReplays of deaths in its steps, and when the pool's budget is spent, it ends with
+//    UNAVAILABLE.
 //
 // The pool must outlive it.
 class RemoteModel final : public models::Model {
  public:
-  static constexpr int kMostReplays = 3;
+  static constexpr int kMostReplays = 8;
+  // The same for executors that were out of memory, which the request may be the cause of.
+  static constexpr int kMostReplaysWithoutMemory = 2;
 
   RemoteModel(models::ModelInfo info, uint64_t id, ExecutorPool& pool);
   ~RemoteModel() override;

@@ -10,6 +10,7 @@ import pytest
 from wire import daemon as daemons
 from wire import repository
 from wire.daemon import refused_start
+from wire.executors import end_executor, executors
 from wire.paths import EN_PT, NULL, PT_EN, SERVER_PROGRAM, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, floats, null_request, refused, speak_request, translate_request
@@ -21,35 +22,17 @@ TEXT = " ".join(f"This is sentence number {number}, and it says what it says." f
 S16 = synthesis.AUDIO_ENCODING_PCM_S16LE
 
 
-def executors(daemon):
-    """The process numbers of a daemon's executors."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "comm").read_text().strip() == "millrace-exec":
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[1]) == daemon.process.pid and fields[0] != "Z":
-                    found.append(int(entry.name))
-        except OSError:   # it has ended meanwhile
-            pass
-    return found
-
-
-def end_executor(daemon, how=signal.SIGKILL):
-    """Sends the only executor a signal, and waits for its successor."""
-    before = executors(daemon)
-    assert len(before) == 1
-    os.kill(before[0], how)
-    eventually("a successor serves", lambda: (now := executors(daemon)) and now != before
-               and daemon.metrics().total("millrace_executors", state="serving") == 1, 30)
-
-
 @pytest.fixture(scope="module")
 def contained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("executors")
     models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
     with daemons.start(folder, "--workers", "2", "--executors", "1", models=models) as running:
         yield running
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def stream(daemon, text=TEXT, on_chunk=lambda number: None, **fields):
@@ -192,6 +175,43 @@ def test_an_executor_that_stands_still_is_replaced(tmp_path):
         assert daemon.metrics().total("millrace_executor_deaths_total", cause="hang") == 1
 
 
+def test_a_spare_takes_over_at_once(tmp_path):
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", "--spare-executors", "1",
+                       models=repository.link(tmp_path / "models", NULL, EN_PT, VOICE)) as daemon:
+        undisturbed = stream(daemon)
+        both = executors(daemon)
+        assert len(both) == 2
+        assert daemon.metrics().total("millrace_executors", state="spare") == 1
+        assert daemon.http("/v2/health/ready") == (200, {"ready": True})
+        busy = max(both, key=cpu_seconds)   # the spare one has only warmed up
+
+        def kill(number):
+            if number == 3:
+                os.kill(busy, signal.SIGKILL)
+        assert stream(daemon, on_chunk=kill) == undisturbed
+        assert [pid for pid in both if pid in executors(daemon)] == [pid for pid in both if pid != busy]
+        degraded = {"ready": True, "degraded": "0 of 1 spare executors are ready"}
+        eventually("the server says that the spare one is missing", lambda: daemon.http("/v2/health/ready") == (200, degraded), 3)
+        assert daemon.http("/health")[1] == {"status": "degraded", "reason": degraded["degraded"]}
+        assert daemon.metrics().total("millrace_server_degraded") == 1
+        eventually("the next spare one is ready", lambda: daemon.http("/v2/health/ready") == (200, {"ready": True}), 30)
+        assert daemon.metrics().total("millrace_executors", state="spare") == 1
+
+
+def test_executors_are_recycled_without_a_failed_request(tmp_path):
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", "--spare-executors", "1", "--executor-max-age", "1s",
+                       models=repository.link(tmp_path / "models", NULL, VOICE)) as daemon:
+        first = executors(daemon)
+        undisturbed = stream(daemon)
+        eventually("two were recycled", lambda: stream(daemon) != undisturbed or
+                   daemon.metrics().total("millrace_executors_recycled_total") >= 2, 60)
+        assert stream(daemon) == undisturbed
+        metrics = daemon.metrics()
+        assert metrics.total("millrace_executor_deaths_total") == 0
+        assert metrics.total("millrace_requests_replayed_total") == 0
+        assert not set(first) & set(executors(daemon))
+
+
 # --- the end ---
 
 def test_executors_end_with_the_server_however_it_ends(tmp_path, null_models):
@@ -218,10 +238,22 @@ def test_requests_in_flight_end_before_the_server_does(tmp_path):
         assert daemon.exit_status(20) == 0
 
 
+def test_more_executors_than_memory_are_warned_of(tmp_path):
+    models = repository.link(tmp_path / "models", NULL)
+    for number in range(4):
+        repository.Gate(models, f"huge-{number}")
+        os.truncate(models / f"huge-{number}" / "1" / "model.pt", 1 << 36)   # takes no room on the disk
+    with daemons.start(tmp_path, "--executors", "2", models=models) as daemon:
+        assert "the models of so many processes may need more memory than there is processes=2 bytes_of_each=274877" in daemon.log_text()
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+
+
 @pytest.mark.parametrize(("options", "words"), [
     (("--executors", "9"), "allowed: 0..8"),
     (("--executors", "1", "--device", "cuda"), "--executors: only --device cpu has executors as yet"),
     (("--executor-step-timeout", "1ms"), "--executor-step-timeout"),
+    (("--spare-executors", "1"), "--spare-executors: there are no executors to replace"),
+    (("--executors", "1", "--executor-max-age", "1h"), "--executor-max-age: needs --spare-executors of 1 or more"),
 ])
 def test_settings_that_cannot_be(options, words):
     status, error = refused_start(*options)

@@ -67,6 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"graph-cache", "frozen"}, Example{"graph-cache-new-shape", "refuse"},
         Example{"graph-cache-entries", "9"}, Example{"graph-cache-bytes", "2GiB"},
         Example{"unload-idle-after", "10m"}, Example{"model-memory-budget", "8GiB"},
+        Example{"executors", "2"}, Example{"spare-executors", "1"},
+        Example{"executor-max-age", "1h"}, Example{"crash-directory", "/var/crashes"},
         Example{"cpu-isa", "avx2"}, Example{"voice-aliases", "alloy=joe,nova=a:0.5+b"},
         Example{"require-libtorch", "2.15.0+cpu"}, Example{"grpc-address", "[::1]:0"},
         Example{"http-address", "off"}, Example{"console", "false"},

@@ -29,6 +29,19 @@ TEST(ValidateTest, OnlyTheProcessorHasExecutors) {
   EXPECT_TRUE(Mentions(Validate(config), "--executors: only --device cpu has executors as yet"));
 }
 
+TEST(ValidateTest, SparesNeedExecutorsAndAnAgeNeedsSpares) {
+  ServerConfig config;
+  config.spare_executors = 1;
+  EXPECT_TRUE(Mentions(Validate(config), "--spare-executors: there are no executors to replace"));
+  config.executors = 1;
+  EXPECT_TRUE(Validate(config).ok());
+  config.spare_executors = 0;
+  config.executor_max_age = std::chrono::hours(1);
+  EXPECT_TRUE(Mentions(Validate(config), "--executor-max-age: needs --spare-executors of 1"));
+  config.spare_executors = 1;
+  EXPECT_TRUE(Validate(config).ok());
+}
+
 TEST(ValidateTest, AConnectionHasAnAgeOfASecondOrMore) {
   ServerConfig config;
   config.max_connection_age = std::chrono::milliseconds(999);

@@ -78,6 +78,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   }
 
  private:
+  void ReportCrashes(server::CrashPage&) override {}
   absl::Status Configure(const executor::v1::Configure&) override { return absl::OkStatus(); }
   int Cores() const override { return 2; }
   server::Device& device() override { return device_; }

@@ -1,0 +1,31 @@
+"""The executors of a daemon, found by /proc."""
+
+import os
+import pathlib
+import signal
+
+from .daemon import Daemon
+from .polling import eventually
+
+
+def executors(daemon: Daemon) -> list[int]:
+    """The process numbers of a daemon's executors."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == "millrace-exec":
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[1]) == daemon.process.pid and fields[0] != "Z":
+                    found.append(int(entry.name))
+        except OSError:   # it has ended meanwhile
+            pass
+    return found
+
+
+def end_executor(daemon: Daemon, how: int = signal.SIGKILL) -> None:
+    """Sends the only executor a signal, and waits for its successor."""
+    before = executors(daemon)
+    assert len(before) == 1
+    os.kill(before[0], how)
+    eventually("a successor serves", lambda: (now := executors(daemon)) and now != before
+               and daemon.metrics().total("millrace_executors", state="serving") == 1, 30)
