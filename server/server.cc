@@ -496,7 +496,9 @@ class Server {
 
   // Lets load balancers go elsewhere while there is nothing that computes.
   void CheckExecutors() {
-    status_.SetTimeWithoutExecutor(executors_->stats().without);
+    const ExecutorPool::Stats stats = executors_->stats();
+    status_.SetTimeWithoutExecutor(stats.without);
+    status_.SetDegraded(DescribeDegraded(stats));
     ShowServing();
   }
 

@@ -1,12 +1,23 @@
 #include "server/control/server_status.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/control/version.h"
 
 namespace millrace::server {
 
 std::string ServerStatus::Version() const { return kVersion; }
+
+void ServerStatus::SetDegraded(std::string degraded) {
+  const MutexLock lock(mu_);
+  degraded_ = std::move(degraded);
+}
+
+std::string ServerStatus::Degraded() const {
+  const MutexLock lock(mu_);
+  return degraded_;
+}
 
 std::optional<ModelStatusView> ServerStatus::FindModel(std::string_view name) const {
   for (ModelStatusView& view : models_.Models()) {
@@ -34,6 +45,10 @@ ServerStatus::Load ServerStatus::CurrentLoad() const {
 
 void ServerStatus::Collect(MetricWriter& writer) const {
   writer.Gauge("millrace_server_ready", "1 while requests are accepted.", Ready() ? 1 : 0);
+  writer.Gauge("millrace_server_degraded",
+               "1 while something is out of order although requests may be served, such as an "
+               "executor that has no successor yet.",
+               Degraded().empty() ? 0 : 1);
   writer.Gauge("millrace_requests_in_flight", "Requests admitted and not yet answered.",
                requests_in_flight());
   writer.Gauge("millrace_grpc_polling_delay_seconds",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mps_runtime/base/clock.h"
+#include "mps_runtime/base/mutex.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_manager.h"
 #include "server/metrics/metric_writer.h"
@@ -37,6 +38,9 @@ class ServerStatus final : public ServerView {
   void SetTimeWithoutExecutor(Duration time) { without_executor_.store(time); }
   static constexpr Duration kWithoutExecutor = std::chrono::seconds(2);
 
+  // Sets what Degraded returns.
+  void SetDegraded(std::string degraded) MILLRACE_EXCLUDES(mu_);
+
   std::string Version() const override;
   bool Live() const override { return true; }
   // False without a model too: no request for work could be served.
@@ -44,6 +48,7 @@ class ServerStatus final : public ServerView {
     return ready_.load() && polling_delay_.load() < kStalled &&
            without_executor_.load() < kWithoutExecutor && !directory_.empty();
   }
+  std::string Degraded() const override MILLRACE_EXCLUDES(mu_);
   std::vector<ModelStatusView> Models() const override { return models_.Models(); }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
 
@@ -76,6 +81,8 @@ class ServerStatus final : public ServerView {
   std::atomic<bool> ready_{false};
   std::atomic<Duration> polling_delay_{Duration::zero()};
   std::atomic<Duration> without_executor_{Duration::zero()};
+  mutable Mutex mu_;
+  std::string degraded_ MILLRACE_GUARDED_BY(mu_);
 };
 
 }  // namespace millrace::server

@@ -38,6 +38,8 @@ class ServerView {
   virtual bool Live() const = 0;
   // Returns true if every model is warm and requests are accepted.
   virtual bool Ready() const = 0;
+  // Returns what is out of order although requests may be served; empty: nothing is.
+  virtual std::string Degraded() const { return {}; }
   // Returns the models sorted by name.
   virtual std::vector<ModelStatusView> Models() const = 0;
   virtual std::optional<ModelStatusView> FindModel(std::string_view name) const = 0;

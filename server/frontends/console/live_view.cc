@@ -139,6 +139,7 @@ std::string LiveView::Json(double since_ms, bool may_admin) const {
       {"version", sources_.view.Version()},
       {"device", device.name},
       {"ready", sources_.view.Ready()},
+      {"degraded", sources_.view.Degraded()},
       {"keys", services.keys != nullptr},
       {"may_admin", may_admin && sources_.loads_models},
       {"now_ms", Milliseconds(now)},

@@ -145,7 +145,10 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
   });
   routes.Get("/v2/health/ready", [&view](const httplib::Request&, httplib::Response& response) {
     const bool ready = view.Ready();
-    Send(response, ready ? 200 : 503, {{"ready", ready}});
+    Json json = {{"ready", ready}};
+    if (std::string degraded = view.Degraded(); !degraded.empty())
+      json["degraded"] = std::move(degraded);
+    Send(response, ready ? 200 : 503, std::move(json));
   });
   routes.Get(
       "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {

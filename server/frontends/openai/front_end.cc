@@ -7,9 +7,10 @@ namespace millrace::front_ends::openai {
 namespace {
 
 void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http) {
-  server::AddOpenAiRoutes(
-      http.server, parts.services,
-      {.other_models = http.shared_paths.Others("GET /v1/models"), .started = parts.started});
+  server::AddOpenAiRoutes(http.server, parts.services,
+                          {.other_models = http.shared_paths.Others("GET /v1/models"),
+                           .started = parts.started,
+                           .degraded = [&view = parts.view] { return view.Degraded(); }});
 }
 
 }  // namespace

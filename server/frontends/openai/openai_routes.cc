@@ -110,7 +110,10 @@ class OpenAiRoutes {
   void Health(const httplib::Request&, httplib::Response& response) {
     const bool started = options_.started();
     response.status = started ? 200 : 503;
-    SendJson(response, {{"status", started ? "healthy" : "starting"}});
+    Json json = {{"status", started ? "healthy" : "starting"}};
+    if (std::string degraded = started ? options_.degraded() : ""; !degraded.empty())
+      json = {{"status", "degraded"}, {"reason", std::move(degraded)}};
+    SendJson(response, json);
   }
 
   void Model(const httplib::Request& request, httplib::Response& response) {

@@ -17,6 +17,8 @@ struct OpenAiOptions {
   SharedPathHandler other_models = {};
   // Returns true once the models are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
+  // Returns what is out of order; empty: nothing is.
+  std::function<std::string()> degraded = [] { return std::string(); };
 };
 
 // Adds the endpoints of OpenAI's speech API: POST /v1/audio/speech, which answers while it speaks,

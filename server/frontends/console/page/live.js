@@ -287,10 +287,8 @@ function setStale(stale) {
 
 function setStatus(state, text) {
   const status = $("status");
-  if (status.dataset.state !== state) {
-    status.dataset.state = state;
-    $("status-text").textContent = text;
-  }
+  if (status.dataset.state !== state) status.dataset.state = state;
+  if ($("status-text").textContent !== text) $("status-text").textContent = text;
 }
 
 function take(live) {
@@ -310,7 +308,8 @@ function take(live) {
   known = ready;
   show($("live-notice"), "");
   setStale(false);
-  setStatus(live.ready ? "on" : "wait", live.ready ? "Serving" : "Not ready");
+  const word = live.ready ? "Serving" : "Not ready";
+  setStatus(live.ready && !live.degraded ? "on" : "wait", live.degraded ? `${word}: ${live.degraded}` : word);
   draw();
   onLive(live);
 }

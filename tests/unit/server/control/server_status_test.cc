@@ -86,7 +86,7 @@ TEST_F(ServerStatusTest, MetricsShowTheMoment) {
   for (FakeReply& reply : replies) Submit("b", reply);
   const auto ticket = admission_.TryEnter();
   EXPECT_EQ(MetricsPageOf(status_),
-            "millrace_server_ready 0\nmillrace_requests_in_flight 1\n"
+            "millrace_server_ready 0\nmillrace_server_degraded 0\nmillrace_requests_in_flight 1\n"
             "millrace_grpc_polling_delay_seconds 0\n");
   EXPECT_EQ(MetricOf(*manager_, "millrace_queue_depth{model=\"a\"}"), 0);
   EXPECT_EQ(MetricOf(*manager_, "millrace_queue_depth{model=\"b\"}"), 3);

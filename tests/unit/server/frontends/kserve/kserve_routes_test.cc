@@ -21,6 +21,7 @@ class FakeView final : public ServerView {
   std::string Version() const override { return "1.2.3"; }
   bool Live() const override { return live; }
   bool Ready() const override { return ready; }
+  std::string Degraded() const override { return degraded; }
   std::vector<ModelStatusView> Models() const override { return models; }
   std::optional<ModelStatusView> FindModel(std::string_view name) const override {
     for (const ModelStatusView& model : models) {
@@ -31,6 +32,7 @@ class FakeView final : public ServerView {
 
   bool live = true;
   bool ready = true;
+  std::string degraded;
   std::vector<ModelStatusView> models;
 };
 
@@ -85,6 +87,10 @@ TEST_F(KServeRoutesTest, Health) {
   Start();
   EXPECT_EQ(Get("/v2/health/live"), std::pair(200, json({{"live", true}})));
   EXPECT_EQ(Get("/v2/health/ready"), std::pair(200, json({{"ready", true}})));
+  view_.degraded = "1 of 2 executors serve";
+  EXPECT_EQ(Get("/v2/health/ready"),
+            std::pair(200, json({{"ready", true}, {"degraded", "1 of 2 executors serve"}})));
+  view_.degraded = "";
   view_.ready = false;
   EXPECT_EQ(Get("/v2/health/live").first, 200);
   EXPECT_EQ(Get("/v2/health/ready"), std::pair(503, json({{"ready", false}})));
