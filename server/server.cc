@@ -23,6 +23,7 @@
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/this_program.h"
 #include "mps_runtime/runtime.h"
@@ -490,8 +491,28 @@ class Server {
                  "the device here is ",
                  runtime_->provenance().device));
     }
+    WarnOfMemory();
     logging::Info("starting executors", {{"executors", config_.executors}});
     return executors_->Start();
+  }
+
+  // Warns if the models may need more memory in so many processes than there is. Weights that are
+  // mapped are shared, so that it is not certain.
+  void WarnOfMemory() const {
+    const auto entries = repository_.List();
+    if (!entries.ok()) return;
+    uint64_t bytes = 0;
+    for (const models::ModelRepository::Entry& entry : *entries) {
+      if (const auto package = repository_.Find(entry); package.ok())
+        bytes += models::SizeOf(*package);
+    }
+    const auto processes = static_cast<uint64_t>(config_.executors + config_.spare_executors);
+    const auto memory = static_cast<uint64_t>(runtime::AvailableMemory());
+    if (bytes <= memory / processes) return;
+    logging::Warning(
+        "--executors, --spare-executors: the models of so many processes may need more memory than "
+        "there is",
+        {{"processes", processes}, {"bytes_of_each", bytes}, {"memory_bytes", memory}});
   }
 
   // Lets load balancers go elsewhere while there is nothing that computes.
