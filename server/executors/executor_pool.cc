@@ -20,6 +20,8 @@ constexpr seconds kHelloTime{60};
 constexpr seconds kAskInterval{1};
 // The time that an executor has to serve for its death to begin a new row of deaths.
 constexpr seconds kForgiven{10};
+// A model that was loaded before is given up after so many deaths in a row while it is loaded.
+constexpr int kMostDeathsInLoad = 2;
 // How often a wait for an executor looks whether it is still wanted.
 constexpr std::chrono::milliseconds kLook{20};
 
@@ -28,6 +30,35 @@ void TellUnload(ExecutorLink& link, uint64_t model) {
   order.mutable_unload()->set_model(model);
   link.Tell(order);
 }
+
+// Asks an executor from time to time whether it lives. Used by the thread that listens to it.
+class Heartbeat {
+ public:
+  Heartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
+      : link_(link), clock_(clock), answer_limit_(answer_limit) {}
+
+  // Asks if it is time to. Returns false if the executor has said nothing for too long.
+  bool Beat() {
+    const TimePoint now = clock_.Now();
+    if (now - answered_ >= answer_limit_) return false;
+    if (now - asked_ < kAskInterval || !link_.alive()) return true;
+    asked_ = now;
+    executor::v1::ToExecutor ping;
+    ping.mutable_ping()->set_number(++pings_);
+    link_.Tell(ping);
+    return true;
+  }
+  // Call it when the executor has said something.
+  void OnMessage() { answered_ = clock_.Now(); }
+
+ private:
+  ExecutorLink& link_;
+  Clock& clock_;
+  const Duration answer_limit_;
+  TimePoint asked_ = clock_.Now();
+  TimePoint answered_ = asked_;
+  uint64_t pings_ = 0;
+};
 
 }  // namespace
 
@@ -167,6 +198,15 @@ absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>&
   return GiveModels(number, link);
 }
 
+absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLink& link) {
+  Heartbeat heartbeat(link, clock_, options_.answer_limit);
+  while (true) {
+    auto message = link.Receive([&] { return !stopping() && heartbeat.Beat(); });
+    if (!message.ok() || message->has_loaded()) return message;
+    heartbeat.OnMessage();
+  }
+}
+
 absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<ExecutorLink>& link) {
   std::vector<uint64_t> given;
   std::vector<uint64_t> unloaded;  // meanwhile
@@ -200,8 +240,7 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
         found->second.results[number].reset();
     }
     link->Tell(order);
-    // A large model takes as long as it takes.
-    const auto loaded = Await(*link, executor::v1::FromExecutor::kLoaded, TimePoint::max());
+    const auto loaded = AwaitLoaded(*link);
     if (!loaded.ok()) return loaded.status();
     TakeLoaded(number, *link, loaded->loaded());
   }
@@ -223,30 +262,19 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
   if (wanted == wanted_.end()) return;  // nobody wants it any more
   if (status.ok()) link.AddModel(loaded.model());
   if (info) wanted->second.info = std::move(info);
+  wanted->second.deaths[number] = 0;
   wanted->second.results[number] = std::move(status);
   changed_.NotifyAll();
 }
 
 bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
-  TimePoint asked = clock_.Now();
-  TimePoint answered = asked;
-  uint64_t pings = 0;
+  Heartbeat heartbeat(link, clock_, options_.answer_limit);
   bool recycled = false;
   while (true) {
     const auto message = link.Receive([&] {
-      const TimePoint now = clock_.Now();
-      if (stopping() || now - answered >= options_.answer_limit) return false;
-      if (MayEnd(number)) {
-        recycled = true;
-        return false;
-      }
-      if (now - asked >= kAskInterval && link.alive()) {
-        asked = now;
-        executor::v1::ToExecutor ping;
-        ping.mutable_ping()->set_number(++pings);
-        link.Tell(ping);
-      }
-      return true;
+      if (stopping() || !heartbeat.Beat()) return false;
+      recycled = MayEnd(number);
+      return !recycled;
     });
     if (absl::IsDeadlineExceeded(message.status())) {
       link.Kill(DeathCause::kHang, recycled     ? "it was recycled"
@@ -254,7 +282,7 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
                                                 : "it did not say that it lives");
     }
     if (!message.ok()) return recycled;
-    answered = clock_.Now();
+    heartbeat.OnMessage();
     if (message->has_loaded()) TakeLoaded(number, link, message->loaded());
   }
 }
@@ -332,8 +360,9 @@ void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool rec
   // Loads that it had not done.
   for (auto& [id, wanted] : wanted_) {
     if (wanted.results[number]) continue;
-    // Its successor tries again, unless the model may be to blame.
-    if (!recycled && death.Blames()) {
+    // Its successor tries again, unless the model is to blame.
+    if (!recycled && death.Blames() &&
+        (!wanted.info || ++wanted.deaths[number] >= kMostDeathsInLoad)) {
       wanted.results[number] = absl::InternalError(
           StrCat("an executor died while it loaded model '", wanted.name, "': ", death.how));
     } else if (wanted.info) {
@@ -379,6 +408,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
     wanted.name = name;
     wanted.version = version;
     wanted.results.resize(places_.size());
+    wanted.deaths.resize(places_.size());
     executor::v1::ToExecutor order;
     order.mutable_load()->set_model(id);
     order.mutable_load()->set_name(wanted.name);

@@ -109,6 +109,7 @@ class ExecutorPool {
     int64_t version = 0;
     std::optional<models::ModelInfo> info;             // once one of them has loaded it
     std::vector<std::optional<absl::Status>> results;  // the last load of each executor
+    std::vector<int> deaths;  // in a row, of each executor while it loaded the model
   };
   enum class Role : uint8_t {
     kServing,
@@ -130,6 +131,9 @@ class ExecutorPool {
   absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
                                                    executor::v1::FromExecutor::KindCase kind,
                                                    TimePoint limit) MILLRACE_EXCLUDES(mu_);
+  // Receives the end of a load, which takes as long as it takes while the executor says that it
+  // lives.
+  absl::StatusOr<executor::v1::FromExecutor> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
   // Gives it all models that are wanted, and lets it serve.
   absl::Status GiveModels(size_t place, const std::shared_ptr<ExecutorLink>& link)
       MILLRACE_EXCLUDES(mu_);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/core/strings.h"
+#include "server/executors/descriptor_passing.h"
 #include "server/executors/remote_model.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
@@ -566,6 +567,81 @@ TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsItsExecutorInALoadAndNoOther) {
             absl::InternalError("an executor died while it loaded model 'bad': signal SIGSEGV"));
   EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
   EXPECT_EQ(launcher_.started(), 2);
+}
+
+TEST_F(ExecutorPoolTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {
+  std::atomic<int> loads{0};
+  on_load_ = [&](FakeExecutor& executor) {
+    if (++loads == 2 || loads == 4 || loads == 5) executor.Die(kSegfault);
+    return absl::OkStatus();
+  };
+  std::atomic<int> deaths{0};
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    if (++deaths <= 2) executor.Die(kKill);
+  };
+  StartWithModel();
+  Sink sink;
+  models::Request request(Say("abc"), TimePoint::max(), sink);
+  RunOnce({&request});  // the executors of loads 1 and 2 die, the third one has the model
+  EXPECT_FALSE(request.outcome().has_value());
+  RunToEnd({&request});
+  EXPECT_EQ(request.outcome(),
+            absl::InternalError("model 'voice' could not be loaded again after an executor died: "
+                                "an executor died while it loaded model 'voice': signal SIGSEGV"));
+  EXPECT_EQ(loads, 5);
+}
+
+// An executor that makes ready for models and says nothing more.
+class MuteExecutor final : public ExecutorProcess {
+ public:
+  explicit MuteExecutor(FileDescriptor control)
+      : control_(dup(control.get())),
+        thread_([socket = MessageSocket(std::move(control))]() mutable {
+          const auto wait = [] { return true; };
+          if (!ReceiveDescriptors(socket.descriptor()).ok()) return;
+          executor::v1::FromExecutor hello;
+          hello.mutable_hello()->set_protocol(kProtocolVersion);
+          hello.mutable_hello()->set_version(std::string(testing::kFakeVersion));
+          executor::v1::FromExecutor configured;
+          configured.mutable_configured();
+          if (!socket.Send(hello, {}, wait).ok() || !socket.Send(configured, {}, wait).ok()) return;
+          executor::v1::ToExecutor ignored;
+          while (socket.Receive(ignored, wait).ok()) {
+          }
+        }) {}
+  ~MuteExecutor() override { thread_.join(); }
+
+  int64_t pid() const override { return 2; }
+  void Kill() override { shutdown(control_.get(), SHUT_RDWR); }
+  ProcessEnd Await() override { return {.signal = SIGKILL}; }
+
+ private:
+  FileDescriptor control_;
+  std::thread thread_;
+};
+
+TEST_F(ExecutorPoolTest, KillsAnExecutorThatFallsSilentInALoad) {
+  std::atomic<bool> mute{false};
+  launcher_.stand_in = [&](int number,
+                           FileDescriptor& control) -> std::unique_ptr<ExecutorProcess> {
+    if (number != 2) return nullptr;
+    mute = true;
+    return std::make_unique<MuteExecutor>(std::move(control));
+  };
+  in_forward_ = [](FakeExecutor& executor, models::Request&) {
+    if (executor.number() == 1) executor.Die(kKill);
+  };
+  StartWithModel();
+  std::thread time([&] {
+    while (!mute) std::this_thread::yield();
+    while (launcher_.started() < 3) {
+      clock_.Advance(std::chrono::hours(1));
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+  time.join();
+  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kHang)], 1U);
 }
 
 TEST_F(ExecutorPoolTest, EndsRequestsOfAModelThatItsSuccessorCannotLoad) {

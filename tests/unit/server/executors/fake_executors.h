@@ -118,13 +118,19 @@ class FakeLauncher final : public server::ExecutorLauncher {
   absl::StatusOr<std::unique_ptr<server::ExecutorProcess>> Launch(FileDescriptor control) override {
     ++started_;
     if (refuse_) return absl::UnavailableError("no more processes");
+    if (stand_in) {
+      if (auto process = stand_in(started_, control)) return process;
+    }
     return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version);
   }
 
   int started() const { return started_; }
   void Refuse(bool refuse) { refuse_ = refuse; }
 
-  std::string version{kFakeVersion};  // set before its use
+  std::string version{kFakeVersion};  // set before its use, as what follows
+  // Makes another process of the number instead; takes the descriptor only if it does.
+  std::function<std::unique_ptr<server::ExecutorProcess>(int number, FileDescriptor& control)>
+      stand_in;
 
  private:
   const FakeExecutor::MakeModel make_;
