@@ -22,6 +22,8 @@ if [ $# -eq 0 ]; then
   export PATH="$PATH:$ROOT/.tools/prometheus/usr/bin"
   say "pytest tests/integration"
   "$VENV/bin/python" -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15 tests/integration || failed+=("tests/integration")
+  say "pytest tests/chaos"
+  "$VENV/bin/python" -m pytest -q tests/chaos || failed+=("tests/chaos")
   say "pytest tests/deploy"
   "$VENV/bin/python" -m pytest -q --durations 5 tests/deploy || failed+=("tests/deploy")
 fi

@@ -1,0 +1,101 @@
+"""Executors fail each second in all ways under load of all kinds, and what every client gets is what it would have got.
+
+CHAOS_SECONDS is how long each test injects faults: 10 in the gate, an hour or more by hand. CHAOS_SEED chooses the faults."""
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+
+import faults
+import grpc
+import pytest
+from clients import CHANGING, Clients
+from history import History
+from wire import daemon as daemons
+from wire import repository
+from wire.daemon import Daemon
+from wire.paths import EN_PT, NULL, VOICE
+from wire.polling import eventually
+from wire.requests import PATIENCE
+from wire.stubs import admin
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="faults are injected by means of Linux")
+
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "10"))
+SEED = int(os.environ.get("CHAOS_SEED", "1"))
+
+
+@contextlib.contextmanager
+def server(folder) -> Iterator[Daemon]:
+    models = repository.link(folder / "models", NULL, EN_PT, VOICE)
+    repository.copy(models, EN_PT, CHANGING)
+    with daemons.start(folder, "--workers", "2", "--executors", "2", "--spare-executors", "1",
+                       "--executor-step-timeout", "2s", "--crash-directory", folder / "crashes", models=models) as daemon:
+        yield daemon
+
+
+def resident_bytes(daemon: Daemon) -> float:
+    return daemon.metrics().total("process_resident_memory_bytes")
+
+
+def finish(daemon: Daemon, clients: Clients, history: History, expected: dict, counts: dict[str, int]) -> None:
+    clients.stop()
+    metrics = daemon.metrics()
+    print(f"\n{history.summary()}\nfaults: {counts}\ndeaths: "
+          f"{ {cause: int(metrics.total('millrace_executor_deaths_total', cause=cause)) for cause in ('crash', 'killed', 'hang', 'protocol', 'exit')} }, "
+          f"replays: {int(metrics.total('millrace_requests_replayed_total'))}, "
+          f"convicted: {int(metrics.total('millrace_requests_convicted_total'))}")
+    wrong = history.violations(expected, sum(counts.get(fault.__name__, 0) for fault in faults.BLAMING))
+    assert not wrong, "\n".join(wrong)
+    assert len(history.calls) > SECONDS
+    assert daemon.process.poll() is None
+    daemon.wait_until_idle(PATIENCE)
+    eventually("all serve again", lambda: daemon.metrics().total("millrace_executors", state="serving") == 2, PATIENCE)
+
+
+def test_executors_are_killed_each_second(tmp_path):
+    with server(tmp_path) as daemon:
+        clients, history = Clients(daemon), History()
+        expected = clients.undisturbed()
+        for kind in clients.kinds:
+            clients.start(history, kind, rest=1)
+        counts = faults.inject(daemon, SECONDS, [faults.kill], SEED)
+        finish(daemon, clients, history, expected, counts)
+        assert daemon.metrics().total("millrace_executor_deaths_total", cause="killed") >= SECONDS / 2
+
+
+def test_executors_fail_in_all_ways_while_clients_misbehave(tmp_path):
+    with server(tmp_path) as daemon:
+        clients, history = Clients(daemon), History()
+        expected = clients.undisturbed()
+        before = resident_bytes(daemon)
+        for kind in clients.kinds:
+            clients.start(history, kind, rest=1)
+        for kind in ("stream speech", "stream translation"):
+            clients.start(history, kind, rest=1, leaves_after=2)
+        clients.start_deaf(2)
+        done = threading.Event()
+        failures = []
+
+        def load_versions() -> None:
+            """Each version has the same weights, so that answers are the same."""
+            versions = tmp_path / "models" / CHANGING
+            for version in range(2, 1000):
+                if done.wait(3):
+                    return
+                shutil.copytree(versions / str(version - 1), versions / str(version))
+                try:
+                    daemon.admin.LoadModel(admin.LoadModelRequest(model=CHANGING), timeout=PATIENCE)
+                except grpc.RpcError as error:   # judged below
+                    failures.append(error.details())
+        loader = threading.Thread(target=load_versions)
+        loader.start()
+        counts = faults.inject(daemon, SECONDS, faults.ALL, SEED)
+        done.set()
+        loader.join()
+        finish(daemon, clients, history, expected, counts)
+        assert all("an executor died while it loaded model" in failure for failure in failures), failures
+        daemon.admin.LoadModel(admin.LoadModelRequest(model=CHANGING), timeout=PATIENCE)
+        assert resident_bytes(daemon) < before * 1.5 + (64 << 20)
