@@ -1,7 +1,7 @@
 # Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
 # JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
 .DEFAULT_GOAL := help
-.PHONY: serve test build models deps load samples lint check-macos check-arm64 format install release clean help
+.PHONY: serve test build models deps load samples fuzz lint check-macos check-arm64 format install release clean help
 
 serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
 	@scripts/serve.sh $(ARGS)
@@ -25,6 +25,9 @@ load: ## Run the load tests with ghz against a daemon of its own
 
 samples: ## Let every voice say a few texts: a page of audio, spectrograms and measurements in var/samples
 	@scripts/samples.sh
+
+fuzz: ## Run each fuzz target for SECONDS=N (default 60) with libFuzzer and sanitizers; ARGS='TARGET...' takes some alone
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(ARGS)
 
 lint: ## Check format, scripts, Python, units, alert rules; ARGS='FILE...' also runs clang-tidy on those files
 	@scripts/deps.sh serve test
