@@ -63,10 +63,12 @@ absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes,
                                                    const DocumentLimits& limits) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
+  // The parser takes a NUL for the end of the file and reads nothing behind it.
   JsonChecker checker;
-  if (!json::sax_parse(bytes, &checker)) {
-    return absl::InvalidArgumentError(
-        StrCat("file: is not valid JSON: there is an error at byte ", checker.error()));
+  if (const size_t nul = bytes.find('\0');
+      nul != std::string::npos || !json::sax_parse(bytes, &checker)) {
+    return absl::InvalidArgumentError(StrCat("file: is not valid JSON: there is an error at byte ",
+                                             nul != std::string::npos ? nul + 1 : checker.error()));
   }
   // A file that escapes all characters beyond ASCII goes on doing so.
   const bool is_ascii =

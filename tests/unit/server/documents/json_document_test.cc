@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "models/core/strings.h"
 #include "tests/unit/server/documents/translated.h"
 
 namespace millrace::server {
@@ -56,6 +57,10 @@ TEST(JsonDocument, ErrorsNameThePlace) {
   for (const char* file : {"", "{", "\"a", "[\"\\\"]", "[\"a\" \"b\"]", "{\"a\" \"b\"}",
                            "[\"\\x\"]", "[\"\\ud800\"]", "{} {}", "not JSON", "]"}) {
     EXPECT_THAT(Translated("a.json", file, Same), HasSubstr("file: is not valid JSON")) << file;
+  }
+  for (const std::string_view file : {std::string_view("[]\0\"", 4), {"[\"a\"]\0[\"b\0\"]", 12}}) {
+    EXPECT_THAT(Translated("a.json", std::string(file), Same),
+                HasSubstr(StrCat("there is an error at byte ", file.find('\0') + 1)));
   }
   EXPECT_THAT(Translated("a.json", "[\"\xFF\"]", Same), HasSubstr("file: is not valid UTF-8"));
   EXPECT_THAT(Translated("a.json", "[\"a\\u0000\"]", Same), HasSubstr("NUL"));
