@@ -52,7 +52,7 @@ void ExecutorLink::Tell(const executor::v1::ToExecutor& message) {
   if (absl::IsUnavailable(status)) {
     Disconnect();
   } else {
-    Kill(DeathCause::kHang, "it did not read what it was told");
+    Kill(DeathCause::kSilent, "it did not read what it was told");
   }
 }
 

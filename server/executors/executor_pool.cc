@@ -112,7 +112,7 @@ void ExecutorPool::Supervise(size_t number) {
     const bool recycled = status.ok() && Listen(number, *link);
     bool killed = false;
     if (link != nullptr) {
-      if (absl::IsDeadlineExceeded(status)) link->Kill(DeathCause::kHang, Message(status));
+      if (absl::IsDeadlineExceeded(status)) link->Kill(DeathCause::kSilent, Message(status));
       killed = TakeDeath(number, *link, recycled).cause == DeathCause::kKilled;
     }
     MutexLock lock(mu_);
@@ -277,9 +277,9 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
       return !recycled;
     });
     if (absl::IsDeadlineExceeded(message.status())) {
-      link.Kill(DeathCause::kHang, recycled     ? "it was recycled"
-                                   : stopping() ? "the server stops"
-                                                : "it did not say that it lives");
+      link.Kill(DeathCause::kSilent, recycled     ? "it was recycled"
+                                     : stopping() ? "the server stops"
+                                                  : "it did not say that it lives");
     }
     if (!message.ok()) return recycled;
     heartbeat.OnMessage();
@@ -361,7 +361,7 @@ void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool rec
   for (auto& [id, wanted] : wanted_) {
     if (wanted.results[number]) continue;
     // Its successor tries again, unless the model is to blame.
-    if (!recycled && death.Blames() &&
+    if (!recycled && (death.Blames() || death.cause == DeathCause::kSilent) &&
         (!wanted.info || ++wanted.deaths[number] >= kMostDeathsInLoad)) {
       wanted.results[number] = absl::InternalError(
           StrCat("an executor died while it loaded model '", wanted.name, "': ", death.how));

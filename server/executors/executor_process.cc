@@ -94,6 +94,8 @@ std::string_view ToString(DeathCause cause) {
       return "out_of_memory";
     case DeathCause::kExit:
       return "exit";
+    case DeathCause::kSilent:
+      return "silent";
     case DeathCause::kHang:
       return "hang";
     case DeathCause::kProtocol:

@@ -57,12 +57,13 @@ enum class DeathCause : uint8_t {
   kKilled,       // SIGKILL by somebody else
   kOutOfMemory,  // SIGKILL by the system
   kExit,
-  kHang,      // it did not answer and was killed
+  kHang,      // its step took too long and it was killed
+  kSilent,    // it did not say that it lives and was killed
   kProtocol,  // it sent what is no message and was killed
 };
-inline constexpr int kDeathCauses = 6;
+inline constexpr int kDeathCauses = 7;
 
-// "crash", "killed", "out_of_memory", "exit", "hang" or "protocol".
+// "crash", "killed", "out_of_memory", "exit", "hang", "silent" or "protocol".
 std::string_view ToString(DeathCause cause);
 
 // The end of an executor.
@@ -71,8 +72,13 @@ struct ExecutorDeath {
   std::string how;  // such as "signal SIGSEGV"
   std::string id;   // names it in the log and in the errors of requests
 
-  // Returns true if a request that was in a step may have caused it.
-  bool Blames() const { return cause != DeathCause::kKilled && cause != DeathCause::kOutOfMemory; }
+  // Returns true if a request that was in a step is likely to have caused it. A process falls
+  // silent when it is stopped or when its memory is swapped out: a request keeps one of its threads
+  // busy.
+  bool Blames() const {
+    return cause != DeathCause::kKilled && cause != DeathCause::kOutOfMemory &&
+           cause != DeathCause::kSilent;
+  }
 };
 
 // Returns what ended a process that nobody here has killed.

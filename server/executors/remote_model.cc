@@ -249,7 +249,10 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     RemoteRequest& state = StateOf(request);
     for (models::Output& output : result.outputs) {
       const Verdict verdict = state.delivered.Take(output);
-      if (verdict == Verdict::kDeliver) request.Emit(std::move(output));
+      if (verdict == Verdict::kDeliver) {
+        request.Emit(std::move(output));
+        state.replays = 0;
+      }
       if (verdict == Verdict::kDiffers) return EndDifferent(request);
     }
     request.EstimateWorkLeft(result.work_done + result.work_left);

@@ -30,8 +30,11 @@ class ExecutorPool;
 // The pool must outlive it.
 class RemoteModel final : public models::Model {
  public:
+  // So many replays in a row may follow deaths in a request's steps. An output that is new for its
+  // client begins a new row.
   static constexpr int kMostReplays = 8;
-  // The same for executors that were out of memory, which the request may be the cause of.
+  // So many may follow deaths of executors that were out of memory, which the request may be the
+  // cause of.
   static constexpr int kMostReplaysWithoutMemory = 2;
 
   RemoteModel(models::ModelInfo info, uint64_t id, ExecutorPool& pool);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -108,6 +109,53 @@ class WaitClock final : public Clock {
   std::atomic<Duration> longest_wait_{Duration::zero()};
 };
 
+// An executor that falls silent when it is to load a model or, if it loads it, when it is to run a
+// step.
+class MuteExecutor final : public ExecutorProcess {
+ public:
+  MuteExecutor(FileDescriptor control, bool loads, std::atomic<int>& fallen_silent)
+      : control_(dup(control.get())),
+        thread_([control = std::move(control), loads, &fallen_silent]() mutable {
+          MessageSocket socket(std::move(control));
+          auto lanes = ReceiveDescriptors(socket.descriptor());
+          if (!lanes.ok()) return;
+          lanes->pop_back();
+          executor::v1::FromExecutor hello;
+          hello.mutable_hello()->set_protocol(kProtocolVersion);
+          hello.mutable_hello()->set_version(std::string(testing::kFakeVersion));
+          executor::v1::FromExecutor configured;
+          configured.mutable_configured();
+          if (!socket.Send(hello, {}, kWait).ok() || !socket.Send(configured, {}, kWait).ok())
+            return;
+          executor::v1::ToExecutor order;
+          while (!order.has_load()) {
+            if (!socket.Receive(order, kWait).ok()) return;
+          }
+          if (loads) {
+            executor::v1::FromExecutor loaded;
+            loaded.mutable_loaded()->set_model(order.load().model());
+            WriteModelInfo(VoiceInfo("voice"), *loaded.mutable_loaded()->mutable_info());
+            if (!socket.Send(loaded, {}, kWait).ok()) return;
+            pollfd step = {.fd = lanes->front().get(), .events = POLLIN, .revents = 0};
+            poll(&step, 1, /*timeout=*/-1);
+          }
+          ++fallen_silent;
+          while (socket.Receive(order, kWait).ok()) {
+          }
+        }) {}
+  ~MuteExecutor() override { thread_.join(); }
+
+  int64_t pid() const override { return 1; }
+  void Kill() override { shutdown(control_.get(), SHUT_RDWR); }
+  ProcessEnd Await() override { return {.signal = SIGKILL}; }
+
+ private:
+  static constexpr auto kWait = [] { return true; };
+
+  FileDescriptor control_;
+  std::thread thread_;
+};
+
 class ExecutorPoolTest : public ::testing::Test {
  protected:
   using Hook = std::function<void(FakeExecutor&, models::Request&)>;
@@ -120,7 +168,8 @@ class ExecutorPoolTest : public ::testing::Test {
                                         .max_age = max_age_,
                                         .lanes = 2,
                                         .version = std::string(testing::kFakeVersion),
-                                        .answer_limit = std::chrono::hours(24),
+                                        .step_limit = step_limit_,
+                                        .answer_limit = kAnswerLimit,
                                         .backoff = at_once ? std::vector<Duration>{Duration{}}
                                                            : usual.backoff,
                                         .patience = std::chrono::milliseconds(1),
@@ -155,7 +204,10 @@ class ExecutorPoolTest : public ::testing::Test {
     return request.outcome().value_or(absl::UnknownError("not finished"));
   }
 
+  static constexpr Duration kAnswerLimit = std::chrono::hours(24);
+
   CrashFolder* crashes_ = nullptr;  // set before Start, as those below
+  Duration step_limit_ = ExecutorPool::Options().step_limit;
   int spares_ = 0;
   Duration max_age_{};
   WaitClock clock_;
@@ -370,6 +422,16 @@ TEST_F(ExecutorPoolTest, EndsARequestSoonerWhoseExecutorsAreOutOfMemory) {
                                    "memory, executor-3), and it was run again often enough"));
 }
 
+TEST_F(ExecutorPoolTest, CountsKillsOnlyWhileARequestGetsNoFurther) {
+  // Executor n is killed once it has said n letters.
+  in_forward_ = [](FakeExecutor& executor, models::Request& request) {
+    if (SaidOf(request) == static_cast<size_t>(executor.number())) executor.Die(kKill);
+  };
+  StartWithModel();
+  EXPECT_EQ(RunAlone("abcdefghijkl"), absl::OkStatus());
+  EXPECT_EQ(launcher_.started(), 12);
+}
+
 TEST_F(ExecutorPoolTest, CountsKillsAndWantOfMemoryApart) {
   constexpr std::string_view deaths = "kkokkok";  // Each letter ends the executor of its number.
   in_forward_ = [&](FakeExecutor& executor, models::Request&) {
@@ -519,6 +581,26 @@ TEST_F(ExecutorPoolTest, KillsAnExecutorThatHangsAndBlamesTheRequest) {
   EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kHang)], 2U);
 }
 
+TEST_F(ExecutorPoolTest, ConvictsNoRequestOfAnExecutorThatFallsSilent) {
+  std::atomic<int> silent{0};
+  launcher_.stand_in = [&](int number, FileDescriptor& control) {
+    return number > 2 ? nullptr
+                      : std::make_unique<MuteExecutor>(std::move(control), /*loads=*/true, silent);
+  };
+  step_limit_ = 2 * kAnswerLimit;
+  StartWithModel();
+  std::thread time([&] {
+    for (int fallen = 1; fallen <= 2; ++fallen) {
+      while (silent < fallen) std::this_thread::yield();
+      clock_.Advance(kAnswerLimit);
+    }
+  });
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+  time.join();
+  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kSilent)], 2U);
+  EXPECT_EQ(pool_->stats().convicted, 0U);
+}
+
 TEST_F(ExecutorPoolTest, TellsTheExecutorThatARequestIsCancelled) {
   std::atomic<bool> begun{false};
   in_forward_ = [&](FakeExecutor&, models::Request& request) {
@@ -591,57 +673,24 @@ TEST_F(ExecutorPoolTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {
   EXPECT_EQ(loads, 5);
 }
 
-// An executor that makes ready for models and says nothing more.
-class MuteExecutor final : public ExecutorProcess {
- public:
-  explicit MuteExecutor(FileDescriptor control)
-      : control_(dup(control.get())),
-        thread_([socket = MessageSocket(std::move(control))]() mutable {
-          const auto wait = [] { return true; };
-          if (!ReceiveDescriptors(socket.descriptor()).ok()) return;
-          executor::v1::FromExecutor hello;
-          hello.mutable_hello()->set_protocol(kProtocolVersion);
-          hello.mutable_hello()->set_version(std::string(testing::kFakeVersion));
-          executor::v1::FromExecutor configured;
-          configured.mutable_configured();
-          if (!socket.Send(hello, {}, wait).ok() || !socket.Send(configured, {}, wait).ok()) return;
-          executor::v1::ToExecutor ignored;
-          while (socket.Receive(ignored, wait).ok()) {
-          }
-        }) {}
-  ~MuteExecutor() override { thread_.join(); }
-
-  int64_t pid() const override { return 2; }
-  void Kill() override { shutdown(control_.get(), SHUT_RDWR); }
-  ProcessEnd Await() override { return {.signal = SIGKILL}; }
-
- private:
-  FileDescriptor control_;
-  std::thread thread_;
-};
-
 TEST_F(ExecutorPoolTest, KillsAnExecutorThatFallsSilentInALoad) {
-  std::atomic<bool> mute{false};
-  launcher_.stand_in = [&](int number,
-                           FileDescriptor& control) -> std::unique_ptr<ExecutorProcess> {
-    if (number != 2) return nullptr;
-    mute = true;
-    return std::make_unique<MuteExecutor>(std::move(control));
+  std::atomic<int> silent{0};
+  launcher_.stand_in = [&](int number, FileDescriptor& control) {
+    return number != 2
+               ? nullptr
+               : std::make_unique<MuteExecutor>(std::move(control), /*loads=*/false, silent);
   };
   in_forward_ = [](FakeExecutor& executor, models::Request&) {
     if (executor.number() == 1) executor.Die(kKill);
   };
   StartWithModel();
   std::thread time([&] {
-    while (!mute) std::this_thread::yield();
-    while (launcher_.started() < 3) {
-      clock_.Advance(std::chrono::hours(1));
-      std::this_thread::yield();
-    }
+    while (silent == 0) std::this_thread::yield();
+    clock_.Advance(kAnswerLimit);
   });
   EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
   time.join();
-  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kHang)], 1U);
+  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kSilent)], 1U);
 }
 
 TEST_F(ExecutorPoolTest, EndsRequestsOfAModelThatItsSuccessorCannotLoad) {
