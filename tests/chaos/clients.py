@@ -14,7 +14,7 @@ from wire.stubs import synthesis
 DEADLINE_SECONDS = 60.0
 S16 = synthesis.AUDIO_ENCODING_PCM_S16LE
 TOPICS = ("house", "station", "garden", "river")
-SPEECHES = [" ".join(f"The {topic} of sentence {number} is not far from here." for number in range(1, 7)) for topic in TOPICS]
+SPEECHES = [" ".join(f"The {topic} of sentence {number} is not far from here." for number in range(1, 5)) for topic in TOPICS]
 TEXTS = [[f"The {topic} number {number} is far away, and it is very old." for number in range(12)] for topic in TOPICS]
 # Of the model that is loaded again and again.
 CHANGING = "changing"
@@ -83,7 +83,7 @@ class Clients:
 
     def start_deaf(self, count: int) -> None:
         """Adds streams that nobody reads until the end."""
-        text = " ".join(SPEECHES * 2)
+        text = " ".join(SPEECHES * 3)
         streams = [self._daemon.synthesis.StreamSynthesize(speak_request(text, encoding=S16), timeout=DEADLINE_SECONDS * 10)
                    for _ in range(count)]
 
