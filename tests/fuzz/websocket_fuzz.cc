@@ -19,7 +19,7 @@ namespace {
 constexpr WebSocketFrames::Limits kLimits = {
     .max_message_bytes = 300, .frames_per_second = 1, .frames_at_once = 100};
 
-// Returns what becomes of the bytes: the messages and the end.
+// Returns what becomes of the bytes: the messages, and whether they were too many.
 std::string ReadAll(std::string_view bytes, size_t part) {
   WebSocketFrames frames(kLimits);
   std::string messages;
@@ -38,8 +38,9 @@ std::string ReadAll(std::string_view bytes, size_t part) {
   // A pong is as long as its ping, and a close ends all.
   Require(frames.unsent().size() <= 128 * static_cast<size_t>(kLimits.frames_at_once + 1),
           "answers too much");
-  if (frames.excess() != WebSocketFrames::Excess::kNone) return messages + "excess";
-  return messages + (frames.closing() ? "closing" : "open");
+  // The library checks the reason of a close in each part by itself, so that one that is no UTF-8
+  // ends the connection sooner or later. No message comes after it.
+  return messages + (frames.excess() != WebSocketFrames::Excess::kNone ? "excess" : "");
 }
 
 }  // namespace
