@@ -176,8 +176,11 @@ def test_an_executor_that_stands_still_is_replaced(tmp_path):
 
 
 def test_a_spare_takes_over_at_once(tmp_path):
-    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", "--spare-executors", "1",
-                       models=repository.link(tmp_path / "models", NULL, EN_PT, VOICE)) as daemon:
+    models = repository.link(tmp_path / "models", NULL, EN_PT, VOICE)
+    gate = repository.Gate(models, in_warm_up=True)
+    gate.open()
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", "--spare-executors", "1", models=models) as daemon:
+        gate.close()   # so that no successor gets ready
         undisturbed = stream(daemon)
         both = executors(daemon)
         assert len(both) == 2
@@ -194,6 +197,7 @@ def test_a_spare_takes_over_at_once(tmp_path):
         eventually("the server says that the spare one is missing", lambda: daemon.http("/v2/health/ready") == (200, degraded), 3)
         assert daemon.http("/health")[1] == {"status": "degraded", "reason": degraded["degraded"]}
         assert daemon.metrics().total("millrace_server_degraded") == 1
+        gate.open()
         eventually("the next spare one is ready", lambda: daemon.http("/v2/health/ready") == (200, {"ready": True}), 30)
         assert daemon.metrics().total("millrace_executors", state="spare") == 1
 
