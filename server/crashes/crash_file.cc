@@ -172,16 +172,21 @@ void WriteRequests(const FlightRecord::Step& step, JsonOutput& out) {
   }
 }
 
+// Returns the time between two, which may be any numbers.
+int64_t Between(int64_t begin_ns, int64_t end_ns) {
+  return static_cast<int64_t>(static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns));
+}
+
 void WriteStep(const FlightRecord::Step& step, size_t stream, int64_t now_ns, JsonOutput& out) {
   out << "{\"stream\": ";
   out.Unsigned(stream) << ", \"model\": ";
   out.String(Bounded(step.model)) << ", \"begun_ms_ago\": ";
-  out.Milliseconds(now_ns - step.begin_ns);
+  out.Milliseconds(Between(step.begin_ns, now_ns));
   if (step.end_ns == 0) {
     out << ", \"running\": true";
   } else {
     out << ", \"took_ms\": ";
-    out.Milliseconds(step.end_ns - step.begin_ns);
+    out.Milliseconds(Between(step.begin_ns, step.end_ns));
   }
   out << ", \"requests\": ";
   out.Unsigned(step.requests) << ", \"described\": [";
