@@ -20,22 +20,23 @@ constexpr std::array<std::string_view, 73> kAlwaysList = {
     "पं",    "प्रो",  "श्री"};
 static_assert(std::ranges::is_sorted(kAlwaysList));
 
-constexpr std::array<std::string_view, 53> kUnlessStarterList = {
-    "al",   "alm",  "apdo", "aprox", "atte", "av",   "avda",  "bd",   "boul",  "bros", "ca",
-    "cia",  "co",   "col",  "corp",  "cía",  "dept", "depto", "dpto", "ecc",   "ed",   "eds",
-    "env",  "esp",  "est",  "etc",   "exa",  "hab",  "hr",    "inc",  "jr",    "lda",  "ltd",
-    "ltda", "med",  "min",  "mm",    "mt",   "obs",  "op",    "ph",   "rodov", "st",   "ste",
-    "tel",  "trad", "ud",   "uds",   "univ", "uu",   "vd",    "vda",  "vds"};
+constexpr std::array<std::string_view, 57> kUnlessStarterList = {
+    "al",   "alm",  "apdo", "aprox", "atte", "av",    "avda", "ave",  "avg",  "bd",
+    "boul", "bros", "ca",   "cia",   "co",   "col",   "corp", "cía",  "dept", "depto",
+    "dpto", "ecc",  "ed",   "eds",   "env",  "esp",   "est",  "etc",  "exa",  "excl",
+    "hab",  "hr",   "inc",  "incl",  "jr",   "lda",   "ltd",  "ltda", "med",  "min",
+    "mm",   "mt",   "obs",  "op",    "ph",   "rodov", "st",   "ste",  "tel",  "trad",
+    "ud",   "uds",  "univ", "uu",    "vd",   "vda",   "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 78> kBeforeNumberList = {
-    "abr",  "acct", "amt",  "approx", "apr",  "apt",  "art", "arts", "aug",  "b",   "bldg", "c",
-    "cap",  "ch",   "chap", "d",      "dec",  "dez",  "eq",  "est",  "ext",  "feb", "fev",  "fig",
-    "figs", "fl",   "fri",  "ft",     "hrs",  "incl", "jan", "jul",  "jun",  "lb",  "lbs",  "mar",
-    "max",  "min",  "mon",  "n",      "no",   "nos",  "nov", "nr",   "num",  "núm", "oct",  "out",
-    "oz",   "p",    "pag",  "pagg",   "par",  "para", "pp",  "pág",  "págs", "qty", "ref",  "rm",
-    "rs",   "rte",  "sat",  "sec",    "sep",  "sept", "set", "ste",  "sun",  "thu", "thur", "thurs",
-    "tue",  "tues", "ver",  "vol",    "vols", "wed"};
+constexpr std::array<std::string_view, 81> kBeforeNumberList = {
+    "abr",  "acct", "amt",   "approx", "apr",  "apt", "art", "arts", "aug", "b",   "bldg", "c",
+    "cap",  "ch",   "chap",  "d",      "dec",  "dez", "eq",  "est",  "ext", "feb", "fev",  "fig",
+    "figs", "fl",   "fri",   "ft",     "hrs",  "jan", "jul", "jun",  "lb",  "lbs", "mar",  "max",
+    "min",  "mon",  "n",     "no",     "nos",  "nov", "nr",  "num",  "núm", "oct", "out",  "oz",
+    "p",    "pag",  "pagg",  "par",    "para", "pg",  "pgs", "pop",  "pp",  "pág", "págs", "qty",
+    "ref",  "rm",   "rs",    "rte",    "sat",  "sec", "sep", "sept", "set", "ste", "sun",  "temp",
+    "thu",  "thur", "thurs", "tue",    "tues", "ver", "vol", "vols", "wed"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 120> kStarters = {

@@ -50,6 +50,18 @@ bool QuarterFollows(std::string_view text, size_t at) {
   return quarter == "NW" || quarter == "NE" || quarter == "SW" || quarter == "SE";
 }
 
+bool IsDeterminer(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords = {"a",  "an",  "her", "his",  "its",
+                                                      "my", "our", "the", "their"};
+  return std::ranges::binary_search(kWords, std::string_view(AsciiLower(word)));
+}
+
+// Returns true for what stands before the kind of a street: "Main St.", "5th Ave.".
+bool NamesStreet(std::string_view word) {
+  if (IsAsciiDigit(ByteAt(word, 0))) return IsAsciiLetter(word.back());
+  return IsAsciiUpper(ByteAt(word, 0)) && !IsDeterminer(word);
+}
+
 bool NextIsCapital(std::string_view text, size_t at) {
   return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
 }
@@ -82,9 +94,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
-      // "Main St." or "5th Ave.".
-      return stop && (IsAsciiUpper(ByteAt(previous, 0)) ||
-                      (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back())));
+      return stop && NamesStreet(previous);
+    case When::kStopWithoutName:
+      return stop && !last && (previous.empty() || IsDeterminer(previous));
   }
   return false;
 }
@@ -129,9 +141,7 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
                                                {"Pl", "place"},
                                                {"Rd", "road"},
                                                {"St", "street"}}};
-  const bool named = IsAsciiUpper(ByteAt(previous, 0)) ||
-                     (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back()));
-  if (named && !IsAsciiLetter(ByteAt(text, end)) &&
+  if (NamesStreet(previous) && !IsAsciiLetter(ByteAt(text, end)) &&
       (!NextIsCapital(text, end) || QuarterFollows(text, end))) {
     for (const Entry& street : kStreets) {
       if (word == street.written) return Reading{end, {std::string(street.spoken)}};

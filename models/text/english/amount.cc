@@ -1,9 +1,91 @@
 #include "models/text/english/amount.h"
 
+#include <algorithm>
+#include <array>
+
 #include "models/text/ascii.h"
+#include "models/text/english/units.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
+namespace {
+
+constexpr size_t kMostWholeDigits = 3;
+
+// Returns true if what is measured stands at `at`: "km", "%", " euros", " million".
+bool IsMeasureAt(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 16;
+  const CodePoint first = DecodeAt(text, at);
+  const bool spaced = IsSpace(first.value);
+  if (spaced) at += first.bytes;
+  constexpr std::u32string_view kSigns = U"%‰°€$£¥₹";
+  const CodePoint sign = DecodeAt(text, at);
+  if (sign.bytes > 0 && kSigns.find(sign.value) != kSigns.npos) return true;
+  size_t end = at;
+  while (end < text.size() && end - at < kLongest && DecodeAt(text, end).bytes > 0 &&
+         (IsLetter(DecodeAt(text, end).value) || text[end] == '/'))
+    end += DecodeAt(text, end).bytes;
+  const std::string_view word = text.substr(at, end - at);
+  if (word == "x" && !spaced) return true;
+  if (FindUnit(word, spaced, EnglishDialect::kUs)) return true;
+  constexpr std::array<std::string_view, 22> kMeasures = {
+      "billion", "cm",      "degrees", "dollars",    "euros",  "feet",    "hours", "inches",
+      "kilos",   "km",      "liters",  "litres",     "meters", "metres",  "miles", "million",
+      "minutes", "percent", "points",  "percentage", "times",  "trillion"};
+  return std::ranges::find(kMeasures, word) != kMeasures.end();
+}
+
+// Returns true if the number at `at` goes on with an item of a list: "1,2 and 3", "items 1,2".
+bool IsItemOfList(std::string_view text, size_t at, size_t end) {
+  for (const std::string_view joint : {" and ", " or ", " & "}) {
+    const size_t next = end + joint.size();
+    if (!text.substr(end).starts_with(joint) || !IsAsciiDigit(ByteAt(text, next))) continue;
+    return ByteAt(text, DigitsEnd(text, next)) != ',';
+  }
+  // A plural before it.
+  constexpr std::array<std::string_view, 4> kVerbs = {"as", "has", "is", "was"};
+  if (at < 2 || text[at - 1] != ' ' || text[at - 2] != 's') return false;
+  size_t begin = at - 1;
+  while (begin > 0 && at - begin < kMaxUnitBytes && IsAsciiLetter(text[begin - 1])) --begin;
+  return std::ranges::find(kVerbs, text.substr(begin, at - 1 - begin)) == kVerbs.end();
+}
+
+// Returns the end of the digits behind a decimal comma at `comma`, with which most languages write
+// "1,5 km" and "€12,50"; `comma` if it is none.
+size_t DecimalCommaEnd(std::string_view text, size_t at, size_t comma) {
+  const size_t digits = comma - at;
+  const size_t end = DigitsEnd(text, std::min(comma + 1, text.size()));
+  const auto joins = [&](size_t place) {
+    return ByteAt(text, place) == ',' && IsAsciiDigit(ByteAt(text, place + 1));
+  };
+  if (digits == 0 || !joins(comma) || joins(end) || ByteAt(text, end) == '/' ||
+      (ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))))
+    return comma;
+  const bool opens = at > 0 && (text[at - 1] == ',' || text[at - 1] == '(' || text[at - 1] == '[');
+  const bool zero = digits == 1 && text[at] == '0';
+  constexpr size_t kMostDecimals = 2;
+  if (opens || digits > kMostWholeDigits || (end - comma > kMostDecimals + 1 && !zero))
+    return comma;
+  if (zero || IsMeasureAt(text, end)) return end;
+  if (IsAsciiAlnum(ByteAt(text, end))) return comma;
+  return IsItemOfList(text, at, end) ? comma : end;
+}
+
+// Returns the end of "1.234,56", which has its points between thousands; `at` if it is none.
+size_t PointGroupsEnd(std::string_view text, size_t at, std::string& whole) {
+  size_t end = DigitsEnd(text, at);
+  if (end == at || end - at > kMostWholeDigits) return at;
+  whole = text.substr(at, end - at);
+  while (ByteAt(text, end) == '.' && DigitsEnd(text.substr(0, end + 5), end + 1) == end + 4) {
+    whole += text.substr(end + 1, 3);
+    end += 4;
+  }
+  const bool has_decimals = ByteAt(text, end) == ',' && DigitsEnd(text, end + 1) == end + 3 &&
+                            !IsAsciiAlnum(ByteAt(text, end + 3)) && ByteAt(text, end + 3) != ',';
+  return whole.size() > kMostWholeDigits && has_decimals ? end : at;
+}
+
+}  // namespace
 
 bool Amount::IsYear() const {
   return whole.size() == 4 && fraction.empty() && !grouped && whole >= "1000" && whole <= "2099";
@@ -11,9 +93,15 @@ bool Amount::IsYear() const {
 
 std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
   Amount amount;
+  if (const size_t groups = PointGroupsEnd(text, at, amount.whole); groups > at) {
+    amount.grouped = true;
+    amount.end = DigitsEnd(text, groups + 1);
+    amount.fraction = text.substr(groups + 1, amount.end - groups - 1);
+    return amount;
+  }
   size_t end = DigitsEnd(text, at);
   amount.whole = text.substr(at, end - at);
-  if (!amount.whole.empty() && amount.whole.size() <= 3) {
+  if (!amount.whole.empty() && amount.whole.size() <= 3 && amount.whole != "0") {
     while (ByteAt(text, end) == ',' && DigitsEnd(text.substr(0, end + 5), end + 1) == end + 4) {
       amount.whole += text.substr(end + 1, 3);
       amount.grouped = true;
@@ -65,6 +153,11 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
     const size_t begin = end + 1;
     end = DigitsEnd(text, begin);
     amount.fraction = text.substr(begin, end - begin);
+  } else if (!amount.grouped) {
+    if (const size_t decimals = DecimalCommaEnd(text, at, end); decimals > end) {
+      amount.fraction = text.substr(end + 1, decimals - end - 1);
+      end = decimals;
+    }
   }
   if (amount.whole.empty() && amount.fraction.empty()) return std::nullopt;
   amount.end = end;

@@ -176,6 +176,10 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
   }
   if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
+  // What cries, or a hole.
+  if (word == "tear" && (before == "a" || before == "the") &&
+      (IsOneOf(after, {"in", "through", "across"}) && !near.Near({"eye", "cheek", "cry", "wept"})))
+    return WordSound{"tˈɛɹ", "t'e@r"};
   if (word == "sow") {
     const bool pig = IsDeterminer(before) || near.Near({"pig", "boar", "farrow"});
     return pig ? WordSound{"sˈW", "s'aU"} : WordSound{"sˈO", "s'oU"};
@@ -209,10 +213,19 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     const bool noble = IsDeterminer(before) && !after.empty() && !IsOneOf(after, {"of", "the"});
     return noble ? WordSound{"ɔɡˈʌst", "O:g'Vst"} : WordSound{"ˈɔɡəst", "'O:g@st"};
   }
+  // A document of one's career; the verb has an object or a subject.
+  if (word == "resume" || word == "resumes") {
+    const bool noun = (IsDeterminer(before) && before != "that" && !IsDeterminer(after)) ||
+                      IsOneOf(before, {"attached", "impressive", "strong", "updated"}) ||
+                      IsOneOf(after, {"builder", "template", "writing"});
+    if (!noun) return std::nullopt;
+    return word == "resume" ? WordSound{"ɹˈɛzəmˌA", "r'Ez@m,eI"}
+                            : WordSound{"ɹˈɛzəmˌAz", "r'Ez@m,eIz"};
+  }
   if (word == "resent") return WordSound{"ɹəzˈɛnt", "rIz'Ent"};
   if (word == "contents" && !IsSubject(before)) return WordSound{"kˈɑntˌɛnts", "k'0ntEnts"};
   if (word == "refuse" &&
-      (IsDeterminer(before) || IsOneOf(before, {"of", "household"}) ||
+      (IsDeterminer(before) || IsOneOf(before, {"household", "more", "of", "some"}) ||
        IsOneOf(after, {"bag", "bags", "bin", "bins", "collection", "collector", "collectors",
                        "disposal", "dump", "sacks", "truck", "trucks"}))) {
     return WordSound{"ɹˈɛfjˌus", "r'Efju:s"};
@@ -251,26 +264,39 @@ std::optional<WordSound> FindException(std::string_view word) {
     WordSound sound;
   };
   // Sorted by bytes.
-  static constexpr std::array<Entry, 23> kEntries = {{
+  static constexpr std::array<Entry, 36> kEntries = {{
+      {"cors", {"kˈɔɹz", "k'o@z"}},
       {"covid", {"", "k'oUvId"}},
       {"cuda", {"kˈudə", "k'u:d@"}},
+      {"ebit", {"ˈibˌɪt", "'i:bIt"}},
       {"fema", {"fˈimə", "f'i:m@"}},
+      {"fifo", {"fˈIfˌO", "f'aIfoU"}},
+      {"ftse", {"fˈʊtsi", "f'Utsi"}},
+      {"gaap", {"ɡˈæp", "g'ap"}},
       {"gif", {"ɡˈɪf", "g'If"}},
       {"gifs", {"ɡˈɪfs", "g'Ifs"}},
       {"gnocchi", {"", "nj'0ki"}},
       {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
+      {"ikea", {"Ikˈiə", "aIk'i:@"}},
       {"ipv", {"", ",aIp,i:v'i:"}},
       {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
       {"jpeg", {"ʤˈApˌɛɡ", "dZ'eIpEg"}},
       {"jpegs", {"ʤˈApˌɛɡz", "dZ'eIpEgz"}},
       {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},
+      {"ldap", {"ˈɛldˌæp", "'Eldap"}},
+      {"lifo", {"lˈIfˌO", "l'aIfoU"}},
       {"mig", {"", "m'Ig"}},
       {"nguyen", {"wˈɪn", "w'In"}},
+      {"oauth", {"ˈOˌɔθ", "'oUO:T"}},
       {"quinoa", {"", "k'i:nwA:"}},
       {"ramesses", {"ɹˈæməsˌiz", "r'am@s,i:z"}},
       {"reais", {"", "reI'aIs"}},
+      {"reit", {"ɹˈit", "r'i:t"}},
       {"unesco", {"", "ju:n'EskoU"}},
+      {"unix", {"jˈunɪks", "j'u:nIks"}},
       {"versailles", {"", "v3s'aI"}},
+      {"vlan", {"vˈilˌæn", "v'i:lan"}},
+      {"wifi", {"wˈIfˌI", "w'aIfaI"}},
       {"xi", {"ʃˈi", "S'i:"}},
       {"xi'an", {"ʃˈiˈɑn", "S,i:'0n"}},
       {"yaml", {"jˈæmᵊl", "j'am@l"}},

@@ -77,6 +77,17 @@ bool IsQuoted(std::string_view text, size_t at) {
   return before.starts_with('\'') || before.find(" '") != std::string_view::npos;
 }
 
+// Returns true if a number of four digits or more ends before `at`.
+bool EndsThousands(std::string_view text, size_t at) {
+  constexpr size_t kFewest = 4;
+  while (at > 0 && text[at - 1] == ' ') --at;
+  size_t digits = 0;
+  for (; at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == ','); --at) {
+    if (text[at - 1] != ',' && ++digits == kFewest) return true;
+  }
+  return false;
+}
+
 size_t DashBytes(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '-') return 1;
   return text.substr(at, 3) == "–" ? 3 : 0;
@@ -258,7 +269,9 @@ std::optional<Reading> NumberReader::ReadVersion(std::string_view text, size_t a
     end = DigitsEnd(text, end + 1);
     ++points;
   }
-  if (points < 2) return std::nullopt;
+  // "1.234.567,89" is a sum.
+  const bool has_decimals = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
+  if (points < 2 || has_decimals) return std::nullopt;
   Reading reading{end, {}};
   while (at < end) {
     const size_t part_end = DigitsEnd(text.substr(0, end), at);
@@ -494,19 +507,26 @@ bool NumberReader::TakeFeet(std::string_view text, const Amount& amount,
   if (ByteAt(text, amount.end) != '\'' || amount.whole.size() > 2) return false;
   const size_t inches = amount.end + (ByteAt(text, amount.end + 1) == ' ' ? 2 : 1);
   const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
-  if (end == inches || ByteAt(text, end) != '"') {
-    // "A 9' wall".
+  if (IsQuoted(text, amount.end) && ByteAt(text, end) != '"') return false;
+  // "He is 5'11".
+  constexpr size_t kInchesOfFoot = 12;
+  const bool is_height = end > inches && inches == amount.end + 1 &&
+                         !IsAsciiAlnum(ByteAt(text, end)) && ByteAt(text, end) != '\'' &&
+                         ParseDigits(text.substr(inches, end - inches)) < kInchesOfFoot;
+  if (!is_height && (end == inches || ByteAt(text, end) != '"')) {
+    // "A 9' wall", "he is 6'.", but not the minutes of "90° 45'".
     const bool area = text.substr(amount.end + 1, 3) == " x " || context.previous == "by";
-    if ((!area && !NounFollows(text, amount.end + 1)) || IsQuoted(text, amount.end)) return false;
+    const bool attributive = area || (context.article && NounFollows(text, amount.end + 1));
+    if (IsAsciiAlnum(ByteAt(text, amount.end + 1)) || context.previous == "degrees") return false;
     reading.Append(AmountWords(numbers_, amount));
-    reading.Append(area || context.article || amount.IsOne() ? "foot" : "feet");
+    reading.Append(attributive || amount.IsOne() ? "foot" : "feet");
     reading.end = amount.end + 1;
     return true;
   }
   reading.Append(AmountWords(numbers_, amount));
   reading.Append("foot");
   reading.Append(numbers_.Whole(text.substr(inches, end - inches)));
-  reading.end = end + 1;
+  reading.end = end + (is_height && ByteAt(text, end) != '"' ? 0 : 1);
   return true;
 }
 
@@ -603,6 +623,11 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
   if (text.substr(at, end - at) == "pt" && text.substr(behind, 4) == " of ") {
     at = end;
     return one ? "pint" : "pints";
+  }
+  // Modems are rated in thousands of bits, and interest in fewer points.
+  if (text.substr(at, end - at) == "bps" && EndsThousands(text, at)) {
+    at = end;
+    return "bits per second";
   }
   // "1 in. wide".
   const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));

@@ -95,10 +95,13 @@ std::string SpellForEspeak(std::string_view letters, bool plural) {
 
 // Returns true for abbreviations that espeak-ng takes for words.
 bool IsSpelled(std::string_view word) {
-  constexpr std::array<std::string_view, 27> kWords = {
-      "AKA", "ASR", "ATM", "BIO", "CAD", "CO",  "DIY", "EOD", "ETA",
-      "ETF", "EVA", "FAQ", "IPO", "ISO", "LOL", "NGO", "OCR", "OED",
-      "OKR", "POC", "POI", "ROI", "SEO", "UAE", "UFO", "UPS", "USA"};
+  constexpr std::array<std::string_view, 50> kWords = {
+      "AKA",    "APR",    "ASR",    "ATM",    "BIO",    "CAD",   "CO",     "DIY",    "EACCES",
+      "EAGAIN", "EBADF",  "EBUSY",  "EDOM",   "EEXIST", "EINTR", "EINVAL", "EISDIR", "EMFILE",
+      "ENODEV", "ENOENT", "ENOMEM", "ENOSPC", "EOD",    "EPERM", "EPIPE",  "ERANGE", "ESRCH",
+      "ETA",    "ETF",    "EVA",    "FAQ",    "IPO",    "ISO",   "LOL",    "NCAA",   "NGO",
+      "OCR",    "ODBC",   "OED",    "OKR",    "POC",    "POI",   "ROI",    "ROTC",   "SEO",
+      "UAE",    "UFO",    "UPS",    "USA",    "YMCA"};
   return std::ranges::binary_search(kWords, word);
 }
 

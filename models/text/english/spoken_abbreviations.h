@@ -16,7 +16,8 @@ struct SpokenAbbreviation {
     kStopAndMore,       // with a stop, where the sentence goes on: "max. 5", "the min. is"
     kStopAndName,       // with a stop, before a capital: "St. Paul", "Mt. Everest"
     kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
-    kStopAfterName      // with a stop, after a capitalised word and not before one: "Main St."
+    kStopAfterName,     // with a stop, after a capitalised word and not before one: "Main St."
+    kStopWithoutName    // with a stop, at the beginning or behind an article: "the ave. score"
   };
   std::string_view words;  // separated by spaces
   When when = When::kAlways;

@@ -317,7 +317,7 @@ class Walk {
     return reading;
   }
 
-  // Reads "FY2024", "FY 25", "CY2024".
+  // Reads "FY2024", "FY 25", "CY2024", "FY2024-25".
   std::optional<Reading> ReadFiscalYear() const {
     const bool fiscal = text_.substr(at_, 2) == "FY";
     if (!fiscal && text_.substr(at_, 2) != "CY") return std::nullopt;
@@ -329,6 +329,15 @@ class Walk {
     Reading reading{end, {fiscal ? "fiscal" : "calendar", "year"}};
     reading.Append(end == digits + 2 ? numbers_.numbers().Whole(text_.substr(digits, 2))
                                      : numbers_.numbers().Year(year));
+    const CodePoint dash = DecodeAt(text_, end);
+    const size_t second = end + dash.bytes;
+    const size_t second_end = DigitsEnd(text_.substr(0, second + 3), second);
+    if ((dash.value == '-' || dash.value == U'–') && second_end == second + 2 &&
+        !IsAsciiAlnum(ByteAt(text_, second_end))) {
+      reading.Append("to");
+      reading.Append(numbers_.numbers().Whole(text_.substr(second, 2)));
+      reading.end = second_end;
+    }
     return reading;
   }
 
