@@ -252,7 +252,8 @@ const std::array<CommonWords, 19> kCommonWords = {{
      "vestido viagem vidro viela vigia vime vinagre vinho viola violeta violino violão vitral "
      "vitrine vizinhança vizinho viúva viúvo você vocês voleibol voltar vou vovó vovô voz vídeo "
      "vítima xale xampu xarope xerife xícara zagueiro zangado zelador zoológico zíper à às ácaro "
-     "água árvore âncora é ímã óculos ódio ônibus"
+     "água árvore âncora é ímã óculos ódio ônibus "
+     "apague apaga desligue ligue feche favor"
     },
     {"es",
      "a abrir academia actor adiós agua ahora al albergue alegre allí alma almirante alterar "
@@ -362,7 +363,9 @@ const std::array<CommonWords, 19> kCommonWords = {{
      "hund hus här i idag inte ja jag kan katt kväll lata ligger lista lunch mail man mark massa "
      "match med men min missa mitten morgon morsa mycket nej nu när och också ok om onda pia "
      "pilar pipa på radio ring salt sig ska skull slipper snack sol som son sopa spara stänga så "
-     "sök tack tag testar text till tio var vatten vet vi vid är"
+     "sök tack tag testar text till tio var vatten vet vi vid är "
+     "lunchen middag hemma imorgon igår snälla glömde köpte köpt nycklar oss fönstret dörren "
+     "vill bordet köket öppna öppnas hunden"
     },
     {"da",
      "af annuller apple areal at bag bank barn blade brød bud bule coco creme dag dam de den der "
@@ -372,7 +375,9 @@ const std::array<CommonWords, 19> kCommonWords = {{
      "mel men min model museum nabo nej nu når og også ok om oven pause pia pilot pink pote "
      "private på ring rose sad sal salt sand server set sig skal ski slipper sofa sol som sorte "
      "status store så søg tag tak teenager tiger til toilet tosse tunnel type vand var ved "
-     "version vest vi vine zoo"
+     "version vest vi vine zoo "
+     "glemt hjemme derhjemme frokost frokosten nøgler udenfor lukker lukke gemme købt købte "
+     "aftenen døren vinduet os bordet køkken køkkenbordet åbne åbnes åbner hunden hende seks"
     },
     {"no",
      "anta apple areal asa av avbryt barn brød bud dag de den der det din driver du egg eller en "
@@ -380,7 +385,9 @@ const std::array<CommonWords, 19> kCommonWords = {{
      "hei hen her hun hund hus hva i ikke import ja jeg kan katt lagre lama lei leve lukk man "
      "mange med mel men min morgen mye nabo nei nest nå når og også ok om pause pen pia private "
      "på radio ring rope sal salt sand seg skal ski slipper som status store så søk takk tall tap "
-     "tape til tunnel type vann var ved vest vet vi å"
+     "tape til tunnel type vann var ved vest vet vi å "
+     "glemte lunsj nøkler nøklene ute lukker kjøpt kjøpte sykkel hjemme sees døra vinduet oss "
+     "åpne åpnes"
     },
     {"fi",
      "apple avaa cheek edit ei että hae he hei hockey huomenta hyvin hyvää hän ja joka jos kiitos "
@@ -409,7 +416,8 @@ const std::array<CommonWords, 19> kCommonWords = {{
      "joia la lama lanterna legenda lista lua lui lung magazine mai mail model motocicleta "
      "mulțumesc mute noi nu o palma pantera pe pentru pijama pilot pisică planta pot praga prima "
      "puzzle pâine radio ruga sala salut salvează sau se server sunt să tatu text tin tub un unde "
-     "urna vase verde vest video vine violeta voi ziua în închide și"
+     "urna vase verde vest video vine violeta voi ziua în închide și "
+     "te rog ne vedem acasă lumina stinge poți astăzi ușa fereastra cheile mâine ieri deschide"
     },
     {"hu",
      "a alma apple az bank bee bezárás bolt bull csak de edit egy ez farmer fog gray ha hat hello "

@@ -17,6 +17,7 @@
 #include "models/text/letter_statistics.h"
 #include "models/text/protected_spans.h"
 #include "models/text/term_index.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -34,11 +35,11 @@ std::string TagOf(CLD2::Language language) {
   return std::string(known == std::end(kTags) ? code : known->second);
 }
 
-// A text of at most this many bytes is told by its letters as well: the library alone takes many
-// for languages that few people write.
-constexpr size_t kShortBytes = 128;
+// A text of at most this many characters is told by its letters as well: the library alone takes
+// many for languages that few people write.
+constexpr size_t kShortText = 128;
 // A language without a profile of letters is believed from this length on.
-constexpr size_t kTellingBytes = 64;
+constexpr size_t kTellingText = 64;
 // The weight of the library's score, in the units of the logarithm of a probability, and by how
 // much such a sum decides between two languages.
 constexpr float kLibraryWeight = 1;
@@ -191,8 +192,8 @@ std::string_view Beginning(std::string_view text) {
 
 // Returns true if the library's answer counts although the letters could say something: it is sure,
 // and has found a language without a profile.
-bool IsOther(const std::vector<DetectedLanguage>& found, size_t bytes) {
-  return !found.empty() && found.front().confidence > 0.5F && bytes >= kTellingBytes &&
+bool IsOther(const std::vector<DetectedLanguage>& found, size_t length) {
+  return !found.empty() && found.front().confidence > 0.5F && length >= kTellingText &&
          !HasProfile(found.front().language);
 }
 
@@ -203,7 +204,8 @@ bool CanDetectLanguages() { return true; }
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
   const std::string words = WordsOf(Beginning(text), is_html);
   std::vector<DetectedLanguage> found = ByLibrary(words, is_html);
-  if (words.size() > kShortBytes || IsOther(found, words.size())) return found;
+  const size_t length = CountCodePoints(words);
+  if (length > kShortText || IsOther(found, length)) return found;
   const ShortText letters(words, is_html, [](const std::string&) { return false; });
   if (!letters.is_known()) return found;
   constexpr float kLeast = 0.05F;
@@ -226,9 +228,9 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
     return found.empty() ? DetectedLanguage() : found.front();
   };
   const bool other = !found.empty() && !HasProfile(found.front().language);
-  const bool is_short = words.size() <= kShortBytes;
-  if (!is_short || IsOther(found, words.size()) ||
-      (other && can_be_meant(found.front().language))) {
+  const size_t length = CountCodePoints(words);
+  const bool is_short = length <= kShortText;
+  if (!is_short || IsOther(found, length) || (other && can_be_meant(found.front().language))) {
     DetectedLanguage language = by_library();
     const bool is_doubtful = !is_short && words.size() <= kDoubtfulBytes &&
                              HasProfile(language.language) && !can_be_meant(language.language);

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "tests/fakes/needed.h"
 
@@ -369,6 +371,38 @@ TEST_F(LanguageDetectorTest, ShortTextsOfManyLanguagesAreTold) {
     if (!Best(text).language.starts_with(language)) wrong.push_back(text);
   }
   EXPECT_LE(wrong.size(), 2u) << ::testing::PrintToString(wrong);
+}
+
+// Sentences can be added to the file, which has a language and a sentence on each line.
+TEST_F(LanguageDetectorTest, ShortSentencesOfEachLanguageAreTold) {
+  struct Tally {
+    double sentences = 0;
+    std::vector<std::string> wrong;
+  };
+  std::map<std::string, Tally> tallies;
+  std::ifstream file(MILLRACE_TEST_DATA "/languages.txt");
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> row = absl::StrSplit(line, '\t');
+    ASSERT_EQ(row.size(), 2u) << line;
+    Tally& tally = tallies[row[0]];
+    ++tally.sentences;
+    const std::string found = Best(row[1]).language;
+    if (!found.starts_with(row[0])) tally.wrong.push_back(row[1] + " (" + found + ")");
+  }
+  constexpr size_t kFewestLanguages = 26;
+  EXPECT_GE(tallies.size(), kFewestLanguages);
+  double sentences = 0;
+  double right = 0;
+  for (const auto& [language, tally] : tallies) {
+    const double told = tally.sentences - static_cast<double>(tally.wrong.size());
+    RecordProperty(language, absl::StrFormat("%.1f %%", 100 * told / tally.sentences));
+    sentences += tally.sentences;
+    right += told;
+    // Two of a language's eighteen sentences may be like those of its neighbours.
+    EXPECT_LE(tally.wrong.size(), 2u) << language << ::testing::PrintToString(tally.wrong);
+  }
+  constexpr double kBar = 0.98;
+  EXPECT_GE(right, kBar * sentences) << right << " of " << sentences;
 }
 
 TEST_F(LanguageDetectorTest, WhatIsSurelyInAnotherLanguageIsNotForcedIntoOneThatCanBeMeant) {
