@@ -1,32 +1,17 @@
 #include "models/text/espeak_pool.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <utility>
 
-#include "absl/strings/str_split.h"
 #include "models/core/strings.h"
+#include "mps_runtime/base/find_program.h"
 
 namespace millrace::models {
 
 absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
-  std::vector<std::filesystem::path> candidates;
-  if (program.find('/') != std::string::npos) {
-    candidates.emplace_back(program);
-  } else if (const char* path = std::getenv("PATH"); path != nullptr) {
-    for (const std::string& folder :
-         std::vector<std::string>(absl::StrSplit(path, ':', absl::SkipEmpty()))) {
-      candidates.push_back(std::filesystem::path(folder) / program);
-    }
-  }
-  std::error_code error;
-  for (const auto& candidate : candidates) {
-    if (std::filesystem::is_regular_file(candidate, error) &&
-        access(candidate.c_str(), X_OK) == 0) {
-      return std::filesystem::absolute(candidate);
-    }
-  }
+  const bool is_path = program.find('/') != std::string::npos;
+  const std::filesystem::path found =
+      is_path ? std::filesystem::path(program) : FindProgram(program);
+  if (IsProgram(found)) return std::filesystem::absolute(found);
   return absl::FailedPreconditionError(
       StrCat("the program ", program,
              " was not found; install the package espeak-ng (apt-get install espeak-ng, or "

@@ -34,8 +34,12 @@ std::string LittleEndian(uint32_t number) {
 
 }  // namespace
 
-AudioOutput::~AudioOutput() {
-  if (descriptor_ > STDERR_FILENO) close(descriptor_);
+AudioOutput::~AudioOutput() { CloseDescriptor(); }
+
+bool AudioOutput::CloseDescriptor() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (pipe_.get() >= 0) return pipe_.Close();
+  return descriptor <= STDERR_FILENO || close(descriptor) == 0;
 }
 
 absl::Status AudioOutput::Failed() const {
@@ -55,8 +59,10 @@ absl::Status AudioOutput::Open(int sample_rate) {
   encoder_ = *std::move(encoder);
   input_rate_ = sample_rate;
   output_rate_ = *rate;
-  descriptor_ = name_ == "-" ? STDOUT_FILENO
-                             : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  descriptor_ = pipe_.get() >= 0 ? pipe_.get()
+                : name_ == "-"
+                    ? STDOUT_FILENO
+                    : open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) return Failed();
   struct stat status = {};
   const int flags = fcntl(descriptor_, F_GETFL);
@@ -112,13 +118,15 @@ absl::Status AudioOutput::Push(std::span<const float> samples, int sample_rate) 
 }
 
 absl::Status AudioOutput::Close() {
-  if (encoder_ == nullptr) return absl::OkStatus();
+  if (encoder_ == nullptr) {
+    pipe_.Close();
+    return absl::OkStatus();
+  }
   const absl::StatusOr<std::string> rest = encoder_->Close();
   if (!rest.ok()) return rest.status();
   if (absl::Status status = Write(*rest); !status.ok()) return status;
   absl::Status status = WriteLength();
-  if (descriptor_ > STDERR_FILENO && close(std::exchange(descriptor_, -1)) != 0 && status.ok())
-    status = Failed();
+  if (!CloseDescriptor() && status.ok()) status = Failed();
   return status;
 }
 

@@ -6,13 +6,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "models/audio/audio_encoder.h"
+#include "mps_runtime/base/file.h"
 
 namespace millrace {
 
-// Writes speech to a file or to standard output while it comes, so that what has come is there
+// Writes speech to a file, a pipe or standard output while it comes, so that what has come is there
 // whatever happens next. Headers that state the length get it at the end, where the output can be
 // written at any place. Not thread-safe.
 class AudioOutput {
@@ -20,6 +22,12 @@ class AudioOutput {
   // name: of the file, or "-" for standard output. The file is made with the first audio.
   AudioOutput(std::string name, models::AudioFormat format, uint32_t sample_rate)
       : name_(std::move(name)), format_(format), sample_rate_(sample_rate) {}
+  // Writes to a pipe, which it takes and which errors call by this name.
+  AudioOutput(std::string name, FileDescriptor pipe, models::AudioFormat format,
+              uint32_t sample_rate)
+      : AudioOutput(std::move(name), format, sample_rate) {
+    pipe_ = std::move(pipe);
+  }
   AudioOutput(const AudioOutput&) = delete;
   AudioOutput& operator=(const AudioOutput&) = delete;
   ~AudioOutput();
@@ -30,6 +38,7 @@ class AudioOutput {
   // Writes the rest, and the length into the header.
   absl::Status Close();
 
+  const std::string& name() const { return name_; }
   // Returns the length so far.
   double seconds() const {
     return input_rate_ == 0 ? 0 : static_cast<double>(samples_) / input_rate_;
@@ -37,6 +46,8 @@ class AudioOutput {
 
  private:
   absl::Status Open(int sample_rate);
+  // Leaves standard output open. Returns false on an error, which errno has.
+  bool CloseDescriptor();
   absl::Status Write(const std::string& bytes);
   // Writes the true length over that of a stream.
   absl::Status WriteLength();
@@ -44,6 +55,7 @@ class AudioOutput {
   absl::Status Failed() const;
 
   const std::string name_;
+  FileDescriptor pipe_;
   const models::AudioFormat format_;
   const uint32_t sample_rate_;  // 0: the voice's own
   std::unique_ptr<models::AudioEncoder> encoder_;

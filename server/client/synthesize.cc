@@ -1,8 +1,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -15,6 +17,7 @@
 #include "server/client/client.h"
 #include "server/client/connection.h"
 #include "server/client/interruption.h"
+#include "server/client/player.h"
 #include "server/client/progress.h"
 #include "server/client/speech_times.h"
 #include "server/config/command_line.h"
@@ -91,6 +94,12 @@ int RunSynthesize(const SynthesizeCommand& command) {
   const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
   Interruption interruption;
+  std::unique_ptr<Player> player;
+  if (command.play) {
+    auto started = Player::Start();
+    if (!started.ok()) return Fail(std::string(started.status().message()));
+    player = *std::move(started);
+  }
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   v1::SynthesizeRequest request;
@@ -105,15 +114,30 @@ int RunSynthesize(const SynthesizeCommand& command) {
   request.set_encoding(v1::AUDIO_ENCODING_PCM_F32LE);
   grpc::ClientContext context;
   Prepare(command.client, context);
-  interruption.OnSignal([&context] { context.TryCancel(); });
+  interruption.OnSignal([&context, &player] {
+    context.TryCancel();
+    if (player != nullptr) player->Stop();
+  });
 
   const auto start = std::chrono::steady_clock::now();
   const auto since_start = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto reader = v1::SynthesisService::NewStub(*channel)->StreamSynthesize(&context, request);
-  AudioOutput output(command.output, *format, command.sample_rate);
+  std::deque<AudioOutput> outputs;
+  if (!command.output.empty()) outputs.emplace_back(command.output, *format, command.sample_rate);
+  if (player != nullptr)
+    outputs.emplace_back(player->name(), player->TakeInput(), AudioFormat::kWav, 0);
+  const AudioOutput& output = outputs.front();
+  const AudioOutput* failed = nullptr;
   absl::Status written;
+  const auto to_all = [&](auto action) {
+    for (AudioOutput& each : outputs) {
+      if (!written.ok()) return;
+      written = action(each);
+      if (!written.ok()) failed = &each;
+    }
+  };
   Progress progress;
   SpeechTimes times;
   double first_audio = 0;
@@ -127,27 +151,37 @@ int RunSynthesize(const SynthesizeCommand& command) {
     times.phonemes.insert(times.phonemes.end(), message.phonemes().begin(),
                           message.phonemes().end());
     if (message.sample_rate() == 0 || samples.empty()) continue;
-    written = output.Push(samples, static_cast<int>(message.sample_rate()));
-    progress.Show(absl::StrFormat("%s: %.0f s of audio so far", command.output, output.seconds()));
+    to_all([&](AudioOutput& each) {
+      return each.Push(samples, static_cast<int>(message.sample_rate()));
+    });
+    progress.Show(absl::StrFormat("%s: %.0f s of audio so far", output.name(), output.seconds()));
   }
   if (!written.ok()) context.TryCancel();
   const grpc::Status status = reader->Finish();
-  interruption.Stop();
+  if (player == nullptr) interruption.Stop();  // a player may be heard for a while yet
   progress.Clear();
   // The output keeps what has come, whatever ended it.
-  if (written.ok()) written = output.Close();
-  if (!written.ok()) return Fail(std::string(written.message()));
+  to_all([](AudioOutput& each) { return each.Close(); });
+  if (player != nullptr) {
+    if (failed != nullptr || output.seconds() == 0) player->Stop();
+    const absl::Status played = player->Wait();
+    // How it ended says more than that it took no more audio.
+    if (!played.ok() && output.seconds() > 0 && (written.ok() || failed == &outputs.back()))
+      written = played;
+  }
+  interruption.Stop();
+  if (!written.ok() && interruption.signal() == 0) return Fail(std::string(written.message()));
   if (output.seconds() > 0 && !command.timestamps.empty()) {
     const bool vtt = EndingOf(command.timestamps) == ".vtt";
     if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, *text) : TimesAsJson(times)))
       return Fail(command.timestamps + ": cannot be written");
   }
-  if (!status.ok()) {
-    const int signal = interruption.signal();
+  const int signal = interruption.signal();
+  if (!status.ok() || (signal != 0 && player != nullptr)) {
     std::string why = signal != 0 ? "interrupted" : Explain(status, command.client);
     if (output.seconds() > 0) {
       absl::StrAppend(
-          &why, absl::StrFormat("; %s has the first %.2f s", command.output, output.seconds()));
+          &why, absl::StrFormat("; %s has the first %.2f s", output.name(), output.seconds()));
     }
     Fail(why);
     // As a shell reports a command that the signal has ended.
@@ -157,7 +191,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
   if (const std::string warning = WarningOf(context); !warning.empty())
     std::fprintf(stderr, "millrace: %s\n", warning.c_str());
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",
-               command.output.c_str(), output.seconds(), first_audio * 1000, since_start() * 1000);
+               output.name().c_str(), output.seconds(), first_audio * 1000, since_start() * 1000);
   return kExitOk;
 }
 

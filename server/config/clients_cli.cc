@@ -357,9 +357,16 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT");
   spoken->required();
   AddFile(synthesize, *spoken, v.synthesize.file, "Take the text from this file");
-  Named(synthesize.add_option("-o,--output", v.synthesize.output,
-                              "File, or - for standard output (default: out.wav)"),
-        "FILE");
+  const CLI::Option* const output =
+      Named(synthesize.add_option("-o,--output", v.synthesize.output,
+                                  "File, or - for standard output (default: out.wav)"),
+            "FILE");
+  synthesize.add_flag("--play", v.synthesize.play,
+                      "Play the speech while it comes, through aplay, ffplay, play (SoX) or mpv, "
+                      "and write it only if -o is given");
+  synthesize.final_callback([&v, output] {
+    if (v.synthesize.play && output->empty()) v.synthesize.output.clear();
+  });
   Named(synthesize.add_option(
             "--format", v.synthesize.format,
             "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "

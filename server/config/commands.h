@@ -114,7 +114,8 @@ struct TranslateCommand {
 struct SynthesizeCommand {
   ClientOptions client;
   std::string text;                // "-": standard input
-  std::string output = "out.wav";  // "-": standard output
+  std::string output = "out.wav";  // "-": standard output; empty: none, but it is played
+  bool play = false;               // through a program that plays sound
   std::string format;              // mp3, opus, flac, wav or pcm; empty: by the output's extension
   uint32_t sample_rate = 0;        // hertz; 0: the voice's own
   std::string model;

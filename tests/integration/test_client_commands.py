@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import wave
@@ -12,6 +14,7 @@ import pytest
 from wire import repository
 from wire.daemon import err, out, run
 from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, VOICE
+from wire.polling import eventually
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -144,6 +147,52 @@ def test_synthesize_writes_to_standard_output(daemon, tmp_path):
 def test_synthesize_writes_out_wav_by_default(daemon, tmp_path):
     assert client(daemon, "synthesize", "Good morning.", "--model", VOICE, cwd=tmp_path).returncode == 0
     check_wav((tmp_path / "out.wav").read_bytes())
+
+
+def player(folder, script):
+    """A PATH with nothing but a player that does so with its standard input."""
+    program = folder / "bin" / "aplay"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return {"PATH": str(program.parent)}
+
+
+def test_synthesize_plays(daemon, tmp_path):
+    path = player(tmp_path, f'[ "$*" = "-q -" ] && exec /bin/cat > {tmp_path}/heard.wav')
+    (tmp_path / "work").mkdir()
+    for output in ([], ["-o", "kept.wav"]):
+        ended = client(daemon, "synthesize", "Good morning.", "--play", *output, "--model", VOICE, cwd=tmp_path / "work", **path)
+        assert (ended.returncode, out(ended)) == (0, ""), err(ended)
+        heard = (tmp_path / "heard.wav").read_bytes()
+        assert heard[:4] == b"RIFF" and 0.3 < len(heard[44:]) / 2 / 22050 < 5
+        assert [file.name for file in (tmp_path / "work").iterdir()] == output[1:]
+    check_wav((tmp_path / "work" / "kept.wav").read_bytes())
+    assert (tmp_path / "work" / "kept.wav").read_bytes()[44:] == heard[44:]
+
+
+@pytest.mark.parametrize("script, said", [
+    (None, "no player is in PATH; install one of: aplay, ffplay, play, mpv"),
+    ("echo no sound card >&2; exit 3", "aplay ended with status 3"),
+    ("/bin/cat > /dev/null; exit 4", "aplay ended with status 4"),
+    ("kill -9 $$", "aplay"),
+])
+def test_synthesize_tells_why_nothing_was_played(daemon, tmp_path, script, said):
+    path = player(tmp_path, script) if script else {"PATH": str(tmp_path)}
+    ended = client(daemon, "synthesize", "Good morning. " * 20, "--play", "--model", VOICE, cwd=tmp_path, **path)
+    assert ended.returncode == 1 and said in err(ended)
+
+
+def test_a_player_that_takes_no_more_is_stopped_with_the_command(daemon, tmp_path):
+    path = player(tmp_path, f"echo $$ > {tmp_path}/process; exec /bin/sleep 60")
+    command = [BINARY, "synthesize", "Good morning. " * 100, "--play", "--model", VOICE, "--address", daemon.address]
+    with subprocess.Popen([str(part) for part in command], env=os.environ | path, stderr=subprocess.PIPE) as running:
+        eventually("it plays", lambda: (tmp_path / "process").exists() and (tmp_path / "process").read_text().strip())
+        running.send_signal(signal.SIGINT)
+        assert b"interrupted" in running.stderr.read()
+        assert running.wait(20) == 128 + signal.SIGINT
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "process").read_text()), 0)
 
 
 @pytest.mark.parametrize("arguments, words", [

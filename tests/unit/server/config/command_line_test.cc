@@ -305,6 +305,14 @@ TEST(CommandsTest, SynthesizeReadsADashAsText) {
   EXPECT_EQ(opus.sample_rate, 48000U);
 }
 
+TEST(CommandsTest, SynthesizeWritesWhatItPlaysOnlyIfAsked) {
+  EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "x"}).output, "out.wav");
+  const SynthesizeCommand played = Parse<SynthesizeCommand>({"synthesize", "x", "--play"});
+  EXPECT_TRUE(played.play);
+  EXPECT_EQ(played.output, "");
+  EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "x", "--play", "-o", "-"}).output, "-");
+}
+
 TEST(CommandsTest, BenchNull) {
   const BenchNullCommand command = Parse<BenchNullCommand>(
       {"bench-null", "--concurrency", "8", "--duration", "250ms", "--warmup", "0"});
