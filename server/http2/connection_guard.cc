@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -55,6 +56,8 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
     MutexLock frames_lock(connection.mu_);
     if (connection.frames_) connection.frames_->Leave();
     connection.frames_.emplace(limits_, totals_, TotalsOf(peer));
+    connection.turns_ = {};
+    connection.polled_.reset();
   }
   connection.must_end_.store(false, std::memory_order_relaxed);
   connection.calls_.store(0, std::memory_order_relaxed);
@@ -63,9 +66,39 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   return &connection;
 }
 
-bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
+WatchedConnection* ConnectionGuard::FindWatched(int fd) const {
   WatchedConnection* const connection = Find(fd);
-  if (connection == nullptr || !connection->watched_.load(std::memory_order_acquire)) return true;
+  const bool watched =
+      connection != nullptr && connection->watched_.load(std::memory_order_acquire);
+  return watched ? connection : nullptr;
+}
+
+void ConnectionGuard::OnPolled(int fd, const PollEntry& entry) {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr) return;
+  MutexLock lock(connection->mu_);
+  // gRPC adds a connection once. The number has gone to another socket, which gRPC has opened.
+  if (connection->polled_) connection->watched_.store(false, std::memory_order_relaxed);
+  connection->polled_ = entry;
+}
+
+size_t ConnectionGuard::Allowed(int fd, PollEntry& entry) {
+  constexpr size_t kAll = std::numeric_limits<size_t>::max();
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr) return kAll;
+  MutexLock lock(connection->mu_);
+  if (!connection->polled_) return kAll;
+  entry = *connection->polled_;
+  return connection->turns_.Allowed(rounds_.load(std::memory_order_relaxed));
+}
+
+bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr) return true;
+  {
+    MutexLock lock(connection->mu_);
+    connection->turns_.OnRead(size);
+  }
   for (const iovec& piece : pieces) {
     const std::span bytes(static_cast<char*>(piece.iov_base), std::min(piece.iov_len, size));
     size -= bytes.size();
@@ -79,9 +112,8 @@ bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t s
 }
 
 void ConnectionGuard::OnSent(int fd, std::span<const iovec> pieces, size_t size) {
-  WatchedConnection* const connection = Find(fd);
-  if (tls_ || connection == nullptr || !connection->watched_.load(std::memory_order_acquire))
-    return;
+  WatchedConnection* const connection = FindWatched(fd);
+  if (tls_ || connection == nullptr) return;
   MutexLock lock(connection->mu_);
   for (const iovec& piece : pieces) {
     const std::span bytes(static_cast<const char*>(piece.iov_base), std::min(piece.iov_len, size));
@@ -130,7 +162,9 @@ bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> 
     FrameGuard& frames = *connection.frames_;
     const bool was_fine = frames.abuse() == FrameAbuse::kNone;
     const uint64_t calls = frames.calls();
+    const uint64_t cost = frames.cost();
     const FrameAbuse abuse = frames.Read(bytes, now);
+    connection.turns_.OnCost(bytes.size(), frames.cost() - cost);
     connection.calls_.store(frames.calls(), std::memory_order_relaxed);
     connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
     if (abuse != FrameAbuse::kNone) {

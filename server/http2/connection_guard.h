@@ -18,6 +18,7 @@
 #include "server/http2/frame_guard.h"
 #include "server/http2/frame_totals.h"
 #include "server/http2/peer_penalties.h"
+#include "server/http2/read_turns.h"
 #include "server/sockets/peer.h"
 
 namespace millrace::server {
@@ -26,6 +27,13 @@ class MetricWriter;
 
 // The 32 random bytes of a TLS client hello, which tell the connection that a session belongs to.
 using TlsRandom = std::array<uint8_t, 32>;
+
+// How gRPC waits for a connection: the arguments of epoll_ctl.
+struct PollEntry {
+  int epoll = -1;
+  uint32_t events = 0;
+  uint64_t data = 0;
+};
 
 // A connection whose bytes the guard checks as gRPC reads them.
 class WatchedConnection {
@@ -51,6 +59,8 @@ class WatchedConnection {
   // One thread reads a connection and perhaps another one writes it.
   Mutex mu_;
   std::optional<FrameGuard> frames_ MILLRACE_GUARDED_BY(mu_);  // set once it is watched
+  ReadTurns turns_ MILLRACE_GUARDED_BY(mu_);
+  std::optional<PollEntry> polled_ MILLRACE_GUARDED_BY(mu_);
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
   Peer peer_;
   std::array<uint8_t, kHelloBytes> hello_ = {};
@@ -88,6 +98,13 @@ class ConnectionGuard {
   // is reused.
   WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
 
+  // Called when gRPC begins to wait for a descriptor. Any descriptor.
+  void OnPolled(int fd, const PollEntry& entry);
+  // Called when gRPC has looked which connections can be read.
+  void OnRound() { rounds_.fetch_add(1, std::memory_order_relaxed); }
+  // Returns how many bytes gRPC may read from a descriptor now. Any descriptor. If it is 0, the
+  // connection has had its turn, and `entry` must be polled anew so that it has its next one.
+  size_t Allowed(int fd, PollEntry& entry);
   // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
   // false if gRPC must not see them. Overwrites messages that gRPC must not keep.
   bool OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
@@ -132,6 +149,7 @@ class ConnectionGuard {
 
   ConnectionGuard() = default;
   WatchedConnection* Find(int fd) const;
+  WatchedConnection* FindWatched(int fd) const;
   void ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
   std::shared_ptr<ClientTotals> TotalsOf(const Peer& peer) MILLRACE_REQUIRES(mu_);
@@ -145,6 +163,7 @@ class ConnectionGuard {
   FrameTotals totals_;
   bool tls_ = false;
   std::atomic<bool> hooked_{false};
+  std::atomic<uint64_t> rounds_{0};
   PeerPenalties penalties_;
   std::atomic<int64_t> open_{0};
   std::atomic<uint64_t> refused_{0};

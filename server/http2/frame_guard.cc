@@ -63,6 +63,13 @@ constexpr uint64_t kQuestionOfAnswer = 8;
 // Most of what gRPC and the server take for a call.
 constexpr uint64_t kCallBytes = 16 << 10;
 
+// Rough costs of what the server reads, in nanoseconds.
+constexpr uint64_t kCostOfByte = 2;
+constexpr uint64_t kCostOfField = 300;
+constexpr uint64_t kCostOfFrame = 1'000;
+constexpr uint64_t kCostOfMessage = 20'000;
+constexpr uint64_t kCostOfCall = 40'000;
+
 constexpr Duration kYoung = std::chrono::seconds(1);
 
 LeakyBucket PerSecond(int count) {
@@ -105,6 +112,7 @@ FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals,
 FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
   if (abuse_ != FrameAbuse::kNone) return abuse_;
   last_read_ = now;
+  cost_ += kCostOfByte * bytes.size();
   received_.Read(
       bytes,
       [&](const FrameHeader& frame) {
@@ -122,6 +130,7 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
 
 FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
   payload_ = Payload::kOther;
+  cost_ += kCostOfFrame;
   switch (frame.type) {
     case kData:
       return BeginData(frame, now);
@@ -176,6 +185,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   last_stream_ = frame.stream;
   last_call_ = now;
   ++calls_;
+  cost_ += kCostOfCall;
   // gRPC holds the client to the limit only once that has acknowledged it.
   if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
   if (streams_.empty()) last_answer_ = now;
@@ -193,9 +203,10 @@ void FrameGuard::ReadData(std::span<char> bytes, TimePoint now) {
   const int begun = stream->messages.Read(bytes, messages_);
   if (begun < 0) {
     abuse_ = FrameAbuse::kMessages;
-  } else if (begun > 1) {
-    abuse_ = Draw((begun - 1) * kSmallDataWork, now);
+    return;
   }
+  cost_ += kCostOfMessage * static_cast<uint64_t>(begun);
+  if (begun > 1) abuse_ = Draw((begun - 1) * kSmallDataWork, now);
 }
 
 FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
@@ -213,6 +224,7 @@ FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
         std::max<uint64_t>(kHeaderBytesOfCall * limits_.streams, kExpansion * limits_.header_bytes))
       return FrameAbuse::kHeaders;
   }
+  cost_ += kCostOfField * (headers_.fields() - std::min(fields, headers_.fields()));
   const uint64_t many =
       std::max(headers_.fields(), kFieldsOfCall) - std::max(fields, kFieldsOfCall);
   return many == 0 ? FrameAbuse::kNone : Draw(static_cast<double>(many) * kFieldWork, now);
@@ -220,6 +232,7 @@ FrameAbuse FrameGuard::ReadHeaders(std::span<const char> bytes, TimePoint now) {
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {
   Age(now);
+  if (Find(stream) != nullptr) cost_ += kCostOfCall;
   EndStream(stream);
   // A client may cancel at once all calls that have run for a while, because they are few.
   if (stream <= old_) return Draw(1, now);

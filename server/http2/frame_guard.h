@@ -72,6 +72,9 @@ class FrameGuard {
   FrameAbuse abuse() const { return abuse_; }
   // Returns the number of calls that the client has begun.
   uint64_t calls() const { return calls_; }
+  // Returns what the bytes so far have cost the server, by rough estimates: nanoseconds. It depends
+  // on what they ask for, but not on the work of models.
+  uint64_t cost() const { return cost_; }
   // Returns the number of streams that the server has not ended, nor the client cancelled.
   size_t open_streams() const { return streams_.size(); }
   // Returns true if the client has acknowledged the server's SETTINGS.
@@ -141,6 +144,7 @@ class FrameGuard {
   uint32_t marked_ = 0;  // streams up to this one existed at mark_
   TimePoint mark_;
   uint64_t calls_ = 0;
+  uint64_t cost_ = 0;
   bool left_ = false;  // the totals
 };
 

@@ -1,13 +1,19 @@
 // gRPC has no interface to inspect a client's bytes before its HTTP/2 transport acts on them, nor
 // those that it sends. This file therefore defines the functions by which gRPC reads and writes:
 // the dynamic linker prefers the program's symbols to a library's, and these call the next ones in
-// its order.
+// its order. It defines those by which gRPC waits for sockets too, so that connections are read in
+// turns.
 
 #include <dlfcn.h>
 #include <openssl/ssl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <limits>
+#include <span>
 #include <string_view>
 
 #include "server/http2/connection_guard.h"
@@ -46,6 +52,33 @@ WatchedConnection* ConnectionOf(SSL* session) {
   return connection;
 }
 
+decltype(&::epoll_ctl) NextEpollCtl() {
+  static const auto next = Next<decltype(&::epoll_ctl)>("epoll_ctl");
+  return next;
+}
+
+// Reads no more than so many bytes.
+ssize_t ReceiveSome(decltype(&::recvmsg) receive, int fd, msghdr& message, int flags,
+                    size_t allowed) {
+  constexpr size_t kMostPieces = 64;  // as gRPC gives
+  std::array<iovec, kMostPieces> pieces;
+  const std::span given(message.msg_iov, std::min<size_t>(message.msg_iovlen, kMostPieces));
+  size_t count = 0;
+  for (; count < given.size() && allowed != 0; ++count) {
+    pieces[count] = given[count];
+    pieces[count].iov_len = std::min(pieces[count].iov_len, allowed);
+    allowed -= pieces[count].iov_len;
+  }
+  msghdr some = message;
+  some.msg_iov = pieces.data();
+  some.msg_iovlen = count;
+  const ssize_t size = receive(fd, &some, flags);
+  some.msg_iov = message.msg_iov;
+  some.msg_iovlen = message.msg_iovlen;
+  message = some;
+  return size;
+}
+
 }  // namespace
 }  // namespace millrace::server
 
@@ -53,14 +86,40 @@ using millrace::server::ConnectionGuard;
 
 extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   static const auto next = millrace::server::Next<decltype(&::recvmsg)>("recvmsg");
-  const ssize_t size = next(fd, message, flags);
-  if (size > 0 && (flags & (MSG_PEEK | MSG_ERRQUEUE)) == 0 &&
-      !ConnectionGuard::Process().OnReceived(fd, {message->msg_iov, message->msg_iovlen},
-                                             static_cast<size_t>(size))) {
+  if ((flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0) return next(fd, message, flags);
+  ConnectionGuard& guard = ConnectionGuard::Process();
+  millrace::server::PollEntry entry;
+  size_t allowed = guard.Allowed(fd, entry);
+  if (allowed == 0) {
+    // The kernel reports at once what is readable, and gRPC sees it in the next round.
+    epoll_event event = {.events = entry.events, .data = {.u64 = entry.data}};
+    if (millrace::server::NextEpollCtl()(entry.epoll, EPOLL_CTL_MOD, fd, &event) == 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    allowed = std::numeric_limits<size_t>::max();
+  }
+  const ssize_t size = millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
+  if (size > 0 &&
+      !guard.OnReceived(fd, {message->msg_iov, message->msg_iovlen}, static_cast<size_t>(size))) {
     errno = ECONNRESET;
     return -1;
   }
   return size;
+}
+
+extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
+  if (operation == EPOLL_CTL_ADD && event != nullptr)
+    ConnectionGuard::Process().OnPolled(
+        fd, {.epoll = epoll, .events = event->events, .data = event->data.u64});
+  return millrace::server::NextEpollCtl()(epoll, operation, fd, event);
+}
+
+extern "C" int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
+  static const auto next = millrace::server::Next<decltype(&::epoll_wait)>("epoll_wait");
+  const int count = next(epoll, events, most, timeout);
+  ConnectionGuard::Process().OnRound();
+  return count;
 }
 
 extern "C" int SSL_read(SSL* session, void* buffer, int size) {

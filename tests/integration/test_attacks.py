@@ -112,9 +112,7 @@ def test_an_attack_costs_others_little(daemon, name):
 SHORT = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "1"))
 
 
-# They take 80 to 115 MB, as SECURITY.md says: measured with MILLRACE_ATTACK_SECONDS only, and may fail there.
-NOT_BOUNDED_YET = {"further messages", "headers between other calls", "medium messages without their end"}
-ELSEWHERE = {"continuation flood", "endless string", "rapid reset"} | (set() if MEASURED else NOT_BOUNDED_YET)
+ELSEWHERE = {"continuation flood", "endless string", "rapid reset"}
 
 
 @pytest.mark.parametrize("name", sorted(attacks.ATTACKS.keys() - ELSEWHERE))

@@ -244,6 +244,37 @@ TEST_F(ConnectionGuardTest, APeerThatLeavesManyYoungCallsIsDelayed) {
   EXPECT_GT(guard_.Delay(many, std::chrono::steady_clock::now()), Duration::zero());
 }
 
+TEST_F(ConnectionGuardTest, AConnectionHasATurnInEachRound) {
+  guard_.Watch(kFd, Peer());
+  PollEntry entry;
+  EXPECT_EQ(guard_.Allowed(kFd, entry), SIZE_MAX);  // until it is polled
+  guard_.OnPolled(kFd, {.epoll = 3, .events = 4, .data = 5});
+  EXPECT_NE(guard_.Allowed(kFd, entry), SIZE_MAX);
+  std::string calls = kPreface;
+  for (uint32_t call = 0; call < 10; ++call)
+    calls += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
+  EXPECT_TRUE(Receive(kFd, calls));
+  EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);
+  EXPECT_EQ(entry.epoll, 3);
+  EXPECT_EQ(entry.events, 4U);
+  EXPECT_EQ(entry.data, 5U);
+  guard_.OnRound();
+  const size_t few = guard_.Allowed(kFd, entry);
+  EXPECT_GT(few, 0U);
+  EXPECT_LT(few, calls.size());
+  EXPECT_EQ(guard_.Allowed(kFd + 5, entry), SIZE_MAX);  // nobody's
+}
+
+TEST_F(ConnectionGuardTest, ANumberThatGoesToAnotherSocketIsNoConnection) {
+  guard_.Watch(kFd, Peer());
+  guard_.OnPolled(kFd, {.epoll = 3});
+  EXPECT_FALSE(Receive(kFd, kTooLong));
+  guard_.OnPolled(kFd, {.epoll = 3});
+  PollEntry entry;
+  EXPECT_EQ(guard_.Allowed(kFd, entry), SIZE_MAX);
+  EXPECT_TRUE(Receive(kFd, kTooLong));
+}
+
 class TlsConnectionGuardTest : public ConnectionGuardTest {
  protected:
   TlsConnectionGuardTest() { guard_.Configure({.header_bytes = 1000}, /*tls=*/true); }

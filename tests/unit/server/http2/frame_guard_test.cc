@@ -483,6 +483,21 @@ TEST_F(FrameGuardTest, MessagesThatTheServerDoesNotReadAreBounded) {
   EXPECT_EQ(guard_.abuse(), FrameAbuse::kMessages);
 }
 
+TEST_F(FrameGuardTest, CallsCostMoreThanTheirBytes) {
+  const auto cost = [&](const std::string& bytes) {
+    const uint64_t before = guard_.cost();
+    EXPECT_EQ(Read(bytes), FrameAbuse::kNone);
+    return guard_.cost() - before;
+  };
+  const uint64_t call = cost(Call());
+  const uint64_t message = cost(Frame(kDataFrame, 0, stream_, 120));  // a message begins
+  const uint64_t frame = cost(Frame(kSettingsFrame, kAckFlag, 0, 0));
+  EXPECT_GT(call, 20 * frame);
+  EXPECT_GT(message, 10 * frame);
+  EXPECT_GT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 20 * frame);
+  EXPECT_LT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 2 * frame);  // it is over
+}
+
 TEST_F(FrameGuardTest, AbuseStays) {
   Read(Frame(kHeadersFrame, 0, 1, 5000));
   now_ += seconds(100);

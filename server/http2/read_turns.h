@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace millrace::server {
+
+// Divides a polling thread's time between the connections that it reads. gRPC reads a connection
+// for as long as bytes come, so a client that sends without a pause would keep all others waiting.
+// A connection therefore has one turn in each round, which is one look at what is readable, and
+// reads about what costs kCost. One thread at a time.
+class ReadTurns {
+ public:
+  // Costs are nanoseconds of the polling thread, by rough estimates.
+  static constexpr uint64_t kCost = 250'000;
+  // What bytes cost is known after they were read, so a client's first ones are few.
+  static constexpr uint64_t kFirstBytes = 4 << 10;
+  static constexpr uint64_t kLeastBytes = 512;
+
+  // Returns how many bytes may be read now; 0: none before the next round.
+  size_t Allowed(uint64_t round) {
+    if (round != round_) {
+      round_ = round;
+      spent_ = 0;
+      read_ = 0;
+    }
+    return spent_ < kCost && read_ < bytes_ ? bytes_ - read_ : 0;
+  }
+  // Counts bytes as they were read, perhaps encrypted.
+  void OnRead(size_t bytes) { read_ += bytes; }
+  // Counts what bytes have cost. The next ones are expected to cost as much.
+  void OnCost(size_t bytes, uint64_t cost) {
+    spent_ += cost;
+    if (cost == 0) return;
+    const double of_turn = static_cast<double>(bytes) * kCost / static_cast<double>(cost);
+    bytes_ = std::clamp(static_cast<uint64_t>(of_turn), kLeastBytes, 2 * bytes_);
+  }
+
+ private:
+  uint64_t round_ = 0;
+  uint64_t spent_ = 0;            // in this round
+  uint64_t read_ = 0;             // in this round
+  uint64_t bytes_ = kFirstBytes;  // of a turn
+};
+
+}  // namespace millrace::server
