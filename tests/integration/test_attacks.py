@@ -167,6 +167,22 @@ def test_a_message_over_the_limit_is_refused_when_its_size_is_known(daemon, piec
         assert "--max-message-bytes" in headers["grpc-message"]
 
 
+@pytest.mark.parametrize("field", [b"\x2a\x00", b"\x22\x00", b"\x3a\x00", b"\xfa\x06\x00"],
+                         ids=["inputs", "parameters", "raw contents", "unknown"])
+def test_a_message_of_many_small_values_costs_little(tmp_path, null_models, field):
+    """Two bytes of it would become some hundred."""
+    size = (16 << 20) - 64
+    with daemons.start(tmp_path, "--workers", "1", models=null_models) as daemon:
+        infer = daemon.connect().unary_unary("/inference.GRPCInferenceService/ModelInfer")
+        before = resident(daemon)
+        with pytest.raises(grpc.RpcError) as refused:
+            infer(field * (size // len(field)), timeout=PATIENCE)
+        assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+        assert "too many small values" in refused.value.details()
+        assert peak(daemon) - before < MOST_GROWTH
+        assert daemon.health() == "SERVING"
+
+
 def test_three_of_the_largest_messages_may_come_at_once(daemon):
     """On one connection, and a fourth one is told so."""
     with RawConnection(daemon.ports["grpc"]) as connection:

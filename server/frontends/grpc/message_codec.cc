@@ -1,5 +1,6 @@
 #include "server/frontends/grpc/message_codec.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
+#include "server/frontends/grpc/decoded_size.h"
 
 namespace millrace::server {
 namespace {
@@ -23,6 +25,30 @@ using google::protobuf::UnknownFieldSet;
 
 // Protobuf cannot serialise larger messages.
 constexpr size_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
+
+// Messages may take so many times their size once they are parsed, up to a limit, as lists of short
+// strings do; and longer ones than that twice their size. Those up to kSmall are not checked.
+constexpr uint64_t kDecodedOfByte = 32;
+constexpr uint64_t kMostDecoded = 32 << 20;
+constexpr uint64_t kDecodedOfLongByte = 2;
+constexpr size_t kSmall = 4 << 10;
+
+// Returns an error if the message would take more memory than it may.
+absl::Status CheckDecodedSize(const ByteBuffer& buffer, const Descriptor& type) {
+  if (buffer.size() <= kSmall) return absl::OkStatus();
+  const uint64_t bytes = buffer.size();
+  const uint64_t limit =
+      std::max(std::min(kSmall + kDecodedOfByte * bytes, kMostDecoded), kDecodedOfLongByte * bytes);
+  uint64_t size = 0;
+  buffer.Read([&](google::protobuf::io::ZeroCopyInputStream& wire) {
+    size = DecodedSize(wire, type, limit);
+    return true;
+  });
+  if (size < limit) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(
+      "the request has too many small values: it has ", bytes, " bytes and would take more than ",
+      limit, " when decoded; send fewer at once, or tensors as raw_input_contents"));
+}
 
 // Returns the path of the first string field that is not UTF-8, or an empty string.
 std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& type) {
@@ -49,6 +75,8 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
 }  // namespace
 
 absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& message) {
+  if (absl::Status status = CheckDecodedSize(buffer, *message.GetDescriptor()); !status.ok())
+    return status;
   const auto parse_into = [&buffer](google::protobuf::Message& parsed) {
     return buffer.Read([&parsed](google::protobuf::io::ZeroCopyInputStream& bytes) {
       return parsed.ParseFromZeroCopyStream(&bytes);

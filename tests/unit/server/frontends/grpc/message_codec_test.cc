@@ -1,5 +1,6 @@
 #include "server/frontends/grpc/message_codec.h"
 
+#include <gmock/gmock.h>
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@ namespace millrace::server {
 namespace {
 
 using inference::ModelInferRequest;
+using ::testing::HasSubstr;
 
 constexpr char kBad[] = "bad\xFF";
 
@@ -55,6 +57,51 @@ TEST(ParseMessageTest, ReadsWhatSerializeWrote) {
   ASSERT_TRUE(ParseMessage(buffer, read).ok());
   EXPECT_EQ(read.SerializeAsString(), request.SerializeAsString());
   EXPECT_TRUE(ParseMessage(buffer, read).ok());  // the buffer is still whole
+}
+
+std::string Repeated(const std::string& bytes, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i) all += bytes;
+  return all;
+}
+
+// A few million values of a byte or two each, at every place where one can be.
+TEST(ParseMessageTest, AMessageThatTakesFarMoreThanItsBytesIsRefused) {
+  constexpr size_t kMany = 3'000'000;
+  const std::string empties = Repeated(Field(5, ""), kMany);  // inputs
+  const std::string raws = Repeated(Field(7, ""), kMany);     // raw_input_contents
+  const std::string numbers(2 * kMany, '\1');
+  const std::string unknown_numbers = Repeated({"\xf8\x06\x01", 3}, kMany);
+  const std::string unknown_groups = Repeated({"\x0b\x0c", 2}, kMany);
+  for (const std::string& bytes :
+       {empties, raws, Field(5, Field(3, numbers)), Field(5, Field(5, Field(3, numbers))),
+        unknown_numbers, unknown_groups, Field(2, "one") + Field(5, unknown_numbers)}) {
+    EXPECT_THAT(ErrorOf<ModelInferRequest>(bytes), HasSubstr("too many small values"))
+        << bytes.size();
+  }
+}
+
+TEST(ParseMessageTest, AShortMessageMayBeOfStringsButNotOfSubmessages) {
+  EXPECT_THAT(ErrorOf<ModelInferRequest>(Repeated(Field(5, ""), 30'000)),
+              HasSubstr("too many small values"));
+  v1::TranslateRequest request;
+  for (int i = 0; i < 10'000; ++i) request.add_texts("");
+  v1::TranslateRequest read;
+  const absl::Status status = ParseMessage(Buffer(request.SerializeAsString()), read);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(ParseMessageTest, ALongMessageThatTakesLittleMoreThanItsBytesIsRead) {
+  ModelInferRequest request;
+  request.set_model_name("null");
+  request.add_raw_input_contents(std::string(20 << 20, 'x'));
+  for (int i = 0; i < 1000; ++i) request.add_inputs()->set_name("INPUT0");
+  request.mutable_inputs(0)->mutable_contents()->mutable_int64_contents()->Resize(500'000, 1);
+  request.mutable_inputs(0)->mutable_contents()->mutable_fp32_contents()->Resize(500'000, 1);
+  ModelInferRequest read;
+  const absl::Status status = ParseMessage(Buffer(request.SerializeAsString(), 1000), read);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(read.SerializeAsString(), request.SerializeAsString());
 }
 
 TEST(ParseMessageTest, ReadsABufferOfManySlices) {
