@@ -137,7 +137,7 @@ def test_attacks_over_tls_cost_others_little(tmp_path, null_models):
     certificate, key = authority.issue("server")
     with daemons.start(tmp_path, "--workers", "1", "--tls-cert", certificate, "--tls-key", key, models=null_models) as daemon:
         for name in ("continuation flood", "endless string", "rapid reset", "call flood", "request flood", "old stream", "endless message",
-                     "gzip bomb"):
+                     "gzip bomb", "pieces between other calls", "windows that overflow"):
             withstand(daemon, daemon.connect(authority.client()), name, tls=True, seconds=SHORT)
         assert daemon.metrics().total("millrace_connections_closed_total") > 0
 

@@ -1,5 +1,6 @@
 """What happens to requests, clients and the exit status when the daemon is told to stop."""
 
+import http.client
 import signal
 import subprocess
 import time
@@ -119,6 +120,29 @@ def test_drain_delay_keeps_serving_while_not_ready(tmp_path, null_models):
         assert daemons.elapsed(start) < 2, "too slow a machine to tell"
         assert daemon.exit_status(10) == 0
         assert daemons.elapsed(start) >= 2
+
+
+def test_answers_after_the_stop_began_say_that_the_connection_closes(tmp_path, null_models):
+    """Balancers would send the next request into a connection that ends, and could not repeat it."""
+    with daemons.start(tmp_path, "--drain-delay", "5m", models=null_models) as daemon:
+        kept = [http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE) for _ in range(3)]
+
+        def ask(connection, path):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.getheader("Connection", "")
+
+        for connection in kept:
+            assert ask(connection, "/v2/health/live") == (200, "")
+            held = connection.sock
+            assert held is not None
+        daemon.terminate()
+        eventually("it is not ready", lambda: daemon.http("/v2/health/ready")[0] == 503)
+        for connection, path, status in zip(kept, ("/v2/health/live", "/v2/health/ready", "/nowhere"), (200, 503, 404), strict=True):
+            assert ask(connection, path) == (status, "close")
+            assert connection.sock is None
+            connection.close()
 
 
 def test_second_signal_cuts_the_drain_delay_short(tmp_path, null_models):

@@ -343,6 +343,22 @@ def test_many_connections_that_say_nothing(daemon, bystander, home_assistant):
         assert asyncio.run(home_assistant.speak(TEXT))[1] == RATE
 
 
+def test_connections_in_use_keep_no_other_address_out(tmp_path):
+    """As many as an address may have, each in the middle of a text, and one more."""
+    models = repository.link(tmp_path / "models", VOICE)
+    with daemons.start(tmp_path, "--wyoming-address", "127.0.0.1:0", models=models) as daemon, contextlib.ExitStack() as stack:
+
+        def ask(source, sent):
+            peer = stack.enter_context(socket.create_connection(("127.0.0.1", daemon.ports["wyoming"]), PATIENCE, (source, 0)))
+            peer.sendall(sent)
+            return json.loads(peer.makefile("rb").readline())
+
+        for _ in range(64):
+            assert ask("127.0.0.1", event("synthesize-start") + event("ping"))["type"] == "pong"
+        assert ask("127.0.0.1", event("describe"))["type"] == "error"
+        assert ask("127.0.0.2", event("describe"))["type"] == "info"
+
+
 def test_a_client_that_leaves_stops_its_speech(daemon, bystander):
     before = counted(daemon, "CANCELLED")
     with connect(daemon) as peer:
