@@ -92,7 +92,8 @@ bool ExecutorPool::stopping() const {
 }
 
 absl::Status ExecutorPool::Start() {
-  for (size_t i = 0; i < static_cast<size_t>(options_.executors + options_.spares); ++i)
+  const int places = options_.executors + options_.spares;
+  for (size_t i = 0; i < static_cast<size_t>(places); ++i)
     threads_.emplace_back([this, i] { Supervise(i); });
   const MutexLock lock(mu_);
   const auto started = [](const Place& place) { return place.started.has_value(); };
@@ -296,10 +297,8 @@ bool ExecutorPool::MayEnd(size_t number) {
   if (place.role == Role::kRetiring) return place.link.use_count() == 2;
   if (place.role != Role::kServing || clock_.Now() - place.serves_since < options_.max_age)
     return false;
-  const auto spare = std::ranges::find_if(places_, [](const Place& other) {
-    return other.role == Role::kSpare && other.link != nullptr && other.link->alive();
-  });
-  if (spare == places_.end()) return false;
+  Place* const spare = FindReady(Role::kSpare);
+  if (spare == nullptr) return false;
   spare->role = Role::kServing;
   spare->serves_since = clock_.Now();
   place.role = Role::kRetiring;
@@ -308,18 +307,19 @@ bool ExecutorPool::MayEnd(size_t number) {
   return false;
 }
 
+ExecutorPool::Place* ExecutorPool::FindReady(Role role) {
+  for (Place& place : places_) {
+    if (place.role == role && place.link != nullptr && place.link->alive()) return &place;
+  }
+  return nullptr;
+}
+
 void ExecutorPool::Promote() {
-  std::deque<Place>& places = places_;
-  const auto ready = [&places](Role role) {
-    return std::ranges::find_if(places, [role](const Place& place) {
-      return place.role == role && place.link != nullptr && place.link->alive();
-    });
-  };
-  for (Place& place : places) {
+  for (Place& place : places_) {
     if (place.role != Role::kServing || place.link != nullptr) continue;
-    auto successor = ready(Role::kSpare);
-    if (successor == places.end()) successor = ready(Role::kRetiring);
-    if (successor == places.end()) break;
+    Place* successor = FindReady(Role::kSpare);
+    if (successor == nullptr) successor = FindReady(Role::kRetiring);
+    if (successor == nullptr) break;
     place.role = Role::kSpare;
     successor->role = Role::kServing;
     successor->serves_since = clock_.Now();
@@ -336,7 +336,7 @@ ExecutorDeath ExecutorPool::TakeDeath(size_t number, ExecutorLink& link, bool re
     Promote();
     changed_.NotifyAll();
   }
-  const ExecutorDeath death = link.Reap();
+  ExecutorDeath death = link.Reap();
   NoteDeath(number, death, recycled);
   // Its requests go on or end from here on, and what they tell is true then.
   link.Announce(death);
@@ -381,14 +381,13 @@ void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool rec
 }
 
 void ExecutorPool::UpdateServing() {
-  const std::deque<Place>& places = places_;
-  const auto count = [&places](Role role) {
-    return static_cast<int>(std::ranges::count_if(places, [role](const Place& place) {
-      return place.role == role && place.link != nullptr;
-    }));
-  };
-  stats_.serving = count(Role::kServing);
-  stats_.spares_ready = count(Role::kSpare);
+  stats_.serving = 0;
+  stats_.spares_ready = 0;
+  for (const Place& place : places_) {
+    if (place.link == nullptr) continue;
+    if (place.role == Role::kServing) ++stats_.serving;
+    if (place.role == Role::kSpare) ++stats_.spares_ready;
+  }
   if (stats_.serving > 0) {
     without_since_.reset();
   } else if (!without_since_) {

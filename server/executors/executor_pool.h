@@ -147,6 +147,8 @@ class ExecutorPool {
   void NoteDeath(size_t place, const ExecutorDeath& death, bool recycled) MILLRACE_EXCLUDES(mu_);
   void ReportDeath(const ExecutorLink& link, const ExecutorDeath& death);
   bool stopping() const MILLRACE_EXCLUDES(mu_);
+  // Returns the first one of the role that is ready; null if there is none.
+  Place* FindReady(Role role) MILLRACE_REQUIRES(mu_);
   // Has those that are ready serve in place of those that are not.
   void Promote() MILLRACE_REQUIRES(mu_);
   void UpdateServing() MILLRACE_REQUIRES(mu_);
