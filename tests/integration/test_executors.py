@@ -172,7 +172,7 @@ def test_an_executor_that_stands_still_is_replaced(tmp_path):
                        models=repository.link(tmp_path / "models", NULL)) as daemon:
         os.kill(executors(daemon)[0], signal.SIGSTOP)
         daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
-        assert daemon.metrics().total("millrace_executor_deaths_total", cause="hang") == 1
+        assert daemon.metrics().total("millrace_executor_deaths_total", cause="hang") >= 1   # a busy machine may hold up the next one too
 
 
 def test_a_spare_takes_over_at_once(tmp_path):

@@ -78,7 +78,7 @@ TEST_F(CrashFileTest, TellsTheLastStepsOfEachStreamAndWhichRan) {
   tensors.inputs.push_back({.name = "X", .shape = {2, 3}, .data = std::string(24, 'x')});
   for (int i = 0; i < 6; ++i) {
     recorder.Begin(0, "voice", At(i * 10));
-    recorder.AddRequest(0, static_cast<uint64_t>(i + 1), speech);
+    recorder.AddRequest(0, static_cast<uint64_t>(i) + 1, speech);
     recorder.End(0, At(i * 10 + 5));
   }
   recorder.Begin(1, "null", At(90));
