@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/text/ascii.h"
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/kana_phonemes.h"
 #include "models/text/japanese/latin_reading.h"
@@ -111,7 +112,10 @@ class UnitBuilder {
           continue;
         }
       }
-      if (const size_t taken = AddNumber(i); taken > 0) {
+      size_t taken = AddNumber(i);
+      if (taken == 0) taken = AddQuestion(i);
+      if (taken == 0) taken = AddLoanWord(i);
+      if (taken > 0) {
         i += taken;
         continue;
       }
@@ -183,6 +187,82 @@ class UnitBuilder {
     return (counter == 0 ? end : last + 1) - i;
   }
 
+  // Adds 何 and the counter behind it, which it changes as 3 does: 何本 is ナンボン. Returns the
+  // number of their morphemes; 0 if there are none.
+  size_t AddQuestion(size_t i) {
+    if (Written(morphemes_[i]) != U"何") return 0;
+    constexpr std::u32string_view kThree = U"サン";
+    const std::u32string_view rest = text_.substr(morphemes_[i].end);
+    std::u32string_view counter = rest.substr(0, CounterLength(rest));
+    std::u32string kana;
+    if (rest.starts_with(U"百") || rest.starts_with(U"千")) {
+      counter = rest.substr(0, 1);
+      kana = CountedNumber(counter == U"百" ? 300 : 3000, U"", false);
+    } else if (!counter.empty()) {
+      kana = CountedNumber(3, counter, false);
+    }
+    if (!kana.starts_with(kThree)) return 0;
+    kana.replace(0, kThree.size(), U"ナン");
+    return AddUnit(i, morphemes_[i].end + counter.size(), Utf8(kana));
+  }
+
+  // Adds a known word in Latin letters. Returns the number of its morphemes; 0 if there is none.
+  size_t AddLoanWord(size_t i) {
+    constexpr size_t kLongest = 16;
+    const size_t begin = morphemes_[i].begin;
+    if (!IsWideLatin(text_[begin]) || (begin > 0 && IsWideLatin(text_[begin - 1]))) return 0;
+    // The longest one, in which a hyphen became a space: "Wi-Fi".
+    std::string word;
+    std::u32string_view kana;
+    size_t end = begin;
+    for (size_t at = begin; at < text_.size() && word.size() <= kLongest; ++at) {
+      if (IsWideLatin(text_[at])) {
+        word += static_cast<char>(text_[at] - 0xFF01 + '!');
+      } else if (text_[at] != ' ') {
+        break;
+      }
+      if (at + 1 < text_.size() && IsWideLatin(text_[at + 1])) continue;
+      const std::u32string_view found = LoanWordReading(AsciiLower(word));
+      if (found.empty() || text_[at] == ' ') continue;
+      kana = found;
+      end = at + 1;
+    }
+    return kana.empty() ? 0 : AddUnit(i, end, Utf8(kana));
+  }
+
+  // Adds one unit for the morphemes from `i` up to the character `end`. Returns their number; 0 if
+  // none ends there.
+  size_t AddUnit(size_t i, size_t end, std::string kana) {
+    size_t last = i;
+    while (last < morphemes_.size() && morphemes_[last].end < end) ++last;
+    if (last == morphemes_.size() || morphemes_[last].end != end) return 0;
+    units_.push_back({morphemes_[i].begin, end, std::move(kana), false, true});
+    return last + 1 - i;
+  }
+
+  // Returns the pronunciation as people say it where the dictionary has another one.
+  std::string Pronunciation(const Morpheme& morpheme) const {
+    const std::u32string_view written = Written(morpheme);
+    if (written == U"中") {
+      // The whole of it: 一日中, 今日中; not 授業中.
+      const std::u32string_view before = text_.substr(0, morpheme.begin);
+      for (const std::u32string_view whole :
+           {U"一日", U"一晩", U"一年", U"1日", U"今日", U"今年", U"明日", U"家", U"国", U"町",
+            U"村", U"街", U"体", U"部屋", U"日本", U"夏"}) {
+        if (before.ends_with(whole)) return "ジュー";
+      }
+    }
+    if (written == U"何分") return "ナンプン";
+    std::string kana = morpheme.pronunciation;
+    constexpr std::string_view kFormal = "ニッポン";
+    const size_t formal = kana.find(kFormal);
+    const bool is_name = written.starts_with(U"日本銀行") || written.starts_with(U"日本放送協会") ||
+                         text_.substr(morpheme.end).starts_with(U"銀行");
+    if (formal != std::string::npos && written.find(U"日本") != written.npos && !is_name)
+      kana.replace(formal, kFormal.size(), "ニホン");
+    return kana;
+  }
+
   // Returns true for the ending う that only makes the vowel before it long: でしょ う.
   bool LengthensLast(const Morpheme& morpheme) const {
     if (Written(morpheme) != U"う" || units_.empty() || units_.back().end != morpheme.begin)
@@ -208,7 +288,7 @@ class UnitBuilder {
       return absl::OkStatus();
     }
     if (IsAllKatakana(morpheme.pronunciation)) {
-      units_.push_back({morpheme.begin, morpheme.end, morpheme.pronunciation, false, true});
+      units_.push_back({morpheme.begin, morpheme.end, Pronunciation(morpheme), false, true});
       return absl::OkStatus();
     }
     // Without a reading: what its characters are.

@@ -14,6 +14,69 @@ constexpr std::array<std::u32string_view, 26> kLetterNames = {
     U"オー",   U"ピー",       U"キュー",   U"アール", U"エス",  U"ティー", U"ユー",
     U"ブイ",   U"ダブリュー", U"エックス", U"ワイ",   U"ゼット"};
 
+struct LoanWord {
+  std::string_view word;  // in small letters, without hyphens
+  std::u32string_view kana;
+};
+
+// Names and words that Japanese texts often write in Latin letters. Sorted by bytes.
+constexpr std::array kLoanWords = std::to_array<LoanWord>({
+    {"amazon", U"アマゾン"},
+    {"android", U"アンドロイド"},
+    {"app", U"アプリ"},
+    {"apple", U"アップル"},
+    {"bluetooth", U"ブルートゥース"},
+    {"chatgpt", U"チャットジーピーティー"},
+    {"chrome", U"クローム"},
+    {"cloud", U"クラウド"},
+    {"email", U"イーメール"},
+    {"excel", U"エクセル"},
+    {"facebook", U"フェイスブック"},
+    {"github", U"ギットハブ"},
+    {"gmail", U"ジーメール"},
+    {"google", U"グーグル"},
+    {"happy", U"ハッピー"},
+    {"hello", U"ハロー"},
+    {"home", U"ホーム"},
+    {"instagram", U"インスタグラム"},
+    {"internet", U"インターネット"},
+    {"ipad", U"アイパッド"},
+    {"iphone", U"アイフォーン"},
+    {"java", U"ジャバ"},
+    {"javascript", U"ジャバスクリプト"},
+    {"line", U"ライン"},
+    {"linux", U"リナックス"},
+    {"love", U"ラブ"},
+    {"mac", U"マック"},
+    {"mail", U"メール"},
+    {"microsoft", U"マイクロソフト"},
+    {"music", U"ミュージック"},
+    {"netflix", U"ネットフリックス"},
+    {"news", U"ニュース"},
+    {"nintendo", U"ニンテンドー"},
+    {"ok", U"オーケー"},
+    {"online", U"オンライン"},
+    {"open", U"オープン"},
+    {"playstation", U"プレイステーション"},
+    {"python", U"パイソン"},
+    {"sale", U"セール"},
+    {"server", U"サーバー"},
+    {"service", U"サービス"},
+    {"sony", U"ソニー"},
+    {"suica", U"スイカ"},
+    {"switch", U"スイッチ"},
+    {"tiktok", U"ティックトック"},
+    {"twitter", U"ツイッター"},
+    {"web", U"ウェブ"},
+    {"wifi", U"ワイファイ"},
+    {"windows", U"ウィンドウズ"},
+    {"word", U"ワード"},
+    {"world", U"ワールド"},
+    {"youtube", U"ユーチューブ"},
+    {"zoom", U"ズーム"},
+});
+static_assert(std::ranges::is_sorted(kLoanWords, {}, &LoanWord::word));
+
 // The kana of the vowels a, i, u, e, o behind a consonant.
 struct RomajiRow {
   std::string_view consonant;
@@ -84,6 +147,11 @@ std::u32string Romaji(std::string_view word) {
 }
 
 }  // namespace
+
+std::u32string_view LoanWordReading(std::string_view word) {
+  const auto* const found = std::ranges::lower_bound(kLoanWords, word, {}, &LoanWord::word);
+  return found != kLoanWords.end() && found->word == word ? found->kana : U"";
+}
 
 std::u32string LatinReading(std::string_view word) {
   // Capitals alone are an abbreviation.
