@@ -90,6 +90,26 @@ bool IsHexNumber(std::string_view token) {
          std::ranges::all_of(token.substr(2), IsHexByte);
 }
 
+// Returns true for the names that POSIX gives to errors and signals: ENOENT, SIGTERM.
+bool IsNameOfError(std::string_view token) {
+  constexpr std::array<std::string_view, 60> kErrors = {
+      "E2BIG",        "EACCES",     "EADDRINUSE",   "EADDRNOTAVAIL", "EAFNOSUPPORT", "EAGAIN",
+      "EALREADY",     "EBADF",      "EBUSY",        "ECANCELED",     "ECHILD",       "ECONNABORTED",
+      "ECONNREFUSED", "ECONNRESET", "EDEADLK",      "EDOM",          "EDQUOT",       "EEXIST",
+      "EFAULT",       "EFBIG",      "EHOSTUNREACH", "EILSEQ",        "EINPROGRESS",  "EINTR",
+      "EINVAL",       "EIO",        "EISCONN",      "EISDIR",        "ELOOP",        "EMFILE",
+      "EMLINK",       "EMSGSIZE",   "ENAMETOOLONG", "ENETDOWN",      "ENETUNREACH",  "ENFILE",
+      "ENOBUFS",      "ENODEV",     "ENOENT",       "ENOEXEC",       "ENOLCK",       "ENOMEM",
+      "ENOSPC",       "ENOSYS",     "ENOTCONN",     "ENOTDIR",       "ENOTEMPTY",    "ENOTSOCK",
+      "ENOTSUP",      "ENOTTY",     "ENXIO",        "EOVERFLOW",     "EPERM",        "EPIPE",
+      "EPROTO",       "ERANGE",     "EROFS",        "ESRCH",         "ETIMEDOUT",    "EXDEV"};
+  static_assert(std::ranges::is_sorted(kErrors));
+  if (token.starts_with("SIG") && token.size() > 5)
+    return std::ranges::all_of(token, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c); }) &&
+           token.find("IGN", 3) == std::string_view::npos;
+  return std::ranges::binary_search(kErrors, token);
+}
+
 // Returns true for userName, not for iPhone, which is a word of the language.
 bool HasInnerCapital(std::string_view token) {
   constexpr size_t kFewestSmall = 3;
@@ -106,9 +126,10 @@ size_t CodeTokenEnd(std::string_view text, size_t at) {
   if (token.size() < 3) return 0;
   // Most tokens are words.
   const bool is_word = std::ranges::all_of(token, IsAsciiLetter);
-  if (is_word && !HasInnerCapital(token)) return 0;
-  const bool is_code = IsExpressionOfCode(token) || IsJoinedByColons(token) || IsMediaType(token) ||
-                       IsHexNumber(token) || HasInnerCapital(token);
+  if (is_word && !HasInnerCapital(token) && !IsNameOfError(token)) return 0;
+  const bool is_code = IsNameOfError(token) || IsExpressionOfCode(token) ||
+                       IsJoinedByColons(token) || IsMediaType(token) || IsHexNumber(token) ||
+                       HasInnerCapital(token);
   return is_code ? at + token.size() : 0;
 }
 

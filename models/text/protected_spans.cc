@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/code_statement.h"
 #include "models/text/code_token.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
@@ -57,8 +58,10 @@ class Reader {
   }
 
   size_t EndAt(size_t at) const {
+    if (!AtTokenStart(at)) return PatternEnd(at);
+    if (const size_t statement = CodeStatementEnd(text_, at); statement > at) return statement;
     const size_t end = PatternEnd(at);
-    return end > at || !AtTokenStart(at) ? end : CodeTokenEnd(text_, at);
+    return end > at ? end : CodeTokenEnd(text_, at);
   }
 
  private:

@@ -19,9 +19,10 @@ struct ProtectedSpan {
 // Finds placeholders ({name}, {{x}}, ${x}, %s, %1$d, :name:, [name], ((name)), |name|) with the
 // words that touch them, tags of templates ({% %}, <% %>), ICU messages, web and mail addresses,
 // file paths and names, versions, numbers of clauses such as 5(2)(b), `code`, names_like_this and
-// calls(), @mentions, #tags, emoji, and the terms as whole words. Spans are in order and do not
-// overlap; of two that begin together the longer is taken. Plain numbers are not protected.
-// brackets: [name] is a placeholder; in Markdown it may be a link. Thread-safe; linear time.
+// calls(), statements of SQL and commands for a shell, @mentions, #tags, emoji, and the terms as
+// whole words. Spans are in order and do not overlap; of two that begin together the longer is
+// taken. Plain numbers are not protected. brackets: [name] is a placeholder; in Markdown it may be
+// a link. Thread-safe; linear time.
 std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms,
                                               bool brackets = true);
 

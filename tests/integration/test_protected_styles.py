@@ -19,7 +19,7 @@ https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 19
 {count,number} {n,plural,one{#x}other{#y}}
 $(pwd) $((1+2)) $HOME/bin/run $this->name $env:PATH $x^2$ $t(common:button.save) %PATH% [%name%] %%FNAME%% ##FNAME## @@FNAME@@ *|FNAME|*
 C:/Users/me/x.txt user@host:/path git@github.com:org/repo.git @org/team @Model.Name @if(x) {x}º {x}ª [/b] %{count} %<price>.2f {0!r:>10}
-Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase image/png text/html application/json print("hello")
+Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase ENOENT SIGTERM image/png text/html application/json print("hello")
 ^\d+$ ^[a-z]+$ .*\.log [A-Z]{2,} \ref{fig:one} \textbf{x} ⌘C ⇧⌘S {x + y} {user ? user.name : "x"} $t(key, { "count": 2 }) {{ msg | upper }}
 {{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
 """
@@ -27,7 +27,8 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 # Each has spaces within.
 SPACED_STYLES = ["{{ user name }}", "{ user name }", "%( name )s", "(( name ))", "(( user name ))", "<< x >>", "<< user name >>", "[[ user name ]]",
                  "[ name ]", "[% user name %]", "%% name %%", "{! user name !}", "$[ user name ]", "[: name :]", "%< name >s", "${ user name }",
-                 "5 (2) (b)"]
+                 "5 (2) (b)", 'git commit -m "fix the bug"', "npm install --save express", "SELECT name FROM users WHERE id = 5;",
+                 "DELETE FROM sessions;", '<xliff:g id="time">half past five</xliff:g>', "cat notes.txt | sort"]
 
 # Numbers of clauses and figures.
 REFERENCES = ["5(2)", "3(a)(ii)", "5(2)(b)", "12(1)(c)(iv)", "4.2(a)", "501(c)(3)", "[12]", "3(b)", "((name))", "<<x>>"]

@@ -176,7 +176,7 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
   }
   if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
-  // What cries, or a hole.
+  // A tear in a cloth is no tear of an eye.
   if (word == "tear" && (before == "a" || before == "the") &&
       (IsOneOf(after, {"in", "through", "across"}) && !near.Near({"eye", "cheek", "cry", "wept"})))
     return WordSound{"tˈɛɹ", "t'e@r"};

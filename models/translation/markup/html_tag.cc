@@ -44,6 +44,8 @@ bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
   while (IsNameByte(models::ByteAt(text_, next))) ++next;
   if (next == name) return false;
   tag.name = models::AsciiLower(text_.substr(name, next - name));
+  // In Android's strings it holds what stays as it is.
+  tag.untranslated = tag.name == "xliff:g";
   size_t attribute = next;      // where its name begins
   size_t attribute_end = next;  // 0 bytes: none yet
   bool equals = false;

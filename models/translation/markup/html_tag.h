@@ -11,7 +11,7 @@ struct HtmlTag {
   std::string name;  // in lower case
   bool closes = false;
   bool is_empty = false;      // <br/>
-  bool untranslated = false;  // marked as such: translate="no", class="notranslate"
+  bool untranslated = false;  // marked as such: translate="no", class="notranslate", <xliff:g>
   size_t end = 0;             // in the text, after its >
 };
 

@@ -21,6 +21,7 @@ struct PlainTag {
   size_t begin;
   HtmlTag tag;
   bool paired = false;
+  bool untranslated = false;  // it is a whole element that stays as it is
 };
 
 // Returns the end of `code` that begins at `at`, in one line; `at` if none does.
@@ -55,12 +56,18 @@ std::vector<PlainTag> FindTags(std::string_view text) {
       for (size_t i = open.size(); i-- > deepest;) {
         if (found[open[i]].tag.name != tag.tag.name) continue;
         tag.paired = found[open[i]].paired = true;
+        if (found[open[i]].tag.untranslated) {
+          found[open[i]].untranslated = true;
+          found[open[i]].tag.end = tag.tag.end;
+          found.resize(open[i] + 1);
+        }
         open.resize(i);
         break;
       }
     }
     at = text.find_first_of("<`", tag.tag.end);
-    found.push_back(std::move(tag));
+    const bool within = !found.empty() && found.back().tag.end == tag.tag.end;
+    if (!within) found.push_back(std::move(tag));
   }
   return found;
 }
@@ -97,7 +104,9 @@ class PlainReader {
       Text(text.substr(at, begin - at), counts);
       at = found.tag.end;
       const std::string_view markup = text.substr(begin, at - begin);
-      if (!found.paired) {
+      if (found.untranslated) {
+        out_.Keep(markup);
+      } else if (!found.paired) {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
                             markup.find('=') == std::string_view::npos && !found.tag.is_empty;

@@ -143,7 +143,12 @@ class Finder {
   // A soft hyphen or a joiner does not matter for the translation, but a vocabulary may take it for
   // the end of a word.
   size_t TakeInvisible(size_t at, const Cluster& cluster) {
-    if (cluster.base == kZeroWidthSpace && cluster.fit == CharacterFit::kRespelled) return at;
+    // A zero width space ends a word, but not between small letters, where it marks where a line
+    // may break.
+    const bool within_word =
+        models::IsLower(words_.Before(at)) && models::IsLower(words_.At(cluster.end).value);
+    if (cluster.base == kZeroWidthSpace && cluster.fit == CharacterFit::kRespelled && !within_word)
+      return at;
     return Respell(at, cluster.end, "", /*returns=*/false);
   }
 

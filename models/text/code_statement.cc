@@ -1,0 +1,516 @@
+#include "models/text/code_statement.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kLongestStatement = 1024;
+constexpr size_t kLongestWordOfCode = 64;
+
+// All lists are sorted by bytes.
+constexpr std::array<std::string_view, 88> kSqlKeywords = {
+    "ADD",       "ALL",        "ALTER",      "AND",       "AS",       "ASC",      "AVG",
+    "BETWEEN",   "BIGINT",     "BOOLEAN",    "BY",        "CASE",     "CHAR",     "CHECK",
+    "COLUMN",    "CONSTRAINT", "COUNT",      "CREATE",    "CROSS",    "DATABASE", "DATE",
+    "DECIMAL",   "DEFAULT",    "DELETE",     "DESC",      "DISTINCT", "DROP",     "ELSE",
+    "END",       "EXISTS",     "EXPLAIN",    "FLOAT",     "FOREIGN",  "FROM",     "FULL",
+    "GRANT",     "GROUP",      "HAVING",     "IF",        "IN",       "INDEX",    "INNER",
+    "INSERT",    "INT",        "INTEGER",    "INTO",      "IS",       "JOIN",     "KEY",
+    "LEFT",      "LIKE",       "LIMIT",      "MAX",       "MIN",      "NOT",      "NULL",
+    "NUMERIC",   "OFFSET",     "ON",         "OR",        "ORDER",    "OUTER",    "OVER",
+    "PARTITION", "PRIMARY",    "REFERENCES", "RETURNING", "RIGHT",    "SCHEMA",   "SELECT",
+    "SERIAL",    "SET",        "SUM",        "TABLE",     "TEXT",     "THEN",     "TIMESTAMP",
+    "TO",        "TRUNCATE",   "UNION",      "UNIQUE",    "UPDATE",   "USING",    "VALUES",
+    "VARCHAR",   "VIEW",       "WHEN",       "WHERE"};
+static_assert(std::ranges::is_sorted(kSqlKeywords));
+
+// The words with which a statement begins, and one of which it has further on.
+struct SqlBeginning {
+  std::string_view word;
+  std::string_view further;  // separated by spaces
+};
+constexpr std::array<SqlBeginning, 14> kSqlBeginnings = {{
+    {"ALTER", "TABLE DATABASE INDEX SCHEMA VIEW"},
+    {"CREATE", "TABLE DATABASE INDEX SCHEMA VIEW"},
+    {"DELETE", "FROM"},
+    {"DROP", "TABLE DATABASE INDEX SCHEMA VIEW"},
+    {"EXPLAIN", "SELECT"},
+    {"FROM", "WHERE JOIN GROUP ORDER LIMIT"},
+    {"GRANT", "TO ON"},
+    {"GROUP", "BY"},
+    {"INSERT", "INTO"},
+    {"ORDER", "BY"},
+    {"SELECT", "FROM"},
+    {"TRUNCATE", "TABLE"},
+    {"UPDATE", "SET"},
+    {"WHERE", "AND OR LIKE IN IS BETWEEN NOT"},
+}};
+static_assert(std::ranges::is_sorted(kSqlBeginnings, {}, &SqlBeginning::word));
+
+struct Program {
+  std::string_view name;
+  // The words that may follow it, separated by spaces; empty: any may.
+  std::string_view subcommands;
+  bool is_word = false;  // it is a word of English or Portuguese as well
+};
+constexpr std::array<Program, 76> kPrograms = {{
+    {"apt", "install list purge remove search update upgrade"},
+    {"apt-get", "install purge remove update upgrade"},
+    {"awk", ""},
+    {"bash", ""},
+    {"brew", "install list uninstall update upgrade"},
+    {"bundle", "exec install update"},
+    {"cargo", "add build check clippy doc fmt install new run test"},
+    {"cat", "", true},
+    {"cd", "", true},
+    {"chmod", ""},
+    {"chown", ""},
+    {"composer", "install require update"},
+    {"conda", "activate create env install"},
+    {"cp", ""},
+    {"curl", "", true},
+    {"cut", "", true},
+    {"df", ""},
+    {"diff", ""},
+    {"dnf", "install remove update"},
+    {"docker", "build compose exec images login logs ps pull push rm rmi run start stop tag"},
+    {"docker-compose", "build down logs ps pull up"},
+    {"dotnet", "add build new publish restore run test"},
+    {"du", ""},
+    {"echo", "", true},
+    {"env", "", true},
+    {"export", "", true},
+    {"find", "", true},
+    {"flutter", "build create pub run"},
+    {"gem", "install update"},
+    {"git",
+     "add bisect blame branch checkout cherry-pick clean clone commit config diff fetch init log "
+     "merge mv pull push rebase remote reset restore revert rm show stash status submodule switch "
+     "tag"},
+    {"go", "build fmt get install mod run test vet", true},
+    {"gradle", "build clean test"},
+    {"grep", ""},
+    {"gunzip", ""},
+    {"gzip", ""},
+    {"head", "", true},
+    {"helm", "install repo uninstall upgrade"},
+    {"java", "", true},
+    {"kill", "", true},
+    {"kubectl", "apply create delete describe exec get logs port-forward rollout scale"},
+    {"less", "", true},
+    {"ln", ""},
+    {"ls", ""},
+    {"make", "all build check clean install test", true},
+    {"mkdir", ""},
+    {"mv", ""},
+    {"mvn", "clean compile install package test"},
+    {"node", "", true},
+    {"npm", "audit ci init install publish run start test uninstall update"},
+    {"npx", ""},
+    {"php", "", true},
+    {"ping", "", true},
+    {"pip", "freeze install list show uninstall"},
+    {"pip3", "freeze install list show uninstall"},
+    {"pnpm", "add install run"},
+    {"poetry", "add build install run"},
+    {"ps", "", true},
+    {"python", "", true},
+    {"python3", ""},
+    {"rm", ""},
+    {"rmdir", ""},
+    {"rsync", ""},
+    {"ruby", "", true},
+    {"scp", ""},
+    {"sed", ""},
+    {"sort", "", true},
+    {"source", "", true},
+    {"ssh", ""},
+    {"systemctl", "disable enable restart start status stop"},
+    {"tail", "", true},
+    {"tar", "", true},
+    {"terraform", "apply destroy init plan"},
+    {"touch", "", true},
+    {"unzip", "", true},
+    {"wget", ""},
+    {"yarn", "add build install remove run start test"},
+}};
+static_assert(std::ranges::is_sorted(kPrograms, {}, &Program::name));
+
+// The words behind which a command stands, in the languages of most documents about commands, and
+// those behind which a program may stand alone.
+constexpr std::array<std::string_view, 13> kOrders = {
+    "digitar", "digite", "enter",   "executar", "execute", "invoke", "rodar",
+    "rode",    "run",    "running", "sudo",     "type",    "typing"};
+constexpr std::array<std::string_view, 12> kMentions = {
+    "and", "comando", "command", "e", "or", "ou", "then", "try", "usando", "use", "using", "via"};
+// The words with which the sentence goes on behind a command.
+constexpr std::array<std::string_view, 58> kSentenceWords = {
+    "a",   "after",  "again", "agora", "an",     "and",    "antes",   "as",   "at",    "before",
+    "by",  "com",    "da",    "de",    "depois", "do",     "e",       "em",   "every", "first",
+    "for", "from",   "here",  "if",    "in",     "inside", "instead", "into", "is",    "na",
+    "no",  "now",    "o",     "of",    "on",     "or",     "os",      "ou",   "outra", "para",
+    "por", "quando", "que",   "se",    "so",     "that",   "the",     "then", "this",  "to",
+    "um",  "uma",    "until", "when",  "will",   "with",   "within",  "your"};
+
+bool HasSubword(std::string_view words, std::string_view word) {
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+bool IsIdentifierByte(char c) { return IsAsciiAlnum(c) || c == '_'; }
+
+// Returns the end of a quotation of one line, `at` if there is none.
+size_t QuotationEnd(std::string_view line, size_t at) {
+  const char quote = ByteAt(line, at);
+  if (quote != '"' && quote != '\'' && quote != '`') return at;
+  const size_t close = line.find(quote, at + 1);
+  return close == std::string_view::npos ? at : close + 1;
+}
+
+size_t SkipSpaces(std::string_view line, size_t at) {
+  return std::min(line.find_first_not_of(" \t", at), line.size());
+}
+
+// Reads a statement from its first word on.
+class SqlReader {
+ public:
+  explicit SqlReader(std::string_view line) : line_(line) {}
+
+  // Returns true if a statement may begin with a word, in capitals or in small letters.
+  static bool Begins(std::string_view word) {
+    return std::ranges::any_of(kSqlBeginnings, [word](const SqlBeginning& beginning) {
+      return word.size() == beginning.word.size() &&
+             (word == beginning.word || word == AsciiLower(beginning.word));
+    });
+  }
+
+  size_t End() {
+    const std::string_view first = WordAt(0);
+    is_small_ = IsAsciiLower(first.front());
+    const auto* const beginning =
+        std::ranges::lower_bound(kSqlBeginnings, Key(first), {}, &SqlBeginning::word);
+    size_t at = first.size();
+    size_t end = at;
+    while (!has_ended_ && Take(at, beginning->further)) end = at;
+    const bool is_surely_code = has_ended_ || has_star_ || (!is_small_ && has_small_name_);
+    return is_complete_ && is_surely_code ? end : 0;
+  }
+
+ private:
+  // The kind of the token before, which says whether a name may follow.
+  enum class Before { kKeyword, kName, kSign };
+
+  std::string_view WordAt(size_t at) const {
+    size_t end = at;
+    while (end < line_.size() && end - at < kLongestWordOfCode && IsIdentifierByte(line_[end]))
+      ++end;
+    return line_.substr(at, end - at);
+  }
+  // Returns a word as the list of keywords has it.
+  std::string Key(std::string_view word) const {
+    if (!is_small_) return std::string(word);
+    std::string key(word);
+    for (char& c : key) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    return key;
+  }
+
+  // Takes the token behind `at`, of which the statement needs one of `further`. Returns false if
+  // the statement ends before it.
+  bool Take(size_t& at, std::string_view further) {
+    const size_t begin = SkipSpaces(line_, at);
+    const char c = ByteAt(line_, begin);
+    if (c == '\0') return false;
+    if (const size_t quoted = QuotationEnd(line_, begin); quoted > begin) {
+      if (before_ == Before::kName && depth_ == 0) return false;
+      before_ = Before::kName;
+      at = quoted;
+      return true;
+    }
+    if (IsIdentifierByte(c)) return TakeWord(at, begin, further);
+    // A stop or comma behind the last word is that of the sentence.
+    constexpr std::string_view kSigns = "=<>!*+-/%,().;|:?";
+    if (kSigns.find(c) == std::string_view::npos) return false;
+    const bool at_end = SkipSpaces(line_, begin + 1) == line_.size();
+    if ((c == '.' || c == ',' || c == ':' || c == '!' || c == '?') &&
+        (at_end || (c != ',' && ByteAt(line_, begin + 1) == ' ')))
+      return false;
+    if (c == ',' && !NameFollows(begin + 1)) return false;
+    if (c == '(') ++depth_;
+    if (c == ')' && depth_-- == 0) return false;
+    has_star_ = has_star_ || (c == '*' && before_ == Before::kKeyword);
+    has_ended_ = c == ';';
+    before_ = c == ')' || c == '*' ? Before::kName : Before::kSign;
+    at = begin + 1;
+    return true;
+  }
+
+  bool TakeWord(size_t& at, size_t begin, std::string_view further) {
+    const std::string_view word = WordAt(begin);
+    const std::string key = Key(word);
+    const bool is_keyword = std::ranges::binary_search(kSqlKeywords, std::string_view(key));
+    if (is_keyword) {
+      is_complete_ = is_complete_ || HasSubword(further, key);
+      before_ = Before::kKeyword;
+    } else {
+      // Two names in a row are a name and its alias.
+      constexpr size_t kLongestAlias = 2;
+      const std::string_view next = WordAt(SkipSpaces(line_, begin + word.size()));
+      const bool keyword_follows =
+          !next.empty() && std::ranges::binary_search(kSqlKeywords, std::string_view(Key(next)));
+      const bool is_alias = word.size() <= kLongestAlias && !IsAsciiDigit(word.front()) &&
+                            (keyword_follows || !std::ranges::binary_search(kSentenceWords, word));
+      if (before_ == Before::kName && depth_ == 0 && !is_alias) return false;
+      has_small_name_ = has_small_name_ || std::ranges::any_of(word, IsAsciiLower);
+      before_ = Before::kName;
+    }
+    at = begin + word.size();
+    return true;
+  }
+
+  bool NameFollows(size_t at) const {
+    if (depth_ > 0) return true;
+    const std::string_view word = WordAt(SkipSpaces(line_, at));
+    return !word.empty() && !std::ranges::binary_search(kSentenceWords, word);
+  }
+
+  const std::string_view line_;
+  Before before_ = Before::kKeyword;
+  size_t depth_ = 0;
+  bool is_small_ = false;     // the keywords are in small letters
+  bool is_complete_ = false;  // it has what a statement of its kind needs
+  bool has_ended_ = false;    // by a semicolon
+  bool has_star_ = false;
+  bool has_small_name_ = false;
+};
+
+const Program* FindProgram(std::string_view name) {
+  const auto* const program = std::ranges::lower_bound(kPrograms, name, {}, &Program::name);
+  return program != kPrograms.end() && program->name == name ? program : nullptr;
+}
+
+bool BeginsCommand(std::string_view word) { return word == "sudo" || FindProgram(word) != nullptr; }
+
+// Tells what the word before a command says of it.
+enum class Introduction { kNone, kMention, kOrder };
+
+// Reads a command from the name of its program on.
+class CommandReader {
+ public:
+  // is_line: the line has nothing before the command but a prompt.
+  CommandReader(std::string_view line, Introduction introduction, bool is_line)
+      : line_(line), introduction_(introduction), is_line_(is_line) {}
+
+  size_t End() {
+    size_t at = WordEnd(0);
+    const std::string_view name = line_.substr(0, at);
+    if (name == "sudo") {
+      const size_t next = SkipSpaces(line_, at);
+      const size_t end = CommandReader(line_.substr(next), Introduction::kOrder, is_line_).End();
+      return end == 0 ? 0 : next + end;
+    }
+    const Program* const program = FindProgram(name);
+    if (program == nullptr) return 0;
+    const size_t next = SkipSpaces(line_, at);
+    const std::string_view subcommand = line_.substr(next, WordEnd(next) - next);
+    const bool has_subcommand = !subcommand.empty() && HasSubword(program->subcommands, subcommand);
+    if (has_subcommand) at = next + subcommand.size();
+    // "Make clean copies" is none, "go get help" neither.
+    bool is_command = has_subcommand && (!program->is_word || introduction_ != Introduction::kNone);
+    size_t sure = is_command ? at : 0;  // the end of what is a command whatever follows
+    while (!has_ended_) {
+      const size_t begin = SkipSpaces(line_, at);
+      if (begin == line_.size() || begin == at) break;
+      const bool may_be_word = program->is_word && !is_command;
+      size_t end = ArgumentEnd(begin, may_be_word, name);
+      if (end > begin) {
+        is_command = true;
+      } else {
+        end = WordsEnd(begin);
+        if (end == begin) break;
+        const size_t behind = SkipSpaces(line_, end);
+        const bool joins =
+            JointBytes(behind) > 1 || (is_command && behind > end && behind < line_.size() &&
+                                       ArgumentEnd(behind, false, name) > behind);
+        const bool is_introduced = has_subcommand
+                                       ? introduction_ != Introduction::kNone
+                                       : introduction_ == Introduction::kOrder && !may_be_word;
+        is_command = is_command || joins || is_introduced;
+        if (!joins && !is_introduced && !EndsLine(end)) break;
+      }
+      at = end;
+      if (is_command) sure = at;
+    }
+    // "Go get help" is none.
+    const bool is_named = has_subcommand && (!program->is_word || at == next + subcommand.size());
+    const bool is_whole = (is_command || is_named) && EndsLine(at);
+    return is_whole ? at : sure;
+  }
+
+ private:
+  bool EndsLine(size_t at) const { return is_line_ && SkipSpaces(line_, at) == line_.size(); }
+
+  size_t WordEnd(size_t at) const {
+    size_t end = at;
+    while (end < line_.size() && end - at < kLongestWordOfCode &&
+           (IsIdentifierByte(line_[end]) || line_[end] == '-'))
+      ++end;
+    return end;
+  }
+
+  std::string_view TokenAt(size_t at) const {
+    return line_.substr(at, std::min(line_.find_first_of(" \t", at), line_.size()) - at);
+  }
+
+  // Returns the length of what joins two commands or a command and a file; 0 if there is none.
+  size_t JointBytes(size_t at) const {
+    constexpr std::array<std::string_view, 9> kJoints = {"&&", "||", "|",    ">", ">>",
+                                                         "<",  "2>", "2>&1", "\\"};
+    const std::string_view token = TokenAt(at);
+    return std::ranges::find(kJoints, token) != kJoints.end() ? token.size() : 0;
+  }
+
+  // Returns the end of what can only be an argument, or joins two commands; `at` if it is none.
+  // may_be_word: the program before may be a word of a sentence.
+  size_t ArgumentEnd(size_t at, bool may_be_word, std::string_view program) {
+    const bool is_printer = program == "echo";
+    if (const size_t quoted = QuotationEnd(line_, at); quoted > at)
+      return may_be_word && !is_printer ? at : quoted;
+    if (const size_t joint = JointBytes(at); joint > 0) {
+      if (may_be_word) return at;
+      // A program or a file follows.
+      const size_t next = SkipSpaces(line_, at + joint);
+      return next < line_.size() ? Trimmed(next) : at + joint;
+    }
+    const size_t end = Trimmed(at);
+    const std::string_view token = line_.substr(at, end - at);
+    const bool was_ended = has_ended_;
+    has_ended_ = false;
+    const bool is_option = token.size() > 1 && token.front() == '-' && token.back() != '-' &&
+                           (IsAsciiAlnum(token[1]) || token[1] == '-');
+    const bool is_folder = token.starts_with("./") || token.starts_with("../") ||
+                           token.starts_with("~/") ||
+                           (token.size() > 1 && token.front() == '/' && IsAsciiLetter(token[1]));
+    const bool is_variable = token.size() > 1 && token.front() == '$' && !IsAsciiDigit(token[1]);
+    // FILE.txt, but not e.g., 2.5.
+    const size_t dot = token.rfind('.');
+    const bool is_file = dot != std::string_view::npos && dot > 1 && dot + 1 < token.size() &&
+                         IsAsciiLetter(token[dot + 1]) && token.size() - dot <= 6;
+    const size_t equals = token.find('=');
+    const bool is_setting =
+        equals != std::string_view::npos && equals > 0 && IsIdentifierByte(token[0]);
+    const bool is_here = token == "." && line_.substr(end).starts_with(" -");
+    bool is_argument = is_option || is_folder || is_file || is_setting || is_here ||
+                       (is_variable && (!may_be_word || is_printer || program == "cd"));
+    if (!may_be_word) {
+      const bool is_alone = token == "." || token == "*";
+      const size_t sign = token.find_first_of("./=@:~*+");
+      is_argument = is_argument || is_alone ||
+                    (!token.empty() && std::ranges::all_of(token, IsAsciiDigit)) ||
+                    (token.size() > 1 && sign != std::string_view::npos &&
+                     (sign == 0 || sign + 1 < token.size() || token.back() == '/'));
+    }
+    if (!is_argument) return at;
+    has_ended_ = was_ended;
+    if (!is_setting) return end;
+    // NAME="two words"
+    const size_t value = at + equals + 1;
+    const size_t quoted = QuotationEnd(line_, value);
+    return quoted > value ? quoted : end;
+  }
+
+  // Returns the end of a token without the marks of the sentence behind it.
+  size_t Trimmed(size_t at) {
+    const size_t end = at + TokenAt(at).size();
+    size_t last = end;
+    constexpr std::string_view kMarks = ".,;:!?)\"'";
+    while (last > at + 1 && kMarks.find(line_[last - 1]) != std::string_view::npos) --last;
+    has_ended_ = last < end;
+    return last;
+  }
+
+  // Returns the end of words that may be arguments: those up to the end of the line, a mark, an
+  // argument or a word with which the sentence goes on; `at` if there are none.
+  size_t WordsEnd(size_t at) {
+    constexpr size_t kMostWords = 3;
+    constexpr std::string_view kMarks = ".,;:!?)";
+    size_t end = at;
+    size_t next = at;
+    for (size_t words = 0; next < line_.size(); ++words) {
+      const size_t word_end = WordEnd(next);
+      const std::string_view word = line_.substr(next, word_end - next);
+      if (word.empty() || std::ranges::binary_search(kSentenceWords, word)) return end;
+      if (words == kMostWords) return at;
+      if (word_end < line_.size() && line_[word_end] != ' ') {
+        const char behind = ByteAt(line_, word_end + 1);
+        has_ended_ = kMarks.find(line_[word_end]) != std::string_view::npos &&
+                     (behind == '\0' || behind == ' ');
+        return has_ended_ ? word_end : end;
+      }
+      end = word_end;
+      next = SkipSpaces(line_, word_end);
+      if (!IsIdentifierByte(ByteAt(line_, next))) return end;
+    }
+    return end;
+  }
+
+  const std::string_view line_;
+  const Introduction introduction_;
+  const bool is_line_;
+  bool has_ended_ = false;  // the sentence has, behind the last argument
+};
+
+// Returns what the word before `at` says of what follows.
+Introduction IntroductionBefore(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end > 0 && text[end - 1] == ' ') --end;
+  if (end > 0 && end < at && text[end - 1] == ':') return Introduction::kOrder;
+  size_t begin = end;
+  while (begin > 0 && end - begin < kLongestWordOfCode && IsAsciiLetter(text[begin - 1])) --begin;
+  const std::string word = AsciiLower(text.substr(begin, end - begin));
+  if (std::ranges::binary_search(kOrders, std::string_view(word))) return Introduction::kOrder;
+  return std::ranges::binary_search(kMentions, std::string_view(word)) ? Introduction::kMention
+                                                                       : Introduction::kNone;
+}
+
+// Returns true if only the prompt of a shell stands before `at` in its line.
+bool BeginsLineOfShell(std::string_view text, size_t at) {
+  constexpr std::string_view kPrompts = "$#>%";
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  if (at > 0 && kPrompts.find(text[at - 1]) != std::string_view::npos) --at;
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  return at == 0 || text[at - 1] == '\n';
+}
+
+}  // namespace
+
+size_t CodeStatementEnd(std::string_view text, size_t at) {
+  if (!IsAsciiLetter(ByteAt(text, at))) return 0;
+  // Most words begin no statement.
+  std::string_view line = text.substr(at, kLongestStatement);
+  size_t word = 0;
+  while (word < line.size() && word < kLongestWordOfCode &&
+         (IsIdentifierByte(line[word]) || line[word] == '-'))
+    ++word;
+  const std::string_view first = line.substr(0, word);
+  const bool begins_sql = SqlReader::Begins(first);
+  if (!begins_sql && !BeginsCommand(first)) return 0;
+  line = line.substr(0, line.find_first_of("\r\n"));
+  if (begins_sql) {
+    const size_t end = SqlReader(line).End();
+    return end == 0 ? 0 : at + end;
+  }
+  const Introduction introduction = IntroductionBefore(text, at);
+  const size_t end = CommandReader(line, introduction, BeginsLineOfShell(text, at)).End();
+  return end == 0 ? 0 : at + end;
+}
+
+}  // namespace millrace::models
