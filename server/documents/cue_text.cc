@@ -49,6 +49,27 @@ std::string_view BehindTags(std::string_view line) {
   return line;
 }
 
+// Returns true for a line that is a remark in brackets: "[DOOR CLOSES]".
+bool IsRemark(std::string_view line) {
+  line = BehindTags(line);
+  while (line.ends_with(' ') || (line.ends_with('>') && line.rfind("</") != line.npos))
+    line = line.substr(0, line.ends_with(' ') ? line.size() - 1 : line.rfind("</"));
+  if (line.size() < 2) return false;
+  const char closing = line.front() == '[' ? ']' : line.front() == '(' ? ')' : '\0';
+  return closing != '\0' && line.find(closing) == line.size() - 1;
+}
+
+// Returns true for a line that begins with the name of who speaks: "JOHN:".
+bool NamesSpeaker(std::string_view line) {
+  constexpr size_t kLongest = 32;
+  line = BehindTags(line);
+  const std::string_view name = line.substr(0, std::min(line.find(':'), line.size()));
+  if (name.size() < 2 || name.size() == line.size() || name.size() > kLongest) return false;
+  return std::isupper(static_cast<unsigned char>(name.front())) != 0 &&
+         std::ranges::none_of(
+             name, [](unsigned char c) { return std::islower(c) != 0 || c == '.' || c == ','; });
+}
+
 // Returns the bytes of the annotation of ruby text, with its tags, that a text begins with; 0:
 // there is none.
 size_t AnnotationBytes(std::string_view text) {
@@ -208,6 +229,7 @@ CueText ReadCueText(std::string_view text) {
   CueText cue;
   cue.line_end = text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
   bool first = true;
+  std::string_view before;  // the line before
   while (first || !text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -215,7 +237,8 @@ CueText ReadCueText(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (first) {
       cue.lines.push_back(1);
-    } else if (IsDash(BehindTags(line))) {
+    } else if (IsDash(BehindTags(line)) || NamesSpeaker(line) || IsRemark(line) ||
+               IsRemark(before)) {
       cue.pieces.push_back({CueKind::kTurn, {}});
       cue.lines.push_back(1);
     } else {
@@ -223,6 +246,7 @@ CueText ReadCueText(std::string_view text) {
       ++cue.lines.back();
     }
     AddLine(line, cue);
+    before = line;
     first = false;
   }
   PairTags(cue.pieces);

@@ -362,7 +362,10 @@ class MarkdownReader {
       case ']':
         return out_.Close("[", markup);
       case '<':
-        if (!tags.Read(at, tag) || tag.is_empty) return out_.Alone(markup);
+        if (!tags.Read(at, tag)) return out_.Alone(markup);
+        // A break of the line divides words that touch it.
+        if (tag.name == "br") return out_.Divide(markup);
+        if (tag.is_empty) return out_.Alone(markup);
         if (markup.find_first_of(":@") < markup.find_first_of(" =")) return out_.Keep(markup);
         return tag.closes ? out_.Close(tag.name, markup) : out_.Open(tag.name, markup);
       default:

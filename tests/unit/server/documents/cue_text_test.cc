@@ -44,6 +44,18 @@ TEST(CueText, HasFewerLinesWhereThereAreFewerSpaces) {
 
 TEST(CueText, NeverHasAnEmptyLine) { EXPECT_EQ(Say("One", " a\n\nb\r\n"), "a  b"); }
 
+TEST(CueText, RemarksAndNamedSpeakersHaveLinesOfTheirOwn) {
+  for (const std::string cue :
+       {"[DOOR CLOSES]\nHello.", "Hello.\n(laughs)", "JOHN: Hello.\nWOMAN 2: Bye.",
+        "<i>[MUSIC]</i>\nHello.", "- Yes.\n[sighs]"}) {
+    const CueText read = ReadCueText(cue);
+    EXPECT_EQ(read.lines, (std::vector<size_t>{1, 1})) << cue;
+    EXPECT_EQ(Again(cue), cue);
+  }
+  for (const std::string cue : {"It was (as you\nknow) late.", "Look at\nthis: a dog.", "One\ntwo"})
+    EXPECT_EQ(ReadCueText(cue).lines, (std::vector<size_t>{2})) << cue;
+}
+
 TEST(CueText, KeepsTags) {
   for (const std::string cue :
        {"<i>All of it</i>", "{\\an8}<i>above</i>", "Some <b>bold</b> word", "<v Ann>Hello there",

@@ -120,6 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
         Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
         Case{kMarkdown, "One\n\n---\n\nTwo", {"One", "Two"}},
+        Case{kMarkdown, "Term<br/>break here", {"Term", "break here"}},
         Case{kMarkdown, "So $a + b$ costs $5 or $6.", {"So X1 costs $5 or $6."}},
         Case{kMarkdown, "$$\nx y\n$$\n\n$$a b$$\n\nText", {"Text"}},
         Case{kMarkdown, "2*3*4 is *it*", {"X1 is it"}},
