@@ -15,4 +15,8 @@ at::Tensor NoiseKey(uint64_t seed, uint64_t stream);
 // to make it than a GPU takes for the whole forward.
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count);
 
+// The same where a source's values are divided into rows of `count`: returns [batch, count], the
+// row with the number rows[i] of the source keys[i]. rows: [batch], long.
+at::Tensor DrawNoiseRows(const at::Tensor& keys, const at::Tensor& rows, int64_t count);
+
 }  // namespace millrace::speech

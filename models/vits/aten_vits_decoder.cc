@@ -5,16 +5,20 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/exp.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "models/core/shape_bucket.h"
 #include "models/core/strings.h"
+#include "models/speech/device_noise.h"
 #include "mps_runtime/cached_forward.h"
 
 namespace millrace::vits {
@@ -79,7 +83,7 @@ AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t 
 AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model)
     : model_(std::move(model)), latent_(latent), hop_(weights.shape().hop()) {
   speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
-  if (speakers_.defined()) speakers_ = speakers_.to(at::kCPU);
+  if (speakers_.defined()) host_speakers_ = speakers_.to(at::kCPU);
   const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
   for (int flow : kFlows)
     couplings_.push_back(TakeCoupling(weights, flow, latent, speaker_channels));
@@ -101,6 +105,31 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::stri
     stages_.push_back(std::move(stage));
   }
   post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
+  if (weights.status().ok()) gap_ = LongestReach();
+}
+
+int64_t AtenVitsDecoder::LongestReach() const {
+  int64_t longest = 0;
+  int64_t rows = 1;  // a frame has so many at the layer
+  const auto include = [&](const std::vector<VitsConv>& convs) {
+    for (const VitsConv& conv : convs) {
+      const int64_t reach = (conv.weight.size(2) - 1) * conv.dilation / 2;
+      longest = std::max(longest, (reach + rows - 1) / rows);
+    }
+  };
+  for (const Coupling& coupling : couplings_) include(coupling.gates);
+  include({pre_});
+  for (const Stage& stage : stages_) {
+    const int64_t reach = (stage.up.weight.size(2) + stage.up.stride - 1) / stage.up.stride;
+    longest = std::max(longest, (reach + rows - 1) / rows);
+    rows *= stage.up.stride;
+    for (const Block& block : stage.blocks) {
+      include(block.convs);
+      include(block.seconds);
+    }
+  }
+  include({post_});
+  return longest;
 }
 
 // Returns what the coupling layer adds to the other half of the channels, given this half.
@@ -167,6 +196,20 @@ at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
   return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
 }
 
+at::Tensor AtenVitsDecoder::DecodePacked(const Packed& packed) const {
+  const at::Tensor noise = speech::DrawNoiseRows(packed.noise_keys, packed.places, latent_);
+  const at::Tensor means = packed.statistics.narrow(1, 0, latent_);
+  const at::Tensor deviations =
+      at::exp(packed.statistics.narrow(1, latent_, latent_)) * packed.noise_scale;
+  const at::Tensor drawn = at::addcmul(means, noise, deviations) * packed.mask.unsqueeze(1);
+  const at::Tensor z = drawn.t().unsqueeze(0);
+  const at::Tensor mask = packed.mask.view({1, 1, -1});
+  const at::Tensor speaker = speakers_.defined()
+                                 ? at::embedding(speakers_, packed.speakers).t().unsqueeze(0)
+                                 : at::Tensor();
+  return Generate(Flow(z, mask, speaker), mask, speaker);
+}
+
 class AtenVitsDecoder::Sentence final : public Decoding {
  public:
   Sentence(const AtenVitsDecoder& decoder, const Input& input)
@@ -178,8 +221,8 @@ class AtenVitsDecoder::Sentence final : public Decoding {
     const at::Tensor mask = at::zeros({1, 1, bucket_});
     mask.narrow(2, 0, frames_).fill_(1);
     inputs_ = {rows, mask};
-    if (decoder_.speakers_.defined())
-      inputs_.push_back(decoder_.speakers_[input.speaker].view({1, -1, 1}));
+    if (decoder_.host_speakers_.defined())
+      inputs_.push_back(decoder_.host_speakers_[input.speaker].view({1, -1, 1}));
   }
 
   std::optional<std::vector<float>> Generate(int64_t begin, int64_t, const std::function<bool()>&,

@@ -14,9 +14,10 @@
 
 namespace millrace::vits {
 
-// The decoder in ATen operators over the whole sentence, for any device, through the graph cache.
-// Sentences are padded to few lengths, and what lies beyond the end is kept at zero, so that the
-// samples are those of the unpadded sentence. CpuVitsDecoder is faster on the CPU.
+// The decoder in ATen operators over whole sentences, for any device. As a VitsDecoder it runs one
+// sentence through the graph cache, padded to few lengths. What lies beyond the end of a sentence
+// is kept at zero, so that the samples are those of the unpadded sentence. CpuVitsDecoder is faster
+// on the CPU.
 class AtenVitsDecoder final : public VitsDecoder {
  public:
   // The weights must be on the device. model: its name in the graph caches. Errors are kept in
@@ -25,6 +26,23 @@ class AtenVitsDecoder final : public VitsDecoder {
 
   // Decodings of this class return the whole rest of the sentence at once.
   std::unique_ptr<Decoding> Start(const Input& input) const override;
+
+  // Sentences one behind the other on one axis of frames, with gap() or more frames between them
+  // and none before the first. All on the device; what a gap has is left out.
+  struct Packed {
+    at::Tensor statistics;   // [frames, 2 * latent]: those of the frame's phoneme
+    at::Tensor noise_keys;   // [frames, 4]: see speech::DrawNoise
+    at::Tensor places;       // [frames], long: the number of the frame in its sentence
+    at::Tensor noise_scale;  // [frames, 1]
+    at::Tensor mask;         // [frames]: 1 within a sentence, 0 in a gap
+    at::Tensor speakers;     // [frames], long
+  };
+  // Returns samples [frames * hop]; those of gaps are undefined.
+  at::Tensor DecodePacked(const Packed& packed) const;
+  // The number of frames beyond its ends that a layer reads of a sentence.
+  int64_t gap() const { return gap_; }
+  int64_t hop() const { return hop_; }
+  int64_t latent() const { return latent_; }
 
  private:
   class Sentence;
@@ -45,12 +63,15 @@ class AtenVitsDecoder final : public VitsDecoder {
   static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
                                int64_t speaker_channels);
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // Below, x and z are [1, channels, frames] and zero beyond the end; mask [1, 1, frames] is 1 up
-  // to the end, then 0. speaker is [1, channels, 1], or undefined for a voice with one speaker.
+  // Below, x and z are [1, channels, frames] and zero where the mask [1, 1, frames] is, which is 1
+  // within a sentence. speaker is [1, channels, 1 or frames], or undefined for a voice with one
+  // speaker.
   static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
                                 const at::Tensor& mask, const at::Tensor& speaker);
   static at::Tensor RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask);
   at::Tensor Flow(at::Tensor z, const at::Tensor& mask, const at::Tensor& speaker) const;
+  // Returns the greatest number of frames that a layer reads beyond the ends of what it computes.
+  int64_t LongestReach() const;
   // Returns samples [frames * hop]; those beyond the end are undefined.
   at::Tensor Generate(const at::Tensor& z, at::Tensor mask, const at::Tensor& speaker) const;
 
@@ -58,7 +79,9 @@ class AtenVitsDecoder final : public VitsDecoder {
   const uint64_t instance_ = runtime::NextInstance();
   const int64_t latent_;
   const int64_t hop_;                // samples of a frame
-  at::Tensor speakers_;              // on the CPU; undefined for one speaker
+  int64_t gap_ = 0;                  // frames
+  at::Tensor speakers_;              // undefined for one speaker
+  at::Tensor host_speakers_;         // the same on the CPU
   std::vector<Coupling> couplings_;  // in the order of inference
   VitsConv pre_, post_, speaker_;
   std::vector<Stage> stages_;

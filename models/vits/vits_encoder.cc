@@ -78,11 +78,7 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
   for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
   projection_ = TakeRowConv(weights, "enc_p.proj", {-1, hidden, 1});
-  // The flow exchanges halves of the latents, and there are means and deviations of each.
-  if (projection_.out_channels() % 4 != 0) {
-    weights.Refuse("enc_p.proj.weight", StrCat("has ", projection_.out_channels(),
-                                               " outputs, which is no multiple of 4"));
-  }
+  CheckStatistics(weights, projection_.out_channels());
   durations_ = VitsDurations(weights, hidden, speakers_);
 }
 

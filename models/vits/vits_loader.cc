@@ -10,19 +10,69 @@
 #include "models/core/strings.h"
 #include "models/speech/speech_model.h"
 #include "models/text/phonemizer.h"
+#include "models/vits/aten_vits_decoder.h"
+#include "models/vits/aten_vits_encoder.h"
 #include "models/vits/speakers.h"
+#include "models/vits/vits_batch.h"
 #include "models/vits/vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_kind.h"
 #include "models/vits/vits_voice.h"
 #include "models/vits/vits_weights.h"
 #include "models/vits/voice_config.h"
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/tensor_device.h"
 
 namespace millrace::vits {
 namespace {
 
 constexpr float kMinSpeed = 0.25F;
+
+struct ReadVoice {
+  VitsVoice::Network voice;
+  int64_t symbols = 0;  // the number that the weights know, as of speakers
+  int64_t speakers = 0;
+};
+
+// Reads the network that speaks in batches.
+absl::StatusOr<ReadVoice> ReadBatch(VitsWeights weights, double length_scale, std::string name) {
+  auto encoder = std::make_unique<AtenVitsEncoder>(weights);
+  if (!weights.status().ok()) return weights.status();
+  auto decoder = std::make_unique<AtenVitsDecoder>(weights, encoder->latent(), name);
+  if (!weights.status().ok()) return weights.status();
+  ReadVoice read{.voice = {.hop = weights.shape().hop(), .decodes_elsewhere = true},
+                 .symbols = encoder->symbols(),
+                 .speakers = encoder->speakers()};
+  read.voice.batch = std::make_unique<VitsBatch>(std::move(encoder), std::move(decoder),
+                                                 length_scale, std::move(name));
+  return read;
+}
+
+// name: the model's in the graph caches. Errors name the file and the tensor.
+absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
+                                      const models::LoadContext& context, double length_scale,
+                                      std::string name) {
+  const at::Device device = runtime::TensorDevice(context.device);
+  // A device that compiles each shape runs the decoder only: the encoder would add many.
+  const bool in_batches = context.shapes != models::ShapePolicy::kExact &&
+                          !runtime::TraitsOf(context.device).compiles_shapes;
+  auto weights = VitsWeights::Open(file, in_batches ? device : at::kCPU);
+  if (!weights.ok()) return weights.status();
+  if (in_batches) return ReadBatch(*std::move(weights), length_scale, std::move(name));
+  auto encoder = std::make_unique<VitsEncoder>(*weights);
+  if (!weights->status().ok()) return weights->status();
+  auto decoder_weights = VitsWeights::Open(file, device);
+  if (!decoder_weights.ok()) return decoder_weights.status();
+  auto decoder = MakeVitsDecoder(*decoder_weights, encoder->latent(), device, std::move(name));
+  if (!decoder_weights->status().ok()) return decoder_weights->status();
+  ReadVoice read{.voice = {.hop = weights->shape().hop(),
+                           .decodes_elsewhere = context.device != runtime::DeviceType::kCpu},
+                 .symbols = encoder->symbols(),
+                 .speakers = encoder->speakers()};
+  read.voice.encoder = std::move(encoder);
+  read.voice.decoder = std::move(decoder);
+  return read;
+}
 
 // Starts espeak-ng once, if the voice needs it. Errors name the file or the program and what is
 // wrong with it.
@@ -35,30 +85,22 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   const std::filesystem::path weights_file = context.folder / config.file;
   auto voice = VoiceConfig::Read(voice_file);
   if (!voice.ok()) return voice.status();
-  const at::Device device = runtime::TensorDevice(context.device);
-  auto weights = VitsWeights::Open(weights_file, at::kCPU);
-  if (!weights.ok()) return weights.status();
-  // The encoder always runs on the CPU: it does little work, and its result decides how much work
-  // follows.
-  auto encoder = std::make_unique<VitsEncoder>(*weights);
-  if (!weights->status().ok()) return weights->status();
-  auto decoder_weights = VitsWeights::Open(weights_file, device);
-  if (!decoder_weights.ok()) return decoder_weights.status();
-  std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(
-      *decoder_weights, encoder->latent(), device, StrCat(info.name, "/", info.version));
-  if (!decoder_weights->status().ok()) return decoder_weights->status();
-  if (voice->largest_id() >= encoder->symbols()) {
+  auto network =
+      ReadNetwork(weights_file, context, voice->length_scale, StrCat(info.name, "/", info.version));
+  if (!network.ok()) return network.status();
+  if (voice->largest_id() >= network->symbols) {
     return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",
-                                      voice->largest_id(), ", the weights know ",
-                                      encoder->symbols(), " symbols"));
+                                      voice->largest_id(), ", the weights know ", network->symbols,
+                                      " symbols"));
   }
   std::vector<Speaker> speakers = ListSpeakers(*voice, config.voice);
   for (const Speaker& speaker : speakers) {
-    if (speaker.id >= 0 && speaker.id < encoder->speakers()) continue;
+    if (speaker.id >= 0 && speaker.id < network->speakers) continue;
     return absl::DataLossError(StrCat(voice_file.string(), ": speaker '", speaker.name,
                                       "' has the id ", speaker.id, ", the weights know ",
-                                      encoder->speakers(), " speakers"));
+                                      network->speakers, " speakers"));
   }
+  network->voice.gain_db = config.gain_db;
   std::unique_ptr<const models::Phonemizer> phonemizer;
   if (!voice->reads_letters) {
     auto espeak =
@@ -76,15 +118,12 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   speech.max_speed = VitsVoice::kMaxSpeed;
   for (const Speaker& speaker : speakers) speech.voices.push_back(speaker.name);
   speech.voice_languages.assign(speech.voices.size(), config.language);
+  if (network->voice.batch != nullptr && context.max_batch == 0 &&
+      runtime::TraitsOf(context.device).large_batches)
+    info.batching.max_batch = VitsBatch::kMaxSentences;
   return speech::MakeSpeechModel(
-      std::make_unique<VitsVoice>(
-          std::move(info), *std::move(voice), std::move(speakers), std::move(phonemizer),
-          VitsVoice::Network{.encoder = std::move(encoder),
-                             .decoder = std::move(decoder),
-                             .hop = weights->shape().hop(),
-                             .gain_db = config.gain_db,
-                             .decodes_elsewhere = context.device != runtime::DeviceType::kCpu},
-          context.shapes),
+      std::make_unique<VitsVoice>(std::move(info), *std::move(voice), std::move(speakers),
+                                  std::move(phonemizer), std::move(network->voice), context.shapes),
       config.pauses, context);
 }
 

@@ -2,8 +2,10 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,9 +60,11 @@ VitsUnit& UnitOf(models::Request& request) {
   return static_cast<VitsUnit&>(*speech::StateOf(request).unit);
 }
 
+uint64_t StreamOf(size_t unit, uint64_t stream) { return 2 * static_cast<uint64_t>(unit) + stream; }
+
 std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t count) {
   std::vector<float> noise(count);
-  speech::NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
+  speech::NoiseSource(seed, StreamOf(unit, stream)).Fill(noise);
   return noise;
 }
 
@@ -113,7 +117,7 @@ void VitsVoice::AddSettings(const models::SynthesizeInput& input, speech::UnitIn
 }
 
 absl::StatusOr<bool> VitsVoice::PrepareUnit(models::Request& request) const {
-  return network_.decodes_elsewhere ? Encode(request) : true;
+  return network_.decodes_elsewhere && network_.batch == nullptr ? Encode(request) : true;
 }
 
 absl::StatusOr<bool> VitsVoice::Encode(models::Request& request) const {
@@ -167,6 +171,76 @@ speech::Voice::Spoken VitsVoice::SpeakAlone(models::Request& request,
   return samples;
 }
 
+std::vector<speech::Voice::Spoken> VitsVoice::Speak(std::span<models::Request* const> requests,
+                                                    runtime::WorkerContext& context) const {
+  if (network_.batch == nullptr) return Voice::Speak(requests, context);
+  const at::InferenceMode inference;
+  std::vector<Spoken> all;
+  for (size_t begin = 0; begin < requests.size(); begin += VitsBatch::kMaxSentences) {
+    const auto some =
+        requests.subspan(begin, std::min(VitsBatch::kMaxSentences, requests.size() - begin));
+    std::ranges::move(SpeakTogether(some, context), std::back_inserter(all));
+  }
+  return all;
+}
+
+VitsBatch::Sentence VitsVoice::SentenceOf(models::Request& request) const {
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  const speech::SpeechPlan& plan = speech::StateOf(request).plan;
+  const size_t place = input.first_sentence + plan.spoken();
+  return {.phonemes = plan.ids(),
+          .speaker = FindSpeaker(speakers_, plan.voice())->id,
+          .noise_scale = NoiseScale(input),
+          .noise_w = NoiseW(input),
+          .seed = input.seed,
+          .duration_stream = StreamOf(place, kDurationStream),
+          .latent_stream = StreamOf(place, kLatentStream)};
+}
+
+std::vector<speech::Voice::Spoken> VitsVoice::SpeakTogether(
+    std::span<models::Request* const> requests, runtime::WorkerContext& context) const {
+  std::vector<Spoken> spoken(requests.size(), std::nullopt);
+  std::vector<VitsBatch::Sentence> sentences;
+  std::vector<size_t> places;  // the index of each sentence's request
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i]->ShouldStop()) continue;
+    sentences.push_back(SentenceOf(*requests[i]));
+    places.push_back(i);
+  }
+  if (sentences.empty()) return spoken;
+  std::vector<VitsBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
+
+  std::vector<int64_t> frames;  // the frames of the sentences that are to be decoded
+  std::vector<size_t> chosen;   // indices of these sentences
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    speech::SpeechState& state = speech::StateOf(*requests[places[i]]);
+    const absl::StatusOr<bool> begun = state.BeginUnit(encoded[i].frames);
+    if (!begun.ok()) {
+      spoken[places[i]] = begun.status();
+    } else if (*begun) {
+      frames.push_back(state.frames());
+      chosen.push_back(i);
+    }
+  }
+  for (const std::vector<size_t>& group : network_.batch->Group(frames)) {
+    std::vector<VitsBatch::Part> parts;
+    std::vector<size_t> theirs;
+    for (const size_t i : group) {
+      const size_t sentence = chosen[i];
+      if (requests[places[sentence]]->ShouldStop()) continue;
+      parts.push_back({sentences[sentence], encoded[sentence], frames[i]});
+      theirs.push_back(places[sentence]);
+    }
+    if (parts.empty()) continue;
+    std::vector<std::vector<float>> samples = network_.batch->Decode(parts, context);
+    for (size_t i = 0; i < theirs.size(); ++i) {
+      speech::ApplyGain(network_.gain_db, samples[i]);
+      spoken[theirs[i]] = std::move(samples[i]);
+    }
+  }
+  return spoken;
+}
+
 std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
   std::vector<models::SynthesizeInput> inputs;
   const auto spelled = [this](const char* text) {
@@ -188,7 +262,23 @@ std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {
       speed *= kWarmupStep;
     }
   }
+  // A batch has a shape for every doubling of the phonemes.
+  std::string longer = kWarmupSentence;
+  while (network_.batch != nullptr && 2 * longer.size() < traits().max_unit_bytes) {
+    longer.back() = ',';
+    longer += StrCat(" ", longer);
+    longer.back() = '.';
+    inputs.emplace_back().text = spelled(longer.c_str());
+  }
   return inputs;
+}
+
+std::vector<size_t> VitsVoice::WarmupBatches() const {
+  std::vector<size_t> sizes = {1};
+  if (network_.batch == nullptr || shapes_ != models::ShapePolicy::kFew) return sizes;
+  const size_t most = std::min(info().batching.max_batch, VitsBatch::kMaxSentences);
+  while (2 * sizes.back() <= most) sizes.push_back(2 * sizes.back());
+  return sizes;
 }
 
 }  // namespace millrace::vits

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "models/speech/voice.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/speakers.h"
+#include "models/vits/vits_batch.h"
 #include "models/vits/vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "models/vits/voice_config.h"
@@ -22,17 +24,19 @@
 
 namespace millrace::vits {
 
-// A Piper voice: text to speech by VITS, a sentence or a chunk of it in each step. Samples have one
+// A Piper voice: text to speech by VITS, a sentence or a chunk of it in each step. Several requests
+// are spoken at once if the network has a batch. Samples have one
 // gain for the voice, and the peak of each sentence is not normalised, so that a quiet sentence
 // stays quiet and a stream sounds like the whole.
 class VitsVoice final : public speech::Voice {
  public:
   static constexpr float kMaxSpeed = 4.0F;
 
-  // The loaded network of a voice.
+  // The loaded network of a voice: either encoder and decoder, or a batch.
   struct Network {
-    std::unique_ptr<VitsEncoder> encoder;
-    std::unique_ptr<VitsDecoder> decoder;
+    std::unique_ptr<VitsEncoder> encoder = nullptr;
+    std::unique_ptr<VitsDecoder> decoder = nullptr;
+    std::unique_ptr<VitsBatch> batch = nullptr;
     int64_t hop = 0;                 // samples of a frame
     float gain_db = 0;               // applied to its samples
     bool decodes_elsewhere = false;  // the decoder does not run on the CPU
@@ -47,14 +51,20 @@ class VitsVoice final : public speech::Voice {
   absl::StatusOr<std::vector<speech::VoiceShare>> SharesOf(std::string_view voice) const override;
   absl::Status CheckNoise(const models::SynthesizeInput& input) const override;
   void AddSettings(const models::SynthesizeInput& input, speech::UnitInput& unit) const override;
-  // Encodes where the decoder runs elsewhere, because the encoder needs no permit.
+  // Encodes where only the decoder runs elsewhere, because the encoder needs no permit.
   absl::StatusOr<bool> PrepareUnit(models::Request& request) const override;
   Spoken SpeakAlone(models::Request& request, runtime::WorkerContext& context) const override;
+  std::vector<Spoken> Speak(std::span<models::Request* const> requests,
+                            runtime::WorkerContext& context) const override;
   std::vector<models::SynthesizeInput> WarmupInputs() const override;
+  std::vector<size_t> WarmupBatches() const override;
 
  private:
   // Makes the decoder's input for a unit; results are those of PrepareUnit.
   absl::StatusOr<bool> Encode(models::Request& request) const;
+  std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
+                                    runtime::WorkerContext& context) const;
+  VitsBatch::Sentence SentenceOf(models::Request& request) const;
   float NoiseScale(const models::SynthesizeInput& input) const {
     return input.noise_scale < 0 ? config_.noise_scale : input.noise_scale;
   }

@@ -81,6 +81,12 @@ VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
   return conv;
 }
 
+void CheckStatistics(VitsWeights& weights, int64_t statistics) {
+  if (statistics % 4 == 0) return;
+  weights.Refuse("enc_p.proj.weight",
+                 StrCat("has ", statistics, " outputs, which is no multiple of 4"));
+}
+
 VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels) {
   const std::string name = StrCat("dec.ups.", stage);
   VitsConv conv;

@@ -18,6 +18,8 @@ namespace millrace::vits {
 // The flows that have weights, in the order of synthesis; those between them exchange the halves of
 // the channels.
 inline constexpr int kFlows[] = {6, 4, 2, 0};
+// The same of the duration predictor, whose flow 1 is unused at inference.
+inline constexpr int kDurationFlows[] = {7, 5, 3};
 // The slopes of the generator's leaky rectifiers, and of that before its last convolution.
 inline constexpr float kSlope = 0.1F;
 inline constexpr float kLastSlope = 0.01F;
@@ -60,6 +62,9 @@ VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vect
 // Like TakeConv, for a convolution that keeps the length; it must have an odd number of taps.
 VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
                       const std::vector<int64_t>& shape, int64_t dilation = 1);
+// Refuses a number of statistics of a latent vector that the flow cannot have: it exchanges the
+// halves of the latents, and there are means and deviations of each.
+void CheckStatistics(VitsWeights& weights, int64_t statistics);
 // Takes the upsampling of a stage of the generator, weight [channels, out, kernel]; the kernel must
 // cover the stride.
 VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels);

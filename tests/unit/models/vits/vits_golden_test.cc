@@ -4,12 +4,14 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/kernels/parallel_for.h"
@@ -21,6 +23,7 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/golden_share.h"
 #include "tests/fakes/threads_loop_runner.h"
+#include "tests/unit/models/vits/batch_comparison.h"
 
 namespace millrace::vits {
 namespace {
@@ -128,6 +131,24 @@ TEST(CpuVitsGoldenTest, ThreadsTogetherGiveTheSameBits) {
   const kernels::ScopedLoopRunner scope(&runner);
   EXPECT_EQ(speak(), alone);
   EXPECT_GT(runner.loops(), 20);
+}
+
+// The real voice in one batch, as on a device, with all noise.
+TEST(VitsBatchGoldenTest, SentencesTogetherEqualEachAlone) {
+  const at::InferenceMode inference;
+  BatchComparison voice(ModelsFolder() / "piper-en-us-joe/1/model.safetensors",
+                        at::Device(at::kCPU));
+  std::vector<Golden> all = testing::GoldenShare(ReadGolden());
+  ASSERT_FALSE(all.empty());
+  all.resize(std::min<size_t>(all.size(), 5));
+  for (Golden& golden : all) {
+    const size_t number = golden.phonemes.size();
+    voice.Add(std::move(golden.phonemes),
+              {.noise_scale = 0.667F, .noise_w = 0.8F, .seed = number, .latent_stream = 1});
+  }
+  voice.Add(1);
+  models::FakeWorkerContext context;
+  voice.ExpectEqual(context, kTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoders, VitsGoldenTest, ::testing::Bool(),

@@ -1,0 +1,88 @@
+// The real voice in batches on a CUDA device against one sentence at a time on the CPU. Skipped
+// where there is no such device.
+
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "mps_runtime/backend.h"
+#include "mps_runtime/tensor_device.h"
+#include "tests/unit/models/vits/batch_comparison.h"
+
+namespace millrace::vits {
+namespace {
+
+// Samples may differ from those of the CPU by so much.
+constexpr float kDeviceTolerance = 1e-3F;
+
+std::filesystem::path RealWeights() {
+  const char* folder = std::getenv("MILLRACE_MODELS");
+  return std::filesystem::path(folder != nullptr ? folder : MILLRACE_SOURCE_DIR "/var/models") /
+         "piper-en-us-joe/1/model.safetensors";
+}
+
+class VitsDeviceTest : public ::testing::Test {
+ protected:
+  static constexpr runtime::Stream kStream = {.device = runtime::DeviceType::kCuda, .slot = 1};
+
+  void SetUp() override {
+    try {
+      backend_ = runtime::MakeBackend(runtime::DeviceType::kCuda);
+    } catch (const std::invalid_argument& error) {
+      GTEST_SKIP() << error.what();
+    }
+    backend_->Bootstrap();
+    backend_->BindThread(kStream, 1);
+    voice_ = std::make_unique<BatchComparison>(RealWeights(),
+                                               runtime::TensorDevice(runtime::DeviceType::kCuda));
+  }
+  void TearDown() override {
+    voice_.reset();
+    if (backend_ != nullptr) backend_->UnbindThread(kStream);
+  }
+
+  const at::InferenceMode inference_;
+  std::unique_ptr<runtime::Backend> backend_;
+  std::unique_ptr<BatchComparison> voice_;
+};
+
+// A context of a worker on the device.
+class DeviceContext final : public runtime::WorkerContext {
+ public:
+  DeviceContext(runtime::Backend& backend, runtime::Stream stream)
+      : backend_(backend), stream_(stream) {}
+  runtime::Stream stream() const override { return stream_; }
+  runtime::GraphCache& graph_cache() override { return cache_; }
+  void Synchronize() override { backend_.Synchronize(stream_); }
+  std::unique_ptr<runtime::DeviceGraph> Capture(const std::function<void()>& submit) override {
+    return backend_.Capture(stream_, submit);
+  }
+
+ private:
+  runtime::Backend& backend_;
+  const runtime::Stream stream_;
+  runtime::GraphCache cache_{runtime::GraphCache::Limits{}};
+};
+
+TEST_F(VitsDeviceTest, SpeaksSentencesTogetherAsTheProcessorAlone) {
+  for (const size_t phonemes : {20, 3, 148, 20, 1, 33, 7, 100, 64, 12, 5, 31, 32, 2, 290, 20, 17})
+    voice_->Add(phonemes);
+  DeviceContext context(*backend_, kStream);
+  // Eager, eager and recorded, replayed.
+  for (int round = 0; round < 3; ++round) voice_->ExpectEqual(context, kDeviceTolerance);
+  EXPECT_GT(context.graph_cache().stats().hits, 0U);
+}
+
+TEST_F(VitsDeviceTest, SpeaksASentenceAlone) {
+  voice_->Add(77);
+  DeviceContext context(*backend_, kStream);
+  voice_->ExpectEqual(context, kDeviceTolerance);
+}
+
+}  // namespace
+}  // namespace millrace::vits
