@@ -13,6 +13,8 @@
 #include <limits>
 #include <utility>
 
+#include "mps_runtime/base/log_sink.h"
+
 namespace millrace::seq2seq {
 namespace {
 
@@ -29,6 +31,14 @@ DeviceKvCache MakeCache(const TransformerWeights& weights, size_t slots) {
   // Waits until they are cleared on this thread's stream, because other streams use them.
   (void)cache.back().flatten().narrow(0, 0, 1).to(at::kCPU);
   return cache;
+}
+
+std::optional<FusedDecoder> Fuse(const TransformerWeights& weights) {
+  std::string why_not;
+  auto fused = FusedDecoder::Make(weights, why_not);
+  if (!why_not.empty())
+    SendToLog(LogSeverity::kWarning, "The decoder runs without its fused kernels: " + why_not);
+  return fused;
 }
 
 // Packs integers for the device into one buffer, because a copy of each tensor would cost more than
@@ -106,6 +116,7 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
       few_shapes_(few_shapes),
       longest_(static_cast<size_t>(weights.positions.size(0))),
       transformer_(std::move(weights)),
+      fused_(Fuse(transformer_.weights())),
       cache_(MakeCache(transformer_.weights(), slots)),
       slots_(std::make_shared<KvSlotPool>(slots)) {}
 
@@ -201,6 +212,8 @@ at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape
 
 std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const Shape& shape,
                                                Wanted wanted) const {
+  // The rows of an alignment read slots that others of them write.
+  if (fused_ && wanted != Wanted::kAlignment) return RunFused(packed, shape, wanted);
   Unpacker unpacker(packed);
   DecoderStepInput input;
   input.tokens = unpacker.Next(shape.rows);
@@ -230,6 +243,25 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     input.tokens = chosen.back().clamp_min(0);
   }
   return {at::stack(chosen)};
+}
+
+std::vector<at::Tensor> CachedTransformer::RunFused(const at::Tensor& packed, const Shape& shape,
+                                                    Wanted wanted) const {
+  Unpacker unpacker(packed);
+  FusedStepsInput input;
+  at::Tensor tokens = unpacker.Next(shape.rows);
+  input.positions = unpacker.Next(shape.rows);
+  input.source_lengths = unpacker.Next(shape.rows);
+  const at::Tensor forced = unpacker.Next(shape.tokens * shape.rows).view({shape.tokens, -1});
+  input.path = unpacker.Next(shape.rows * shape.path);
+  input.sources = unpacker.Next(shape.rows * shape.source);
+  const at::Tensor chosen = at::empty({shape.tokens, shape.rows}, packed.options());
+  for (int64_t i = 0; i < shape.tokens; ++i) {
+    const at::Tensor scores = fused_->Step(input, tokens, i, cache_);
+    if (wanted == Wanted::kScores) return {scores + transformer_.weights().output.bias};
+    tokens = fused_->Choose(scores, forced[i], chosen[i]);
+  }
+  return {chosen};
 }
 
 std::vector<std::vector<int32_t>> CachedTransformer::Continue(

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/seq2seq/aten/fused_decoder.h"
 #include "models/seq2seq/aten/kv_slot_pool.h"
 #include "models/seq2seq/aten/transformer.h"
 #include "mps_runtime/cached_forward.h"
@@ -71,6 +73,9 @@ class CachedTransformer {
 
   at::Tensor Pack(std::span<const Row> rows, const Shape& shape) const;
   std::vector<at::Tensor> Run(const at::Tensor& packed, const Shape& shape, Wanted wanted) const;
+  // The same, unless an alignment is wanted.
+  std::vector<at::Tensor> RunFused(const at::Tensor& packed, const Shape& shape,
+                                   Wanted wanted) const;
   // Return the padded size.
   int64_t WidthBucket(size_t tokens) const;
   int64_t RowsBucket(size_t rows) const;
@@ -81,6 +86,7 @@ class CachedTransformer {
   const uint64_t instance_ = runtime::NextInstance();
   const size_t longest_;
   const Transformer transformer_;
+  const std::optional<FusedDecoder> fused_;
   const DeviceKvCache cache_;
   const std::shared_ptr<KvSlotPool> slots_;
 };
