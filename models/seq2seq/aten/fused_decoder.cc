@@ -185,7 +185,7 @@ at::Tensor FusedDecoder::RunManyRows(const FusedStepsInput& input, at::Tensor x,
                                   ? at::silu(multiply(normed, expand))
                                   : at::_addmm_activation(expand.bias, normed, expand.weight.t());
     const bool last = i + 1 == weights_.decoder.size();
-    const AtenNorm& after = last ? weights_.decoder_norm : weights_.decoder[i + !last].norm;
+    const AtenNorm& after = last ? weights_.decoder_norm : weights_.decoder[i + 1].norm;
     add_product(hidden, layer.feed_forward.contract, norm_first ? after : layer.feed_forward.norm);
   }
   return normed;

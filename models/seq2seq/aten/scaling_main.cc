@@ -7,7 +7,7 @@
 //   "tokens_per_s": 1.5}
 // for whole sentences, 20 tokens into exactly 30, encoded and decoded `concurrent` at a time by
 // each of the workers for about SECONDS, tokens of all workers. First it checks that a small
-// network decodes on the device what it decodes in float32 on the CPU:
+// network decodes on the device what it decodes in float32 on the CPU, for many rows and for few:
 //   {"shape": "small", "type": "Half", "sentences": 64, "equal": 63}
 //
 // Usage: millrace_seq2seq_scaling DEVICE SECONDS SHAPE...   (shapes: nllb-600m, opus-base)
@@ -260,7 +260,8 @@ void OnMainThread(Runtime& runtime, const F& f) {
 }
 
 // Translates the small network's sentences with the weights moved to the device.
-std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOptions& to) {
+std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOptions& to,
+                                 size_t sentences) {
   const auto runtime = Begin(device, 1, true);
   std::vector<Tokens> histories;
   std::optional<CachedTransformer> network;
@@ -274,7 +275,7 @@ std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOpt
   OnWorker(*runtime, [&](WorkerContext& context) {
     // The third call replays the graph that the second captured.
     for (int repeat = 0; repeat < 3; ++repeat) {
-      Group group(*network, 64, 1);
+      Group group(*network, sentences, 1);
       group.Translate(context);
       histories = group.histories();
     }
@@ -283,13 +284,15 @@ std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOpt
 }
 
 void Compare(runtime::DeviceType device, const at::TensorOptions& to) {
-  const auto expected =
-      Translations(runtime::DeviceType::kCpu, at::TensorOptions(at::kFloat).device(at::kCPU));
-  const auto got = Translations(device, to);
-  size_t equal = 0;
-  for (size_t i = 0; i < got.size(); ++i) equal += got[i] == expected[i] ? 1 : 0;
-  std::printf("{\"shape\": \"small\", \"type\": \"%s\", \"sentences\": %zu, \"equal\": %zu}\n",
-              c10::toString(c10::typeMetaToScalarType(to.dtype())), got.size(), equal);
+  for (const size_t sentences : {64, 8}) {
+    const auto expected = Translations(runtime::DeviceType::kCpu,
+                                       at::TensorOptions(at::kFloat).device(at::kCPU), sentences);
+    const auto got = Translations(device, to, sentences);
+    size_t equal = 0;
+    for (size_t i = 0; i < got.size(); ++i) equal += got[i] == expected[i] ? 1 : 0;
+    std::printf("{\"shape\": \"small\", \"type\": \"%s\", \"sentences\": %zu, \"equal\": %zu}\n",
+                c10::toString(c10::typeMetaToScalarType(to.dtype())), got.size(), equal);
+  }
 }
 
 void TimeSteps(Runtime& runtime, const CachedTransformer& network, const NetworkShape& shape,

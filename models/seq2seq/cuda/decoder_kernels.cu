@@ -218,14 +218,15 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
       ToHalves(all.mean);
 }
 
-struct Norm {
+struct LayerNorm {
   const Half* scale;  // null: there is no norm
   const Half* bias;
   float epsilon;
 };
 
 // Writes the norm of a row, of which each thread of the block has eight values.
-__device__ inline void WriteNorm(const Norm& norm, const float (&values)[8], int dim, Half* out) {
+__device__ inline void WriteNorm(const LayerNorm& norm, const float (&values)[8], int dim,
+                                 Half* out) {
   __shared__ float partial[32];
   float sum = 0;
 #pragma unroll
@@ -255,7 +256,7 @@ struct Embedding {
 
 // The embeddings of tokens at their places, and their norm if there is one. Grid: rows; blocks of
 // dim / 8 threads.
-extern "C" __global__ void Embed(Embedding embedding, Norm norm, Half* out, Half* normed) {
+extern "C" __global__ void Embed(Embedding embedding, LayerNorm norm, Half* out, Half* normed) {
   const int dim = embedding.dim, column = threadIdx.x * 8;
   const size_t token = static_cast<size_t>(embedding.tokens[blockIdx.x]);
   const int position = static_cast<int>(embedding.positions[blockIdx.x]) + embedding.more;
@@ -272,8 +273,8 @@ extern "C" __global__ void Embed(Embedding embedding, Norm norm, Half* out, Half
 
 // The sum x + added + bias and its norm. added: may be null, with the bias. sum: may be null. Grid:
 // rows; blocks of dim / 8 threads.
-extern "C" __global__ void AddNorm(const Half* x, const Half* added, const Half* bias, Norm norm,
-                                   Half* sum, Half* normed, int dim) {
+extern "C" __global__ void AddNorm(const Half* x, const Half* added, const Half* bias,
+                                   LayerNorm norm, Half* sum, Half* normed, int dim) {
   const int column = threadIdx.x * 8;
   const size_t at = static_cast<size_t>(blockIdx.x) * dim;
   float values[8];
@@ -289,9 +290,9 @@ extern "C" __global__ void AddNorm(const Half* x, const Half* added, const Half*
   WriteNorm(norm, values, dim, normed + at);
 }
 
-struct Product {
+struct FewRowsProduct {
   const Half* x;         // [rows, inputs]
-  Norm norm;             // the rows are normalized, if it has a scale
+  LayerNorm norm;        // the rows are normalized, if it has a scale
   Half* normed;          // null, or receives that norm
   const Half* weights;   // [columns, inputs]
   const Half* bias;      // [columns], or null
@@ -304,7 +305,7 @@ struct Product {
 
 // Brings the rows into shared memory, normalized, with zeros for those that are missing. A warp has
 // one row.
-__device__ inline void LoadRows(const Product& product, Half* rows) {
+__device__ inline void LoadRows(const FewRowsProduct& product, Half* rows) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, inputs = product.inputs;
   Half* const to = rows + warp * (inputs + kRowGap);
   const size_t at = static_cast<size_t>(warp) * inputs;
@@ -344,7 +345,7 @@ __device__ inline void LoadRows(const Product& product, Half* rows) {
 
 // Finishes the sums of a tile: this lane's columns are lane / 4 and eight more, its rows are
 // lane % 4 * 2 and the next.
-__device__ inline void WriteTile(const Product& product, int tile, const float (&sums)[4]) {
+__device__ inline void WriteTile(const FewRowsProduct& product, int tile, const float (&sums)[4]) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -369,7 +370,7 @@ __device__ inline void WriteTile(const Product& product, int tile, const float (
 // is that in which both factors are read. Blocks of kProductWarps warps: any number of them if a
 // tile is a warp's own, else as many as cover the tiles.
 extern "C" __global__ void __launch_bounds__(32 * kProductWarps, 2)
-    MultiplyFewRows(Product product) {
+    MultiplyFewRows(FewRowsProduct product) {
   extern __shared__ __align__(16) unsigned char shared[];
   Half* const rows = reinterpret_cast<Half*>(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -75,7 +75,7 @@ struct Attention {
   void* out = nullptr;
   int stride = 0, dim = 0, width = 0, more = 0;
 };
-struct Norm {
+struct LayerNorm {
   const void* scale = nullptr;
   const void* bias = nullptr;
   float epsilon = 0;
@@ -88,9 +88,9 @@ struct Embedding {
   float factor = 1;
   int more = 0, last = 0, dim = 0;
 };
-struct Product {
+struct FewRowsProduct {
   const void* x = nullptr;
-  Norm norm;
+  LayerNorm norm;
   void* normed = nullptr;
   const void* weights = nullptr;
   const void* bias = nullptr;
@@ -107,7 +107,7 @@ const void* DataOrNull(const MaybeTensor& tensor) {
   return tensor ? tensor->const_data_ptr() : nullptr;
 }
 
-Norm NormOf(const MaybeTensor& scale, const MaybeTensor& bias, double epsilon) {
+LayerNorm NormOf(const MaybeTensor& scale, const MaybeTensor& bias, double epsilon) {
   return {DataOrNull(scale), DataOrNull(bias), static_cast<float>(epsilon)};
 }
 
@@ -202,18 +202,18 @@ std::tuple<at::Tensor, at::Tensor> MultiplyFewRows(const at::Tensor& x, const Ma
   const int64_t covering = Parts(tiles * warps, kProductWarps);
   const int64_t blocks =
       warps > 1 ? covering : std::min(covering, kBlocksAtOnce * kernels.multiprocessors());
-  const Product product{.x = x.const_data_ptr(),
-                        .norm = NormOf(scale, norm_bias, epsilon),
-                        .normed = want_normed ? normed.mutable_data_ptr() : nullptr,
-                        .weights = weight.const_data_ptr(),
-                        .bias = DataOrNull(bias),
-                        .residual = DataOrNull(residual),
-                        .out = out.mutable_data_ptr(),
-                        .rows = AsInt(rows),
-                        .inputs = AsInt(inputs),
-                        .columns = AsInt(columns),
-                        .activation = AsInt(activation),
-                        .warps = AsInt(warps)};
+  const FewRowsProduct product{.x = x.const_data_ptr(),
+                               .norm = NormOf(scale, norm_bias, epsilon),
+                               .normed = want_normed ? normed.mutable_data_ptr() : nullptr,
+                               .weights = weight.const_data_ptr(),
+                               .bias = DataOrNull(bias),
+                               .residual = DataOrNull(residual),
+                               .out = out.mutable_data_ptr(),
+                               .rows = AsInt(rows),
+                               .inputs = AsInt(inputs),
+                               .columns = AsInt(columns),
+                               .activation = AsInt(activation),
+                               .warps = AsInt(warps)};
   kernels.Launch(kernels.multiply_few_rows, dim3(Parts(blocks, 1)),
                  dim3(Parts(kProductWarps * kWarp, 1)), SharedBytes(inputs), product);
   return {out, normed};

@@ -18,6 +18,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "models/seq2seq/aten/fused_decoder.h"
 #include "mps_runtime/backend.h"
