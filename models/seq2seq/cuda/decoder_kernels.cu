@@ -53,6 +53,15 @@ __device__ inline void MultiplyAdd(float (&sum)[4], Word a0, Word a1, Word a2, W
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+// Lets the next kernel begin, which calls this itself before it touches memory that kernels write,
+// and waits until the kernels before this one have ended.
+__device__ inline void AwaitEarlierKernels() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 __device__ inline uint4 Read(const Half* from) { return *reinterpret_cast<const uint4*>(from); }
 
 __device__ inline void ToFloats(uint4 halves, float (&values)[8]) {
@@ -117,6 +126,7 @@ struct Seen {
 // The attention of one query in one head. The newest token is the last that counts; its key and
 // value are also written to its slot. Grid: heads, rows; blocks of any number of warps up to 8.
 extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
+  AwaitEarlierKernels();
   __shared__ __align__(16) float means[8][kHeadSize];
   __shared__ float bests[8], sums[8];
   const int thread = threadIdx.x, lane = thread % kKeyLanes, group = thread / kKeyLanes;
@@ -257,6 +267,7 @@ struct Embedding {
 // The embeddings of tokens at their places, and their norm if there is one. Grid: rows; blocks of
 // dim / 8 threads.
 extern "C" __global__ void Embed(Embedding embedding, LayerNorm norm, Half* out, Half* normed) {
+  AwaitEarlierKernels();
   const int dim = embedding.dim, column = threadIdx.x * 8;
   const size_t token = static_cast<size_t>(embedding.tokens[blockIdx.x]);
   const int position = static_cast<int>(embedding.positions[blockIdx.x]) + embedding.more;
@@ -275,6 +286,7 @@ extern "C" __global__ void Embed(Embedding embedding, LayerNorm norm, Half* out,
 // rows; blocks of dim / 8 threads.
 extern "C" __global__ void AddNorm(const Half* x, const Half* added, const Half* bias,
                                    LayerNorm norm, Half* sum, Half* normed, int dim) {
+  AwaitEarlierKernels();
   const int column = threadIdx.x * 8;
   const size_t at = static_cast<size_t>(blockIdx.x) * dim;
   float values[8];
@@ -391,6 +403,7 @@ extern "C" __global__ void __launch_bounds__(32 * kProductWarps, 2)
     }
   };
   read_weights(first_tile, begin);  // on their way while the rows are normalized
+  AwaitEarlierKernels();
   LoadRows(product, rows);
   __syncthreads();
   const Half* const x = rows + lane / 4 * (inputs + kRowGap) + lane % 4 * 8;
@@ -464,6 +477,7 @@ struct Best {
 // Grid: parts, rows; blocks of kChoiceThreads threads.
 extern "C" __global__ void FindBest(const float* scores, const float* bias, float* best_scores,
                                     int* best_tokens, int tokens) {
+  AwaitEarlierKernels();
   __shared__ float warp_scores[kChoiceThreads / 32];
   __shared__ int warp_tokens[kChoiceThreads / 32];
   const float* const row = scores + static_cast<size_t>(blockIdx.y) * tokens;
@@ -497,6 +511,7 @@ extern "C" __global__ void FindBest(const float* scores, const float* bias, floa
 extern "C" __global__ void ChooseToken(const float* best_scores, const int* best_tokens,
                                        const long long* forced, long long* chosen, long long* next,
                                        int parts) {
+  AwaitEarlierKernels();
   const int row = blockIdx.x;
   Best best;
   for (int i = threadIdx.x; i < parts; i += 32)

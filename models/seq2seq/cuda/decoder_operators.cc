@@ -54,6 +54,17 @@ class DecoderKernels : public runtime::CudaKernels {
     return kernels;
   }
 
+  // Launches a kernel early if one of these was submitted before it, which is so for few rows. What
+  // libtorch submits for more of them may end with another kind of work.
+  template <typename... Arguments>
+  void LaunchAfterKernel(int64_t rows, const Arguments&... arguments) const {
+    if (rows <= kFewRows) {
+      LaunchEarly(arguments...);
+    } else {
+      Launch(arguments...);
+    }
+  }
+
   CUfunction attend = Find("Attend");
   CUfunction embed = Find("Embed");
   CUfunction add_norm = Find("AddNorm");
@@ -152,10 +163,10 @@ std::tuple<at::Tensor, at::Tensor> AddNorm(const at::Tensor& x, const MaybeTenso
   const at::Tensor normed = at::empty_like(x);
   const at::Tensor sum = want_sum ? at::empty_like(x) : normed;
   const DecoderKernels& kernels = DecoderKernels::Get();
-  kernels.Launch(kernels.add_norm, dim3(Parts(x.size(0), 1)), dim3(Parts(x.size(1), 8)), 0,
-                 x.const_data_ptr(), DataOrNull(added), DataOrNull(added_bias),
-                 NormOf(scale, bias, epsilon), want_sum ? sum.mutable_data_ptr() : nullptr,
-                 normed.mutable_data_ptr(), AsInt(x.size(1)));
+  kernels.LaunchAfterKernel(
+      x.size(0), kernels.add_norm, dim3(Parts(x.size(0), 1)), dim3(Parts(x.size(1), 8)), 0,
+      x.const_data_ptr(), DataOrNull(added), DataOrNull(added_bias), NormOf(scale, bias, epsilon),
+      want_sum ? sum.mutable_data_ptr() : nullptr, normed.mutable_data_ptr(), AsInt(x.size(1)));
   return {sum, normed};
 }
 
@@ -179,8 +190,8 @@ at::Tensor Attend(const at::Tensor& inputs, bool own, const at::Tensor& cache,
   // A warp reads 16 keys at a time. Many rows occupy the device with few warps each.
   const int64_t most = rows * heads >= 8 * kernels.multiprocessors() ? 2 : 8;
   const int64_t warps = std::clamp<int64_t>(width / 16, 1, most);
-  kernels.Launch(kernels.attend, dim3(Parts(heads, 1), Parts(rows, 1)), dim3(Parts(warps, 1) * 32),
-                 0, attention);
+  kernels.LaunchAfterKernel(rows, kernels.attend, dim3(Parts(heads, 1), Parts(rows, 1)),
+                            dim3(Parts(warps * kWarp, 1)), 0, attention);
   return out;
 }
 
@@ -214,8 +225,8 @@ std::tuple<at::Tensor, at::Tensor> MultiplyFewRows(const at::Tensor& x, const Ma
                                .columns = AsInt(columns),
                                .activation = AsInt(activation),
                                .warps = AsInt(warps)};
-  kernels.Launch(kernels.multiply_few_rows, dim3(Parts(blocks, 1)),
-                 dim3(Parts(kProductWarps * kWarp, 1)), SharedBytes(inputs), product);
+  kernels.LaunchAfterKernel(rows, kernels.multiply_few_rows, dim3(Parts(blocks, 1)),
+                            dim3(Parts(kProductWarps * kWarp, 1)), SharedBytes(inputs), product);
   return {out, normed};
 }
 
@@ -228,13 +239,14 @@ at::Tensor ChooseTokens(const at::Tensor& scores, const at::Tensor& bias, const 
   const at::Tensor best_tokens = at::empty({rows, parts}, scores.options().dtype(at::kInt));
   const at::Tensor next = at::empty_like(chosen);
   const DecoderKernels& kernels = DecoderKernels::Get();
-  kernels.Launch(kernels.find_best, dim3(Parts(parts, 1), Parts(rows, 1)), dim3(kChoiceThreads), 0,
-                 scores.const_data_ptr(), bias.const_data_ptr(), best_scores.mutable_data_ptr(),
-                 best_tokens.mutable_data_ptr(), AsInt(tokens));
-  kernels.Launch(kernels.choose_token, dim3(Parts(rows, 1)), dim3(Parts(kWarp, 1)), 0,
-                 best_scores.const_data_ptr(), best_tokens.const_data_ptr(),
-                 forced.const_data_ptr(), chosen.mutable_data_ptr(), next.mutable_data_ptr(),
-                 AsInt(parts));
+  kernels.LaunchAfterKernel(rows, kernels.find_best, dim3(Parts(parts, 1), Parts(rows, 1)),
+                            dim3(kChoiceThreads), 0, scores.const_data_ptr(), bias.const_data_ptr(),
+                            best_scores.mutable_data_ptr(), best_tokens.mutable_data_ptr(),
+                            AsInt(tokens));
+  kernels.LaunchEarly(kernels.choose_token, dim3(Parts(rows, 1)), dim3(Parts(kWarp, 1)), 0,
+                      best_scores.const_data_ptr(), best_tokens.const_data_ptr(),
+                      forced.const_data_ptr(), chosen.mutable_data_ptr(), next.mutable_data_ptr(),
+                      AsInt(parts));
   return next;
 }
 

@@ -1,6 +1,8 @@
 #include "mps_runtime/backend/cuda/cuda_kernels.h"
 
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <nvrtc.h>
 
@@ -18,7 +20,7 @@ CudaKernels::Driver CudaKernels::Driver::Find() {
   find(driver.load_module, "cuModuleLoadData");
   find(driver.get_function, "cuModuleGetFunction");
   find(driver.set_attribute, "cuFuncSetAttribute");
-  find(driver.launch, "cuLaunchKernel");
+  find(driver.launch, "cuLaunchKernelEx");
   return driver;
 }
 
@@ -39,6 +41,7 @@ CudaKernels::CudaKernels(const char* source, const char* file, int capability) {
     return;
   }
   multiprocessors_ = properties.multiProcessorCount;
+  begins_early_ = properties.major >= 9;
   max_shared_bytes_ = static_cast<int64_t>(properties.sharedMemPerBlockOptin);
   const std::string code = Compile(source, file, properties);
   if (why_not_.empty() && driver_.load_module(&module_, code.data()) != CUDA_SUCCESS)
@@ -56,6 +59,27 @@ CUfunction CudaKernels::Find(const char* name, int64_t shared_bytes) {
     why_not_ = "the device has too little shared memory";
   }
   return kernel;
+}
+
+void CudaKernels::Submit(CUfunction kernel, dim3 grid, dim3 block, int64_t shared_bytes,
+                         void** arguments, bool early) const {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = grid.x;
+  config.gridDimY = grid.y;
+  config.gridDimZ = grid.z;
+  config.blockDimX = block.x;
+  config.blockDimY = block.y;
+  config.blockDimZ = block.z;
+  config.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+  config.hStream = c10::cuda::getCurrentCUDAStream().stream();
+  config.attrs = &attribute;
+  config.numAttrs = early && begins_early_ ? 1 : 0;
+  const CUresult result = driver_.launch(&config, kernel, arguments, nullptr);
+  TORCH_CHECK(result == CUDA_SUCCESS, "a kernel was not launched: error ", static_cast<int>(result),
+              " of the CUDA driver");
 }
 
 std::string CudaKernels::Compile(const char* source, const char* file,

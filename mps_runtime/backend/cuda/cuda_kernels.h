@@ -1,7 +1,5 @@
 #pragma once
 
-#include <c10/cuda/CUDAStream.h>
-#include <c10/util/Exception.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -37,12 +35,18 @@ class CudaKernels {
               const Arguments&... arguments) const {
     std::array<void*, sizeof...(Arguments)> pointers = {
         const_cast<void*>(static_cast<const void*>(&arguments))...};
-    const CUresult result =
-        driver_.launch(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                       static_cast<unsigned>(shared_bytes),
-                       c10::cuda::getCurrentCUDAStream().stream(), pointers.data(), nullptr);
-    TORCH_CHECK(result == CUDA_SUCCESS, "a kernel was not launched: error ",
-                static_cast<int>(result), " of the CUDA driver");
+    Submit(kernel, grid, block, shared_bytes, pointers.data(), /*early=*/false);
+  }
+
+  // Submits a kernel that may begin before the one before it has ended, where the device can do
+  // that. It must await that one (griddepcontrol.wait) before it reads what others write or writes
+  // anything. The last work in the stream must be a kernel.
+  template <typename... Arguments>
+  void LaunchEarly(CUfunction kernel, dim3 grid, dim3 block, int64_t shared_bytes,
+                   const Arguments&... arguments) const {
+    std::array<void*, sizeof...(Arguments)> pointers = {
+        const_cast<void*>(static_cast<const void*>(&arguments))...};
+    Submit(kernel, grid, block, shared_bytes, pointers.data(), /*early=*/true);
   }
 
  private:
@@ -51,7 +55,7 @@ class CudaKernels {
     decltype(&cuModuleLoadData) load_module = nullptr;
     decltype(&cuModuleGetFunction) get_function = nullptr;
     decltype(&cuFuncSetAttribute) set_attribute = nullptr;
-    decltype(&cuLaunchKernel) launch = nullptr;
+    decltype(&cuLaunchKernelEx) launch = nullptr;
 
     static Driver Find();
     bool complete() const {
@@ -60,12 +64,15 @@ class CudaKernels {
     }
   };
 
+  void Submit(CUfunction kernel, dim3 grid, dim3 block, int64_t shared_bytes, void** arguments,
+              bool early) const;
   std::string Compile(const char* source, const char* file, const cudaDeviceProp& properties);
 
   const Driver driver_ = Driver::Find();
   CUmodule module_ = nullptr;
   std::string why_not_;
   int multiprocessors_ = 1;
+  bool begins_early_ = false;  // the device has programmatic dependent launch
   int64_t max_shared_bytes_ = 0;
 };
 
