@@ -11,7 +11,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// What generated classes and their allocations take, with the pointers to them.
+// Generated classes and their allocations take so much, with the pointers to them.
 constexpr uint64_t kMessageBytes = 64;
 constexpr uint64_t kFieldBytes = 32;
 constexpr uint64_t kStringBytes = 64;
