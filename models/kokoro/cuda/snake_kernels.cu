@@ -6,6 +6,7 @@ typedef unsigned int Word;  // two halves
 
 constexpr int kChunk = 64;  // channels of the input at a time
 constexpr int kThreads = 128;
+constexpr int kGroupThreads = 256;  // two groups of four warps
 constexpr int kWeightStages = 3;
 constexpr int kTransposedRows = 128;
 constexpr float kEpsilon = 1e-5F;
@@ -48,6 +49,54 @@ __device__ inline void MultiplyAdd(float (&sum)[4], const Word (&a)[4], Word b0,
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+// Describes rows of kChunk halves from an address on, which are laid out as by Swizzled.
+__device__ inline unsigned long long RowsAt(unsigned address) {
+  constexpr unsigned long long kSwizzle128 = 1ULL << 62, kEightRows = 64ULL << 32;
+  return kSwizzle128 | kEightRows | 1ULL << 16 | (address & 0x3FFFF) >> 4;
+}
+
+// Adds the product of 64 rows of A and 128 rows of B, of 16 halves each, for four warps.
+__device__ inline void MultiplyAdd(float (&sums)[16][4], unsigned long long a,
+                                   unsigned long long b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, "
+      "%40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, "
+      "%56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, 1, 1, 1, 0, 0;"
+      : "+f"(sums[0][0]), "+f"(sums[0][1]), "+f"(sums[0][2]), "+f"(sums[0][3]), "+f"(sums[1][0]),
+        "+f"(sums[1][1]), "+f"(sums[1][2]), "+f"(sums[1][3]), "+f"(sums[2][0]), "+f"(sums[2][1]),
+        "+f"(sums[2][2]), "+f"(sums[2][3]), "+f"(sums[3][0]), "+f"(sums[3][1]), "+f"(sums[3][2]),
+        "+f"(sums[3][3]), "+f"(sums[4][0]), "+f"(sums[4][1]), "+f"(sums[4][2]), "+f"(sums[4][3]),
+        "+f"(sums[5][0]), "+f"(sums[5][1]), "+f"(sums[5][2]), "+f"(sums[5][3]), "+f"(sums[6][0]),
+        "+f"(sums[6][1]), "+f"(sums[6][2]), "+f"(sums[6][3]), "+f"(sums[7][0]), "+f"(sums[7][1]),
+        "+f"(sums[7][2]), "+f"(sums[7][3]), "+f"(sums[8][0]), "+f"(sums[8][1]), "+f"(sums[8][2]),
+        "+f"(sums[8][3]), "+f"(sums[9][0]), "+f"(sums[9][1]), "+f"(sums[9][2]), "+f"(sums[9][3]),
+        "+f"(sums[10][0]), "+f"(sums[10][1]), "+f"(sums[10][2]), "+f"(sums[10][3]),
+        "+f"(sums[11][0]), "+f"(sums[11][1]), "+f"(sums[11][2]), "+f"(sums[11][3]),
+        "+f"(sums[12][0]), "+f"(sums[12][1]), "+f"(sums[12][2]), "+f"(sums[12][3]),
+        "+f"(sums[13][0]), "+f"(sums[13][1]), "+f"(sums[13][2]), "+f"(sums[13][3]),
+        "+f"(sums[14][0]), "+f"(sums[14][1]), "+f"(sums[14][2]), "+f"(sums[14][3]),
+        "+f"(sums[15][0]), "+f"(sums[15][1]), "+f"(sums[15][2]), "+f"(sums[15][3])
+      : "l"(a), "l"(b));
+}
+
+__device__ inline void FenceSharedMemory() { asm volatile("fence.proxy.async.shared::cta;"); }
+__device__ inline void BeginProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void CommitProducts() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+__device__ inline void AwaitProducts() {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+#endif
 
 __device__ inline void CopyAsync(unsigned to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
@@ -281,14 +330,18 @@ struct UpsampledRows {
 // them once, and lets each tap read them at its own distance. The next rows and weights are on
 // their way meanwhile. Grid: tiles of rows, columns / kColumns, batch; shared memory: see
 // SharedBytes in snake_operators.cc.
-template <int kRows, int kColumns, typename Activation, typename Rows>
+// With kGroups, groups of four warps multiply 64 rows straight from shared memory, as Hopper can.
+template <int kRows, int kColumns, bool kGroups, typename Activation, typename Rows>
 __device__ inline void Multiply(const Product& product, Activation activation, const Rows& map) {
-  constexpr int kWarpRows = kRows / 2, kWarpColumns = kColumns / 2;
+  constexpr int kThreads = kGroups ? kGroupThreads : ::kThreads;
+  constexpr int kWarpRows = kGroups ? 16 : kRows / 2;
+  constexpr int kWarpColumns = kGroups ? kColumns : kColumns / 2;
+  constexpr int kWarpsAcross = kColumns / kWarpColumns;
   constexpr int kWeightBytes = kColumns * kChunk * 2;
   constexpr int kRowBytes = kChunk * 2;
   constexpr int kResultBytes = kColumns * 2 + 16;  // a row has so many; the gap keeps banks apart
   constexpr int kResultPieces = kColumns / 8;      // a row has so many pieces of 16 bytes
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
   const int batch = blockIdx.z, channels = product.channels;
   const int count = static_cast<int>(product.counts[batch]);
@@ -307,9 +360,11 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
       moments[i / kColumns * channels + i % kColumns] = 0;
     return;
   }
-  const int warp_row = (warp >> 1) * kWarpRows, warp_column = (warp & 1) * kWarpColumns;
+  const int warp_row = warp / kWarpsAcross * kWarpRows;
+  const int warp_column = warp % kWarpsAcross * kWarpColumns;
   const int taps = product.taps, reach = (taps - 1) * product.dilation;
   const int needed = kRows + reach;
+  const int row_tile_bytes = (needed + 7) / 8 * 8 * kRowBytes;
   const int first_tap = first_row + map.FirstTap(reach);
   const int in_channels = product.in_channels, columns = gridDim.y * kColumns;
   const int chunks = in_channels / kChunk, steps = chunks * taps;
@@ -330,7 +385,7 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   };
   const auto copy_rows = [&](int chunk) {
     if (chunk >= chunks) return;
-    const unsigned to = SharedAddress(row_tiles + (chunk & 1) * needed * kRowBytes);
+    const unsigned to = SharedAddress(row_tiles + (chunk & 1) * row_tile_bytes);
     for (int row = thread >> 3; row < needed; row += kThreads / 8) {
       const int t = first_tap + row;
       const bool counts_too = t >= 0 && t < count;
@@ -356,7 +411,7 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   int step = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     activation.Begin(batch, chunk * kChunk + piece * 8, in_channels);
-    unsigned char* const rows = row_tiles + (chunk & 1) * needed * kRowBytes;
+    unsigned char* const rows = row_tiles + (chunk & 1) * row_tile_bytes;
     AwaitCopies<1>();  // a thread activates what it has copied itself
 #pragma unroll 2
     for (int row = thread >> 3; row < needed; row += kThreads / 8) {
@@ -374,12 +429,28 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
     }
     for (int tap = 0; tap < taps; ++tap, ++step) {
       AwaitCopies<1>();
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+      if constexpr (kGroups) FenceSharedMemory();
+#endif
       __syncthreads();  // the weights and the rows are there, and the stages before are free
       if (tap == 0) copy_rows(chunk + 1);
       copy_weights(step + 2);
       CommitCopies();
       const unsigned a_tile = SharedAddress(rows);
       const unsigned b_tile = SharedAddress(shared + step % kWeightStages * kWeightBytes);
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+      if constexpr (kGroups) {
+        const int group_row = warp / 4 * 64 + tap * product.dilation;
+        BeginProducts();
+#pragma unroll
+        for (int k = 0; k < kChunk / 16; ++k)
+          MultiplyAdd(sums[0], RowsAt(a_tile + group_row * kRowBytes + k * 32),
+                      RowsAt(b_tile + k * 32));
+        CommitProducts();
+        AwaitProducts();
+        continue;
+      }
+#endif
       const int a_row = warp_row + tap * product.dilation + (lane & 15);
       const int b_row = warp_column + (lane & 7) + ((lane >> 4) << 3);
 #pragma unroll
@@ -405,6 +476,7 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   // Signals that are added come by way of shared memory and the result goes by it, so that memory
   // is read and written in whole pieces.
   AwaitCopies<0>();
+  if constexpr (kGroups) __syncthreads();
   const int out_count = map.Count(count);
   const size_t out_sentence = static_cast<size_t>(batch) * product.time * channels;
   const size_t out_column = out_sentence + first_channel;
@@ -473,7 +545,7 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
       squares.y += __shfl_xor_sync(0xffffffff, squares.y, distance);
     }
     if (lane < 4) {
-      float* const at = partial + (warp >> 1) * 2 * kColumns + column;
+      float* const at = partial + warp / kWarpsAcross * 2 * kColumns + column;
       *reinterpret_cast<float2*>(at) = sum;
       *reinterpret_cast<float2*>(at + kColumns) = squares;
     }
@@ -508,31 +580,47 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   }
   if (moments == nullptr) return;
   __syncthreads();
-  for (int i = thread; i < 2 * kColumns; i += kThreads)
-    moments[i / kColumns * channels + i % kColumns] = partial[i] + partial[2 * kColumns + i];
+  for (int i = thread; i < 2 * kColumns; i += kThreads) {
+    float sum = partial[i];
+#pragma unroll
+    for (int j = 1; j < kRows / kWarpRows; ++j) sum += partial[j * 2 * kColumns + i];
+    moments[i / kColumns * channels + i % kColumns] = sum;
+  }
 }
 
 // A layer of a block: a convolution of the activated input. Large tiles for much work, and small
 // ones so that little work still occupies the device.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     SnakeConvolution128(Product product, const float* norm) {
-  Multiply<128, 128>(product, SnakeActivation{norm}, SameRows{});
+  Multiply<128, 128, false>(product, SnakeActivation{norm}, SameRows{});
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     SnakeConvolution64(Product product, const float* norm) {
-  Multiply<64, 64>(product, SnakeActivation{norm}, SameRows{});
+  Multiply<64, 64, false>(product, SnakeActivation{norm}, SameRows{});
 }
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+extern "C" __global__ void __launch_bounds__(kGroupThreads, 2)
+    SnakeConvolutionGroups(Product product, const float* norm) {
+  Multiply<128, 128, true>(product, SnakeActivation{norm}, SameRows{});
+}
+
+extern "C" __global__ void __launch_bounds__(kGroupThreads, 2)
+    UpsampleGroups(Product product, LeakyActivation activation, UpsampledRows map) {
+  Multiply<128, 128, true>(product, activation, map);
+}
+#endif
 
 // A transposed convolution of the leaky ReLU of the input.
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     Upsample128(Product product, LeakyActivation activation, UpsampledRows map) {
-  Multiply<128, 128>(product, activation, map);
+  Multiply<128, 128, false>(product, activation, map);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     Upsample64(Product product, LeakyActivation activation, UpsampledRows map) {
-  Multiply<64, 64>(product, activation, map);
+  Multiply<64, 64, false>(product, activation, map);
 }
 
 // The leaky ReLU of rows * factor as [batch, channels, time] in float32, with zeros beyond the end.

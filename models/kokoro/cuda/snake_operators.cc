@@ -26,11 +26,14 @@ using runtime::Parts;
 
 // These are constants of the kernels, too.
 constexpr int64_t kChunk = 64;
+constexpr int kHopper = 9;  // the major number of its compute capability
 constexpr int kThreads = 128;
+constexpr int kGroupThreads = 256;
 constexpr int kWeightStages = 3;
 constexpr int kLargeTile = 128;
 constexpr int kSmallTile = 64;
-constexpr int kTransposed = 32;  // rows and channels that a block transposes at a time
+constexpr int kLeastWarpRows = 16;  // a warp computes at least so many rows of a tile
+constexpr int kTransposed = 32;     // rows and channels that a block transposes at a time
 constexpr int kTransposedRows = 128;
 constexpr int kDoubled = 256;  // threads of a block that doubles rows
 
@@ -40,13 +43,19 @@ constexpr int64_t kBlocksAtOnce = 2;
 // The shared memory of a convolution: the stages of weights and two chunks of rows, or the result
 // and its moments.
 int64_t SharedBytes(int tile, int64_t reach) {
-  const int64_t product = kWeightStages * tile * kChunk * 2 + 2 * (tile + reach) * kChunk * 2;
-  const int64_t result = tile * (tile * 2 + 16) + 4 * tile * static_cast<int64_t>(sizeof(float));
+  const int64_t rows = int64_t{Parts(tile + reach, 8)} * 8;
+  const int64_t product = kWeightStages * tile * kChunk * 2 + 2 * rows * kChunk * 2;
+  const int64_t partial_sums = 2 * tile * static_cast<int64_t>(sizeof(float));
+  const int64_t result = tile * (tile * 2 + 16) + tile / kLeastWarpRows * partial_sums;
   return std::max(product, result);
 }
 
-// A kernel for large tiles, and one for small ones.
-using Tiled = std::array<CUfunction, 2>;
+// A kernel for large tiles, which on Hopper multiplies in groups of four warps, and one for small
+// ones.
+struct Tiled {
+  CUfunction large, small;
+  int threads_for_large;
+};
 
 // The compiled kernels.
 class SnakeKernels : public runtime::CudaKernels {
@@ -65,19 +74,21 @@ class SnakeKernels : public runtime::CudaKernels {
   Tiled snake_convolution = FindTiled("SnakeConvolution");
   Tiled upsample = FindTiled("Upsample");
 
-  // The largest distance between the first and the last tap of a convolution.
+  // The largest distance between the first and the last tap of a convolution, a multiple of 8.
   int64_t max_reach() const {
-    return (max_shared_bytes() - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2);
+    return (max_shared_bytes() - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2) / 8 * 8;
   }
 
  private:
   SnakeKernels() : CudaKernels(kSnakeKernelsSource, "snake_kernels.cu", /*capability=*/80) {}
 
   Tiled FindTiled(const std::string& name) {
-    const auto find = [&](int tile) {
-      return Find((name + std::to_string(tile)).c_str(), SharedBytes(tile, max_reach()));
+    const auto find = [&](const std::string& form, int tile) {
+      return Find((name + form).c_str(), SharedBytes(tile, max_reach()));
     };
-    return {find(kLargeTile), find(kSmallTile)};
+    const CUfunction small = find("64", kSmallTile);
+    if (capability() / 10 == kHopper) return {find("Groups", kLargeTile), small, kGroupThreads};
+    return {find("128", kLargeTile), small, kThreads};
   }
 };
 
@@ -100,7 +111,16 @@ struct UpsampledRows {
 };
 
 int ToInt(int64_t value) { return static_cast<int>(value); }
-CUfunction ForTile(const Tiled& kernels, int tile) { return kernels[tile == kLargeTile ? 0 : 1]; }
+
+// Launches the kernel for a tile. `grid` counts tiles.
+template <typename... Arguments>
+void LaunchTiles(const Tiled& kernels, int tile, dim3 grid, int64_t reach,
+                 const Arguments&... arguments) {
+  const bool large = tile == kLargeTile;
+  SnakeKernels::Get().Launch(large ? kernels.large : kernels.small, grid,
+                             dim3(large ? kernels.threads_for_large : kThreads),
+                             SharedBytes(tile, reach), arguments...);
+}
 
 const void* DataOf(const std::optional<at::Tensor>& tensor) {
   return tensor ? tensor->const_data_ptr() : nullptr;
@@ -160,10 +180,9 @@ std::tuple<at::Tensor, at::Tensor> Upsample(const at::Tensor& rows, const at::Te
                         .dilation = 1};
   const LeakyActivation activation{static_cast<float>(factor), static_cast<float>(slope)};
   const UpsampledRows map{ToInt(stride), ToInt(stride / 2), reflected ? 1 : 0};
-  const SnakeKernels& kernels = SnakeKernels::Get();
-  kernels.Launch(ForTile(kernels.upsample, tile),
-                 dim3(tiles, Parts(columns, tile), Parts(batch, 1)), dim3(kThreads),
-                 SharedBytes(tile, 1), product, activation, map);
+  LaunchTiles(SnakeKernels::Get().upsample, tile,
+              dim3(tiles, Parts(columns, tile), Parts(batch, 1)),
+              /*reach=*/1, product, activation, map);
   return {result, moments};
 }
 
@@ -222,9 +241,8 @@ Convolved Run(const Convolution& convolution, const Tiled& kernel, const Argumen
       .channels = ToInt(channels),
       .taps = ToInt(taps),
       .dilation = ToInt(convolution.dilation)};
-  SnakeKernels::Get().Launch(
-      ForTile(kernel, tile), dim3(tiles, Parts(channels, tile), Parts(batch, 1)), dim3(kThreads),
-      SharedBytes(tile, (taps - 1) * convolution.dilation), product, arguments...);
+  LaunchTiles(kernel, tile, dim3(tiles, Parts(channels, tile), Parts(batch, 1)),
+              (taps - 1) * convolution.dilation, product, arguments...);
   return result;
 }
 

@@ -30,7 +30,8 @@ CudaKernels::CudaKernels(const char* source, const char* file, int capability) {
     why_not_ = "the device does not tell its properties";
     return;
   }
-  if (10 * properties.major + properties.minor < capability) {
+  capability_ = 10 * properties.major + properties.minor;
+  if (capability_ < capability) {
     why_not_ = "the device has a compute capability of " + std::to_string(properties.major) + "." +
                std::to_string(properties.minor) + ", they need " + std::to_string(capability / 10) +
                "." + std::to_string(capability % 10);
@@ -86,8 +87,9 @@ std::string CudaKernels::Compile(const char* source, const char* file,
                                  const cudaDeviceProp& properties) {
   nvrtcProgram program = nullptr;
   nvrtcCreateProgram(&program, source, file, 0, nullptr, nullptr);
-  const std::string target = "--gpu-architecture=sm_" + std::to_string(properties.major) +
-                             std::to_string(properties.minor);
+  // From Hopper on, the instructions of one architecture alone need its suffix.
+  const std::string target =
+      "--gpu-architecture=sm_" + std::to_string(capability_) + (properties.major >= 9 ? "a" : "");
   const std::array<const char*, 2> options = {target.c_str(), "--std=c++17"};
   const nvrtcResult result =
       nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());

@@ -20,6 +20,8 @@ class CudaKernels {
 
   // Returns why the kernels cannot be launched, or an empty string.
   const std::string& why_not() const { return why_not_; }
+  // The device's compute capability, times ten.
+  int capability() const { return capability_; }
   int multiprocessors() const { return multiprocessors_; }
   // The most shared memory of a block, in bytes.
   int64_t max_shared_bytes() const { return max_shared_bytes_; }
@@ -71,6 +73,7 @@ class CudaKernels {
   const Driver driver_ = Driver::Find();
   CUmodule module_ = nullptr;
   std::string why_not_;
+  int capability_ = 0;
   int multiprocessors_ = 1;
   bool begins_early_ = false;  // the device has programmatic dependent launch
   int64_t max_shared_bytes_ = 0;
