@@ -24,7 +24,7 @@ struct KnownPlayer {
   std::vector<std::string> arguments;
 };
 
-// The players of ALSA, FFmpeg, SoX and mpv, in the order in which they are tried.
+// They are ALSA's, FFmpeg's, SoX's and mpv, in the order in which they are tried.
 const std::vector<KnownPlayer>& KnownPlayers() {
   static const std::vector<KnownPlayer>& players =
       *new std::vector<KnownPlayer>{{"aplay", {"-q", "-"}},

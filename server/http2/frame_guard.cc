@@ -67,8 +67,8 @@ constexpr uint64_t kCallBytes = 16 << 10;
 constexpr uint64_t kCostOfByte = 2;
 constexpr uint64_t kCostOfField = 300;
 constexpr uint64_t kCostOfFrame = 1'000;
-constexpr uint64_t kCostOfMessage = 20'000;
-constexpr uint64_t kCostOfCall = 40'000;
+constexpr uint64_t kCostOfMessage = 10'000;
+constexpr uint64_t kCostOfCall = 15'000;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 

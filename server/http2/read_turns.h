@@ -13,7 +13,7 @@ namespace millrace::server {
 class ReadTurns {
  public:
   // Costs are nanoseconds of the polling thread, by rough estimates.
-  static constexpr uint64_t kCost = 250'000;
+  static constexpr uint64_t kCost = 300'000;
   // The cost of bytes is known after they were read, so a client's first ones are few.
   static constexpr uint64_t kFirstBytes = 4 << 10;
   static constexpr uint64_t kLeastBytes = 512;
@@ -41,7 +41,7 @@ class ReadTurns {
   uint64_t round_ = 0;
   uint64_t spent_ = 0;            // in this round
   uint64_t read_ = 0;             // in this round
-  uint64_t bytes_ = kFirstBytes;  // a turn has so many
+  uint64_t bytes_ = kFirstBytes;  // a turn's most
 };
 
 }  // namespace millrace::server

@@ -251,7 +251,7 @@ TEST_F(ConnectionGuardTest, AConnectionHasATurnInEachRound) {
   guard_.OnPolled(kFd, {.epoll = 3, .events = 4, .data = 5});
   EXPECT_NE(guard_.Allowed(kFd, entry), SIZE_MAX);
   std::string calls = kPreface;
-  for (uint32_t call = 0; call < 10; ++call)
+  for (uint32_t call = 0; call < 30; ++call)
     calls += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
   EXPECT_TRUE(Receive(kFd, calls));
   EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);

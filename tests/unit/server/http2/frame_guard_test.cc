@@ -492,9 +492,9 @@ TEST_F(FrameGuardTest, CallsCostMoreThanTheirBytes) {
   const uint64_t call = cost(Call());
   const uint64_t message = cost(Frame(kDataFrame, 0, stream_, 120));  // a message begins
   const uint64_t frame = cost(Frame(kSettingsFrame, kAckFlag, 0, 0));
-  EXPECT_GT(call, 20 * frame);
+  EXPECT_GT(call, 10 * frame);
   EXPECT_GT(message, 10 * frame);
-  EXPECT_GT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 20 * frame);
+  EXPECT_GT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 10 * frame);
   EXPECT_LT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 2 * frame);  // it is over
 }
 
