@@ -34,7 +34,8 @@ ON_MPS = {"millrace_worker_graph_cache_entries", "millrace_worker_graph_cache_hi
 
 # What differs from machine to machine, and from run to run: times, sizes, what the processor and the threads do.
 VARYING = re.compile(r"_seconds(_sum|_total)?$|_bytes$|^process_|^millrace_(permits|stream_lease|streams_leased|compiled_shapes|graph_cache_|tokens"
-                     r"|trace_spans|http_refused|connections$|helped)")
+                     r"|trace_spans|http_refused|connections$|helped"
+                     r"|(batch_size|compute_duration_seconds|permit_wait_seconds)_(count|sum)$)")
 BUILD_LABELS = re.compile(r'(cpu_isa|libtorch|version)="[^"]*"')
 SAMPLE = re.compile(r"^(\w+)(\{.*\})? (\S+)$")
 BOUND = re.compile(r'le="([^"]*)"')
