@@ -31,7 +31,7 @@ constexpr size_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 constexpr uint64_t kDecodedOfByte = 32;
 constexpr uint64_t kMostDecoded = 32 << 20;
 constexpr uint64_t kDecodedOfLongByte = 2;
-constexpr size_t kSmall = 64 << 10;
+constexpr size_t kSmall = 16 << 10;
 
 // Returns an error if the message would take more memory than it may.
 absl::Status CheckDecodedSize(const ByteBuffer& buffer, const Descriptor& type) {
