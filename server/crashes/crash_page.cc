@@ -6,9 +6,10 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 #else
+#include <fcntl.h>
 #include <pthread.h>
 
-#include <cstdlib>
+#include <cstdio>
 #endif
 
 #include <cerrno>
@@ -38,10 +39,11 @@ FileDescriptor MakeFileWithoutName() {
 #ifdef __linux__
   return FileDescriptor(memfd_create("millrace-crash", MFD_CLOEXEC));
 #else
-  char name[] = "/tmp/millrace-crash.XXXXXX";
-  FileDescriptor file(mkostemp(name, O_CLOEXEC));
-  if (file.get() >= 0) unlink(name);
-  return file;
+  std::FILE* const file = std::tmpfile();
+  if (file == nullptr) return {};
+  FileDescriptor descriptor(fcntl(fileno(file), F_DUPFD_CLOEXEC, 0));
+  std::fclose(file);
+  return descriptor;
 #endif
 }
 
