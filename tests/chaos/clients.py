@@ -16,7 +16,7 @@ S16 = synthesis.AUDIO_ENCODING_PCM_S16LE
 TOPICS = ("house", "station", "garden", "river")
 SPEECHES = [" ".join(f"The {topic} of sentence {number} is not far from here." for number in range(1, 5)) for topic in TOPICS]
 TEXTS = [[f"The {topic} number {number} is far away, and it is very old." for number in range(12)] for topic in TOPICS]
-# Of the model that is loaded again and again.
+# The name of the model that is loaded again and again.
 CHANGING = "changing"
 
 

@@ -62,7 +62,7 @@ def stop(pid: int) -> None:
 
 def pause(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(0.3)
+    time.sleep(0.3)   # shorter than the silence for which an executor is killed
     os.kill(pid, signal.SIGCONT)
 
 
