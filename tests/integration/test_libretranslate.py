@@ -218,7 +218,7 @@ def test_client_that_leaves_stops_the_translation(daemon, bystander):
     body = json.dumps(GOOD | {"q": LONG}).encode()
     with socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE) as connection:
         connection.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        eventually("it is at work", lambda: daemon.running_forwards() > 0, 10)
+        eventually("it is in flight beside the bystander's", lambda: daemon.metrics().total("millrace_requests_in_flight") == 2, 10)
     eventually("the request ends", lambda: requests_ended(daemon, "CANCELLED") == cancelled + 1, 10)
 
 

@@ -276,6 +276,7 @@ def test_a_long_text_needs_no_header_of_json(daemon):
         connection.request("POST", "/v1/audio/speech", body, headers={"Content-Type": "application/x-www-form-urlencoded"})
         answer = connection.getresponse()
         assert answer.status == 200 and len(answer.read(10_000)) == 10_000
+    daemon.wait_until_idle()   # the rest is cancelled, which the next test must not count as its own
 
 
 def test_client_that_leaves_stops_the_speech(daemon, bystander):
