@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes models/text/letter_profiles.cc from the letter statistics of the Python package langdetect, which are those of running text, from
+"""Writes models/text/letter_profiles.txt from the letter statistics of the Python package langdetect, which are those of running text, from
 the words of the package simplemma, and from the lists of words of the package mnemonic.
 
-Usage: python3 -m pip install langdetect mnemonic simplemma && scripts/make_letter_profiles.py > models/text/letter_profiles.cc
+Usage: python3 -m pip install langdetect mnemonic simplemma && scripts/make_letter_profiles.py > models/text/letter_profiles.txt
 """
 
 import collections
@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import textwrap
 import unicodedata
 
 import langdetect
@@ -83,34 +84,21 @@ def profile(language):
 
 
 def words(language):
-    if language not in WORD_LISTS:
-        return ""
     with open(os.path.join(os.path.dirname(mnemonic.__file__), "wordlist", WORD_LISTS[language] + ".txt"), encoding="utf-8") as file:
         return unicodedata.normalize("NFC", " ".join(file.read().split()))
 
 
-def print_literal(text, ending):
-    while len(text) > WIDTH:
-        end = text.rindex(" ", 0, WIDTH) + 1
-        print(f'     "{text[:end]}"')
-        text = text[end:]
-    print(f'     "{text}"{ending}')
-
-
 def main():
-    print('#include "models/text/letter_profiles.h"\n')
-    print("namespace millrace::models {\n")
-    print("// scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0), statistics")
-    print("// of the words of simplemma (MIT License; its words are those of several public dictionaries) and the")
-    print("// lists of words of mnemonic (MIT License).")
-    print("// clang-format off")
-    print(f"const std::array<LetterProfile, {len(LANGUAGES)}> kLetterProfiles = {{{{")
+    print("# scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0), statistics")
+    print("# of the words of simplemma (MIT License; its words are those of several public dictionaries) and the")
+    print("# lists of words of mnemonic (MIT License).")
+    print("#")
+    print("# [LANGUAGE sequences]: a number L, and behind it the sequences of letters whose probability is exp(-L / 4).")
+    print("# '_' is the beginning or the end of a word. [LANGUAGE words]: some words of the language.")
     for language in LANGUAGES:
-        print(f'    {{"{language}",')
-        print_literal(profile(language), ",")
-        print_literal(words(language), "")
-        print("    },")
-    print("}};\n// clang-format on\n\n}  // namespace millrace::models")
+        print(f"[{language} sequences]\n{textwrap.fill(profile(language), WIDTH)}")
+        if language in WORD_LISTS:
+            print(f"[{language} words]\n{textwrap.fill(words(language), WIDTH)}")
 
 
 if __name__ == "__main__":

@@ -121,8 +121,7 @@ float ScoreFor(const std::string& text, bool is_html, std::string_view language)
 }
 
 bool HasProfile(std::string_view language) {
-  return std::ranges::find(kLetterProfiles, language, &LetterProfile::language) !=
-         kLetterProfiles.end();
+  return std::ranges::find(kProfiledLanguages, language) != kProfiledLanguages.end();
 }
 
 // The likelihoods of the languages that have a profile of letters.
@@ -132,11 +131,11 @@ class ShortText {
   ShortText(const std::string& words, bool is_html, const MeansLanguage& can_be_meant)
       : evidence_(ReadLetters(words)) {
     if (!evidence_.has_known_script()) return;
-    std::array<float, kLetterProfiles.size()> sorted = evidence_.scores;
+    std::array<float, kProfiledLanguages.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
     const float weight = is_word() ? kLibraryWeightOfWord : kLibraryWeight;
-    for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
-      const std::string_view language = kLetterProfiles.at(i).language;
+    for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
+      const std::string_view language = kProfiledLanguages.at(i);
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
         evidence_.scores[i] += weight * ScoreFor(words, is_html, language);
     }
@@ -154,8 +153,8 @@ class ShortText {
   // Returns the languages that `fits` accepts, the likeliest first, with their probabilities.
   std::vector<std::pair<size_t, float>> Ranked(const MeansLanguage& fits) const {
     std::vector<std::pair<size_t, float>> ranked;
-    for (size_t i = 0; i < kLetterProfiles.size(); ++i) {
-      if (fits(std::string(kLetterProfiles[i].language))) ranked.emplace_back(i, score(i));
+    for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
+      if (fits(std::string(kProfiledLanguages[i]))) ranked.emplace_back(i, score(i));
     }
     std::ranges::stable_sort(ranked, std::greater<>(),
                              [](const auto& language) { return language.second; });
@@ -172,7 +171,7 @@ class ShortText {
 };
 
 DetectedLanguage Named(const std::pair<size_t, float>& ranked) {
-  return {std::string(kLetterProfiles.at(ranked.first).language), ranked.second};
+  return {std::string(kProfiledLanguages.at(ranked.first)), ranked.second};
 }
 
 // Returns what the library alone finds.

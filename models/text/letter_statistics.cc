@@ -6,13 +6,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/text/common_words.h"
+#include "models/text/common_words_text.h"
+#include "models/text/letter_profiles_text.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
 
-constexpr size_t kLanguages = kLetterProfiles.size();
+constexpr size_t kLanguages = kProfiledLanguages.size();
 // The most letters of a sequence. The longest ones are only looked for at the ends of words.
 constexpr size_t kLongest = 4;
 // The score of a sequence that a profile lacks, by its length.
@@ -32,11 +33,16 @@ using Scores = std::array<float, kLanguages>;
 class Statistics {
  public:
   Statistics() {
-    for (size_t i = 0; i < kLanguages; ++i) {
-      AddProfile(i, kLetterProfiles[i].sequences);
-      AddWords(kLetterProfiles[i].language, kLetterProfiles[i].words, kListedWord);
-    }
-    for (const auto& [language, words] : kCommonWords) AddWords(language, words, kCommonWord);
+    ForEachSection(kLetterProfilesText, [this](std::string_view title, std::string_view text) {
+      const size_t language = IndexOf(title.substr(0, title.find(' ')));
+      if (title.ends_with(" words"))
+        AddWords(language, text, kListedWord);
+      else
+        AddProfile(language, text);
+    });
+    ForEachSection(kCommonWordsText, [this](std::string_view title, std::string_view text) {
+      AddWords(IndexOf(title), text, kCommonWord);
+    });
   }
 
   const Scores* Find(const std::string& sequence) const {
@@ -49,10 +55,27 @@ class Statistics {
   }
 
  private:
+  // Calls take(title, text) for each part of a file that begins with a line "[title]".
+  template <typename Take>
+  static void ForEachSection(std::string_view file, const Take& take) {
+    for (size_t begin = file.find("\n["); begin != std::string_view::npos;) {
+      const size_t title = begin + 2;
+      const size_t text = file.find("]\n", title);
+      begin = file.find("\n[", text);
+      take(file.substr(title, text - title), file.substr(text + 2, begin - text - 2));
+    }
+  }
+
+  // Returns kLanguages, which no array has, if the language has no profile.
+  static size_t IndexOf(std::string_view language) {
+    return static_cast<size_t>(std::ranges::find(kProfiledLanguages, language) -
+                               kProfiledLanguages.begin());
+  }
+
   template <typename Take>
   static void ForEachWord(std::string_view text, const Take& take) {
     while (!text.empty()) {
-      const size_t end = std::min(text.find(' '), text.size());
+      const size_t end = std::min(text.find_first_of(" \n"), text.size());
       if (end > 0) take(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -70,16 +93,13 @@ class Statistics {
       const size_t length = CountCodePoints(word) - 1;
       const auto [entry, is_new] = sequences_.try_emplace(std::string(word));
       if (is_new) entry->second.fill(kWeights.at(length) * kUnknown.at(length));
-      entry->second[language] = kWeights.at(length) * score;
+      entry->second.at(language) = kWeights.at(length) * score;
     });
   }
 
-  void AddWords(std::string_view language, std::string_view words, float score) {
-    const auto* const profile =
-        std::ranges::find(kLetterProfiles, language, &LetterProfile::language);
-    const auto index = static_cast<size_t>(profile - kLetterProfiles.data());
+  void AddWords(size_t language, std::string_view words, float score) {
     ForEachWord(words, [&](std::string_view word) {
-      float& listed = words_[std::string(word)].at(index);
+      float& listed = words_[std::string(word)].at(language);
       listed = std::max(listed, score);
     });
   }

@@ -4,16 +4,19 @@
 #include <cstddef>
 #include <string_view>
 
-#include "models/text/letter_profiles.h"
-
 namespace millrace::models {
+
+// The languages whose letters and words are known: BCP 47.
+inline constexpr std::array<std::string_view, 19> kProfiledLanguages = {
+    "en", "pt", "es", "fr", "de", "it", "nl", "pl", "sv", "da",
+    "no", "fi", "cs", "tr", "ro", "hu", "ru", "bg", "uk"};
 
 // The evidence that the letters and words of a short text give for its language.
 struct LetterEvidence {
-  // For each of kLetterProfiles the logarithm of the text's probability.
-  std::array<float, kLetterProfiles.size()> scores{};
+  // For each of kProfiledLanguages the logarithm of the text's probability.
+  std::array<float, kProfiledLanguages.size()> scores{};
   // The part of each score that comes from words which a list of the language has.
-  std::array<float, kLetterProfiles.size()> listed{};
+  std::array<float, kProfiledLanguages.size()> listed{};
   size_t words = 0;
   size_t letters = 0;
   size_t known_letters = 0;  // letters that some language uses often

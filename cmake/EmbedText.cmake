@@ -1,0 +1,20 @@
+# Gives a target the text of a file, which its sources find as the array millrace::k<Name><Suffix> in "<folder>/<name>_<suffix>.h".
+#
+# millrace_embed_text(TARGET FILE SUFFIX): FILE is a file of the current folder.
+function(millrace_embed_text target file suffix)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" TEXT)
+  cmake_path(GET file FILENAME FILE_NAME)
+  cmake_path(GET file STEM name)
+  string(REPLACE "_" ";" words "${name}_${suffix}")
+  set(VARIABLE k)
+  foreach(word IN LISTS words)
+    string(SUBSTRING "${word}" 0 1 initial)
+    string(SUBSTRING "${word}" 1 -1 rest)
+    string(TOUPPER "${initial}" initial)
+    string(APPEND VARIABLE "${initial}${rest}")
+  endforeach()
+  cmake_path(REPLACE_FILENAME file "${name}_${suffix}.h" OUTPUT_VARIABLE header)
+  configure_file("${CMAKE_SOURCE_DIR}/cmake/embedded_text.h.in" "${header}" @ONLY)
+  target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}")
+endfunction()
