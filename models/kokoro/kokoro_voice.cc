@@ -12,6 +12,7 @@
 
 #include "models/core/payload.h"
 #include "models/speech/noise.h"
+#include "models/speech/speak_together.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/speech_state.h"
 #include "models/text/unicode.h"
@@ -111,48 +112,9 @@ speech::Voice::Spoken KokoroVoice::SpeakAlone(models::Request& request,
 
 std::vector<speech::Voice::Spoken> KokoroVoice::SpeakTogether(
     std::span<models::Request* const> requests, runtime::WorkerContext& context) const {
-  std::vector<Spoken> spoken(requests.size(), std::nullopt);
-  std::vector<KokoroBatch::Sentence> sentences;
-  std::vector<size_t> places;  // the index of each sentence's request
-  for (size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i]->ShouldStop()) continue;
-    auto sentence = SentenceOf(*requests[i]);
-    if (!sentence.ok()) {
-      spoken[i] = sentence.status();
-      continue;
-    }
-    sentences.push_back(*std::move(sentence));
-    places.push_back(i);
-  }
-  if (sentences.empty()) return spoken;
-  std::vector<KokoroBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
-
-  std::vector<int64_t> frames;  // the frames of the sentences that are to be decoded
-  std::vector<size_t> chosen;   // indices of these sentences
-  for (size_t i = 0; i < sentences.size(); ++i) {
-    speech::SpeechState& state = speech::StateOf(*requests[places[i]]);
-    const absl::StatusOr<bool> begun = state.BeginUnit(encoded[i].frames);
-    if (!begun.ok()) {
-      spoken[places[i]] = begun.status();
-    } else if (*begun) {
-      frames.push_back(state.frames());
-      chosen.push_back(i);
-    }
-  }
-  for (const std::vector<size_t>& group : KokoroBatch::Group(frames)) {
-    std::vector<KokoroBatch::Part> parts;
-    std::vector<size_t> theirs;
-    for (const size_t i : group) {
-      const size_t sentence = chosen[i];
-      if (requests[places[sentence]]->ShouldStop()) continue;
-      parts.push_back({sentences[sentence], encoded[sentence], frames[i]});
-      theirs.push_back(places[sentence]);
-    }
-    if (parts.empty()) continue;
-    std::vector<std::vector<float>> samples = network_.batch->Decode(parts, context);
-    for (size_t i = 0; i < theirs.size(); ++i) spoken[theirs[i]] = std::move(samples[i]);
-  }
-  return spoken;
+  return speech::SpeakTogether(
+      *network_.batch, requests, [this](models::Request& request) { return SentenceOf(request); },
+      context);
 }
 
 std::vector<models::SynthesizeInput> KokoroVoice::WarmupInputs() const {

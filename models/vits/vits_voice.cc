@@ -17,6 +17,7 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/speech/noise.h"
+#include "models/speech/speak_together.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/speech_state.h"
 #include "models/speech/voice_level.h"
@@ -199,44 +200,14 @@ VitsBatch::Sentence VitsVoice::SentenceOf(models::Request& request) const {
 
 std::vector<speech::Voice::Spoken> VitsVoice::SpeakTogether(
     std::span<models::Request* const> requests, runtime::WorkerContext& context) const {
-  std::vector<Spoken> spoken(requests.size(), std::nullopt);
-  std::vector<VitsBatch::Sentence> sentences;
-  std::vector<size_t> places;  // the index of each sentence's request
-  for (size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i]->ShouldStop()) continue;
-    sentences.push_back(SentenceOf(*requests[i]));
-    places.push_back(i);
-  }
-  if (sentences.empty()) return spoken;
-  std::vector<VitsBatch::Encoded> encoded = network_.batch->Encode(sentences, context);
-
-  std::vector<int64_t> frames;  // the frames of the sentences that are to be decoded
-  std::vector<size_t> chosen;   // indices of these sentences
-  for (size_t i = 0; i < sentences.size(); ++i) {
-    speech::SpeechState& state = speech::StateOf(*requests[places[i]]);
-    const absl::StatusOr<bool> begun = state.BeginUnit(encoded[i].frames);
-    if (!begun.ok()) {
-      spoken[places[i]] = begun.status();
-    } else if (*begun) {
-      frames.push_back(state.frames());
-      chosen.push_back(i);
-    }
-  }
-  for (const std::vector<size_t>& group : network_.batch->Group(frames)) {
-    std::vector<VitsBatch::Part> parts;
-    std::vector<size_t> theirs;
-    for (const size_t i : group) {
-      const size_t sentence = chosen[i];
-      if (requests[places[sentence]]->ShouldStop()) continue;
-      parts.push_back({sentences[sentence], encoded[sentence], frames[i]});
-      theirs.push_back(places[sentence]);
-    }
-    if (parts.empty()) continue;
-    std::vector<std::vector<float>> samples = network_.batch->Decode(parts, context);
-    for (size_t i = 0; i < theirs.size(); ++i) {
-      speech::ApplyGain(network_.gain_db, samples[i]);
-      spoken[theirs[i]] = std::move(samples[i]);
-    }
+  std::vector<Spoken> spoken = speech::SpeakTogether(
+      *network_.batch, requests,
+      [this](models::Request& request) -> absl::StatusOr<VitsBatch::Sentence> {
+        return SentenceOf(request);
+      },
+      context);
+  for (Spoken& one : spoken) {
+    if (one.ok() && *one) speech::ApplyGain(network_.gain_db, **one);
   }
   return spoken;
 }
