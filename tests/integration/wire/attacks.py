@@ -468,4 +468,4 @@ def under_attack(name: str, port: int, seconds: float, tls: bool = False) -> Ite
 
 
 if __name__ == "__main__":
-    print(attack(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), "tls" in sys.argv[4:]), "connections")
+    print(attack(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), "tls" in sys.argv[4:]), "connections", file=sys.stderr)
