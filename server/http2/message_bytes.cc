@@ -14,14 +14,26 @@ MessageBytes::MessageBytes(uint64_t max_message, FrameTotals& totals,
       totals_(&totals),
       address_(std::move(address)) {}
 
+// Returns how many shared bytes all connections together may have when one takes more of them.
+uint64_t MessageBytes::Most(Shared shared) const {
+  switch (shared) {
+    case Shared::kAll:
+      return max_shared_;
+    case Shared::kNotOfCalls:
+      return max_shared_ - kSharedOfCalls;
+    case Shared::kFew:
+      return kFewShared;
+  }
+  return 0;
+}
+
 bool MessageBytes::Reserve(uint64_t bytes, Shared shared) {
   if (left_) return false;
   const uint64_t wanted = (bytes + kStep - 1) / kStep * kStep;
   const uint64_t more = wanted - reserved_;
   const uint64_t more_shared = BeyondOwn(wanted) - BeyondOwn(reserved_);
-  const uint64_t max_shared = shared == Shared::kAll ? max_shared_ : max_shared_ - kSharedOfCalls;
   if (more_shared != 0 &&
-      totals_->shared_message_bytes.fetch_add(more_shared) + more_shared > max_shared) {
+      totals_->shared_message_bytes.fetch_add(more_shared) + more_shared > Most(shared)) {
     totals_->shared_message_bytes.fetch_sub(more_shared);
     return false;
   }

@@ -13,14 +13,16 @@ namespace millrace::server {
 class MessageBytes {
  public:
   // The shared bytes that a connection may take. Calls and their first messages, if those are
-  // short, have a part of them for themselves: honest clients make a thousand at once.
-  enum class Shared : uint8_t { kAll, kNotOfCalls };
+  // short, have a part of them for themselves: honest clients make a thousand at once. Short
+  // messages that follow on a stream have few, since most methods never read them.
+  enum class Shared : uint8_t { kAll, kNotOfCalls, kFew };
 
   // A connection's own bytes take a message of the largest size, and the shared ones two beside
   // those that calls and their first messages have alone.
   static constexpr uint64_t kLeastMessage = 16 << 20;
   static constexpr uint64_t kBesideMessage = 1 << 20;
   static constexpr uint64_t kSharedOfCalls = 26 << 20;
+  static constexpr uint64_t kFewShared = 4 << 20;
   static constexpr uint64_t kMessagesOfAll = 32;  // messages of the largest size
   // Charges may exceed the limits by so much, because they cannot be refused.
   static constexpr uint64_t kSlack = 4 << 20;
@@ -53,6 +55,7 @@ class MessageBytes {
 
  private:
   uint64_t BeyondOwn(uint64_t bytes) const { return bytes > own_ ? bytes - own_ : 0; }
+  uint64_t Most(Shared shared) const;
   // Reserves at least so many bytes, which are more than before.
   bool Reserve(uint64_t bytes, Shared shared);
   void Shrink();

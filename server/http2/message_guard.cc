@@ -55,8 +55,13 @@ void MessageGuard::End(MessageBytes& kept) {
 bool MessageGuard::Charge(uint64_t bytes, MessageBytes& kept) {
   held_ += bytes;
   current_ += bytes;
-  return kept.Charge(bytes,
-                     is_first_ ? MessageBytes::Shared::kAll : MessageBytes::Shared::kNotOfCalls);
+  return kept.Charge(bytes, shared());
+}
+
+MessageBytes::Shared MessageGuard::shared() const {
+  const bool is_large = prefix_filled_ == kPrefixBytes && size_ >= kLarge;
+  if (is_large) return MessageBytes::Shared::kNotOfCalls;
+  return is_first_ ? MessageBytes::Shared::kAll : MessageBytes::Shared::kFew;
 }
 
 bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& kept) {
@@ -86,9 +91,7 @@ bool MessageGuard::ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& ke
       if (at + 1 < kPrefixBytes || size_ >= kLarge) return false;
       refuse(MessageRefusal::Reason::kCompressed);
     } else if (is_last) {
-      const bool is_short_first = is_first_ && size_ < kLarge;
-      if (kept.Take(size_, is_short_first ? MessageBytes::Shared::kAll
-                                          : MessageBytes::Shared::kNotOfCalls)) {
+      if (kept.Take(size_, shared())) {
         held_ += size_;
         current_ += size_;
       } else if (size_ >= MessageRefusal::kBytes && at + 1 >= kPrefixBytes) {

@@ -39,6 +39,8 @@ class MessageGuard {
   // Takes one byte of the prefix. Returns false if the message cannot be refused but must be.
   bool ReadPrefix(std::span<char> bytes, size_t at, MessageBytes& kept);
   bool Charge(uint64_t bytes, MessageBytes& kept);
+  // Returns the shared bytes that the current message may take.
+  MessageBytes::Shared shared() const;
   void Finish();  // the message
 
   uint32_t left_ = 0;     // bytes of the message to come

@@ -289,6 +289,7 @@ def test_calls_whose_requests_never_arrive_cost_others_little(tmp_path, null_mod
         daemon.health(channel=channel)
         quiet = p99(latencies(channel, QUIET_SECONDS))
         before = resident(daemon)
+        began = time.monotonic()
         opened = [stack.enter_context(RawConnection(daemon.ports["grpc"])) for _ in range(connections)]
         for connection in opened:
             connection.socket.sendall(flood)
@@ -304,7 +305,8 @@ def test_calls_whose_requests_never_arrive_cost_others_little(tmp_path, null_mod
         assert busy <= max(TIMES_SLOWER * quiet, LEAST_P99)
         assert opened[0].stream_ended()
         lines = [line for line in daemon.log_text().splitlines() if "its request has not arrived" in line]
-        assert len(lines) == 1 and "client=ipv4:127.0.0.1" in lines[0]
+        assert "client=ipv4:127.0.0.1" in lines[0]
+        assert len(lines) <= 1 + (time.monotonic() - began) / 10   # one in ten seconds
 
 
 def test_a_header_cannot_forge_a_line_of_the_log(tmp_path, null_models):

@@ -64,6 +64,16 @@ TEST_F(MessageBytesTest, CallsHaveSharedBytesThatNoLongMessagesTake) {
   EXPECT_FALSE(other.Take(1, Shared::kAll));
 }
 
+TEST_F(MessageBytesTest, WhatMayTakeFewSharedBytesGetsThemOnceForAllConnections) {
+  MessageBytes one = Connection(address_);
+  MessageBytes other = Connection(address_);
+  ASSERT_TRUE(one.Take(kOwn + MessageBytes::kFewShared, Shared::kFew));
+  EXPECT_FALSE(one.Take(1, Shared::kFew));
+  ASSERT_TRUE(other.Take(kOwn, Shared::kFew));
+  EXPECT_FALSE(other.Take(1, Shared::kFew));
+  EXPECT_TRUE(other.Take(kLargest, Shared::kNotOfCalls));
+}
+
 TEST_F(MessageBytesTest, WhatHasComeMayExceedTheLimitsALittle) {
   MessageBytes bytes = Connection(address_);
   ASSERT_TRUE(bytes.Take(kOwn + kShared, Shared::kNotOfCalls));

@@ -198,6 +198,24 @@ TEST_F(MessageGuardTest, ShortFirstMessagesHaveRoomWhereNoOthersHave) {
   }
 }
 
+// Most methods read one message, so that short ones which follow would be kept until the call ends.
+TEST_F(MessageGuardTest, ShortMessagesThatFollowTakeLessThanLargeOnes) {
+  constexpr uint64_t kOwn = MessageBytes::kLeastMessage + MessageBytes::kBesideMessage;
+  std::string bytes = Message(0);
+  guard_.Read(bytes, kept_);
+  const std::string message = Message(4000);
+  for (bytes = message; guard_.Read(bytes, kept_) >= 0 && bytes == message;)
+    ASSERT_LT(kept_.bytes(), 64 << 20);
+  EXPECT_GE(kept_.bytes(), kOwn);
+  EXPECT_LE(kept_.bytes(), kOwn + MessageBytes::kFewShared + MessageBytes::kSlack);
+  MessageGuard other;
+  bytes = Message(0);
+  other.Read(bytes, kept_);
+  bytes = Prefix(256 << 10);
+  other.Read(bytes, kept_);
+  EXPECT_EQ(bytes, Prefix(256 << 10));
+}
+
 // gRPC keeps what a client sends beyond what a method reads.
 TEST_F(MessageGuardTest, AMessageIsKeptUntilTheServerHasReadIt) {
   const uint64_t each = 1000 + MessageGuard::kPieceBytes;
