@@ -298,6 +298,12 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
         if (head->is_http_1_0 || !absl::EqualsIgnoreCase(value, kExpected)) continue;
         value = kExpected;
       }
+      // The library knows forms with parts by the small letters of their type, and reads them by
+      // itself, differently when they come in other pieces.
+      if (absl::EqualsIgnoreCase(name, "Content-Type") &&
+          absl::StartsWithIgnoreCase(value, "multipart/")) {
+        value.front() = 'M';
+      }
       request.headers.emplace(std::move(name), std::move(value));
     }
     if (head->path.size() + head->query.size() > kMaxTargetBytes) {

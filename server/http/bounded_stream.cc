@@ -27,10 +27,8 @@ constexpr milliseconds kSlice{50};
 // The time that sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
 constexpr size_t kReadBytes = 4096;
-// A read gives at least this much of a longer body: the library refuses a form whose first piece
-// ends within the line of its boundary, which has 70 characters at most (RFC 2046), two dashes and
-// the end of the line.
-constexpr size_t kLeastBytes = 74;
+// Small chunks of a client become chunks of at least so many bytes, so that they cost less.
+constexpr size_t kLeastChunkBytes = 74;
 
 void Name(std::optional<HostPort> address, std::string& ip, int& port) {
   if (!address) return;
@@ -110,8 +108,7 @@ bool BoundedStream::is_writable() const {
 
 ssize_t BoundedStream::read(char* bytes, size_t size) {
   if (bytes_left_ == 0) return chunks_ ? ReadChunks(bytes, size) : -1;
-  const size_t least = std::min({size, bytes_left_, kLeastBytes});
-  while (received_.size() - next_ < least) {
+  if (size > 0 && next_ == received_.size()) {
     if (const ssize_t count = Fill(); count <= 0) return count;
   }
   const size_t count = std::min({size, received_.size() - next_, bytes_left_});
@@ -124,8 +121,7 @@ ssize_t BoundedStream::read(char* bytes, size_t size) {
 
 ssize_t BoundedStream::FillChunks() {
   std::string piece;
-  // Small chunks of the client become larger ones, see kLeastBytes.
-  while (piece.size() < kLeastBytes && !chunks_->done()) {
+  while (piece.size() < kLeastChunkBytes && !chunks_->done()) {
     if (next_ == received_.size()) {
       if (const ssize_t count = Fill(); count <= 0) return count;
     }

@@ -24,6 +24,7 @@
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/bounded_server.h"
 #include "server/http/http_routes.h"
+#include "server/http/multipart_form.h"
 #include "tests/fuzz/require.h"
 
 namespace millrace::server {
@@ -39,17 +40,19 @@ constexpr BoundedStream::Limits kLimits = {.body_timeout = std::chrono::seconds(
 class FormServer {
  public:
   FormServer() {
-    server_.routes().Post("/f", HttpRoutes::Reader([this](const httplib::Request& request,
-                                                          httplib::Response& response,
-                                                          const httplib::ContentReader& reader) {
-                            response.set_content("read", "text/plain");
-                            form_.reset();
-                            if (!request.is_multipart_form_data()) {
-                              DropBody(request, reader);
-                            } else {
-                              form_ = ReadFileForm(reader);
-                            }
-                          }));
+    server_.routes().Post(
+        "/f",
+        HttpRoutes::Reader([this](const httplib::Request& request, httplib::Response& response,
+                                  const httplib::ContentReader& reader) {
+          response.set_content("read", "text/plain");
+          form_.reset();
+          if (!IsMultipartForm(request)) {
+            DropBody(reader);
+          } else if (auto form = ReadFileForm(request, reader)) {
+            if (form->ok()) form_ = **std::move(form);
+            response.set_content(std::string(form->status().message()), "text/plain");
+          }
+        }));
     // The library's own limit is for all routes.
     server_.set_payload_max_length(server_.routes().largest_body_bytes());
   }

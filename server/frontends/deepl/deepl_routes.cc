@@ -177,17 +177,17 @@ class DeepLRoutes {
                       const httplib::ContentReader& reader) {
     absl::StatusOr<FilePlaces::Place> place = translator_->file_places().TryEnter(request);
     if (!place.ok()) {
-      if (DropBody(request, reader)) SendDeepLError(response, place.status());
+      if (DropBody(reader)) SendDeepLError(response, place.status());
       return;
     }
-    std::optional<FileForm> form = ReadFileForm(reader);
+    auto form = ReadFileForm(request, reader);
     if (!form) return;  // the HTTP library has reported the error
     std::shared_ptr<Document> document;
     absl::StatusOr<DeepLRequest> wanted = OpenInto(request, *form, document);
     ApplyGlossaries(request, wanted);
     const auto work = std::make_shared<DocumentWork>();
     work->place = *std::move(place);
-    work->file_name = std::move(form->file_name);
+    if (form->ok()) work->file_name = std::move((*form)->file_name);
     if (wanted.ok()) work->target = wanted->translation.input.target_language;
     if (!wanted.ok() || !wanted->translation.input.texts.empty()) {
       work->begun = translator_->Begin(
@@ -323,10 +323,12 @@ class DeepLRoutes {
   }
 
   // Opens the document and makes its texts those of the request.
-  absl::StatusOr<DeepLRequest> OpenInto(const httplib::Request& request, FileForm& form,
+  absl::StatusOr<DeepLRequest> OpenInto(const httplib::Request& request,
+                                        absl::StatusOr<FileForm>& read,
                                         std::shared_ptr<Document>& document) const {
-    const Members members = MembersOfForm(form.members);
+    const Members members = read.ok() ? MembersOfForm(read->members) : Members(read.status());
     if (absl::Status status = CheckReady(request, members); !status.ok()) return status;
+    FileForm& form = *read;
     absl::StatusOr<DeepLRequest> wanted = ParseDeepLDocument(*members, form.file_name);
     if (!wanted.ok()) return wanted;
     if (!form.has_file) return absl::InvalidArgumentError("file: is missing");

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "models/core/strings.h"
 #include "models/core/utf8.h"
+#include "server/http/multipart_form.h"
 
 namespace millrace::server {
 namespace {
@@ -20,26 +22,27 @@ bool IsPlain(char c) {
 
 }  // namespace
 
-std::optional<FileForm> ReadFileForm(const httplib::ContentReader& reader) {
+std::optional<absl::StatusOr<FileForm>> ReadFileForm(const httplib::Request& request,
+                                                     const httplib::ContentReader& reader) {
   FileForm form;
   bool in_file = false;
-  const bool read = reader(
-      [&](const httplib::MultipartFormData& member) {
-        in_file = member.name == "file";
+  const std::optional<absl::Status> read = ReadMultipartForm(
+      request, reader,
+      [&](MultipartReader::Part part) {
+        in_file = part.name == "file";
         if (in_file) {
           form.has_file = true;
-          form.file_name = member.filename;
+          form.file_name = std::move(part.file_name);
           form.bytes.clear();  // the last one of several files counts
         } else {
-          form.members.emplace_back(member.name, "");
+          form.members.emplace_back(std::move(part.name), "");
         }
-        return true;
       },
-      [&](const char* data, size_t size) {
-        (in_file ? form.bytes : form.members.back().second).append(data, size);
-        return true;
+      [&](std::string_view bytes) {
+        (in_file ? form.bytes : form.members.back().second).append(bytes);
       });
   if (!read) return std::nullopt;
+  if (!read->ok()) return *read;
   return form;
 }
 

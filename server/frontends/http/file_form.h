@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "httplib.h"
 #include "server/http/form.h"
 
@@ -21,8 +22,10 @@ struct FileForm {
   std::string bytes;
 };
 
-// Reads a form with parts. Nothing: it did not arrive, which the HTTP library has answered.
-std::optional<FileForm> ReadFileForm(const httplib::ContentReader& reader);
+// Reads a form with parts. InvalidArgument: it is malformed. Nothing: it did not arrive, which the
+// HTTP library has answered.
+std::optional<absl::StatusOr<FileForm>> ReadFileForm(const httplib::Request& request,
+                                                     const httplib::ContentReader& reader);
 
 // Returns the name of the translation of a file, without folders: "letter_pt.docx" for
 // "letter.docx".

@@ -7,6 +7,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "server/http/http_server.h"
+#include "server/http/multipart_form.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -22,7 +23,7 @@ absl::StatusOr<FilePlaces::Place> FilePlaces::TryEnter(const httplib::Request& r
     return TooMany(
         StrCat("the server already translates ", limits_.all, " files, which is its limit"));
   }
-  if (!request.is_multipart_form_data()) {
+  if (!IsMultipartForm(request)) {
     const std::string type = request.get_header_value("Content-Type");
     return absl::InvalidArgumentError(StrCat("Content-Type: '", type.substr(0, 64),
                                              "' is not supported; multipart/form-data is"));

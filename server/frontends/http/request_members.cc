@@ -9,6 +9,7 @@
 #include "models/text/unicode.h"
 #include "server/http/form_size.h"
 #include "server/http/json_body.h"
+#include "server/http/multipart_form.h"
 
 namespace millrace::server {
 namespace {
@@ -29,18 +30,15 @@ absl::StatusOr<nlohmann::json> MembersOfForm(const FormMembers& form) {
   return members;
 }
 
-std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader) {
+std::optional<absl::StatusOr<FormMembers>> ReadFormParts(const httplib::Request& request,
+                                                         const httplib::ContentReader& reader) {
   FormMembers members;
-  const bool read = reader(
-      [&members](const httplib::MultipartFormData& member) {
-        members.emplace_back(member.name, "");
-        return true;
-      },
-      [&members](const char* data, size_t size) {
-        members.back().second.append(data, size);
-        return true;
-      });
+  const std::optional<absl::Status> read = ReadMultipartForm(
+      request, reader,
+      [&members](MultipartReader::Part part) { members.emplace_back(std::move(part.name), ""); },
+      [&members](std::string_view bytes) { members.back().second.append(bytes); });
   if (!read) return std::nullopt;
+  if (!read->ok()) return *read;
   return members;
 }
 
@@ -54,20 +52,17 @@ std::optional<std::string> ReadWholeBody(const httplib::ContentReader& reader) {
   return body;
 }
 
-bool DropBody(const httplib::Request& request, const httplib::ContentReader& reader) {
-  const auto drop = [](const char*, size_t) { return true; };
-  // The library throws if a form is read as if it were another body.
-  if (!request.is_multipart_form_data()) return reader(drop);
-  return reader([](const httplib::MultipartFormData&) { return true; }, drop);
+bool DropBody(const httplib::ContentReader& reader) {
+  return reader([](const char*, size_t) { return true; });
 }
 
 std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request& request,
                                                           const httplib::ContentReader& reader) {
-  // The library keeps no long form by itself.
-  if (request.is_multipart_form_data()) {
-    const std::optional<FormMembers> form = ReadFormParts(reader);
+  if (IsMultipartForm(request)) {
+    const auto form = ReadFormParts(request, reader);
     if (!form) return std::nullopt;
-    return MembersOfForm(*form);
+    if (!form->ok()) return form->status();
+    return MembersOfForm(**form);
   }
   const std::optional<std::string> body = ReadWholeBody(reader);
   if (!body) return std::nullopt;

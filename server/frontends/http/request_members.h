@@ -20,12 +20,13 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
 // Returns the members of a form as such an object.
 absl::StatusOr<nlohmann::json> MembersOfForm(const FormMembers& form);
 
-// Reads the members of a form with parts, in order. Nothing: as above.
-std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader);
-// Reads any other body.
+// Reads the members of a form with parts, in order. The end is as above.
+std::optional<absl::StatusOr<FormMembers>> ReadFormParts(const httplib::Request& request,
+                                                         const httplib::ContentReader& reader);
+// Reads any body.
 std::optional<std::string> ReadWholeBody(const httplib::ContentReader& reader);
 // Reads a body of any kind and drops it, so that the connection stays. Returns false if it did not
 // arrive, which the HTTP library has answered.
-bool DropBody(const httplib::Request& request, const httplib::ContentReader& reader);
+bool DropBody(const httplib::ContentReader& reader);
 
 }  // namespace millrace::server

@@ -16,6 +16,7 @@
 #include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_status.h"
+#include "server/http/multipart_form.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
 
@@ -79,7 +80,7 @@ class RestInferRoutes {
     auto model = services_.models.FindForTask(models::Task::kInfer, request.matches[1].str(),
                                               request.matches[3].str());
     if (!model.ok()) return model;
-    if (request.is_multipart_form_data())
+    if (IsMultipartForm(request))
       return absl::InvalidArgumentError("the body must be JSON or binary data, not a form");
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
     if (!entered.ok()) {
@@ -96,10 +97,6 @@ class RestInferRoutes {
   // it. Returns false if it did not arrive.
   static bool Read(const httplib::Request& request, const ContentReader& reader,
                    std::string* body) {
-    if (request.is_multipart_form_data()) {
-      return reader([](const httplib::MultipartFormData&) { return true; },
-                    [](const char*, size_t) { return true; });
-    }
     size_t length = 0;
     if (body != nullptr && absl::SimpleAtoi(request.get_header_value("Content-Length"), &length))
       body->reserve(length);

@@ -38,15 +38,18 @@ class FileRoutes {
                  const httplib::ContentReader& reader) {
     const absl::StatusOr<FilePlaces::Place> place = translator_->file_places().TryEnter(request);
     if (!place.ok()) {
-      if (DropBody(request, reader)) SendStatus(response, place.status());
+      if (DropBody(reader)) SendStatus(response, place.status());
       return;
     }
-    std::optional<FileForm> form = ReadFileForm(reader);
-    if (!form) return;  // the HTTP library has reported the error
-    absl::StatusOr<HttpTranslateRequest> wanted = ParseTranslateForm(std::move(form->members));
+    auto read = ReadFileForm(request, reader);
+    if (!read) return;  // the HTTP library has reported the error
+    FileForm form;
+    if (read->ok()) form = **std::move(read);
+    absl::StatusOr<HttpTranslateRequest> wanted =
+        read->ok() ? ParseTranslateForm(std::move(form.members)) : read->status();
     const std::string key = wanted.ok() ? wanted->api_key : "";
     std::unique_ptr<Document> document;
-    auto translation = Open(request, std::move(wanted), *form, document);
+    auto translation = Open(request, std::move(wanted), form, document);
     const std::string target = translation.ok() ? translation->input.target_language : "";
     std::vector<std::string> texts;
     if (!translation.ok() || !translation->input.texts.empty()) {
@@ -57,8 +60,8 @@ class FileRoutes {
     }
     absl::StatusOr<std::string> bytes = document->Render(std::move(texts));
     if (!bytes.ok()) return SendStatus(response, bytes.status());
-    const DocumentType& type = *FindDocumentType(form->file_name);
-    const std::string name = documents_.Keep({.file_name = TranslatedName(form->file_name, target),
+    const DocumentType& type = *FindDocumentType(form.file_name);
+    const std::string name = documents_.Keep({.file_name = TranslatedName(form.file_name, target),
                                               .media_type = std::string(type.media_type),
                                               .bytes = *std::move(bytes)},
                                              type.extension);

@@ -12,6 +12,7 @@
 #include "server/frontends/libretranslate/file_routes.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
+#include "server/http/multipart_form.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
 
@@ -78,10 +79,9 @@ class LibreTranslateRoutes {
   }
 
   // As the original does where suggestions are off; the body is read so that the connection stays.
-  void Suggest(const httplib::Request& request, httplib::Response& response,
+  void Suggest(const httplib::Request& /*request*/, httplib::Response& response,
                const httplib::ContentReader& reader) {
-    if (DropBody(request, reader))
-      SendError(response, 403, "Suggestions are disabled on this server.");
+    if (DropBody(reader)) SendError(response, 403, "Suggestions are disabled on this server.");
   }
 
   void Languages(const httplib::Request&, httplib::Response& response) {
@@ -95,14 +95,14 @@ class LibreTranslateRoutes {
  private:
   using Parsed = absl::StatusOr<HttpTranslateRequest>;
 
-  // The form is read here, because the library keeps no long form by itself. There is none when the
-  // body did not arrive.
+  // There is none when the body did not arrive.
   static std::optional<Parsed> Read(const httplib::Request& request,
                                     const httplib::ContentReader& reader, std::string& body) {
-    if (request.is_multipart_form_data()) {
-      std::optional<FormMembers> members = ReadFormParts(reader);
+    if (IsMultipartForm(request)) {
+      auto members = ReadFormParts(request, reader);
       if (!members) return std::nullopt;
-      return ParseTranslateForm(*std::move(members));
+      if (!members->ok()) return members->status();
+      return ParseTranslateForm(**std::move(members));
     }
     std::optional<std::string> whole = ReadWholeBody(reader);
     if (!whole) return std::nullopt;
