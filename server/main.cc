@@ -42,6 +42,7 @@ class Run {
   int operator()(const LoadCommand& command) const { return RunLoad(command); }
   int operator()(const UnloadCommand& command) const { return RunUnload(command); }
   int operator()(const UsageCommand& command) const { return RunUsage(command); }
+  int operator()(const ConvictedCommand& command) const { return RunConvicted(command); }
   int operator()(const CrashesCommand& command) const { return RunCrashes(command); }
   int operator()(const TranslateCommand& command) const { return RunTranslate(command); }
   int operator()(const SynthesizeCommand& command) const { return RunSynthesize(command); }

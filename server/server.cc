@@ -580,7 +580,8 @@ class Server {
   StepTimeline steps_{runtime_->workers()};
   PollLoop session_loop_;  // for WebSockets and Wyoming, whose sessions only move bytes
   const std::span<const FrontEnd* const> front_ends_ = BuiltInFrontEnds();
-  const FrontEndParts::Control control_ = {models_, status_, loads_};
+  const FrontEndParts::Control control_ = {
+      models_, status_, loads_, executors_ != nullptr ? &executors_->convicted() : nullptr};
   std::optional<FrontEndParts> parts_;
   HttpFrontEnds http_{config_, sockets_, session_loop_};
   PortServers port_servers_;

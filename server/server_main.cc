@@ -53,6 +53,7 @@ class Run {
   int operator()(const LoadCommand&) const { return InMillrace("load"); }
   int operator()(const UnloadCommand&) const { return InMillrace("unload"); }
   int operator()(const UsageCommand&) const { return InMillrace("usage"); }
+  int operator()(const ConvictedCommand&) const { return InMillrace("convicted"); }
   int operator()(const CrashesCommand&) const { return InMillrace("crashes"); }
   int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
   int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }

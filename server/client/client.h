@@ -11,6 +11,7 @@ int RunPackage(const PackageCommand& command);
 int RunLoad(const LoadCommand& command);
 int RunUnload(const UnloadCommand& command);
 int RunUsage(const UsageCommand& command);
+int RunConvicted(const ConvictedCommand& command);
 int RunCrashes(const CrashesCommand& command);
 int RunTranslate(const TranslateCommand& command);
 int RunSynthesize(const SynthesizeCommand& command);

@@ -137,6 +137,7 @@ struct ClientCommands::Values {
   LoadCommand load;
   UnloadCommand unload;
   UsageCommand usage;
+  ConvictedCommand convicted;
   CrashesCommand crashes;
   TranslateCommand translate;
   SynthesizeCommand synthesize;
@@ -287,6 +288,19 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       "Show what each API key has used of a running server, and what is left of its limits");
   usage.add_flag("--json", v.usage.json, "Print JSON");
   v.AddClientOptions(usage);
+
+  CLI::App& convicted = *app.add_subcommand(
+      "convicted",
+      "List the requests that a running server refuses because they have ended executors, or let "
+      "them in again");
+  CLI::Option* const clear = convicted.add_flag("--clear", v.convicted.clear,
+                                                "Let all of them in again, or that of CRASH");
+  Named(convicted.add_option("crash", v.convicted.crash,
+                             "With --clear: let only the request of this crash in again"),
+        "CRASH")
+      ->needs(clear);
+  convicted.add_flag("--json", v.convicted.json, "Print JSON");
+  v.AddClientOptions(convicted);
 
   CLI::App& crashes = *app.add_subcommand(
       "crashes", "Show the reports that a server has written into its --crash-directory");
@@ -600,6 +614,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   if (name == "load") return with_client(values_->load);
   if (name == "unload") return with_client(values_->unload);
   if (name == "usage") return with_client(values_->usage);
+  if (name == "convicted") return with_client(values_->convicted);
   if (name == "translate") return with_client(values_->translate);
   if (name == "synthesize") return with_client(values_->synthesize);
   if (name == "trace") return with_client(values_->trace);

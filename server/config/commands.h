@@ -88,6 +88,15 @@ struct UsageCommand {
   bool json = false;
 };
 
+// `millrace convicted`, which lists the requests that a server refuses because they have ended
+// executors, and lets them in again.
+struct ConvictedCommand {
+  ClientOptions client;
+  bool clear = false;
+  std::string crash;  // clears the request of this one; empty: all
+  bool json = false;
+};
+
 // `millrace crashes`, which shows the reports in a folder of --crash-directory.
 struct CrashesCommand {
   std::filesystem::path folder;
@@ -169,8 +178,8 @@ struct VersionCommand {};
 
 using Command =
     std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand, PackageCommand,
-                 LoadCommand, UnloadCommand, UsageCommand, CrashesCommand, TranslateCommand,
-                 SynthesizeCommand, BenchNullCommand, TraceCommand, HashKeyCommand, SelftestCommand,
-                 CompletionCommand, VersionCommand>;
+                 LoadCommand, UnloadCommand, UsageCommand, ConvictedCommand, CrashesCommand,
+                 TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
+                 HashKeyCommand, SelftestCommand, CompletionCommand, VersionCommand>;
 
 }  // namespace millrace

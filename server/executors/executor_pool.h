@@ -21,6 +21,7 @@
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/crashes/crash_folder.h"
+#include "server/executors/convicted_requests.h"
 #include "server/executors/executor_link.h"
 #include "server/executors/executor_process.h"
 #include "server/executors/replay_policy.h"

@@ -235,7 +235,8 @@ class RemoteModel::RemoteBatch final : public models::Batch {
   }
 
   void Convict(models::Request& request, const ExecutorDeath& death) {
-    pool_.convicted().Convict(model_.Fingerprint(request.input()), death.id, pool_.clock().Now());
+    pool_.convicted().Convict(model_.Fingerprint(request.input()), model_.info().name, death.id,
+                              pool_.clock().Now());
     pool_.CountConvicted();
     logging::Error("a request was convicted",
                    {{"model", model_.info().name}, {"executor", death.id}, {"how", death.how}});
@@ -293,7 +294,7 @@ size_t RemoteModel::Fingerprint(const models::Input& input) const {
 
 absl::Status RemoteModel::Validate(const models::Input& input) const {
   if (!pool_.convicted().any()) return absl::OkStatus();
-  const auto crash = pool_.convicted().Find(Fingerprint(input), pool_.clock().Now());
+  const auto crash = pool_.convicted().Refuse(Fingerprint(input), pool_.clock().Now());
   if (!crash) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(InputField(info().task()),
                                            ": an equal request ended two executors (crash ", *crash,

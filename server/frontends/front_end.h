@@ -28,6 +28,7 @@ class WebSocketServer;
 namespace millrace::server {
 
 class CommonTrailer;
+class ConvictedRequests;
 class HttpTranslator;
 class LoadQueue;
 class ModelManager;
@@ -55,6 +56,7 @@ struct FrontEndParts {
     ModelManager& models;
     const ServerStatus& status;
     LoadQueue& loads;
+    ConvictedRequests* convicted = nullptr;  // null: there are no executors
   };
   const Control* control = nullptr;  // null only in tests
 

@@ -186,7 +186,7 @@ def test_selftest_of_a_device_that_is_not_there_says_so():
 # --- help, wrong usage, no server ---
 
 @pytest.mark.parametrize("command", [[], *([name] for name in (
-    "serve", "check", "models", "load", "unload", "usage", "translate", "synthesize", "bench-null", "trace", "hash-key", "selftest", "version"))],
+    "serve", "check", "models", "load", "unload", "usage", "convicted", "crashes", "translate", "synthesize", "bench-null", "trace", "hash-key", "selftest", "version"))],
     ids=lambda command: "".join(command))
 def test_help_is_no_error(command):
     ended = run(*command, "--help")

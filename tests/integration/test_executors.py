@@ -1,5 +1,8 @@
 """Models in processes of their own, which the server survives: --executors."""
 
+import hashlib
+import itertools
+import json
 import os
 import pathlib
 import signal
@@ -78,6 +81,26 @@ def test_a_model_is_unloaded_and_loaded_again(contained):
     assert_refused(contained.kserve.ModelInfer, null_request(), "NOT_FOUND", NULL)
     contained.admin.LoadModel(admin.LoadModelRequest(model=NULL), timeout=PATIENCE)
     contained.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+
+
+def convicted(daemon, *arguments, status=0):
+    ended = daemons.run("convicted", *arguments, "--address", daemon.address)
+    assert ended.returncode == status, ended.stderr.decode()
+    return (ended.stdout if status == 0 else ended.stderr).decode()
+
+
+def test_convicted_requests_are_for_admins_of_servers_with_executors(tmp_path, daemon, null_models):
+    calls = ((admin.ListConvictedRequestsRequest(), "ListConvictedRequests"), (admin.ClearConvictedRequestsRequest(), "ClearConvictedRequests"))
+    for request, method in calls:
+        assert_refused(getattr(daemon.admin, method), request, "FAILED_PRECONDITION", "--executors")
+    keys = tmp_path / "keys"
+    keys.write_text("".join(f"{role}:{role}:{hashlib.sha256(role.encode()).hexdigest()}\n" for role in ("user", "admin")))
+    with daemons.start(tmp_path, "--workers", "1", "--executors", "1", "--api-keys", keys, models=null_models) as guarded:
+        for request, method in calls:
+            call = getattr(guarded.admin, method)
+            assert_refused(call, request, "UNAUTHENTICATED")
+            assert_refused(call, request, "PERMISSION_DENIED", metadata=(("authorization", "Bearer user"),))
+            call(request, metadata=(("authorization", "Bearer admin"),), timeout=PATIENCE)
 
 
 # --- an executor that dies ---
@@ -165,6 +188,24 @@ def test_a_request_that_ends_two_executors_is_refused_and_no_other(tmp_path):
         daemon.kserve.ModelInfer(wait_request(0.0), timeout=PATIENCE)
         assert daemon.metrics().total("millrace_requests_convicted_total") == 1
         assert daemon.metrics().total("millrace_executor_deaths_total", cause="crash") == 2
+
+        crash = raised.value.details().rpartition(" ")[2]
+        [listed] = daemon.admin.ListConvictedRequests(admin.ListConvictedRequestsRequest(), timeout=PATIENCE).requests
+        assert (listed.crash, listed.model, listed.refused_requests) == (crash, gate.name, 1)
+        assert 3500 < listed.seconds_left <= 3600
+        table = convicted(daemon)
+        assert table.splitlines()[0].split() == ["CRASH", "MODEL", "MINUTES", "LEFT", "REFUSED"]
+        row = table.splitlines()[1].split()
+        assert (row[0], row[1], row[3]) == (crash, gate.name, "1")
+        assert 58 < float(row[2]) <= 60
+        assert json.loads(convicted(daemon, "--json"))["requests"][0]["crash"] == crash
+        assert "crash: no convicted request has 'executor-1'" in convicted(daemon, "--clear", "executor-1", status=1)
+        assert convicted(daemon, "--clear", crash) == "1 convicted request(s) cleared\n"
+        again = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)   # it is let in, and runs
+        eventually("it is under way", lambda: daemon.running_forwards() > 0)
+        again.cancel()
+        assert convicted(daemon).splitlines()[1:] == []
+        assert "--clear" in convicted(daemon, "executor-1", status=2)
 
 
 def test_an_executor_that_stands_still_is_replaced(tmp_path):

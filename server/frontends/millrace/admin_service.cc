@@ -13,6 +13,7 @@
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/limits/usage_report.h"
+#include "server/logging/logging.h"
 #include "server/rpc/self_owned.h"
 
 namespace millrace::server {
@@ -128,6 +129,43 @@ absl::Status AdminService::ListKeyUsage(const ByteCall& call,
   return absl::OkStatus();
 }
 
+absl::Status AdminService::CheckConvicted(const ByteCall& call) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
+    return status;
+  if (convicted_ == nullptr)
+    return absl::FailedPreconditionError(
+        "the server runs without --executors, so it convicts no requests");
+  return absl::OkStatus();
+}
+
+absl::Status AdminService::ListConvictedRequests(
+    const ByteCall& call, v1::ListConvictedRequestsResponse& response) const {
+  if (absl::Status status = CheckConvicted(call); !status.ok()) return status;
+  for (const ConvictedRequests::View& view : convicted_->List(services_.clock.Now())) {
+    v1::ConvictedRequest& request = *response.add_requests();
+    request.set_crash(view.crash);
+    request.set_model(view.model);
+    request.set_seconds_left(std::chrono::duration<double>(view.left).count());
+    request.set_refused_requests(view.refused);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AdminService::ClearConvictedRequests(
+    const ByteCall& call, const v1::ClearConvictedRequestsRequest& request,
+    v1::ClearConvictedRequestsResponse& response) const {
+  if (absl::Status status = CheckConvicted(call); !status.ok()) return status;
+  const size_t cleared = convicted_->Clear(request.crash(), services_.clock.Now());
+  if (cleared == 0 && !request.crash().empty()) {
+    return absl::NotFoundError(
+        StrCat("crash: no convicted request has '", request.crash(), "'; an empty one means all"));
+  }
+  response.set_cleared(static_cast<uint32_t>(cleared));
+  logging::Info("convicted requests were cleared",
+                {{"crash", request.crash()}, {"cleared", static_cast<int64_t>(cleared)}});
+  return absl::OkStatus();
+}
+
 void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
   const models::ModelInfo& info = view.info;
   status.set_name(info.name);
@@ -151,7 +189,7 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
                            LoadQueue& loads, StepTimeline& steps, const PullAction& pull,
-                           const RemoveAction& remove)
+                           const RemoveAction& remove, ConvictedRequests* convicted)
     : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
@@ -160,6 +198,7 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       steps_(steps),
       pull_(pull),
       remove_(remove),
+      convicted_(convicted),
       repository_folders_(CanonicalFolders(models.repository())) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
@@ -184,6 +223,16 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
                                   [this](const ByteCall& call, const auto&, auto& response) {
                                     return ListKeyUsage(call, response);
                                   }));
+  Serve("ListConvictedRequests",
+        Answering<v1::ListConvictedRequestsRequest, v1::ListConvictedRequestsResponse>(
+            [this](const ByteCall& call, const auto&, auto& response) {
+              return ListConvictedRequests(call, response);
+            }));
+  Serve("ClearConvictedRequests",
+        Answering<v1::ClearConvictedRequestsRequest, v1::ClearConvictedRequestsResponse>(
+            [this](const ByteCall& call, const auto& request, auto& response) {
+              return ClearConvictedRequests(call, request, response);
+            }));
 }
 
 absl::Status AdminService::ListModels(const ByteCall& call,

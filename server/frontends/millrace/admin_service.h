@@ -8,6 +8,7 @@
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/server_status.h"
+#include "server/executors/convicted_requests.h"
 #include "server/requests/pull_action.h"
 #include "server/requests/services.h"
 #include "server/rpc/rpc_service.h"
@@ -21,7 +22,7 @@ class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
                LoadQueue& loads, StepTimeline& steps, const PullAction& pull = nullptr,
-               const RemoveAction& remove = nullptr);
+               const RemoveAction& remove = nullptr, ConvictedRequests* convicted = nullptr);
 
  private:
   absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
@@ -32,6 +33,13 @@ class AdminService final : public RpcService {
                            v1::GetTimelineResponse& response);
 
   absl::Status ListKeyUsage(const ByteCall& call, v1::ListKeyUsageResponse& response) const;
+  absl::Status ListConvictedRequests(const ByteCall& call,
+                                     v1::ListConvictedRequestsResponse& response) const;
+  absl::Status ClearConvictedRequests(const ByteCall& call,
+                                      const v1::ClearConvictedRequestsRequest& request,
+                                      v1::ClearConvictedRequestsResponse& response) const;
+  // Returns OK if the caller may see and clear convicted requests, of which there may be some.
+  absl::Status CheckConvicted(const ByteCall& call) const;
 
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 
@@ -42,6 +50,7 @@ class AdminService final : public RpcService {
   StepTimeline& steps_;
   const PullAction pull_;
   const RemoveAction remove_;
+  ConvictedRequests* const convicted_;                 // null: there are no executors
   const std::vector<std::string> repository_folders_;  // canonical
 };
 

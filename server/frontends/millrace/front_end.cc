@@ -17,7 +17,7 @@ std::unique_ptr<server::GrpcPart> MakeGrpc(const server::FrontEndParts& parts) {
   services.push_back(std::make_unique<server::SynthesisService>(parts.services));
   services.push_back(std::make_unique<server::AdminService>(
       parts.services, parts.control->models, parts.control->status, parts.control->loads,
-      parts.steps, parts.repository.pull, parts.repository.remove));
+      parts.steps, parts.repository.pull, parts.repository.remove, parts.control->convicted));
   return server::MakeGrpcPart(std::move(services));
 }
 

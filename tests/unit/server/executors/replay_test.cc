@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/executors/convicted_requests.h"
 #include "server/executors/delivered_outputs.h"
 #include "server/executors/executor_process.h"
 #include "server/executors/replay_policy.h"
@@ -175,20 +176,50 @@ TEST(ReplayBudgetTest, ComesBackWithTimeAndSuccess) {
   EXPECT_EQ(taken, ReplayBudget::kMost);
 }
 
+TEST(ConvictedRequestsTest, ListsWhatIsRefusedAndHowOften) {
+  ConvictedRequests convicted;
+  convicted.Convict(1, "first", "executor-1", kStart);
+  convicted.Convict(2, "second", "executor-2", kStart + seconds(10));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(convicted.Refuse(2, kStart + seconds(20)), "executor-2");
+  const auto all = convicted.List(kStart + seconds(30));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].crash, "executor-1");
+  EXPECT_EQ(all[0].model, "first");
+  EXPECT_EQ(all[0].left, ConvictedRequests::kTime - seconds(30));
+  EXPECT_EQ(all[0].refused, 0U);
+  EXPECT_EQ(all[1].crash, "executor-2");
+  EXPECT_EQ(all[1].refused, 3U);
+  EXPECT_EQ(convicted.List(kStart + ConvictedRequests::kTime).size(), 1U);
+}
+
+TEST(ConvictedRequestsTest, LetsThoseThatAreClearedInAgain) {
+  ConvictedRequests convicted;
+  for (size_t i = 0; i < 3; ++i) convicted.Convict(i, "m", std::to_string(i), kStart);
+  EXPECT_EQ(convicted.Clear("9", kStart), 0U);
+  EXPECT_EQ(convicted.Clear("1", kStart), 1U);
+  EXPECT_EQ(convicted.Refuse(1, kStart), std::nullopt);
+  EXPECT_EQ(convicted.Refuse(2, kStart), "2");
+  EXPECT_EQ(convicted.Clear("", kStart), 2U);
+  EXPECT_FALSE(convicted.any());
+  EXPECT_EQ(convicted.Refuse(2, kStart), std::nullopt);
+  convicted.Convict(2, "m", "again", kStart);
+  EXPECT_EQ(convicted.Refuse(2, kStart), "again");
+}
+
 TEST(ConvictedRequestsTest, ForgetsTheOldestAndThoseWhoseTimeIsOver) {
   ConvictedRequests convicted;
   EXPECT_FALSE(convicted.any());
   for (size_t i = 0; i <= ConvictedRequests::kMost; ++i)
-    convicted.Convict(i, std::to_string(i), kStart + seconds(i));
+    convicted.Convict(i, "m", std::to_string(i), kStart + seconds(i));
   EXPECT_TRUE(convicted.any());
   const TimePoint last = kStart + seconds(ConvictedRequests::kMost);
-  EXPECT_EQ(convicted.Find(0, last), std::nullopt);
-  EXPECT_EQ(convicted.Find(1, last), "1");
+  EXPECT_EQ(convicted.Refuse(0, last), std::nullopt);
+  EXPECT_EQ(convicted.Refuse(1, last), "1");
   // A second conviction begins its hour again.
-  convicted.Convict(1, "again", last);
-  EXPECT_EQ(convicted.Find(2, kStart + ConvictedRequests::kTime + seconds(2)), std::nullopt);
-  EXPECT_EQ(convicted.Find(1, kStart + ConvictedRequests::kTime + seconds(2)), "again");
-  EXPECT_EQ(convicted.Find(1, last + ConvictedRequests::kTime), std::nullopt);
+  convicted.Convict(1, "m", "again", last);
+  EXPECT_EQ(convicted.Refuse(2, kStart + ConvictedRequests::kTime + seconds(2)), std::nullopt);
+  EXPECT_EQ(convicted.Refuse(1, kStart + ConvictedRequests::kTime + seconds(2)), "again");
+  EXPECT_EQ(convicted.Refuse(1, last + ConvictedRequests::kTime), std::nullopt);
   EXPECT_FALSE(convicted.any());
 }
 

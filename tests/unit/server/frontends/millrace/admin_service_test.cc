@@ -71,7 +71,9 @@ class AdminServiceTest : public RepositoryTest {
                      .no_model_metrics = *no_model_metrics_};
   LoadQueue loads_{main_loop_, [this](std::string_view model) { return manager_->Load(model); }};
   StepTimeline steps_{2};
-  AdminService service_{services_, *manager_, status_, loads_, steps_};
+  ConvictedRequests convicted_;
+  AdminService service_{services_, *manager_, status_, loads_,
+                        steps_,    nullptr,   nullptr, &convicted_};
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };
@@ -258,6 +260,45 @@ TEST_F(AdminServiceTest, ReturnsEachStepOnce) {
   const auto wrong = next({1, 2, 3});
   EXPECT_EQ(wrong.first.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(wrong.first.error_message(), HasSubstr("seen: has 3 numbers"));
+}
+
+TEST_F(AdminServiceTest, ListsConvictedRequestsAndClearsThem) {
+  const TimePoint now = services_.clock.Now();
+  convicted_.Convict(1, "m", "executor-1", now);
+  convicted_.Convict(2, "n", "executor-2", now);
+  convicted_.Refuse(2, now);
+  const auto list = [&] {
+    grpc::ClientContext context;
+    v1::ListConvictedRequestsResponse response;
+    EXPECT_TRUE(stub_->ListConvictedRequests(&context, {}, &response).ok());
+    return response;
+  };
+  const v1::ListConvictedRequestsResponse both = list();
+  ASSERT_EQ(both.requests_size(), 2);
+  EXPECT_EQ(both.requests(1).crash(), "executor-2");
+  EXPECT_EQ(both.requests(1).model(), "n");
+  EXPECT_EQ(both.requests(1).refused_requests(), 1U);
+  EXPECT_GT(both.requests(1).seconds_left(), 3500);
+  EXPECT_LE(both.requests(1).seconds_left(), 3600);
+
+  const auto clear = [&](const std::string& crash, uint32_t cleared) {
+    grpc::ClientContext context;
+    v1::ClearConvictedRequestsRequest request;
+    request.set_crash(crash);
+    v1::ClearConvictedRequestsResponse response;
+    const grpc::Status status = stub_->ClearConvictedRequests(&context, request, &response);
+    EXPECT_EQ(response.cleared(), cleared);
+    return status;
+  };
+  const grpc::Status unknown = clear("executor-3", 0);
+  EXPECT_EQ(unknown.error_code(), StatusCode::NOT_FOUND);
+  EXPECT_THAT(unknown.error_message(), HasSubstr("no convicted request has 'executor-3'"));
+  EXPECT_TRUE(clear("executor-1", 1).ok());
+  ASSERT_EQ(list().requests_size(), 1);
+  EXPECT_EQ(list().requests(0).crash(), "executor-2");
+  EXPECT_TRUE(clear("", 1).ok());
+  EXPECT_EQ(list().requests_size(), 0);
+  EXPECT_TRUE(clear("", 0).ok());
 }
 
 }  // namespace
