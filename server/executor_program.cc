@@ -111,6 +111,14 @@ void LeaveSignalsToTheFront() {
     std::signal(number, SIG_IGN);
 }
 
+// The end of the connection tells that the front has gone, but not a process that was stopped.
+void EndWithFront() {
+#ifdef __linux__
+  // The thread of the front that starts an executor lives as long as the executor shall.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
 // If the system runs out of memory, an executor is to end and not the front.
 void OfferMemory() {
 #ifdef __linux__
@@ -135,6 +143,8 @@ std::optional<int> ExecutorMain(int argc, char** argv) {
   prctl(PR_SET_NAME, "millrace-exec");
 #endif
   LeaveSignalsToTheFront();
+  EndWithFront();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow then is a write error
   OfferMemory();
   // The processes that models start must not hold the connection open.
   FileDescriptor control(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -154,6 +164,7 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   options.executors = config.executors;
   options.spares = config.spare_executors;
   options.max_age = config.executor_max_age;
+  options.max_growth = config.executor_max_growth;
   options.lanes = static_cast<size_t>(workers);
   options.version = kVersion;
   options.step_limit = config.executor_step_timeout;

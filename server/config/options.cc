@@ -197,6 +197,11 @@ std::vector<Option> MakeOptions() {
                        "A spare executor takes the place of one that has served for so long, which "
                        "ends once its requests have; 0: no limit. Needs --spare-executors"),
                    &C::executor_max_age, milliseconds(0), std::chrono::hours(24 * 30)));
+  o.push_back(Bytes(Row("executor-max-growth", models, "SIZE",
+                        "A spare executor takes the place of one whose memory has grown by so much "
+                        "since it began to serve, and still grows; 0: no limit. Needs "
+                        "--spare-executors"),
+                    &C::executor_max_growth, 0, 1024 * kGiB));
   o.push_back(Time(Row("executor-step-timeout", models, "TIME",
                        "An executor whose step takes longer, and 20 times as long as the longest "
                        "one before it, is taken for hung and started again"),

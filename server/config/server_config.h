@@ -66,6 +66,7 @@ struct ServerConfig {
   int executors = 0;
   int spare_executors = 0;                        // they wait, ready, for one to die; 0..8
   std::chrono::milliseconds executor_max_age{0};  // 0: no limit
+  uint64_t executor_max_growth = 0;               // bytes of its memory; 0: no limit
   std::chrono::milliseconds executor_step_timeout = std::chrono::seconds(30);
   std::filesystem::path crash_directory;  // gets a report of each crash; empty: none is written
   std::string require_libtorch;           // version prefix; empty: any

@@ -32,6 +32,7 @@ class ExecutorLink {
   ExecutorLink& operator=(const ExecutorLink&) = delete;
 
   int64_t pid() const { return process_->pid(); }
+  uint64_t MemoryBytes() const { return process_->MemoryBytes(); }
   size_t lanes() const { return lanes_.size(); }
   // Returns false from the moment that its death is noticed.
   bool alive() const { return alive_.load(std::memory_order_acquire); }

@@ -1,6 +1,7 @@
 #include "server/executors/executor_pool.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -20,15 +21,26 @@ constexpr seconds kHelloTime{60};
 constexpr seconds kAskInterval{1};
 // The time that an executor has to serve for its death to begin a new row of deaths.
 constexpr seconds kForgiven{10};
-// A model that was loaded before is given up after so many deaths in a row while it is loaded.
+// How often the memory of an executor is looked at.
+constexpr std::chrono::milliseconds kMemoryInterval{250};
+// A model is given up after so many deaths in a row while it is loaded: the first one may have had
+// another cause.
 constexpr int kMostDeathsInLoad = 2;
 // How often a wait for an executor looks whether it is still wanted.
 constexpr std::chrono::milliseconds kLook{20};
 
-void TellUnload(ExecutorLink& link, uint64_t model) {
+executor::v1::ToExecutor LoadOrder(uint64_t model, const std::string& name, int64_t version) {
+  executor::v1::ToExecutor order;
+  order.mutable_load()->set_model(model);
+  order.mutable_load()->set_name(name);
+  order.mutable_load()->set_version(version);
+  return order;
+}
+
+executor::v1::ToExecutor UnloadOrder(uint64_t model) {
   executor::v1::ToExecutor order;
   order.mutable_unload()->set_model(model);
-  link.Tell(order);
+  return order;
 }
 
 // Asks an executor from time to time whether it lives. Used by the thread that listens to it.
@@ -58,6 +70,26 @@ class Heartbeat {
   TimePoint asked_ = clock_.Now();
   TimePoint answered_ = asked_;
   uint64_t pings_ = 0;
+};
+
+// Looks at the memory of an executor from time to time. Used by the thread that listens to it.
+class MemoryWatch {
+ public:
+  MemoryWatch(const ExecutorLink& link, Clock& clock) : link_(link), clock_(clock) {}
+
+  // Returns the bytes if it is time to.
+  std::optional<uint64_t> Look() {
+    const TimePoint now = clock_.Now();
+    if (now < next_) return std::nullopt;
+    next_ = now + kMemoryInterval;
+    const uint64_t bytes = link_.MemoryBytes();
+    return bytes == 0 ? std::nullopt : std::optional(bytes);
+  }
+
+ private:
+  const ExecutorLink& link_;
+  Clock& clock_;
+  TimePoint next_ = clock_.Now();
 };
 
 }  // namespace
@@ -210,42 +242,49 @@ absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLin
 
 absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<ExecutorLink>& link) {
   std::vector<uint64_t> given;
-  std::vector<uint64_t> unloaded;  // meanwhile
+  std::vector<executor::v1::ToExecutor> orders;
+  const auto give = [&](uint64_t id, Wanted& wanted) {
+    given.push_back(id);
+    wanted.results[number].reset();
+    orders.push_back(LoadOrder(id, wanted.name, wanted.version));
+  };
   while (true) {
-    executor::v1::ToExecutor order;
+    orders.clear();
     {
       const MutexLock lock(mu_);
-      for (const auto& [id, wanted] : wanted_) {
-        const std::optional<absl::Status>& last = wanted.results[number];
+      const auto is_left = [&](uint64_t id, const Wanted& wanted) {
         // One that an executor did not survive is not tried again.
-        if (std::ranges::count(given, id) != 0 || (last && !last->ok())) continue;
-        order.mutable_load()->set_model(id);
-        order.mutable_load()->set_name(wanted.name);
-        order.mutable_load()->set_version(wanted.version);
+        const std::optional<absl::Status>& last = wanted.results[number];
+        return std::ranges::count(given, id) == 0 && (!last || last->ok());
+      };
+      for (auto& [id, wanted] : wanted_) {
+        if (!wanted.serves || !is_left(id, wanted)) continue;
+        give(id, wanted);
         break;
       }
-      if (!order.has_load()) {
+      if (orders.empty()) {
         Place& place = places_[number];
         place.link = link;
-        place.serves_since = clock_.Now();
+        BeginToServe(place);
         place.started = absl::OkStatus();
         Promote();
         changed_.NotifyAll();
         for (const uint64_t id : given) {
-          if (!wanted_.contains(id)) unloaded.push_back(id);
+          if (!wanted_.contains(id)) orders.push_back(UnloadOrder(id));
+        }
+        // The other models do not wait for a new one: nobody knows how long its load takes.
+        for (auto& [id, wanted] : wanted_) {
+          if (is_left(id, wanted)) give(id, wanted);
         }
         break;
       }
-      given.push_back(order.load().model());
-      if (auto found = wanted_.find(order.load().model()); found != wanted_.end())
-        found->second.results[number].reset();
     }
-    link->Tell(order);
+    link->Tell(orders.front());
     const auto loaded = AwaitLoaded(*link);
     if (!loaded.ok()) return loaded.status();
     TakeLoaded(number, *link, loaded->loaded());
   }
-  for (const uint64_t id : unloaded) TellUnload(*link, id);
+  for (const executor::v1::ToExecutor& order : orders) link->Tell(order);
   return absl::OkStatus();
 }
 
@@ -270,11 +309,12 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
 
 bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   Heartbeat heartbeat(link, clock_, options_.answer_limit);
+  MemoryWatch memory(link, clock_);
   bool recycled = false;
   while (true) {
     const auto message = link.Receive([&] {
       if (stopping() || !heartbeat.Beat()) return false;
-      recycled = MayEnd(number);
+      recycled = MayEnd(number, options_.max_growth > 0 ? memory.Look() : std::nullopt);
       return !recycled;
     });
     if (absl::IsDeadlineExceeded(message.status())) {
@@ -288,23 +328,37 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   }
 }
 
-bool ExecutorPool::MayEnd(size_t number) {
-  if (options_.max_age <= Duration{}) return false;
+bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {
+  if (options_.max_age <= Duration{} && options_.max_growth == 0) return false;
   const MutexLock lock(mu_);
   Place& place = places_[number];
   // The place and the thread that listens hold it; requests get it from the place, under the lock,
   // and none does while it retires.
   if (place.role == Role::kRetiring) return place.link.use_count() == 2;
-  if (place.role != Role::kServing || clock_.Now() - place.serves_since < options_.max_age)
-    return false;
+  if (place.role != Role::kServing) return false;
+  const bool is_old =
+      options_.max_age > Duration{} && clock_.Now() - place.serves_since >= options_.max_age;
+  if (memory && place.memory && !place.grows && place.memory->Add(*memory)) {
+    place.grows = true;
+    logging::Warning("the memory of an executor grows, so that a spare one will take its place",
+                     {{"executor", StrCat("executor-", place.link->pid())}, {"bytes", *memory}});
+  }
+  if (!is_old && !place.grows) return false;
   Place* const spare = FindReady(Role::kSpare);
   if (spare == nullptr) return false;
   spare->role = Role::kServing;
-  spare->serves_since = clock_.Now();
+  BeginToServe(*spare);
   place.role = Role::kRetiring;
   UpdateServing();
   changed_.NotifyAll();
   return false;
+}
+
+void ExecutorPool::BeginToServe(Place& place) {
+  place.serves_since = clock_.Now();
+  place.grows = false;
+  place.memory.reset();
+  if (options_.max_growth > 0) place.memory.emplace(options_.max_growth);
 }
 
 ExecutorPool::Place* ExecutorPool::FindReady(Role role) {
@@ -322,7 +376,7 @@ void ExecutorPool::Promote() {
     if (successor == nullptr) break;
     place.role = Role::kSpare;
     successor->role = Role::kServing;
-    successor->serves_since = clock_.Now();
+    BeginToServe(*successor);
   }
   UpdateServing();
 }
@@ -361,8 +415,14 @@ void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool rec
   for (auto& [id, wanted] : wanted_) {
     if (wanted.results[number]) continue;
     // Its successor tries again, unless the model is to blame.
-    if (!recycled && (death.Blames() || death.cause == DeathCause::kSilent) &&
-        (!wanted.info || ++wanted.deaths[number] >= kMostDeathsInLoad)) {
+    int deaths = 0;
+    if (!recycled && (death.Blames() || death.cause == DeathCause::kSilent)) {
+      ++wanted.deaths[number];
+      // All executors load a new one at once.
+      deaths = wanted.serves ? wanted.deaths[number]
+                             : std::reduce(wanted.deaths.begin(), wanted.deaths.end());
+    }
+    if (deaths >= kMostDeathsInLoad) {
       wanted.results[number] = absl::InternalError(
           StrCat("an executor died while it loaded model '", wanted.name, "': ", death.how));
     } else if (wanted.info) {
@@ -408,10 +468,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
     wanted.version = version;
     wanted.results.resize(places_.size());
     wanted.deaths.resize(places_.size());
-    executor::v1::ToExecutor order;
-    order.mutable_load()->set_model(id);
-    order.mutable_load()->set_name(wanted.name);
-    order.mutable_load()->set_version(version);
+    const executor::v1::ToExecutor order = LoadOrder(id, wanted.name, version);
     // An executor that is being started gets it with the others.
     std::vector<std::shared_ptr<ExecutorLink>> links;
     for (const Place& place : places_) {
@@ -427,6 +484,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
       if (result) status.Update(*result);
     }
     info = wanted.info;
+    wanted.serves = status.ok();
   }
   if (status.ok() && info) return std::make_unique<RemoteModel>(*std::move(info), id, *this);
   Unload(id);
@@ -442,7 +500,7 @@ void ExecutorPool::Unload(uint64_t model) {
       if (place.link != nullptr) links.push_back(place.link);
     }
   }
-  for (const auto& link : links) TellUnload(*link, model);
+  for (const auto& link : links) link->Tell(UnloadOrder(model));
 }
 
 void ExecutorPool::EndWaits() {

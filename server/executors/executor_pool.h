@@ -24,6 +24,7 @@
 #include "server/executors/convicted_requests.h"
 #include "server/executors/executor_link.h"
 #include "server/executors/executor_process.h"
+#include "server/executors/memory_trend.h"
 #include "server/executors/replay_policy.h"
 
 namespace millrace::server {
@@ -33,10 +34,13 @@ namespace millrace::server {
 class ExecutorPool {
  public:
   struct Options {
-    int executors = 1;   // >= 1
-    int spares = 0;      // these have all models and wait for one that serves to die
-    Duration max_age{};  // a spare takes the place of one that has served for so long; 0: no limit
-    size_t lanes = 1;    // the number of workers of the front, each with a connection
+    int executors = 1;  // >= 1
+    int spares = 0;     // these have all models and wait for one that serves to die
+    // A spare takes the place of one that has served for so long, or whose memory has grown by so
+    // much since it began to serve and still grows; 0: no limit.
+    Duration max_age{};
+    uint64_t max_growth = 0;
+    size_t lanes = 1;  // the number of workers of the front, each with a connection
     executor::v1::Configure settings = {};
     std::string version = {};                        // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
@@ -108,7 +112,8 @@ class ExecutorPool {
   struct Wanted {
     std::string name;
     int64_t version = 0;
-    std::optional<models::ModelInfo> info;             // once one of them has loaded it
+    std::optional<models::ModelInfo> info;  // once one of them has loaded it
+    bool serves = false;                    // it is no longer being loaded for the first time
     std::vector<std::optional<absl::Status>> results;  // the last load of each executor
     std::vector<int> deaths;  // in a row, of each executor while it loaded the model
   };
@@ -122,6 +127,8 @@ class ExecutorPool {
     Role role = Role::kServing;
     std::shared_ptr<ExecutorLink> link;   // has all models; null: there is none
     TimePoint serves_since{};             // if it serves
+    std::optional<MemoryTrend> memory;    // if it serves and its growth is limited
+    bool grows = false;                   // too much
     std::optional<absl::Status> started;  // how the first start ended
   };
 
@@ -135,13 +142,14 @@ class ExecutorPool {
   // Receives the end of a load, which takes as long as it takes while the executor says that it
   // lives.
   absl::StatusOr<executor::v1::FromExecutor> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
-  // Gives it all models that are wanted, and lets it serve.
+  // Gives it all models that serve, lets it serve, and gives it those that are being loaded.
   absl::Status GiveModels(size_t place, const std::shared_ptr<ExecutorLink>& link)
       MILLRACE_EXCLUDES(mu_);
   // Listens until it is dead. Returns true if it was recycled.
   bool Listen(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
-  // Gives its role to a spare if it is too old. Returns true once it may end.
-  bool MayEnd(size_t place) MILLRACE_EXCLUDES(mu_);
+  // Gives its role to a spare if it is too old, or has grown too much. Returns true once it may
+  // end. memory: what it takes, if that was looked at.
+  bool MayEnd(size_t place, std::optional<uint64_t> memory) MILLRACE_EXCLUDES(mu_);
   void TakeLoaded(size_t place, ExecutorLink& link, const executor::v1::Loaded& loaded)
       MILLRACE_EXCLUDES(mu_);
   ExecutorDeath TakeDeath(size_t place, ExecutorLink& link, bool recycled) MILLRACE_EXCLUDES(mu_);
@@ -150,6 +158,7 @@ class ExecutorPool {
   bool stopping() const MILLRACE_EXCLUDES(mu_);
   // Returns the first one of the role that is ready; null if there is none.
   Place* FindReady(Role role) MILLRACE_REQUIRES(mu_);
+  void BeginToServe(Place& place) MILLRACE_REQUIRES(mu_);
   // Has those that are ready serve in place of those that are not.
   void Promote() MILLRACE_REQUIRES(mu_);
   void UpdateServing() MILLRACE_REQUIRES(mu_);

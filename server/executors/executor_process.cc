@@ -1,5 +1,8 @@
 #include "server/executors/executor_process.h"
 
+#ifdef __APPLE__
+#include <libproc.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +35,22 @@ int64_t CountOutOfMemory() {
   return 0;
 }
 
+// Returns the memory of a process that is not of files or shared with others; 0 if it is not known.
+uint64_t OwnMemory(pid_t pid) {
+#ifdef __APPLE__
+  rusage_info_v0 usage = {};
+  if (proc_pid_rusage(pid, RUSAGE_INFO_V0, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
+  return usage.ri_phys_footprint;
+#else
+  std::ifstream file(StrCat("/proc/", pid, "/statm"));
+  uint64_t pages = 0;
+  uint64_t resident = 0;
+  uint64_t shared = 0;
+  if (!(file >> pages >> resident >> shared) || resident < shared) return 0;
+  return (resident - shared) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+#endif
+}
+
 class ChildExecutor final : public ExecutorProcess {
  public:
   explicit ChildExecutor(pid_t pid) : pid_(pid), out_of_memory_before_(CountOutOfMemory()) {}
@@ -44,6 +63,7 @@ class ChildExecutor final : public ExecutorProcess {
   }
 
   int64_t pid() const override { return pid_; }
+  uint64_t MemoryBytes() const override { return OwnMemory(pid_); }
 
   // The process leads a group, in which are its own children.
   void Kill() override { kill(-pid_, SIGKILL); }

@@ -23,6 +23,8 @@ class ExecutorProcess {
   virtual ~ExecutorProcess() = default;
 
   virtual int64_t pid() const = 0;
+  // Returns the bytes of memory that are its own; 0 if they are not known.
+  virtual uint64_t MemoryBytes() const { return 0; }
   // Ends it at once.
   virtual void Kill() = 0;
   // Waits for its end. Called once, after its connection has ended or after Kill; kills it if it

@@ -257,6 +257,26 @@ def test_executors_are_recycled_without_a_failed_request(tmp_path):
         assert not set(first) & set(executors(daemon))
 
 
+def test_an_executor_whose_memory_grows_is_replaced_without_a_failed_request(tmp_path):
+    """Its cache of speech grows with each text, which is larger than it may grow."""
+    with daemons.start(tmp_path, "--workers", "2", "--executors", "1", "--spare-executors", "1", "--executor-max-growth", "8MiB",
+                       "--speech-cache-bytes", "1GiB", models=repository.link(tmp_path / "models", NULL, VOICE)) as daemon:
+        first = executors(daemon)
+        undisturbed = stream(daemon)
+        numbers = itertools.count()
+
+        def is_recycled():
+            daemon.synthesis.Synthesize(speak_request(f"{next(numbers)}. {TEXT}", encoding=S16), timeout=PATIENCE)
+            return daemon.metrics().total("millrace_executors_recycled_total") >= 1
+        eventually("one was recycled", is_recycled, 120)
+        assert stream(daemon) == undisturbed
+        metrics = daemon.metrics()
+        assert metrics.total("millrace_executor_deaths_total") == 0
+        assert metrics.total("millrace_requests_replayed_total") == 0
+        assert len(set(first) & set(executors(daemon))) == 1
+        assert "the memory of an executor grows, so that a spare one will take its place executor=executor-" in daemon.log_text()
+
+
 # --- the end ---
 
 def test_executors_end_with_the_server_however_it_ends(tmp_path, null_models):
@@ -264,6 +284,7 @@ def test_executors_end_with_the_server_however_it_ends(tmp_path, null_models):
         with daemons.start(tmp_path, "--workers", "1", "--executors", "2", models=null_models) as daemon:
             children = executors(daemon)
             assert len(children) == 2
+            os.kill(children[0], signal.SIGSTOP)   # it does not see the end of its connection
             daemon.process.send_signal(end)
             daemon.exit_status(20)
             eventually("the executors have ended", lambda: not any(os.path.isdir(f"/proc/{child}") and "Z (zombie)" not in
@@ -298,6 +319,7 @@ def test_more_executors_than_memory_are_warned_of(tmp_path):
     (("--executors", "1", "--device", "cuda"), "--executors: only --device cpu has executors as yet"),
     (("--executor-step-timeout", "1ms"), "--executor-step-timeout"),
     (("--spare-executors", "1"), "--spare-executors: there are no executors to replace"),
+    (("--executors", "1", "--executor-max-growth", "64MiB"), "--executor-max-growth: needs --spare-executors of 1 or more"),
     (("--executors", "1", "--executor-max-age", "1h"), "--executor-max-age: needs --spare-executors of 1 or more"),
 ])
 def test_settings_that_cannot_be(options, words):

@@ -36,6 +36,9 @@ TEST(ValidateTest, SparesNeedExecutorsAndAnAgeNeedsSpares) {
   config.executors = 1;
   EXPECT_TRUE(Validate(config).ok());
   config.spare_executors = 0;
+  config.executor_max_growth = 1;
+  EXPECT_TRUE(Mentions(Validate(config), "--executor-max-growth: needs --spare-executors of 1"));
+  config.executor_max_growth = 0;
   config.executor_max_age = std::chrono::hours(1);
   EXPECT_TRUE(Mentions(Validate(config), "--executor-max-age: needs --spare-executors of 1"));
   config.spare_executors = 1;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -24,6 +25,7 @@
 #include "server/executors/remote_model.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/executors/fake_executors.h"
 
 namespace millrace::server {
@@ -166,6 +168,7 @@ class ExecutorPoolTest : public ::testing::Test {
     pool_.emplace(ExecutorPool::Options{.executors = executors,
                                         .spares = spares_,
                                         .max_age = max_age_,
+                                        .max_growth = max_growth_,
                                         .lanes = 2,
                                         .version = std::string(testing::kFakeVersion),
                                         .step_limit = step_limit_,
@@ -210,6 +213,7 @@ class ExecutorPoolTest : public ::testing::Test {
   Duration step_limit_ = ExecutorPool::Options().step_limit;
   int spares_ = 0;
   Duration max_age_{};
+  uint64_t max_growth_ = 0;
   WaitClock clock_;
   Hook in_forward_;                                     // set before the model is loaded
   std::function<void(models::Request&)> in_complete_;   // the same
@@ -525,6 +529,42 @@ TEST_F(ExecutorPoolTest, ASpareReplacesAnOldExecutorWhichEndsOnceItsRequestsHave
   EXPECT_EQ(stats.replays, 0U);
 }
 
+TEST_F(ExecutorPoolTest, ASpareReplacesAnExecutorWhoseMemoryGrows) {
+  spares_ = 1;
+  max_growth_ = 1000;
+  std::atomic<uint64_t> looks{0};
+  // Only the first one grows, whichever of both serves first.
+  std::atomic<int> grows{0};
+  launcher_.memory = [&](int number) -> uint64_t {
+    if (grows == 0) return 5000;
+    ++looks;
+    return number == grows ? 5000 + 500 * looks : 5000;
+  };
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    if (grows == 0) grows = executor.number();
+  };
+  StartWithModel();
+  Sink sink;
+  models::Request under_way(Say("abc"), TimePoint::max(), sink);
+  RunOnce({&under_way});
+  while (pool_->stats().spares_ready == 1) {
+    const uint64_t before = looks;
+    clock_.Advance(std::chrono::milliseconds(250));
+    while (looks == before && pool_->stats().spares_ready == 1) std::this_thread::yield();
+  }
+  EXPECT_GE(looks, 64U);
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(RunAlone("new"), absl::OkStatus());
+  EXPECT_EQ(pool_->stats().recycled, 0U);
+  RunToEnd({&under_way});
+  EXPECT_EQ(under_way.outcome(), absl::OkStatus());
+  while (pool_->stats().spares_ready == 0) std::this_thread::yield();
+  const ExecutorPool::Stats stats = pool_->stats();
+  EXPECT_EQ(stats.recycled, 1U);
+  EXPECT_EQ(stats.deaths, decltype(stats.deaths){});
+  EXPECT_EQ(stats.replays, 0U);
+}
+
 TEST_F(ExecutorPoolTest, ALoadGoesOnInTheSuccessorOfAnExecutorThatIsKilled) {
   std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
@@ -534,6 +574,41 @@ TEST_F(ExecutorPoolTest, ALoadGoesOnInTheSuccessorOfAnExecutorThatIsKilled) {
   StartWithModel();
   EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
   EXPECT_EQ(launcher_.started(), 2);
+}
+
+TEST_F(ExecutorPoolTest, ASuccessorServesBeforeItLoadsANewModel) {
+  std::promise<void> release;
+  std::atomic<int> voices{0};
+  std::atomic<int> new_loads{0};
+  on_load_ = [&, released = release.get_future().share()](FakeExecutor& executor) {
+    // Each executor loads the model that serves first.
+    if (voices < executor.number()) {
+      ++voices;
+    } else if (++new_loads == 1) {
+      executor.Die(kKill);
+    } else {
+      released.wait();
+    }
+    return absl::OkStatus();
+  };
+  StartWithModel();
+  absl::Status loaded;
+  std::unique_ptr<models::Model> added;
+  {
+    const testing::JoiningThread loader([&] {
+      auto model = pool_->Load("new", 1);
+      loaded = model.status();
+      if (model.ok()) added = *std::move(model);
+    });
+    while (new_loads < 2) std::this_thread::yield();
+    EXPECT_EQ(pool_->stats().serving, 1);
+    EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+    release.set_value();
+  }
+  EXPECT_EQ(loaded, absl::OkStatus());
+  EXPECT_EQ(launcher_.started(), 2);
+  std::swap(model_, added);
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
 }
 
 TEST_F(ExecutorPoolTest, ReportsEachDeathWithTheStepThatRan) {
@@ -637,10 +712,36 @@ TEST_F(ExecutorPoolTest, SaysWhyAModelCouldNotBeLoaded) {
   EXPECT_EQ(pool_->stats().serving, 1);
 }
 
-TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsItsExecutorInALoadAndNoOther) {
+TEST_F(ExecutorPoolTest, TriesANewModelOnceMoreWhoseExecutorDied) {
   std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
     if (++loads == 2) executor.Die(kSegfault);
+    return absl::OkStatus();
+  };
+  StartWithModel();
+  auto model = pool_->Load("new", 1);
+  EXPECT_EQ(model.status(), absl::OkStatus());
+  EXPECT_EQ(launcher_.started(), 2);
+}
+
+TEST_F(ExecutorPoolTest, GivesUpANewModelThatEndsTwoExecutorsAtOnce) {
+  std::atomic<int> loads{0};
+  on_load_ = [&](FakeExecutor& executor) {
+    const int load = ++loads;
+    if (load == 3 || load == 4) executor.Die(kSegfault);
+    return absl::OkStatus();
+  };
+  StartWithModel(2);
+  EXPECT_EQ(pool_->Load("bad", 1).status(),
+            absl::InternalError("an executor died while it loaded model 'bad': signal SIGSEGV"));
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+}
+
+TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsTwoExecutorsInALoadAndNoOther) {
+  std::atomic<int> loads{0};
+  on_load_ = [&](FakeExecutor& executor) {
+    const int load = ++loads;
+    if (load == 2 || load == 4) executor.Die(kSegfault);
     return absl::OkStatus();
   };
   StartWithModel();
@@ -648,7 +749,7 @@ TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsItsExecutorInALoadAndNoOther) {
   EXPECT_EQ(status,
             absl::InternalError("an executor died while it loaded model 'bad': signal SIGSEGV"));
   EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
-  EXPECT_EQ(launcher_.started(), 2);
+  EXPECT_EQ(launcher_.started(), 3);
 }
 
 TEST_F(ExecutorPoolTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {

@@ -29,11 +29,16 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   using MakeModel = std::function<absl::StatusOr<std::unique_ptr<const models::Model>>(
       FakeExecutor&, std::string_view name)>;
 
-  FakeExecutor(FileDescriptor control, int number, MakeModel make, std::string version)
+  // Says what memory an executor takes.
+  using Memory = std::function<uint64_t(int number)>;
+
+  FakeExecutor(FileDescriptor control, int number, MakeModel make, std::string version,
+               Memory memory)
       : control_(dup(control.get())),
         number_(number),
         make_(std::move(make)),
         version_(std::move(version)),
+        memory_(std::move(memory)),
         thread_([this, control = std::move(control)]() mutable {
           const absl::Status status = server::RunExecutor(std::move(control), version_, *this);
           const MutexLock lock(mu_);
@@ -64,6 +69,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   void Hang() { AwaitGone(); }
 
   int64_t pid() const override { return number_; }
+  uint64_t MemoryBytes() const override { return memory_ == nullptr ? 0 : memory_(number_); }
   void Kill() override {
     {
       const MutexLock lock(mu_);
@@ -101,6 +107,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   const int number_;
   const MakeModel make_;
   const std::string version_;
+  const Memory memory_;
   FakeDevice device_;
   Mutex mu_;
   CondVar changed_;
@@ -121,13 +128,14 @@ class FakeLauncher final : public server::ExecutorLauncher {
     if (stand_in) {
       if (auto process = stand_in(started_, control)) return process;
     }
-    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version);
+    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version, memory);
   }
 
   int started() const { return started_; }
   void Refuse(bool refuse) { refuse_ = refuse; }
 
   std::string version{kFakeVersion};  // set before its use, as what follows
+  FakeExecutor::Memory memory;        // null: it is not known
   // Makes another process of the number instead; takes the descriptor only if it does.
   std::function<std::unique_ptr<server::ExecutorProcess>(int number, FileDescriptor& control)>
       stand_in;
