@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -611,6 +612,7 @@ std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config) {
 int Serve(const ServerConfig& config) {
   logging::Init({.level = config.log_level, .format = config.log_format});
   RouteGrpcLog();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow then is a write error
   static CrashPage crash_page;
   const std::unique_ptr<CrashFolder> crashes = OpenCrashFolder(config);
   ReportCrashes({.page = &crash_page,

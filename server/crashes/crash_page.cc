@@ -2,6 +2,7 @@
 
 #include <execinfo.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -87,15 +88,22 @@ void RecordCrash(int signal, const void* address, CrashedThread& crash) {
 
 absl::StatusOr<FileDescriptor> MakeCrashPageFile() {
   FileDescriptor file = MakeFileWithoutName();
-  if (file.get() < 0 || ftruncate(file.get(), sizeof(CrashPage)) != 0) return PageError();
+  if (file.get() < 0) return PageError();
+  // Without room for a page executors serve all the same; their crashes are reported without steps.
+  static_cast<void>(ftruncate(file.get(), sizeof(CrashPage)) == 0);
   return file;
 }
 
 void UnmapCrashPage::operator()(CrashPage* page) const { munmap(page, sizeof(CrashPage)); }
 
 absl::StatusOr<MappedCrashPage> MapCrashPage(int file) {
-  void* const memory =
-      mmap(nullptr, sizeof(CrashPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, /*offset=*/0);
+  struct stat facts = {};
+  const bool has_room =
+      fstat(file, &facts) == 0 && facts.st_size >= static_cast<off_t>(sizeof(CrashPage));
+  // Memory behind the end of a file must not be touched.
+  const int flags = has_room ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const memory = mmap(nullptr, sizeof(CrashPage), PROT_READ | PROT_WRITE, flags,
+                            has_room ? file : -1, /*offset=*/0);
   if (memory == MAP_FAILED) return PageError();
   return MappedCrashPage(static_cast<CrashPage*>(memory));
 }

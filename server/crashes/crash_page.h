@@ -39,13 +39,14 @@ void PrepareToRecordCrash();
 // Writes the signal and the stack of the calling thread. Safe in a handler of signals.
 void RecordCrash(int signal, const void* address, CrashedThread& crash);
 
-// A page in a file without a name, which two processes share by its descriptor.
+// A page in a file without a name, which two processes share by its descriptor. The file is empty
+// if there is no room for it.
 absl::StatusOr<FileDescriptor> MakeCrashPageFile();
 struct UnmapCrashPage {
   void operator()(CrashPage* page) const;
 };
 using MappedCrashPage = std::unique_ptr<CrashPage, UnmapCrashPage>;
-// Maps it, to be written.
+// Maps it, to be written; if it is empty, the page is the process's own.
 absl::StatusOr<MappedCrashPage> MapCrashPage(int file);
 // Copies the page of another process. It does not map the file, which the other process may have
 // truncated. Fields that cannot be read are zeros.

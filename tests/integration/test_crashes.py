@@ -3,11 +3,12 @@
 import json
 import os
 import signal
+import sys
 
 import grpc
 import pytest
 from wire import daemon as daemons
-from wire import repository
+from wire import limits, repository
 from wire.executors import end_executor, executors
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
@@ -107,6 +108,22 @@ def test_a_folder_that_becomes_unwritable_costs_one_line(tmp_path, null_models):
         end_executor(daemon)
         daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
         assert daemon.log_text().count("a crash report could not be written") == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a running process are set by means of Linux")
+def test_a_full_disk_costs_reports_and_nothing_else(tmp_path, null_models):
+    """Neither the log nor a report can be written while an executor dies, nor what its successor would record."""
+    folder = tmp_path / "crashes"
+    with daemons.start(tmp_path, "--executors", "1", "--crash-directory", folder, models=null_models) as daemon:
+        with limits.with_a_full_disk(daemon.process.pid):
+            for _ in range(2):
+                end_executor(daemon)
+                daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+            assert reports(folder) == []
+        dead = executors(daemon)
+        end_executor(daemon)
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        eventually("there is a report", lambda: [report["pid"] for report in reports(folder)] == dead)
 
 
 def test_two_servers_share_a_folder(tmp_path, null_models):

@@ -148,6 +148,19 @@ TEST_F(CrashFileTest, IsReadFromAFileThatWasTruncated) {
   EXPECT_EQ(ReadCrashPage(file->get())->flight.lanes[0].steps, 0U);
 }
 
+TEST_F(CrashFileTest, APageWithoutRoomIsTheExecutorsOwn) {
+  auto file = MakeCrashPageFile();
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(ftruncate(file->get(), 0), 0);
+  {
+    auto mapped = MapCrashPage(file->get());
+    ASSERT_TRUE(mapped.ok());
+    FlightRecorder((*mapped)->flight).Begin(0, "voice", At(0));
+    EXPECT_EQ((*mapped)->flight.lanes[0].steps, 1U);
+  }
+  EXPECT_EQ(ReadCrashPage(file->get())->flight.lanes[0].steps, 0U);
+}
+
 TEST_F(CrashFileTest, IsNotThereIfItCouldNotBeWrittenWhole) {
   const CrashPage page = {};
   EXPECT_EQ(WriteCrashFile((folder_ / "none").string(), facts_, page), ENOENT);
