@@ -23,8 +23,10 @@ CHANGING = "changing"
 class Clients:
     """Callers that send one request after the other until they are told to stop."""
 
-    def __init__(self, daemon: Daemon) -> None:
+    def __init__(self, daemon: Daemon, deadline: float = DEADLINE_SECONDS, network_fails: bool = False) -> None:
         self._daemon = daemon
+        self._deadline = deadline
+        self._network_fails = network_fails
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         # How to make the call of each kind; each yields chunks.
@@ -34,10 +36,10 @@ class Clients:
 
     def _null(self, number: int) -> Iterable[object]:
         request = null_request([float(number)] * 64)
-        yield b"".join(self._daemon.kserve.ModelInfer(request, timeout=DEADLINE_SECONDS).raw_output_contents)
+        yield b"".join(self._daemon.kserve.ModelInfer(request, timeout=self._deadline).raw_output_contents)
 
     def _translate(self, number: int, **fields: object) -> Iterable[object]:
-        answer = self._daemon.translation.Translate(translate_request(*TEXTS[number], **fields), timeout=DEADLINE_SECONDS)
+        answer = self._daemon.translation.Translate(translate_request(*TEXTS[number], **fields), timeout=self._deadline)
         yield from ((index, text.text) for index, text in enumerate(answer.translations))
 
     def _changing(self, number: int) -> Iterable[object]:
@@ -45,16 +47,16 @@ class Clients:
 
     def _speak(self, number: int) -> Iterable[object]:
         yield self._daemon.synthesis.Synthesize(speak_request(SPEECHES[number], encoding=S16, seed=number),
-                                                timeout=DEADLINE_SECONDS).audio
+                                                timeout=self._deadline).audio
 
     def _stream_speech(self, number: int) -> Iterable[object]:
         with contextlib.closing(Stream(self._daemon.synthesis.StreamSynthesize(
-                speak_request(SPEECHES[number], encoding=S16, seed=number), timeout=DEADLINE_SECONDS))) as stream:
+                speak_request(SPEECHES[number], encoding=S16, seed=number), timeout=self._deadline))) as stream:
             yield from (chunk.audio for chunk in stream)
 
     def _stream_translation(self, number: int) -> Iterable[object]:
         with contextlib.closing(Stream(self._daemon.translation.StreamTranslate(
-                translate_request(*TEXTS[number], partial=True), timeout=DEADLINE_SECONDS))) as stream:
+                translate_request(*TEXTS[number], partial=True), timeout=self._deadline))) as stream:
             yield from ((piece.text_index, piece.text) for piece in stream)
 
     def undisturbed(self) -> dict[tuple[str, int], object]:
@@ -73,7 +75,7 @@ class Clients:
         def run() -> None:
             number = 0
             while not self._stop.is_set():
-                call = history.begin(kind, number, DEADLINE_SECONDS, leaves=leaves_after is not None)
+                call = history.begin(kind, number, self._deadline, leaves=leaves_after is not None, network_fails=self._network_fails)
                 begin = time.monotonic()
                 record(call, self.kinds[kind](number), leaves_after)
                 self._stop.wait(max(0.01, rest * (time.monotonic() - begin)))
@@ -84,7 +86,7 @@ class Clients:
     def start_deaf(self, count: int) -> None:
         """Adds streams that nobody reads until the end."""
         text = " ".join(SPEECHES * 3)
-        streams = [self._daemon.synthesis.StreamSynthesize(speak_request(text, encoding=S16), timeout=DEADLINE_SECONDS * 10)
+        streams = [self._daemon.synthesis.StreamSynthesize(speak_request(text, encoding=S16), timeout=self._deadline * 10)
                    for _ in range(count)]
 
         def leave() -> None:

@@ -1,21 +1,25 @@
 """Executors fail every second or two in all ways under load of all kinds, and what every client gets is what it would have got.
 
-CHAOS_SECONDS is how long each test injects faults: 10 in the gate, an hour or more by hand. CHAOS_SEED chooses the faults."""
+CHAOS_SECONDS is how long each test injects faults: 5 in the gate, an hour or more by hand. CHAOS_SEED chooses the faults."""
 
 import contextlib
 import os
+import random
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 
 import faults
 import grpc
 import pytest
+import surroundings
 from clients import CHANGING, Clients
 from history import History
 from wire import daemon as daemons
-from wire import repository
+from wire import limits, repository
 from wire.daemon import Daemon
+from wire.executors import executors
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE
@@ -23,16 +27,16 @@ from wire.stubs import admin
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="faults are injected by means of Linux")
 
-SECONDS = float(os.environ.get("CHAOS_SECONDS", "10"))
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "5"))
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 
 
 @contextlib.contextmanager
-def server(folder) -> Iterator[Daemon]:
+def server(folder, **environment: str) -> Iterator[Daemon]:
     models = repository.link(folder / "models", NULL, EN_PT, VOICE)
     repository.copy(models, EN_PT, CHANGING)
     with daemons.start(folder, "--workers", "2", "--executors", "2", "--spare-executors", "1",
-                       "--executor-step-timeout", "2s", "--crash-directory", folder / "crashes", models=models) as daemon:
+                       "--executor-step-timeout", "2s", "--crash-directory", folder / "crashes", models=models, **environment) as daemon:
         yield daemon
 
 
@@ -99,3 +103,56 @@ def test_executors_fail_in_all_ways_while_clients_misbehave(tmp_path):
         assert all("an executor died while it loaded model" in failure for failure in failures), failures
         daemon.admin.LoadModel(admin.LoadModelRequest(model=CHANGING), timeout=PATIENCE)
         assert resident_bytes(daemon) < before * 1.5 + (64 << 20)
+
+
+def test_limits_network_and_clock_fail(tmp_path):
+    """Clients with connections of their own notice nothing. Those behind a bad network get the beginning of their answers, or all."""
+    clock = surroundings.MovedClock(tmp_path)
+    with server(tmp_path, **clock.environment()) as daemon, contextlib.closing(surroundings.Proxy(daemon.ports["grpc"])) as proxy:
+        clients, history = Clients(daemon), History()
+        expected = clients.undisturbed()
+        far = Daemon(daemon.process, daemon.log, daemon.ports | {"grpc": proxy.port})
+        behind_proxy = Clients(far, deadline=10, network_fails=True)
+        for kind in clients.kinds:
+            clients.start(history, kind, rest=1)
+            behind_proxy.start(history, kind, rest=1)
+        choice = random.Random(SEED)
+
+        def kill_one() -> None:
+            faults.kill(choice.choice(executors(daemon)))
+
+        def without_descriptors() -> None:
+            with limits.without_descriptors(daemon.process.pid):
+                kill_one()
+                time.sleep(1)
+
+        def with_a_full_disk() -> None:
+            with limits.with_a_full_disk(daemon.process.pid):
+                kill_one()
+                time.sleep(1)
+
+        def slow_network() -> None:
+            proxy.set_delay(0.02)
+            time.sleep(1)
+            proxy.set_delay(0)
+
+        def kill_child() -> None:
+            """Of an executor: what finds the sounds of words."""
+            if found := [child for executor in executors(daemon) for child in surroundings.children(executor)]:
+                faults.kill(choice.choice(found))
+
+        def clock_jumps() -> None:
+            clock.jump(choice.choice([-7200, -60, 60, 3600, 86400]))
+
+        every = [kill_one, without_descriptors, with_a_full_disk, slow_network, kill_child, clock_jumps, proxy.reset, proxy.cut_half]
+        counts = {disturb.__name__: 0 for disturb in every}
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            for disturb in choice.sample(every, len(every)):
+                with contextlib.suppress(IndexError, ProcessLookupError):   # no executor is there, or it ended meanwhile
+                    disturb()
+                    counts[disturb.__name__] += 1
+                time.sleep(0.3)
+        behind_proxy.stop()
+        far.close()
+        finish(daemon, clients, history, expected, counts)

@@ -8,8 +8,9 @@ CONVICTED = "the request ended two executors of model 'voice' (signal SIGSEGV); 
 REFUSED = "text: an equal request ended two executors (crash executor-7); it is refused for an hour"
 
 
-def add(history: History, chunks: list[object], code: str = "OK", words: str = "", kind: str = "speak", seconds: float = 60, leaves: bool = False) -> Call:
-    call = history.begin(kind, 0, seconds, leaves)
+def add(history: History, chunks: list[object], code: str = "OK", words: str = "", kind: str = "speak", seconds: float = 60, leaves: bool = False,
+        network_fails: bool = False) -> Call:
+    call = history.begin(kind, 0, seconds, leaves, network_fails)
     for chunk in chunks:
         call.heard(chunk)
     call.ended(code, words)
@@ -26,6 +27,11 @@ def add(history: History, chunks: list[object], code: str = "OK", words: str = "
     ({"chunks": [(0, "One. "), (0, "One. Two."), (1, "Three.")], "kind": "stream"}, "stream 0: has a gap, a repeat or other contents"),
     ({"chunks": [b"bc"], "leaves": True, "code": "CANCELLED"}, "speak 0: what came before the client left is not the beginning of the answer"),
     ({"chunks": [], "code": "UNAVAILABLE", "words": "x"}, "speak 0: UNAVAILABLE: x"),
+    ({"chunks": [b"ab"], "code": "UNAVAILABLE", "network_fails": True}, None),
+    ({"chunks": [], "code": "DEADLINE_EXCEEDED", "network_fails": True}, None),
+    ({"chunks": [b"bc"], "code": "UNAVAILABLE", "network_fails": True},
+     "speak 0: what came before the failure is not the beginning of the answer"),
+    ({"chunks": [], "code": "INTERNAL", "words": "x", "network_fails": True}, "speak 0: INTERNAL: x"),
     ({"chunks": [b"abcdef"], "seconds": -2}, "speak 0: ended 2.0 s after its deadline"),
     ({"chunks": [], "code": "INVALID_ARGUMENT", "words": REFUSED}, f"speak 0: INVALID_ARGUMENT: {REFUSED}"),
 ])
