@@ -11,7 +11,7 @@ bool MemoryTrend::Add(uint64_t bytes) {
   EndSpan();
   if (spans_.size() < kSpans / 2) return false;
   if (!first_) {
-    // What a process takes when it begins to serve is no growth.
+    // A process takes memory when it begins to serve, which is no growth.
     first_ = LeastOfQuarter(3);
     spans_.clear();
     return false;
