@@ -10,6 +10,8 @@
 // share with other files may be compiled there.
 namespace millrace::kernels {
 
+class PackedNarrow;
+
 // The number of output channels that are computed together; packed weights and rows are padded to a
 // multiple.
 inline constexpr int64_t kChannelBlock = 32;
@@ -43,6 +45,8 @@ struct ConvTask {
   // A block's channels are 16 values x and 16 values y; tanh(x) * sigmoid(y) is stored at `raw`, 16
   // channels for each block.
   bool gate = false;
+  // Null, or int8 weights in place of `weights`: then only ParallelConvolve computes the task.
+  const PackedNarrow* narrow = nullptr;
 };
 
 // How a task with `winograd` is computed where no matrix unit is faster: by a half to a third of
@@ -87,6 +91,9 @@ struct ConvKernels {
   // `packed` must be aligned to 64 bytes.
   void (*pack)(const ConvTask& task, float* packed);
   void (*convolve)(const ConvTask& task);
+  // Does what a task asks for with sums of its products that were computed elsewhere: contiguous
+  // rows of blocks * kChannelBlock floats.
+  void (*finish)(const ConvTask& task, const float* sums);
   // Computes output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one
   // output channel over contiguous rows. count must be a multiple of 16.
   void (*tanh_dot)(const float* input, int64_t pitch, const float* weights, int64_t count,

@@ -84,6 +84,16 @@ inline void Finish(const ConvTask& task, int64_t row, int64_t block, Vec* values
   if (task.gate) StoreGated(task, row, block, values);
 }
 
+void FinishSums(const ConvTask& task, const float* sums) {
+  for (int64_t row = 0; row < task.rows; ++row) {
+    for (int64_t block = 0; block < task.blocks; ++block, sums += kChannelBlock) {
+      Vec values[kVectors];
+      for (int j = 0; j < kVectors; ++j) values[j] = Load(sums + j * kLanes);
+      Finish(task, row, block, values);
+    }
+  }
+}
+
 // A part of the sums of a panel: some taps, and some input channels of each.
 struct DepthPart {
   const float* input;    // the input of row 0

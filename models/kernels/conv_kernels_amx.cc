@@ -228,6 +228,7 @@ const ConvKernels kConvKernelsAmx = {"amx",
                                      &PackedSizeForTiles,
                                      &PackForTiles,
                                      &ConvolveOnTiles,
+                                     &FinishSums,
                                      &TanhDot,
                                      &Snake,
                                      &Moments};

@@ -162,7 +162,7 @@ void PackedNarrow::Convolve(const NarrowKernels& kernels, const NarrowSignal& si
   narrow.depth = depth_;
   narrow.out = reinterpret_cast<unsigned char*>(memory);
   narrow.scales = memory + most * depth_ / kFloat;
-  narrow.together = true;
+  narrow.together = taps_.count > 1;
   NarrowProduct product = Product();
   product.a = narrow.out;
   product.a_scales = narrow.scales;

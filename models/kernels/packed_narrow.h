@@ -22,7 +22,8 @@ struct Taps {
 
 // A convolution of some rows of a signal.
 struct NarrowSignal {
-  const float* input = nullptr;  // the first row that is read; rows are input_pitch floats apart
+  // The first row that is read. Rows are input_pitch floats apart and may overlap.
+  const float* input = nullptr;
   int64_t input_pitch = 0;
   int64_t rows = 0;              // the rows of results; Taps::Reach() more are read
   const float* added = nullptr;  // null, or rows that are added, as far apart as those of results
@@ -33,7 +34,8 @@ struct NarrowSignal {
 // all finite has no finite results. Immutable, so thread-safe.
 class PackedNarrow {
  public:
-  // The rows of results of a convolution whose inputs share a scale, beginning with the first.
+  // The rows of results of a convolution with several taps whose inputs share a scale, beginning
+  // with the first.
   static constexpr int64_t kRowsOfScale = 64;
 
   // The number of inputs must be a multiple of 16. clip_pairs: as the kernels that will multiply
@@ -44,12 +46,14 @@ class PackedNarrow {
 
   int64_t inputs() const { return inputs_; }
   int64_t width() const { return width_; }
+  int64_t taps() const { return taps_.count; }
 
   // The kernels must have the precision of the weights, and clip pairs if those are clipped.
   void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 Scratch& scratch, float* out) const;
-  // Convolves a signal on the calling thread. A value depends on the inputs of all of the
-  // kRowsOfScale rows of results around it, so a signal may be cut at multiples of these.
+  // Convolves a signal on the calling thread. With several taps a value depends on the inputs of
+  // all of the kRowsOfScale rows of results around it, so a signal may be cut at multiples of
+  // these. With one tap each row has a scale of its own.
   void Convolve(const NarrowKernels& kernels, const NarrowSignal& signal, Scratch& scratch) const;
   // Copies the rounded weights of one output; not of a convolution.
   void CopyOutput(int64_t output, float* out) const;

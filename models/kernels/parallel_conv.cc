@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/packed_narrow.h"
 #include "models/kernels/parallel_for.h"
+#include "models/kernels/scratch.h"
 
 namespace millrace::kernels {
 namespace {
@@ -45,9 +48,37 @@ ConvTask Part(const ConvTask& task, int64_t weights_of_block, int64_t row, int64
   return part;
 }
 
+// The rows in int8 and their sums, of some rows of a task.
+thread_local Scratch narrow_rows;
+thread_local Scratch narrow_sums;
+
+const NarrowKernels& Int8Kernels() {
+  static const NarrowKernels& best = *SupportedInt8Kernels().front();
+  return best;
+}
+
+void ConvolveInt8(const ConvTask& task, const ConvKernels& kernels) {
+  constexpr int64_t kRows = PackedNarrow::kRowsOfScale;
+  const PackedNarrow& narrow = *task.narrow;
+  ParallelFor(DivideUp(task.rows, kRows), [&](int64_t index) {
+    const int64_t row = index * kRows;
+    ConvTask part = Part(task, 0, row, std::min(kRows, task.rows - row), 0, task.blocks);
+    float* const sums = narrow_sums.Take(part.rows * narrow.width());
+    narrow.Convolve(
+        Int8Kernels(),
+        {.input = part.input, .input_pitch = part.input_pitch, .rows = part.rows, .out = sums},
+        narrow_rows);
+    kernels.finish(part, sums);
+  });
+}
+
 }  // namespace
 
 void ParallelConvolve(const ConvTask& task, const ConvKernels& kernels) {
+  if (task.narrow != nullptr) {
+    ConvolveInt8(task, kernels);
+    return;
+  }
   const int64_t products = task.rows * task.blocks * kChannelBlock * task.taps * task.in_channels;
   const int64_t width = products < 2 * kSmallPart ? 1 : ParallelWidth();
   if (width == 1) {

@@ -74,14 +74,15 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   loudness_ = TakePredictor(weights, "N");
   text_ = text_again_.weight.size(1);
   blocks_.push_back(
-      KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact));
+      KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact, precision));
   if (!weights.status().ok()) return;
   int64_t channels = blocks_.back().conv_1.out_channels();
   const int64_t added = text_again_.weight.size(0) + 2;
   const int64_t count = weights.Count("decoder.decode.", ".conv1.weight");
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = StrCat("decoder.decode.", i);
-    blocks_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact));
+    blocks_.push_back(
+        KokoroStyleBlock::Take(weights, name, channels + added, -1, style_, exact, precision));
     if (!weights.status().ok()) return;
     channels = blocks_.back().conv_1.out_channels();
     if (blocks_.back().pool.weight.defined() != (i + 1 == count))

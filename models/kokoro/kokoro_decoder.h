@@ -23,8 +23,9 @@ namespace millrace::kokoro {
 class KokoroDecoder {
  public:
   // padded: the methods for padded batches will be called, else the others. exact: in float32
-  // throughout, also where the device is faster with less. precision: that of the generator's
-  // residual blocks, float32 or, on the CPU, int8. Errors are kept in weights.status().
+  // throughout, also where the device is faster with less. precision: float32 or, on the
+  // CPU, int8 for the convolutions behind norms and what KokoroGenerator says. Errors are kept in
+  // weights.status().
   KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false,
                 kernels::Precision precision = kernels::Precision::kFloat32);
 

@@ -77,7 +77,8 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
   const std::string generator = "decoder.generator";
   const std::string name = StrCat(generator, ".ups.", index);
   Stage stage;
-  stage.up = KokoroUpsampling::Take(weights, name, channels, shape.upsample_strides[index]);
+  stage.up =
+      KokoroUpsampling::Take(weights, name, channels, shape.upsample_strides[index], precision);
   if (!stage.up.defined()) return;
   const int64_t out = stage.up.out_channels();
   for (size_t i = index + 1; i < shape.upsample_strides.size(); ++i)

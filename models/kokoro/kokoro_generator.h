@@ -25,7 +25,7 @@ namespace millrace::kokoro {
 class KokoroGenerator {
  public:
   // padded: RunPadded will be called, else Run. exact: in float32 throughout. precision: that of
-  // the residual blocks for Run. Errors are kept in weights.status().
+  // the residual blocks and the upsampling for Run. Errors are kept in weights.status().
   KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded, bool exact,
                   kernels::Precision precision);
 

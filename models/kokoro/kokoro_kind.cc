@@ -52,22 +52,6 @@ std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message,
   return voices;
 }
 
-kernels::Precision ConvertPrecision(v1::Precision precision, const models::ConfigSection& section) {
-  switch (precision) {
-    case v1::PRECISION_UNSPECIFIED:
-    case v1::PRECISION_FLOAT32:
-      break;
-    case v1::PRECISION_INT8:
-      return kernels::Precision::kInt8;
-    default:
-      const std::string& name = v1::Precision_Name(precision);
-      section.Error("precision", StrCat(name.empty() ? StrCat(static_cast<int>(precision)) : name,
-                                        " is not for Kokoro, allowed are PRECISION_FLOAT32 and "
-                                        "PRECISION_INT8"));
-  }
-  return kernels::Precision::kFloat32;
-}
-
 std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
   const auto& message = section.As<v1::Kokoro>();
   section.FileName("file", message.file());
@@ -100,7 +84,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   config->chinese_lexicon_file = message.chinese_lexicon_file();
   config->voices = ConvertVoices(message, section);
   config->pauses = speech::ConvertPauses(message, section);
-  config->precision = ConvertPrecision(message.precision(), section);
+  config->precision = speech::ConvertPrecision(message, section);
   return config;
 }
 

@@ -6,7 +6,7 @@
 
 #include "models/core/model_kind.h"
 #include "models/core/payload.h"
-#include "models/kernels/precision.h"
+#include "models/speech/voice_precision.h"
 
 namespace millrace::kokoro {
 
@@ -33,7 +33,7 @@ class KokoroConfig final : public models::KindConfig {
   std::string chinese_lexicon_file;  // empty: no Chinese
   std::vector<KokoroVoiceConfig> voices = {};
   models::SpeechPauses pauses = {};
-  kernels::Precision precision = kernels::Precision::kFloat32;
+  speech::VoicePrecision precision = {};
 };
 
 extern const models::ModelKind kKind;

@@ -72,13 +72,14 @@ at::Tensor KokoroConv::RunSame(const at::Tensor& x, int64_t dilation) const {
 }
 
 KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::string& name,
-                                    int64_t out, int64_t in, bool exact) {
+                                    int64_t out, int64_t in, bool exact,
+                                    kernels::Precision precision) {
   KokoroSameConv same;
   KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
   if (!conv.weight.defined()) return same;
   same.out_ = conv.weight.size(0);
   if (weights.device().is_cpu()) {
-    same.cpu_.emplace(conv.weight, conv.bias, exact);
+    same.cpu_.emplace(conv.weight, conv.bias, exact, precision);
   } else {
     same.aten_ = std::move(conv);
   }
@@ -90,7 +91,7 @@ at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
 }
 
 KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std::string& name,
-                                        int64_t in, int64_t stride) {
+                                        int64_t in, int64_t stride, kernels::Precision precision) {
   KokoroUpsampling up;
   KokoroConv conv;
   conv.weight = weights.Take(name + ".weight", {in, -1, -1});
@@ -106,7 +107,7 @@ KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std
   up.out_ = conv.weight.size(1);
   up.stride_ = stride;
   if (weights.device().is_cpu()) {
-    up.cpu_.emplace(conv.weight, conv.bias, stride);
+    up.cpu_.emplace(conv.weight, conv.bias, stride, precision);
   } else {
     up.aten_ = std::move(conv);
   }
@@ -241,12 +242,13 @@ KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::T
 }
 
 KokoroStyleBlock KokoroStyleBlock::Take(speech::TensorReader& weights, const std::string& name,
-                                        int64_t in, int64_t out, int64_t style, bool exact) {
+                                        int64_t in, int64_t out, int64_t style, bool exact,
+                                        kernels::Precision precision) {
   KokoroStyleBlock block;
-  block.conv_1 = KokoroSameConv::Take(weights, name + ".conv1", out, in, exact);
+  block.conv_1 = KokoroSameConv::Take(weights, name + ".conv1", out, in, exact, precision);
   if (!block.conv_1.defined()) return block;
   out = block.conv_1.out_channels();
-  block.conv_2 = KokoroSameConv::Take(weights, name + ".conv2", out, out, exact);
+  block.conv_2 = KokoroSameConv::Take(weights, name + ".conv2", out, out, exact, precision);
   block.norm_1 = KokoroStyleNorm::Take(weights, name + ".norm1", in, style);
   block.norm_2 = KokoroStyleNorm::Take(weights, name + ".norm2", out, style);
   if (weights.Has(name + ".pool.weight")) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/kokoro/fused_lstm.h"
 #include "models/kokoro/kokoro_extent.h"
 #include "models/speech/cpu_conv.h"
@@ -53,9 +54,11 @@ struct KokoroConv {
 // A KokoroConv that keeps the length, in the fastest implementation for the device of its weights.
 class KokoroSameConv {
  public:
-  // Like KokoroConv::TakeSame. exact: see ConvTask.
+  // Like KokoroConv::TakeSame. exact: see ConvTask. precision: see CpuConv; of no device but the
+  // CPU.
   static KokoroSameConv Take(speech::TensorReader& weights, const std::string& name, int64_t out,
-                             int64_t in, bool exact);
+                             int64_t in, bool exact,
+                             kernels::Precision precision = kernels::Precision::kFloat32);
   bool defined() const { return out_ > 0; }
   int64_t out_channels() const { return out_; }
   // On accelerators only: [out, in, taps] and [out].
@@ -73,9 +76,10 @@ class KokoroSameConv {
 // the fastest implementation for the device of its weights.
 class KokoroUpsampling {
  public:
-  // in: -1 for any number of channels.
+  // in: -1 for any number of channels. precision: float32, or int8 on the CPU.
   static KokoroUpsampling Take(speech::TensorReader& weights, const std::string& name, int64_t in,
-                               int64_t stride);
+                               int64_t stride,
+                               kernels::Precision precision = kernels::Precision::kFloat32);
   bool defined() const { return out_ > 0; }
   int64_t in_channels() const { return in_; }
   int64_t out_channels() const { return out_; }
@@ -156,9 +160,10 @@ struct KokoroStyleBlock {
   KokoroConv pool;          // doubles the length; undefined where it stays
   KokoroSameConv shortcut;  // undefined where the channels stay
 
-  // exact: see ConvTask.
+  // exact: see ConvTask. precision: that of the two convolutions behind norms, see CpuConv.
   static KokoroStyleBlock Take(speech::TensorReader& weights, const std::string& name, int64_t in,
-                               int64_t out, int64_t style, bool exact);
+                               int64_t out, int64_t style, bool exact,
+                               kernels::Precision precision = kernels::Precision::kFloat32);
   // after: the extent of the result, which is zero beyond it.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent = {},
                  const KokoroExtent& after = {}) const;

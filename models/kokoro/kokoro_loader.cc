@@ -13,8 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
-#include "models/kernels/narrow_kernels.h"
-#include "models/kernels/precision.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
@@ -22,6 +20,7 @@
 #include "models/kokoro/kokoro_voice.h"
 #include "models/speech/speech_model.h"
 #include "models/speech/text_to_phonemes.h"
+#include "models/speech/voice_precision.h"
 #include "models/text/multilingual/espeak_language.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/device_traits.h"
@@ -108,23 +107,6 @@ absl::StatusOr<FrontEnds> MakeFrontEnds(const KokoroConfig& config,
   return made;
 }
 
-// Returns an error if a model cannot run in this precision here.
-absl::Status CheckPrecision(kernels::Precision precision, const models::LoadContext& context) {
-  if (precision == kernels::Precision::kFloat32) return absl::OkStatus();
-  if (context.device != runtime::DeviceType::kCpu ||
-      context.shapes != models::ShapePolicy::kExact) {
-    return absl::InvalidArgumentError(
-        "precision: PRECISION_INT8 is for the CPU; on a device none may be set, or "
-        "PRECISION_FLOAT32");
-  }
-  if (!kernels::HasInt8DotProducts()) {
-    return absl::InvalidArgumentError(
-        "precision: PRECISION_INT8 would be slower than float32 on this processor, which has no "
-        "dot products of int8; allowed here is PRECISION_FLOAT32");
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& kind_config,
                                                     const models::LoadContext& context,
                                                     models::ModelInfo info) {
@@ -135,7 +117,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   };
   const std::filesystem::path config_file = in_folder(config.config_file);
   const std::filesystem::path weights_file = in_folder(config.file);
-  if (absl::Status status = CheckPrecision(config.precision, context); !status.ok()) return status;
+  const auto precision = speech::ChoosePrecision(config.precision, context, info.name);
+  if (!precision.ok()) return precision.status();
   auto settings = KokoroSettings::Read(config_file);
   if (!settings.ok()) return settings.status();
   auto voices = OrderVoices(*settings, config_file, config.voice);
@@ -145,7 +128,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                                       .sample_rate = settings->sample_rate,
                                       .device = context.device,
                                       .padded = context.shapes != models::ShapePolicy::kExact,
-                                      .precision = config.precision,
+                                      .precision = *precision,
                                       .name = StrCat(info.name, "/", info.version)});
   if (!network.ok()) return network.status();
   if (settings->largest_id() >= network->encoder->symbols()) {

@@ -9,9 +9,11 @@
 
 namespace millrace::speech {
 
-CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact)
+CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact,
+                 kernels::Precision precision)
     : out_(weight.size(0)),
-      conv_(weight, bias, /*dilation=*/1, {.exact = exact, .winograd = !exact}) {}
+      conv_(weight, bias, /*dilation=*/1,
+            {.exact = exact, .winograd = !exact, .precision = precision, .scales_by_row = true}) {}
 
 at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const at::Tensor input = x.contiguous();
@@ -19,7 +21,9 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const int64_t in = conv_.in_channels();
   const int64_t out = conv_.out_channels();
   const int64_t reach = conv_.taps() - 1;
-  const int64_t pitch = kernels::RowPitch(in);
+  const int64_t width = PadChannels(in);
+  // In int8 the rows that the taps read follow one another.
+  const int64_t pitch = conv_.in_int8() ? width : kernels::RowPitch(width);
   auto padded = kernels::AlignedBuffer<float>::Zeros(
       static_cast<size_t>((time + reach + conv_.extra_rows()) * pitch));
   auto rows = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(time * out));

@@ -13,8 +13,10 @@ namespace millrace::speech {
 class CpuConv {
  public:
   CpuConv() = default;
-  // weight: [out, in, taps] on the CPU. bias: [out] or undefined. exact: see ConvTask.
-  CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact);
+  // weight: [out, in, taps] on the CPU. bias: [out] or undefined. exact: see ConvTask. precision:
+  // float32 or, of one that is not exact, int8; see PackedConv::Order.
+  CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact,
+          kernels::Precision precision = kernels::Precision::kFloat32);
 
   // Converts x [batch, in, time] on the CPU to [batch, out, time]. Zeros lie beyond the ends; where
   // the number of taps is even, one more after it than before.

@@ -13,7 +13,9 @@ namespace millrace::speech {
 class CpuUpsampling {
  public:
   // weight: [in, out, taps] on the CPU; taps - stride is even. bias: [out].
-  CpuUpsampling(const at::Tensor& weight, const at::Tensor& bias, int64_t stride);
+  // precision: float32 or int8.
+  CpuUpsampling(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+                kernels::Precision precision = kernels::Precision::kFloat32);
 
   // Converts x [batch, in, time] on the CPU to [batch, out, stride * time]. As many values are cut
   // at both ends.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/kernels/narrow_kernels.h"
 #include "models/kernels/pack_store.h"
 
 namespace millrace::speech {
@@ -23,7 +24,10 @@ constexpr int64_t kPackedChannels = 16;
 
 PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
                        const Order& order)
-    : taps_(weight.size(2)), dilation_(dilation), exact_(order.exact), winograd_(order.winograd) {
+    : taps_(weight.size(2)),
+      dilation_(dilation),
+      exact_(order.exact),
+      winograd_(order.winograd && order.precision == kernels::Precision::kFloat32) {
   const std::vector<int64_t> inputs = order.inputs.empty() ? InOrder(weight.size(1)) : order.inputs;
   const std::vector<int64_t> outputs =
       order.outputs.empty() ? InOrder(weight.size(0)) : order.outputs;
@@ -34,17 +38,46 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
     if (outputs[o] >= 0) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
   }
   const float* const from = weight.const_data_ptr<float>();
-  Pack(
-      [&](int64_t place, int64_t tap) -> const float* {
-        const auto o = static_cast<size_t>(place);
-        if (o >= outputs.size() || outputs[o] < 0) return nullptr;
-        return from + outputs[o] * weight.stride(0) + tap * weight.stride(2);
-      },
-      [&, step = weight.stride(1)](int64_t c) {
-        const int64_t input = inputs[static_cast<size_t>(c)];
-        return input < 0 ? -1 : input * step;
-      },
-      order.sign);
+  const auto row_of = [&](int64_t place, int64_t tap) -> const float* {
+    const auto o = static_cast<size_t>(place);
+    if (o >= outputs.size() || outputs[o] < 0) return nullptr;
+    return from + outputs[o] * weight.stride(0) + tap * weight.stride(2);
+  };
+  const auto offset_of = [&, step = weight.stride(1)](int64_t c) {
+    const int64_t input = inputs[static_cast<size_t>(c)];
+    return input < 0 ? -1 : input * step;
+  };
+  if (order.precision == kernels::Precision::kInt8) {
+    PackNarrow(row_of, offset_of, order.sign, order.scales_by_row);
+  } else {
+    Pack(row_of, offset_of, order.sign);
+  }
+}
+
+template <typename RowOf, typename OffsetOf>
+void PackedConv::PackNarrow(const RowOf& row_of, const OffsetOf& offset_of, float sign,
+                            bool scales_by_row) {
+  const int64_t width = PadChannels(in_channels_);
+  const int64_t depth = taps_ * width;
+  std::vector<float> weights(static_cast<size_t>(out_channels_ * depth), 0.0F);
+  for (int64_t place = 0; place < out_channels_; ++place) {
+    for (int64_t tap = 0; tap < taps_; ++tap) {
+      const float* const row = row_of(place, tap);
+      if (row == nullptr) continue;
+      float* const to = weights.data() + place * depth + tap * width;
+      for (int64_t c = 0; c < in_channels_; ++c) {
+        const int64_t offset = offset_of(c);
+        if (offset >= 0) to[c] = sign * row[offset];
+      }
+    }
+  }
+  // Tasks add the bias.
+  const kernels::FloatLinear linear = {{weights.data(), out_channels_, depth}, {}};
+  // Rows that the taps read one after another are one long row, which overlaps the next.
+  const kernels::Taps taps = scales_by_row ? kernels::Taps() : kernels::Taps{taps_, dilation_};
+  narrow_ = std::make_unique<const kernels::PackedNarrow>(
+      std::span(&linear, 1), kernels::Precision::kInt8,
+      kernels::SupportedInt8Kernels().front()->clips_pairs, taps);
 }
 
 template <typename RowOf, typename OffsetOf>
@@ -80,8 +113,8 @@ void PackedConv::Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign
   weights_ = kernels::KeepPacked(std::move(packed));
 }
 
-PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias,
-                                  int64_t stride) {
+PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+                                  kernels::Precision precision) {
   const int64_t outputs = weight.size(1);
   const int64_t kernel = weight.size(2);
   const int64_t width = PadChannels(outputs);
@@ -93,19 +126,25 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   for (int64_t phase = 0; phase < stride; ++phase)
     std::copy_n(bias.const_data_ptr<float>(), outputs, conv.bias_.data() + phase * width);
   const float* const from = weight.const_data_ptr<float>();
-  conv.Pack(
-      [&](int64_t place, int64_t tap) -> const float* {
-        const int64_t o = place % width;
-        // Tap 0 reads the oldest row.
-        const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
-        if (o >= outputs || k >= kernel) return nullptr;
-        return from + o * weight.stride(1) + k * weight.stride(2);
-      },
-      [step = weight.stride(0)](int64_t c) { return c * step; }, 1.0F);
+  const auto row_of = [&](int64_t place, int64_t tap) -> const float* {
+    const int64_t o = place % width;
+    // Tap 0 reads the oldest row.
+    const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
+    if (o >= outputs || k >= kernel) return nullptr;
+    return from + o * weight.stride(1) + k * weight.stride(2);
+  };
+  const auto offset_of = [step = weight.stride(0)](int64_t c) { return c * step; };
+  if (precision == kernels::Precision::kInt8) {
+    conv.PackNarrow(row_of, offset_of, 1.0F, /*scales_by_row=*/true);
+  } else {
+    conv.Pack(row_of, offset_of, 1.0F);
+  }
   return conv;
 }
 
 int64_t PackedConv::cut_step() const {
+  if (narrow_ != nullptr)
+    return narrow_->taps() > 1 ? kernels::PackedNarrow::kRowsOfScale : int64_t{1};
   const kernels::ConvTask task = Task();
   if (!kernels::GetConvKernels().filters(task)) return 1;
   return kernels::WinogradFormOf(task).outputs * dilation_;
@@ -121,6 +160,7 @@ kernels::ConvTask PackedConv::Task() const {
   task.blocks = out_channels_ / kernels::kChannelBlock;
   task.exact = exact_;
   task.winograd = winograd_;
+  task.narrow = narrow_.get();
   return task;
 }
 

@@ -3,11 +3,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/conv_kernels.h"
 #include "models/kernels/packed_array.h"
+#include "models/kernels/packed_narrow.h"
+#include "models/kernels/precision.h"
 
 namespace millrace::speech {
 
@@ -28,6 +31,12 @@ class PackedConv {
     float sign = 1.0F;   // the sign of weights and bias
     bool exact = false;  // the kind of the tasks
     bool winograd = false;
+    // float32 or int8. Rows of inputs of a task in int8 lie PadChannels(in_channels()) floats
+    // apart, and those beyond the channels are finite.
+    kernels::Precision precision = kernels::Precision::kFloat32;
+    // In int8, each row of results has a scale of its own, for which an input is rounded once for
+    // each tap. Else PackedNarrow::kRowsOfScale rows share one. Needs a dilation of 1.
+    bool scales_by_row = false;
   };
 
   PackedConv() = default;
@@ -39,7 +48,9 @@ class PackedConv {
   // Makes a plain convolution of a transposed one, weight [in, out, kernel], which computes
   // `stride` rows at once. Output row q holds, contiguously, the rows q * stride .. q * stride +
   // stride - 1 of the uncropped result; it reads the input rows q - taps + 1 .. q.
-  static PackedConv Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride);
+  // In int8 each of these rows has a scale of its own.
+  static PackedConv Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+                               kernels::Precision precision = kernels::Precision::kFloat32);
 
   // Returns a task with the layer's shape, weights and bias. The caller adds where the rows lie and
   // what to do with the results.
@@ -49,12 +60,14 @@ class PackedConv {
   int64_t dilation() const { return dilation_; }
   int64_t in_channels() const { return in_channels_; }
   int64_t out_channels() const { return out_channels_; }
+  bool in_int8() const { return narrow_ != nullptr; }
   // Returns the number of input rows on each side of an output row that it reads.
   int64_t margin() const { return (taps_ - 1) * dilation_ / 2; }
   // Returns the number of input rows behind those that the last output row needs, which are read
   // too, see kernels::WinogradForm.
   int64_t extra_rows() const { return kernels::WinogradFormOf(Task()).extra * dilation_; }
-  // Returns the number of rows at whose multiples a task may be cut, see kernels::WinogradForm.
+  // Returns the number of rows at whose multiples a task may be cut, see kernels::WinogradForm and
+  // kernels::PackedNarrow.
   int64_t cut_step() const;
   const float* bias() const { return bias_.data(); }
 
@@ -64,6 +77,9 @@ class PackedConv {
   // is null or the offset negative it is 0.
   template <typename RowOf, typename OffsetOf>
   void Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign);
+  // Sets narrow_ in the same way.
+  template <typename RowOf, typename OffsetOf>
+  void PackNarrow(const RowOf& row_of, const OffsetOf& offset_of, float sign, bool scales_by_row);
 
   int64_t taps_ = 0;
   int64_t dilation_ = 1;
@@ -72,6 +88,7 @@ class PackedConv {
   bool exact_ = false;
   bool winograd_ = false;
   kernels::PackedArray<float> weights_;  // possibly of the loading thread's PackStore
+  std::unique_ptr<const kernels::PackedNarrow> narrow_;  // of int8, instead of weights_
   kernels::AlignedBuffer<float> bias_;
 };
 

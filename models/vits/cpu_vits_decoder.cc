@@ -16,13 +16,14 @@ std::vector<int64_t> LatentPlaces(int64_t latent, int64_t half_width) {
 
 }  // namespace
 
-CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent)
-    : CpuVitsDecoder(weights, latent, weights.TakeIfAny("emb_g.weight", {-1, -1})) {}
+CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent, kernels::Precision precision)
+    : CpuVitsDecoder(weights, latent, weights.TakeIfAny("emb_g.weight", {-1, -1}), precision) {}
 
-CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
-    : flow_(weights, latent, speakers),
+CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers,
+                               kernels::Precision precision)
+    : flow_(weights, latent, speakers, precision),
       generator_(weights, LatentPlaces(latent, flow_.half_width()), 2 * flow_.half_width(),
-                 speakers) {}
+                 speakers, precision) {}
 
 class CpuVitsDecoder::Sentence final : public Decoding {
  public:

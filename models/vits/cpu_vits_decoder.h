@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/vits/flow.h"
 #include "models/vits/generator.h"
 #include "models/vits/vits_decoder.h"
@@ -17,14 +18,17 @@ namespace millrace::vits {
 // calls: one set for each call that ever ran at the same time.
 class CpuVitsDecoder final : public VitsDecoder {
  public:
-  CpuVitsDecoder(VitsWeights& weights, int64_t latent);
+  // precision: float32, or int8 for what takes most of the time, see Flow and Generator.
+  CpuVitsDecoder(VitsWeights& weights, int64_t latent,
+                 kernels::Precision precision = kernels::Precision::kFloat32);
 
   std::unique_ptr<Decoding> Start(const Input& input) const override;
 
  private:
   class Sentence;
 
-  CpuVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
+  CpuVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers,
+                 kernels::Precision precision);
   std::unique_ptr<Generator::Scratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void ReturnScratch(std::unique_ptr<Generator::Scratch> scratch) const MILLRACE_EXCLUDES(mu_);
 

@@ -43,11 +43,12 @@ std::vector<int64_t> Reversed(int64_t count) {
 
 }  // namespace
 
-Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
+Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers,
+           kernels::Precision precision)
     : speakers_(speakers), half_(latent / 2), half_width_(speech::PadChannels(half_)) {
   bool reversed = true;
   for (int flow : kFlows) {
-    couplings_.push_back(Build(weights, flow, reversed));
+    couplings_.push_back(Build(weights, flow, reversed, precision));
     if (!weights.status().ok()) return;
     reversed = !reversed;
   }
@@ -55,7 +56,8 @@ Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
 
 // The first exchange leaves both halves swapped and reversed, the second restores them. So in odd
 // coupling layers the second half conditions and the first is changed, both read backwards.
-Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
+Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed,
+                           kernels::Precision precision) {
   const std::string name = StrCat("flow.flows.", flow);
   Coupling coupling;
   const VitsConv pre = TakeConv(weights, name + ".pre", {-1, half_, 1});
@@ -86,13 +88,22 @@ Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
                                       {last ? hidden : 2 * hidden, hidden, 1});
     if (!weights.status().ok()) return coupling;
     Layer layer;
-    layer.gates = speech::PackedConv(gates.weight, gates.bias, dilation,
-                                     {.outputs = GateOrder(hidden), .winograd = true});
+    // Scales by row keep the layer's reach, and with it the time to the first audio.
+    layer.gates =
+        speech::PackedConv(gates.weight, gates.bias, dilation,
+                           {.outputs = GateOrder(hidden),
+                            .winograd = true,
+                            .precision = dilation == 1 ? precision : kernels::Precision::kFloat32,
+                            .scales_by_row = true});
     cut_step_ = std::lcm(cut_step_, layer.gates.cut_step());
     if (!last)
-      layer.residual = speech::PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(0, hidden)});
-    layer.skip =
-        speech::PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(last ? 0 : hidden, hidden)});
+      layer.residual = speech::PackedConv(
+          outputs.weight, outputs.bias, 1,
+          {.outputs = Range(0, hidden), .precision = precision, .scales_by_row = true});
+    layer.skip = speech::PackedConv(outputs.weight, outputs.bias, 1,
+                                    {.outputs = Range(last ? 0 : hidden, hidden),
+                                     .precision = precision,
+                                     .scales_by_row = true});
     coupling.layers.push_back(std::move(layer));
   }
   if (speakers_.defined()) {

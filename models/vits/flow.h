@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/speech/packed_conv.h"
 #include "models/vits/vits_weights.h"
 
@@ -13,8 +14,10 @@ namespace millrace::vits {
 // call's memory grows with the number of frames.
 class Flow {
  public:
-  // Errors are kept in weights.status(). `speakers` [n, channels] or undefined.
-  Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
+  // Errors are kept in weights.status(). `speakers` [n, channels] or undefined. precision: float32,
+  // or int8 for all layers but those at both ends of a coupling.
+  Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers,
+       kernels::Precision precision);
 
   // A row of latent values has two halves of half_width() floats; the second half of the channels
   // begins at half_width().
@@ -52,7 +55,7 @@ class Flow {
 
   // Returns the number of frames on each side that a layer's rows depend on, in whole tiles.
   int64_t Reach(const Layer& layer) const;
-  Coupling Build(VitsWeights& weights, int flow, bool reversed);
+  Coupling Build(VitsWeights& weights, int flow, bool reversed, kernels::Precision precision);
   // Returns the biases of a coupling's gates, one row for each layer, with the speaker's
   // contribution.
   kernels::AlignedBuffer<float> SpeakerBias(const Coupling& coupling, int64_t speaker) const;

@@ -18,21 +18,27 @@ namespace {
 // read little, so it runs in larger chunks.
 constexpr int64_t kOuterFrames = 96;
 constexpr int64_t kInnerFrames = 16;
+// Residual blocks with fewer channels are not faster in int8: a row's sums are then so few that
+// rounding its inputs takes as long.
+constexpr int64_t kLeastInt8Channels = 64;
 
 int64_t FloorDivide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 }  // namespace
 
-Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
+Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels,
+                                      kernels::Precision precision) {
   const std::string name = StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
+  if (channels < kLeastInt8Channels) precision = kernels::Precision::kFloat32;
   Block block;
   const auto add = [&](const std::string& conv_name, int64_t dilation, bool residual) {
     const VitsConv conv = TakeSameConv(weights, conv_name, {channels, channels, -1});
     if (weights.status().ok())
-      block.push_back(
-          {speech::PackedConv(conv.weight, conv.bias, dilation, {.winograd = true}), residual});
+      block.push_back({speech::PackedConv(conv.weight, conv.bias, dilation,
+                                          {.winograd = true, .precision = precision}),
+                       residual});
   };
   for (size_t i = 0; i < dilations.size(); ++i) {
     add(StrCat(name, paired ? ".convs1." : ".convs.", i), dilations[i], !paired);
@@ -60,7 +66,7 @@ Generator::Range Generator::InputRows(const speech::PackedConv& conv, Range comp
 }
 
 Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_places,
-                     int64_t input_width, const at::Tensor& speakers)
+                     int64_t input_width, const at::Tensor& speakers, kernels::Precision precision)
     : hop_(weights.shape().hop()), speakers_(speakers) {
   const VitsConv pre =
       TakeSameConv(weights, "dec.conv_pre", {-1, static_cast<int64_t>(input_places.size()), -1});
@@ -82,10 +88,11 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
     Stage stage;
     stage.stride = up.stride;
     stage.crop = (up.weight.size(2) - up.stride) / 2;
-    stage.up = speech::PackedConv::Transposed(up.weight, up.bias, up.stride);
+    stage.up = speech::PackedConv::Transposed(up.weight, up.bias, up.stride, precision);
     stage.width = speech::PadChannels(channels);
     for (size_t j = 0; j < blocks; ++j) {
-      stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
+      stage.blocks.push_back(
+          TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels, precision));
       if (!weights.status().ok()) return;
     }
     stages_.push_back(std::move(stage));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/speech/packed_conv.h"
 #include "models/vits/vits_weights.h"
 
@@ -30,9 +31,10 @@ class Generator {
   };
 
   // input_width: the width of a row of frames, in which latent channel c is at input_places[c].
-  // Errors are kept in weights.status().
+  // precision: float32, or int8 for the upsampling and for the residual blocks that have enough
+  // channels. Errors are kept in weights.status().
   Generator(VitsWeights& weights, const std::vector<int64_t>& input_places, int64_t input_width,
-            const at::Tensor& speakers);
+            const at::Tensor& speakers, kernels::Precision precision);
 
   // The input: rows of latents [frames][input_width].
   struct Sentence {
@@ -86,7 +88,8 @@ class Generator {
     float output_slope = 0;
   };
 
-  static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
+  static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels,
+                         kernels::Precision precision);
   // Returns the rows that a convolution computes so that the wanted ones are right. They begin and
   // end where it may be cut, so that no value depends on the chunks.
   static Range ComputedRows(const speech::PackedConv& conv, Range wanted);

@@ -10,8 +10,9 @@
 namespace millrace::vits {
 
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
-                                             at::Device device, std::string model) {
-  if (device.is_cpu()) return std::make_unique<CpuVitsDecoder>(weights, latent);
+                                             at::Device device, std::string model,
+                                             kernels::Precision precision) {
+  if (device.is_cpu()) return std::make_unique<CpuVitsDecoder>(weights, latent, precision);
   return std::make_unique<AtenVitsDecoder>(weights, latent, std::move(model));
 }
 

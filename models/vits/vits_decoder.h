@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/precision.h"
 #include "models/vits/vits_weights.h"
 #include "mps_runtime/worker_context.h"
 
@@ -52,8 +53,10 @@ class VitsDecoder {
 };
 
 // Makes the fastest decoder for the device of the weights. model: its name in the graph caches.
-// Errors are kept in weights.status(); then the decoder must not be used.
-std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
-                                             at::Device device, std::string model);
+// precision: see CpuVitsDecoder; float32 on other devices. Errors are kept in weights.status();
+// then the decoder must not be used.
+std::unique_ptr<VitsDecoder> MakeVitsDecoder(
+    VitsWeights& weights, int64_t latent, at::Device device, std::string model,
+    kernels::Precision precision = kernels::Precision::kFloat32);
 
 }  // namespace millrace::vits

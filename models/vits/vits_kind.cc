@@ -26,6 +26,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   config->voice = message.voice();
   config->gain_db = message.gain_db();
   config->pauses = speech::ConvertPauses(message, section);
+  config->precision = speech::ConvertPrecision(message, section);
   return config;
 }
 

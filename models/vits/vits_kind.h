@@ -6,6 +6,7 @@
 
 #include "models/core/model_kind.h"
 #include "models/core/payload.h"
+#include "models/speech/voice_precision.h"
 
 namespace millrace::vits {
 
@@ -20,6 +21,7 @@ class VitsConfig final : public models::KindConfig {
   std::string voice;
   float gain_db = 0;  // -20..20
   models::SpeechPauses pauses = {};
+  speech::VoicePrecision precision = {};
 };
 
 extern const models::ModelKind kKind;

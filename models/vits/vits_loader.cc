@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "models/core/strings.h"
+#include "models/kernels/precision.h"
 #include "models/speech/speech_model.h"
+#include "models/speech/voice_precision.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/aten_vits_encoder.h"
@@ -51,7 +53,7 @@ absl::StatusOr<ReadVoice> ReadBatch(VitsWeights weights, double length_scale, st
 // name: the model's in the graph caches. Errors name the file and the tensor.
 absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
                                       const models::LoadContext& context, double length_scale,
-                                      std::string name) {
+                                      std::string name, kernels::Precision precision) {
   const at::Device device = runtime::TensorDevice(context.device);
   // A device that compiles each shape runs the decoder only: the encoder would add many.
   const bool in_batches = context.shapes != models::ShapePolicy::kExact &&
@@ -63,7 +65,8 @@ absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
   if (!weights->status().ok()) return weights->status();
   auto decoder_weights = VitsWeights::Open(file, device);
   if (!decoder_weights.ok()) return decoder_weights.status();
-  auto decoder = MakeVitsDecoder(*decoder_weights, encoder->latent(), device, std::move(name));
+  auto decoder =
+      MakeVitsDecoder(*decoder_weights, encoder->latent(), device, std::move(name), precision);
   if (!decoder_weights->status().ok()) return decoder_weights->status();
   ReadVoice read{.voice = {.hop = weights->shape().hop(),
                            .decodes_elsewhere = context.device != runtime::DeviceType::kCpu},
@@ -83,10 +86,12 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   const auto& config = static_cast<const VitsConfig&>(kind_config);
   const std::filesystem::path voice_file = context.folder / config.voice_file;
   const std::filesystem::path weights_file = context.folder / config.file;
+  const auto precision = speech::ChoosePrecision(config.precision, context, info.name);
+  if (!precision.ok()) return precision.status();
   auto voice = VoiceConfig::Read(voice_file);
   if (!voice.ok()) return voice.status();
-  auto network =
-      ReadNetwork(weights_file, context, voice->length_scale, StrCat(info.name, "/", info.version));
+  auto network = ReadNetwork(weights_file, context, voice->length_scale,
+                             StrCat(info.name, "/", info.version), *precision);
   if (!network.ok()) return network.status();
   if (voice->largest_id() >= network->symbols) {
     return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",

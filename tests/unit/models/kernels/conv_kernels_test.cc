@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -319,6 +320,38 @@ TEST_P(MomentsTest, SumsEachChannel) {
       ASSERT_NEAR(squares[c], square, 1e-4) << "channel " << c << " of " << channels;
     }
   }
+}
+
+TEST_P(ConvKernelsTest, SumsOfElsewhereAreFinishedAsItsOwn) {
+  ConvTask task = problem_.Task(kernels_);
+  const std::vector<float> no_bias(problem_.bias.size(), 0.0F);
+  std::vector<float> sums(problem_.residual.size());
+  task.bias = no_bias.data();
+  task.raw = sums.data();
+  kernels_.convolve(task);
+  task.bias = problem_.bias.data();
+  task.residual = problem_.residual.data();
+  task.partial = problem_.partial.data();
+  task.scale = 0.5F;
+  task.slope = 0.1F;
+  std::vector<float> expected(2 * sums.size());
+  std::vector<float> actual(2 * sums.size(), NAN);
+  for (std::vector<float>* to : {&expected, &actual}) {
+    task.raw = to->data();
+    task.active = to->data() + sums.size();
+    to == &expected ? kernels_.convolve(task) : kernels_.finish(task, sums.data());
+  }
+  EXPECT_EQ(actual, expected);
+
+  ConvTask gate = problem_.Task(kernels_);
+  gate.gate = true;
+  std::ranges::fill(expected, 9.0F);
+  std::ranges::fill(actual, 9.0F);
+  for (std::vector<float>* to : {&expected, &actual}) {
+    gate.raw = to->data();
+    to == &expected ? kernels_.convolve(gate) : kernels_.finish(gate, sums.data());
+  }
+  for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-6) << i;
 }
 
 TEST_P(ConvKernelsTest, ExtremeValuesSaturate) {

@@ -244,14 +244,17 @@ struct Int8Convolution {
       std::vector<float> read;
       for (int64_t row = begin; row < end + taps.Reach(); ++row)
         read.insert(read.end(), Row(row), Row(row) + inputs);
-      const Quantised x(read.data(), static_cast<int64_t>(read.size()));
+      const Quantised together(read.data(), static_cast<int64_t>(read.size()));
       for (int64_t n = 0; n < width(); ++n) {
         const int64_t count = n < outputs ? taps.count * inputs : 0;
         const Quantised w(weights.data() + n * taps.count * inputs, count);
         for (int64_t row = begin; row < end; ++row) {
+          // With one tap each row has a scale of its own.
+          const bool alone = taps.count == 1;
+          const Quantised x = alone ? Quantised(Row(row), inputs) : together;
           int32_t sum = 0;
           for (int64_t k = 0; k < count; ++k) {
-            const int64_t from = row - begin + k / inputs * taps.dilation;
+            const int64_t from = alone ? 0 : row - begin + k / inputs * taps.dilation;
             sum += x.values[static_cast<size_t>(from * inputs + k % inputs)] *
                    w.values[static_cast<size_t>(k)];
           }

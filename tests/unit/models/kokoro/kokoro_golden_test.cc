@@ -35,7 +35,7 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/golden_share.h"
 #include "tests/fakes/threads_loop_runner.h"
-#include "tests/unit/models/kokoro/log_mel.h"
+#include "tests/unit/models/speech/log_mel.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -260,7 +260,7 @@ TEST_F(KokoroGoldenTest, Int8IsNearerToFloat32ThanThatOfOnnxruntime) {
     const std::vector<float> expected = speak(decoder);
     const std::vector<float> actual = speak(int8);
     ASSERT_EQ(actual.size(), expected.size());
-    const double distance = LogMelDistance(expected, actual);
+    const double distance = speech::LogMelDistance(expected, actual);
     EXPECT_LE(distance, onnxruntime) << "sentence " << line;
     EXPECT_GT(distance, 0) << "sentence " << line;
     std::printf("%zu phonemes: int8 is %.3f dB from float32, onnxruntime's %.3f dB\n",

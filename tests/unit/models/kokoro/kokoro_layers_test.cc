@@ -2,11 +2,13 @@
 
 #include "models/kokoro/kokoro_layers.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/norm.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,6 +17,7 @@
 
 #include "models/kernels/conv_kernels.h"
 #include "models/kernels/parallel_for.h"
+#include "models/speech/cpu_conv.h"
 #include "models/speech/cpu_upsampling.h"
 #include "tests/fakes/threads_loop_runner.h"
 
@@ -47,6 +50,53 @@ TEST(CpuUpsamplingTest, EqualsAten) {
     EXPECT_TRUE(at::allclose(actual, expected, /*rtol=*/0,
                              1e-4 + 100 * kernels::GetConvKernels().product_error))
         << shape.taps << " taps, stride " << shape.stride;
+  }
+}
+
+// Returns the root mean square of what two signals differ by, relative to that of the first.
+double RelativeDistance(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).norm() / a.norm()).item<double>();
+}
+
+// Widths of whole panels and others, of rows of inputs and of results.
+constexpr int64_t kWidths[][2] = {{64, 96}, {130, 33}, {48, 64}};
+
+TEST(CpuUpsamplingTest, Int8IsNearFloat32AndTheSameWithThreads) {
+  const at::InferenceMode inference;
+  for (const auto& [in, out] : kWidths) {
+    const at::Tensor weight = Signal({in, out, 12}, 0.37);
+    const at::Tensor bias = Signal({out}, 0.11);
+    const at::Tensor x = Signal({2, in, 200}, 0.73);
+    const at::Tensor expected = speech::CpuUpsampling(weight, bias, 6).Run(x);
+    const speech::CpuUpsampling int8(weight, bias, 6, kernels::Precision::kInt8);
+    const at::Tensor actual = int8.Run(x);
+    ASSERT_EQ(actual.sizes(), expected.sizes());
+    EXPECT_LE(RelativeDistance(expected, actual), 0.02);
+    EXPECT_GE(RelativeDistance(expected, actual), 1e-4);  // it is in int8
+    testing::ThreadsLoopRunner runner(4);
+    const kernels::ScopedLoopRunner scope(&runner);
+    EXPECT_TRUE(at::equal(int8.Run(x), actual));
+  }
+}
+
+TEST(CpuConvTest, Int8IsNearFloat32AndARowDoesNotDependOnThoseItDoesNotRead) {
+  const at::InferenceMode inference;
+  for (const auto& [in, out] : kWidths) {
+    const at::Tensor weight = Signal({out, in, 3}, 0.37);
+    const at::Tensor bias = Signal({out}, 0.11);
+    const at::Tensor x = Signal({1, in, 200}, 0.73);
+    const at::Tensor expected = speech::CpuConv(weight, bias, /*exact=*/false).Run(x);
+    const speech::CpuConv int8(weight, bias, /*exact=*/false, kernels::Precision::kInt8);
+    const at::Tensor actual = int8.Run(x);
+    ASSERT_EQ(actual.sizes(), expected.sizes());
+    EXPECT_LE(RelativeDistance(expected, actual), 0.02);
+    EXPECT_GE(RelativeDistance(expected, actual), 1e-4);  // it is in int8
+    // All but the last row, which would read the next.
+    EXPECT_TRUE(
+        at::equal(int8.Run(x.narrow(2, 0, 101)).narrow(2, 0, 100), actual.narrow(2, 0, 100)));
+    testing::ThreadsLoopRunner runner(4);
+    const kernels::ScopedLoopRunner scope(&runner);
+    EXPECT_TRUE(at::equal(int8.Run(x), actual));
   }
 }
 

@@ -74,7 +74,7 @@ TEST_F(KokoroLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
 }
 
 TEST_F(KokoroLoadingTest, Int8IsForProcessorsWithDotProducts) {
-  config_.precision = kernels::Precision::kInt8;
+  config_.precision.asked = kernels::Precision::kInt8;
   context_.shapes = models::ShapePolicy::kFew;  // as on a device
   const auto padded = TryLoad({});
   EXPECT_EQ(padded.status().code(), absl::StatusCode::kInvalidArgument);
@@ -87,9 +87,22 @@ TEST_F(KokoroLoadingTest, Int8IsForProcessorsWithDotProducts) {
   if (model.ok()) return;
   EXPECT_NE(model.status().message().find(
                 "precision: PRECISION_INT8 would be slower than float32 on this processor, which "
-                "has no dot products of int8; allowed here is PRECISION_FLOAT32"),
+                "has no dot products of int8; allowed here are PRECISION_FLOAT32 and "
+                "PRECISION_AUTO"),
             std::string::npos)
       << model.status();
+}
+
+TEST_F(KokoroLoadingTest, AutoIsNeverRefused) {
+  config_.precision.asked.reset();
+  for (const float distance : {0.0F, 0.3F, 99.0F}) {
+    config_.precision.int8_distance_db = distance;
+    for (const auto shapes : {models::ShapePolicy::kExact, models::ShapePolicy::kFew}) {
+      context_.shapes = shapes;
+      const auto model = TryLoad({});
+      EXPECT_TRUE(model.ok()) << model.status();
+    }
+  }
 }
 
 TEST_F(KokoroLoadingTest, ALanguageWithoutAFrontEndIsRefused) {

@@ -3,7 +3,7 @@
 Runs the original file twice for sentences of phonemes: with the products of the residual blocks as they are, in int8 with
 activations quantised at run time, and with all products in float32 on the same weights. The first differs from the second in
 nothing else, so lengths are equal. Prints the distance for each sentence and their mean, in dB, as LogMelDistance in
-kokoro_int8_test.cc measures it for our own kernels.
+tests/unit/models/speech/log_mel.h measures it for our own kernels.
 usage: python -m tests.unit.models.kokoro.measure_onnxruntime_int8 <file of phonemes> [every n-th sentence]
 """
 
@@ -17,12 +17,8 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from models.convert import kokoro, kokoro_check
+from models.convert.log_mel import log_mel
 
-SAMPLE_RATE = 24000
-WINDOW = 1024
-HOP = 256
-BANDS = 80
-FLOOR_DB = -80.0  # relative to a sine of full scale
 BLOCKS = ("/generator/resblocks", "/generator/noise_res")
 
 
@@ -71,22 +67,6 @@ def dequantise(model: onnx.ModelProto, keep) -> onnx.ModelProto:
 
 def in_blocks(node: onnx.NodeProto) -> bool:
     return node.op_type == "ConvInteger" and any(block in node.name for block in BLOCKS)
-
-
-def mel_filters() -> np.ndarray:
-    """[bands, bins]: triangles between points that are equally far apart in mel (2595 log10(1 + f / 700))."""
-    top = 2595 * np.log10(1 + SAMPLE_RATE / 2 / 700)
-    points = 700 * (10 ** (np.linspace(0, top, BANDS + 2) / 2595) - 1)
-    bins = np.arange(WINDOW // 2 + 1) * SAMPLE_RATE / WINDOW
-    lower, middle, upper = points[:-2, None], points[1:-1, None], points[2:, None]
-    return np.maximum(0, np.minimum((bins - lower) / (middle - lower), (upper - bins) / (upper - middle)))
-
-
-def log_mel(samples: np.ndarray) -> np.ndarray:
-    """[frames, bands] in dB."""
-    frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW)[::HOP]
-    spectrum = np.abs(np.fft.rfft(frames * np.hanning(WINDOW + 1)[:-1])) ** 2 / (WINDOW / 4) ** 2
-    return np.maximum(10 * np.log10(spectrum @ mel_filters().T + 1e-30), FLOOR_DB)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@
 #include "models/kokoro/kokoro_kind.h"
 #include "models/seq2seq/seq2seq_kind.h"
 #include "models/torchscript/torchscript_kind.h"
+#include "models/vits/vits_kind.h"
 
 namespace millrace::models {
 namespace {
@@ -179,25 +180,40 @@ TEST(ModelConfigTest, KokorosVoicesSayWhatTheyWereMadeFor) {
   EXPECT_NE(error.find("default_for[1]: '' is no language"), std::string::npos) << error;
 }
 
-TEST(ModelConfigTest, KokoroIsInFloat32OrInt8) {
-  const auto with = [](const std::string& precision) {
-    return "kokoro { file: 'm' config_file: 'c' lexicon_file: 'l' language: 'en-US' " + precision +
-           " }";
-  };
-  for (const auto& [text, precision] :
-       {std::pair{"", kernels::Precision::kFloat32},
-        std::pair{"precision: PRECISION_FLOAT32", kernels::Precision::kFloat32},
-        std::pair{"precision: PRECISION_INT8", kernels::Precision::kInt8}}) {
-    const auto config = ParseModelConfig(with(text), "x");
-    ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(Settings<kokoro::KokoroConfig>(*config).precision, precision) << text;
+TEST(ModelConfigTest, VoicesAreInFloat32OrInt8) {
+  const std::string kokoro =
+      "kokoro { file: 'm' config_file: 'c' lexicon_file: 'l' language: 'en-US' ";
+  const std::string vits = "vits { file: 'm' voice_file: 'v' language: 'en-US' voice: 'joe' ";
+  for (const auto& [text, asked] :
+       {std::pair{"", std::optional(kernels::Precision::kFloat32)},
+        std::pair{"precision: PRECISION_FLOAT32", std::optional(kernels::Precision::kFloat32)},
+        std::pair{"precision: PRECISION_INT8", std::optional(kernels::Precision::kInt8)},
+        std::pair{"precision: PRECISION_AUTO", std::optional<kernels::Precision>()}}) {
+    const auto of_kokoro = ParseModelConfig(kokoro + text + " int8_distance_db: 0.5 }", "x");
+    ASSERT_TRUE(of_kokoro.ok()) << of_kokoro.status();
+    EXPECT_EQ(Settings<kokoro::KokoroConfig>(*of_kokoro).precision.asked, asked) << text;
+    EXPECT_EQ(Settings<kokoro::KokoroConfig>(*of_kokoro).precision.int8_distance_db, 0.5F);
+    const auto of_vits = ParseModelConfig(vits + text + " }", "x");
+    ASSERT_TRUE(of_vits.ok()) << of_vits.status();
+    EXPECT_EQ(Settings<vits::VitsConfig>(*of_vits).precision.asked, asked) << text;
+    EXPECT_EQ(Settings<vits::VitsConfig>(*of_vits).precision.int8_distance_db, 0);
   }
-  for (const std::string name : {"PRECISION_BFLOAT16", "PRECISION_AUTO", "77"}) {
-    const std::string error = Error(with("precision: " + name));
-    EXPECT_NE(error.find("kokoro.precision: " + name +
-                         " is not for Kokoro, allowed are PRECISION_FLOAT32 and PRECISION_INT8"),
-              std::string::npos)
-        << error;
+  for (const auto& [section, begin] : {std::pair{"kokoro", kokoro}, std::pair{"vits", vits}}) {
+    for (const std::string name : {"PRECISION_BFLOAT16", "77"}) {
+      const std::string error = Error(begin + "precision: " + name + " }");
+      EXPECT_NE(error.find(std::string(section) + ".precision: " + name +
+                           " is not for voices, allowed are PRECISION_FLOAT32, PRECISION_INT8 and "
+                           "PRECISION_AUTO"),
+                std::string::npos)
+          << error;
+    }
+    for (const std::string distance : {"-1", "nan", "inf", "100.5"}) {
+      const std::string error = Error(begin + "int8_distance_db: " + distance + " }");
+      EXPECT_NE(error.find(std::string(section) + ".int8_distance_db: " + distance +
+                           " is out of range, allowed 0..100"),
+                std::string::npos)
+          << error;
+    }
   }
 }
 

@@ -17,6 +17,8 @@
 
 #include "models/kernels/conv_kernels.h"
 #include "models/kernels/pack_store.h"
+#include "models/kernels/parallel_for.h"
+#include "models/kernels/precision.h"
 #include "models/speech/noise.h"
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/cpu_vits_decoder.h"
@@ -24,6 +26,7 @@
 #include "models/weights/pack_file.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/threads_loop_runner.h"
 #include "tests/unit/models/vits/tiny_vits.h"
 
 namespace millrace::vits {
@@ -32,14 +35,15 @@ namespace {
 // A voice with both decoders.
 class Voice {
  public:
-  explicit Voice(const TinyVits& shape) {
+  explicit Voice(const TinyVits& shape,
+                 kernels::Precision precision = kernels::Precision::kFloat32) {
     const at::InferenceMode inference;
     WriteTinyVits(folder_.path(), shape);
     auto weights = VitsWeights::Open(folder_.path() / "model.safetensors", at::kCPU);
     EXPECT_TRUE(weights.ok()) << weights.status();
     hop_ = weights->shape().hop();
     encoder_ = std::make_unique<VitsEncoder>(*weights);
-    native_ = std::make_unique<CpuVitsDecoder>(*weights, encoder_->latent());
+    native_ = std::make_unique<CpuVitsDecoder>(*weights, encoder_->latent(), precision);
     aten_ = std::make_unique<AtenVitsDecoder>(*weights, encoder_->latent(), "tiny/1");
     EXPECT_TRUE(weights->status().ok()) << weights->status();
   }
@@ -136,6 +140,43 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WideBlocks", {.block_kernels = {3, 7, 11}, .block_dilations = {1, 3, 12}}},
         Case{"Large", {.hidden = 64, .latent = 96, .flow_hidden = 96, .generator = 128}}),
     [](const auto& info) { return info.param.name; });
+
+// Stages with 128, 64 and 32 channels, of which the last is in float32, and a flow with both kinds
+// of dilations.
+const TinyVits kWide = {.flow_hidden = 40, .generator = 256, .strides = {4, 4, 2}};
+
+TEST(CpuVitsDecoderTest, Int8IsNearFloat32) {
+  const Voice exact(kWide);
+  const Voice voice(kWide, kernels::Precision::kInt8);
+  for (const auto& [phonemes, frames] :
+       std::vector<std::pair<size_t, int64_t>>{{1, 1}, {17, 1}, {30, 9}}) {
+    const std::vector<float> expected = exact.Speak(exact.native(), phonemes, frames, 0);
+    const std::vector<float> actual = voice.Speak(voice.native(), phonemes, frames, 0);
+    ASSERT_EQ(actual.size(), expected.size());
+    double error = 0;
+    double power = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      error += std::pow(double{actual[i]} - double{expected[i]}, 2);
+      power += std::pow(double{expected[i]}, 2);
+    }
+    EXPECT_LE(std::sqrt(error / power), 0.05) << phonemes << " phonemes";
+    EXPECT_GE(std::sqrt(error / power), 1e-4) << phonemes << " phonemes";  // it is in int8
+  }
+}
+
+TEST(CpuVitsDecoderTest, ChunksInInt8JoinToTheSameBits) {
+  for (const bool paired : {false, true}) {
+    TinyVits shape = kWide;
+    shape.paired = paired;
+    const Voice voice(shape, kernels::Precision::kInt8);
+    const std::vector<float> whole = voice.Speak(voice.native(), 30, 9, 0);
+    for (const int64_t chunk : {1, 7, 32, 95, 96, 200, 1000})
+      EXPECT_EQ(voice.Speak(voice.native(), 30, 9, 0, chunk), whole) << chunk;
+    testing::ThreadsLoopRunner runner(4);
+    const kernels::ScopedLoopRunner scope(&runner);
+    EXPECT_EQ(voice.Speak(voice.native(), 30, 9, 0), whole);
+  }
+}
 
 TEST(CpuVitsDecoderTest, SpeakersDiffer) {
   const Voice voice({.speakers = 2});

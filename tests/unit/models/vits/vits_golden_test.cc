@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -14,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "models/kernels/narrow_kernels.h"
 #include "models/kernels/parallel_for.h"
+#include "models/kernels/precision.h"
 #include "models/speech/noise.h"
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/cpu_vits_decoder.h"
@@ -23,6 +26,7 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/golden_share.h"
 #include "tests/fakes/threads_loop_runner.h"
+#include "tests/unit/models/speech/log_mel.h"
 #include "tests/unit/models/vits/batch_comparison.h"
 
 namespace millrace::vits {
@@ -101,6 +105,41 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
     greatest = std::max(greatest, difference);
   }
   RecordProperty("greatest_difference", std::to_string(greatest));
+}
+
+// The bounds are what onnxruntime reaches on the original file with the same layers but the
+// upsampling in int8, by measure_onnxruntime_int8.py.
+TEST(CpuVitsGoldenTest, Int8IsNearerToFloat32ThanThatOfOnnxruntime) {
+  if (!kernels::HasInt8DotProducts()) GTEST_SKIP() << "no model is in int8 on such a processor";
+  const at::InferenceMode inference;
+  auto weights =
+      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const VitsEncoder encoder(*weights);
+  const CpuVitsDecoder decoder(*weights, encoder.latent());
+  const CpuVitsDecoder int8(*weights, encoder.latent(), kernels::Precision::kInt8);
+  ASSERT_TRUE(weights->status().ok()) << weights->status();
+  const std::vector<Golden> all = ReadGolden();
+  models::FakeWorkerContext context;
+  for (const auto& [sentence, onnxruntime] :
+       {std::pair{0, 0.712}, std::pair{7, 1.023}, std::pair{13, 0.804}}) {
+    const Golden& golden = all.at(static_cast<size_t>(sentence));
+    const std::vector<float> silence(2 * golden.phonemes.size());
+    const auto encoded = encoder.Forward(golden.phonemes, silence, 0, 1, 0);
+    const int64_t frames =
+        std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+    const std::vector<float> noise(static_cast<size_t>(frames * encoder.latent()));
+    const auto speak = [&](const VitsDecoder& by) {
+      return *by.Start({encoded.statistics, encoded.frames, noise, 0, 0})
+                  ->Generate(
+                      0, frames, [] { return false; }, context);
+    };
+    const double distance = speech::LogMelDistance(speak(decoder), speak(int8));
+    EXPECT_LE(distance, onnxruntime) << "sentence " << sentence;
+    EXPECT_GT(distance, 0) << "sentence " << sentence;
+    std::printf("%zu phonemes: int8 is %.3f dB from float32, onnxruntime's %.3f dB\n",
+                golden.phonemes.size(), distance, onnxruntime);
+  }
 }
 
 TEST(CpuVitsGoldenTest, ThreadsTogetherGiveTheSameBits) {

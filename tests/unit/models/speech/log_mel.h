@@ -15,10 +15,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace millrace::kokoro {
+namespace millrace::speech {
 
-// Returns the log-mel spectrogram of samples at 24 kHz, [frames, 80] in dB, as
-// measure_onnxruntime_int8.py computes it.
+// Returns the log-mel spectrogram of samples at 24 kHz, [frames, 80] in dB, as the
+// programs measure_onnxruntime_int8.py compute it. Of a voice at 22.05 kHz the bands lie a little
+// lower, in the same way for all sounds that are compared.
 inline at::Tensor LogMel(const std::vector<float>& samples) {
   constexpr double kSampleRate = 24000;
   constexpr int64_t kWindow = 1024;
@@ -50,4 +51,4 @@ inline double LogMelDistance(const std::vector<float>& a, const std::vector<floa
   return (LogMel(a) - LogMel(b)).abs().mean().item<double>();
 }
 
-}  // namespace millrace::kokoro
+}  // namespace millrace::speech

@@ -1,0 +1,147 @@
+"""How far a voice's sound in int8 is from that in float32, measured and written into its package, for `precision: PRECISION_AUTO`.
+
+A daemon of its own, on a processor with dot products of int8, loads the package twice, in both precisions, and speaks the same sentences
+with the same noise by both. What is written is the mean distance of the log-mel spectrograms.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+
+import numpy as np
+
+from . import vits_check
+from .log_mel import WINDOW, distance
+from .package import ConvertError
+
+PRECISIONS = ("FLOAT32", "INT8")
+_SECTION = re.compile(r"^(kokoro|vits)\s*\{[^\n]*$", re.MULTILINE)
+_FIELDS = re.compile(r"^[ \t]*(precision|int8_distance_db)[ \t]*:[^\n]*\n", re.MULTILINE)
+_START_SECONDS = 300
+_WAV_HEADER = 44
+# Silence at the ends of a sound is cut off in steps, see models/speech/sound_edges.cc.
+_STEPS_PER_SECOND = 200
+_MOST_STEPS = 2   # that one of two sounds may have been cut more than the other
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="of the model, a voice, in the repository")
+    parser.add_argument("--program", type=pathlib.Path, help="the program `millrace` (default: that of the checkout or of PATH)")
+    parser.add_argument("--sentences", type=int, default=12, choices=range(1, len(vits_check.SENTENCES) + 1),
+                        metavar=f"1..{len(vits_check.SENTENCES)}", help="sentences to speak (default: %(default)s)")
+
+
+def with_fields(config: str, fields: str) -> str:
+    """A voice's model.pbtxt with these lines at the beginning of its section, in place of what it says of precision."""
+    config = _FIELDS.sub("", config)
+    section = _SECTION.search(config)
+    if section is None:
+        raise ConvertError("model.pbtxt has no section kokoro or vits that begins on a line of its own; only voices have a precision to measure")
+    return config[:section.end()] + "\n" + fields.rstrip("\n") + config[section.end():]
+
+
+def precision_of(config: str) -> str:
+    """The line of model.pbtxt that sets the precision, or nothing."""
+    return next((found.group(0) for found in _FIELDS.finditer(config) if found.group(1) == "precision"), "")
+
+
+def run(args: argparse.Namespace) -> None:
+    folder = args.models / args.name / "1"
+    file = folder / "model.pbtxt"
+    try:
+        config = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConvertError(f"{file}: {error.strerror}") from error
+    program = _program(args.program)
+    with tempfile.TemporaryDirectory(prefix="millrace-int8-") as temporary:
+        root = pathlib.Path(temporary)
+        for precision in PRECISIONS:
+            _copy(folder, root / "models" / precision / "1", with_fields(config, f"  precision: PRECISION_{precision}\n"))
+        with _serving(program, root) as port:
+            distances = [_distance(port, sentence) for sentence in vits_check.SENTENCES[:args.sentences]]
+    mean = float(np.mean(distances))
+    written = file.with_name(".model.pbtxt.new")
+    written.write_text(with_fields(config, precision_of(config) + f"  int8_distance_db: {mean:.3f}\n"), encoding="utf-8")
+    os.replace(written, file)
+    print(f"{file}: int8_distance_db: {mean:.3f}, the mean of {len(distances)} sentences from {min(distances):.3f} to {max(distances):.3f}",
+          flush=True)
+
+
+def _program(given: pathlib.Path | None) -> pathlib.Path:
+    built = pathlib.Path(__file__).resolve().parents[2] / "build" / "millrace"
+    found = given or (built if built.exists() else shutil.which("millrace"))
+    if found is None or not os.access(found, os.X_OK):
+        raise ConvertError(f"--program: {'there is no millrace in PATH' if found is None else f'{found} is no program'}")
+    return pathlib.Path(found)
+
+
+def _copy(folder: pathlib.Path, copy: pathlib.Path, config: str) -> None:
+    copy.mkdir(parents=True)
+    for entry in folder.iterdir():
+        if entry.is_file() and entry.name != "model.pbtxt" and not entry.name.startswith("packed-"):
+            shutil.copyfile(entry, copy / entry.name)
+    (copy / "model.pbtxt").write_text(config, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _serving(program: pathlib.Path, root: pathlib.Path) -> Iterator[int]:
+    """The port of a daemon with both models."""
+    ports, log = root / "ports.json", root / "log"
+    with open(log, "wb") as output:
+        daemon = subprocess.Popen([str(program), "serve", "--models", str(root / "models"), "--device", "cpu", "--grpc-address", "127.0.0.1:0",
+                                   "--http-address", "127.0.0.1:0", "--metrics-address", "off", "--keep-packed-weights", "off",
+                                   "--port-file", str(ports)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + _START_SECONDS
+        while not ports.exists():
+            if daemon.poll() is not None or time.monotonic() > deadline:
+                last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+                raise ConvertError(f"{program} does not serve the model in both precisions: {''.join(last)}")
+            time.sleep(0.1)
+        yield int(json.loads(ports.read_text())["http"])
+    finally:
+        daemon.terminate()
+        daemon.wait()
+
+
+def _distance(port: int, sentence: str) -> float:
+    (exact, rate), (rounded, _) = (_speak(port, precision, sentence) for precision in PRECISIONS)
+    try:
+        return nearest(exact, rounded, rate // _STEPS_PER_SECOND)
+    except ValueError as error:
+        raise ConvertError(f"{error}, on: {sentence}") from error
+
+
+def nearest(a: np.ndarray, b: np.ndarray, step: int) -> float:
+    """The distance of two sounds whose ends were cut off in steps of so many samples."""
+    if abs(len(a) - len(b)) > 2 * _MOST_STEPS * step:
+        raise ValueError(f"lengths differ, {len(a)} and {len(b)} samples")
+    found = []
+    for shift in range(-_MOST_STEPS * step, _MOST_STEPS * step + 1, step):
+        first, second = a[max(shift, 0):], b[max(-shift, 0):]
+        count = min(len(first), len(second))
+        if count < WINDOW:
+            raise ValueError(f"{min(len(a), len(b))} samples are too few")
+        found.append(distance(first[:count], second[:count]))
+    return min(found)
+
+
+def _speak(port: int, model: str, sentence: str) -> tuple[np.ndarray, int]:
+    """The samples and their rate."""
+    body = json.dumps({"model": model, "input": sentence, "response_format": "wav", "seed": 1}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/audio/speech", body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=_START_SECONDS) as reply:
+            sound = reply.read()
+    except OSError as error:
+        raise ConvertError(f"the daemon does not say '{sentence}': {error}") from error
+    return np.frombuffer(sound[_WAV_HEADER:], "<i2").astype(np.float32) / 32768, int.from_bytes(sound[24:28], "little")

@@ -1,0 +1,64 @@
+#include "models/speech/voice_precision.h"
+
+#include "absl/status/status.h"
+#include "models/core/strings.h"
+#include "models/kernels/narrow_kernels.h"
+#include "mps_runtime/base/log_sink.h"
+
+namespace millrace::speech {
+namespace {
+
+using kernels::Precision;
+
+// Returns true where voices speak at least 1.2 times as fast in int8. AVX-VNNI gains less, and
+// arm64 is not measured.
+bool GainsByInt8() {
+  switch (kernels::SupportedInt8Kernels().front()->target) {
+    case kernels::Target::kAvx512Vnni:
+    case kernels::Target::kAmxInt8:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns why AUTO does not take int8; null if it does.
+const char* WhyNotInt8(const VoicePrecision& precision, bool on_cpu) {
+  if (!on_cpu) return "int8 is for the CPU";
+  if (!GainsByInt8()) return "this processor would hardly be faster in int8";
+  if (precision.int8_distance_db <= 0) return "model.pbtxt has no int8_distance_db";
+  if (precision.int8_distance_db > VoicePrecision::kGreatestInt8Distance)
+    return "int8_distance_db is too large";
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<Precision> ChoosePrecision(const VoicePrecision& precision,
+                                          const models::LoadContext& context,
+                                          const std::string& model) {
+  const bool on_cpu =
+      context.device == runtime::DeviceType::kCpu && context.shapes == models::ShapePolicy::kExact;
+  if (!precision.asked) {
+    const char* const why_not = WhyNotInt8(precision, on_cpu);
+    SendToLog(LogSeverity::kInfo,
+              StrCat("model '", model, "': PRECISION_AUTO is ",
+                     why_not == nullptr ? "int8, because this processor gains by it"
+                                        : StrCat("float32, because ", why_not)));
+    return why_not == nullptr ? Precision::kInt8 : Precision::kFloat32;
+  }
+  if (*precision.asked == Precision::kFloat32) return Precision::kFloat32;
+  if (!on_cpu) {
+    return absl::InvalidArgumentError(
+        "precision: PRECISION_INT8 is for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32 or PRECISION_AUTO");
+  }
+  if (!kernels::HasInt8DotProducts()) {
+    return absl::InvalidArgumentError(
+        "precision: PRECISION_INT8 would be slower than float32 on this processor, which has no "
+        "dot products of int8; allowed here are PRECISION_FLOAT32 and PRECISION_AUTO");
+  }
+  return Precision::kInt8;
+}
+
+}  // namespace millrace::speech

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/core/model_kind.h"
+#include "models/kernels/precision.h"
+
+namespace millrace::speech {
+
+// What a voice's model.pbtxt says of the precision of its network.
+struct VoicePrecision {
+  // The distance of sounds in int8 from those in float32 up to which AUTO takes int8. The published
+  // int8 file of Kokoro, in onnxruntime, is 0.4 to 1 dB from float32.
+  static constexpr float kGreatestInt8Distance = 0.5F;
+
+  // float32 or int8; nullopt: AUTO.
+  std::optional<kernels::Precision> asked = kernels::Precision::kFloat32;
+  // The mean distance of the log-mel spectrograms, dB; 0: not measured.
+  float int8_distance_db = 0;
+};
+
+// Returns float32 or int8. AUTO is int8 where the processor gains by it and the distance was
+// measured and is small, and never an error; the log says why. Returns an error if what was asked
+// for cannot run here.
+absl::StatusOr<kernels::Precision> ChoosePrecision(const VoicePrecision& precision,
+                                                   const models::LoadContext& context,
+                                                   const std::string& model);
+
+}  // namespace millrace::speech
