@@ -15,7 +15,7 @@ std::vector<OfficeItem> ReadDrawingItems(pugi::xml_node paragraph) {
     } else {
       // A field shows what the program computes, such as the number of the slide.
       const auto kind = name == "a:br" ? OfficeItem::Kind::kDivider : OfficeItem::Kind::kAlone;
-      items.push_back({.kind = kind, .nodes = {child}});
+      items.push_back({.kind = kind, .nodes = {child}, .is_word = name == "a:fld"});
     }
   }
   return items;

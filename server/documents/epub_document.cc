@@ -8,6 +8,7 @@
 
 #include "models/core/strings.h"
 #include "pugixml.hpp"
+#include "server/documents/inline_text.h"
 #include "server/documents/text_document.h"
 #include "server/documents/xml_part.h"
 #include "server/documents/zip_archive.h"
@@ -57,6 +58,32 @@ std::string EntryName(std::string_view folder, std::string_view address) {
 bool IsNamed(pugi::xml_node node, std::string_view local_name) {
   const std::string_view name = node.name();
   return name.substr(name.find(':') + 1) == local_name;  // npos + 1 is the beginning
+}
+
+// Replaces the sections of CDATA that have text of a chapter by the same text in HTML.
+std::string WithoutCData(std::string_view xhtml) {
+  constexpr std::string_view kBegin = "<![CDATA[";
+  constexpr std::string_view kEnd = "]]>";
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"<!--", "-->"}, {"<script", "</script"}, {"<style", "</style"}};
+  std::string html;
+  while (!xhtml.empty()) {
+    size_t end = std::min(xhtml.find('<', 1), xhtml.size());
+    for (const auto& [begins, ends] : kOthers) {
+      if (xhtml.starts_with(begins)) end = std::min(xhtml.find(ends, begins.size()), xhtml.size());
+    }
+    const size_t close = xhtml.starts_with(kBegin) ? xhtml.find(kEnd) : std::string_view::npos;
+    if (close == std::string_view::npos) {
+      html += xhtml.substr(0, end);
+    } else {
+      InlineWriter writer;
+      writer.Text(xhtml.substr(kBegin.size(), close - kBegin.size()));
+      html += writer.html();
+      end = close + kEnd.size();
+    }
+    xhtml.remove_prefix(end);
+  }
+  return html;
 }
 
 class EpubDocument final : public Document {
@@ -141,7 +168,8 @@ class EpubDocument final : public Document {
       return absl::InvalidArgumentError(StrCat("file: ", name, " is not valid UTF-8"));
     if (content->empty()) return absl::OkStatus();
     chapters_.push_back({name, *std::move(mark), HasValidNames(*content)});
-    texts_.push_back(*std::move(content));
+    const bool has_cdata = content->find("<![CDATA[") != std::string::npos;
+    texts_.push_back(has_cdata ? WithoutCData(*content) : *std::move(content));
     return absl::OkStatus();
   }
 

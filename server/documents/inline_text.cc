@@ -13,13 +13,17 @@ namespace {
 
 using TokenKind = InlineToken::Kind;
 
-// Elements of a letter and a number are placeholders within a sentence for the reader of HTML.
+// Elements of a letter and a number are placeholders within a sentence for the reader of HTML, and
+// a variable is a word that stays as it is.
+constexpr std::string_view kWordBegin = "<var id=";
+constexpr std::string_view kWordEnd = ">x</var>";
 constexpr struct {
   TokenKind kind;
   std::string_view before, after;
 } kTags[] = {{TokenKind::kOpen, "<g", ">"},
              {TokenKind::kClose, "</g", ">"},
              {TokenKind::kAlone, "<x", "/>"},
+             {TokenKind::kAlone, kWordBegin, kWordEnd},
              {TokenKind::kDivider, "<br id=", "/>"}};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kEntities = {
@@ -133,6 +137,12 @@ size_t InlineWriter::Open() { return Add(TokenKind::kOpen); }
 void InlineWriter::Close(size_t mark) { html_ += Tag(TokenKind::kClose, mark); }
 
 size_t InlineWriter::Alone() { return Add(TokenKind::kAlone); }
+
+size_t InlineWriter::Word() {
+  html_ += StrCat(kWordBegin, marks_.size(), kWordEnd);
+  marks_.push_back(TokenKind::kAlone);
+  return marks_.size() - 1;
+}
 
 size_t InlineWriter::Divider() {
   last_ = ' ';

@@ -33,6 +33,8 @@ class InlineWriter {
   size_t Open();
   void Close(size_t mark);
   size_t Alone();
+  // Writes something within a sentence that is read as a word, such as the number of a page.
+  size_t Word();
   size_t Divider();
 
   // Returns the last character's byte; 0: there is no text yet.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "models/text/ascii.h"
 
 namespace millrace::server {
 namespace {
@@ -52,6 +53,19 @@ bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+// Returns true for a byte of a letter or a digit.
+bool IsWordByte(char c) { return models::IsAsciiAlnum(c) || static_cast<unsigned char>(c) >= 0x80; }
+
+// Returns true if an item that shows text stands beside text and touches no word of it. `last`: the
+// last byte before it.
+bool StandsForWord(const std::vector<OfficeItem>& items, size_t at, char last) {
+  const auto is_text = [&](size_t i) {
+    return i < items.size() && items[i].kind == ItemKind::kText && !items[i].text.empty();
+  };
+  if (IsWordByte(last) || (is_text(at + 1) && IsWordByte(items[at + 1].text.front()))) return false;
+  return is_text(at + 1) || (at > 0 && is_text(at - 1));
+}
+
 bool IsProperties(pugi::xml_node node) { return std::string_view(node.name()).ends_with("Pr"); }
 
 }  // namespace
@@ -91,7 +105,10 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
       AddItems(item.inner, inside);
       writer_.Close(mark);
     } else {
-      item.kind == ItemKind::kAlone ? writer_.Alone() : writer_.Divider();
+      const bool is_word = item.is_word && StandsForWord(items, i, writer_.last());
+      is_word                         ? writer_.Word()
+      : item.kind == ItemKind::kAlone ? writer_.Alone()
+                                      : writer_.Divider();
       marks_.push_back({.in_run = item.in_run, .properties = item.properties, .nodes = item.nodes});
     }
   }
@@ -190,10 +207,11 @@ void OfficeParagraph::Write(std::string_view translation) {
       }
       case InlineToken::Kind::kOpen: {
         const Mark& mark = marks_[token.mark];
-        if (!mark.is_element) move(place.parent, mark.nodes);
-        places.push_back(
-            {mark.is_element ? AppendShell(place.parent, mark.nodes.front()) : place.parent,
-             mark.properties});
+        pugi::xml_node parent = place.parent;
+        if (!mark.is_element) move(parent, mark.nodes);
+        for (size_t i = 0; mark.is_element && i < mark.nodes.size(); ++i)
+          parent = AppendShell(parent, mark.nodes[i]);
+        places.push_back({parent, mark.properties});
         break;
       }
       case InlineToken::Kind::kClose:

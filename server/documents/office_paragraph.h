@@ -23,10 +23,11 @@ struct OfficeItem {
   Kind kind = Kind::kText;
   std::string text = {};
   pugi::xml_node properties = {};  // the run's of a text or an element; may be null
-  // A span's element; the elements that stay; those that begin a field.
+  // A span's elements, from the outermost; the elements that stay; those that begin a field.
   std::vector<pugi::xml_node> nodes = {};
   std::vector<pugi::xml_node> end_nodes = {};  // nodes that end a field
   bool in_run = false;                         // elements that stay are inside of a run
+  bool is_word = false;                        // elements that stay show text
   std::vector<OfficeItem> inner = {};
 };
 

@@ -40,7 +40,7 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent, bool& after_space) {
         after_space = is_space;
       }
       items.push_back(std::move(item));
-    } else if (name == "text:span" || name == "text:a") {
+    } else if (name == "text:span" || name == "text:a" || name == "text:meta") {
       items.push_back(
           {.kind = ItemKind::kSpan, .nodes = {child}, .inner = ReadItems(child, after_space)});
     } else if (name == "text:s" && !after_space && child.attribute("text:c").as_int(1) == 1) {
@@ -50,7 +50,9 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent, bool& after_space) {
       items.push_back({.kind = ItemKind::kDivider, .nodes = {child}});
       after_space = true;
     } else if (name != "text:soft-page-break") {
-      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
+      // A field has the text that it shows.
+      const bool is_word = *child.text().get() != '\0';
+      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}, .is_word = is_word});
       after_space = after_space && IsAnchor(name);
     }
   }

@@ -102,6 +102,24 @@ bool HasWords(std::string_view code) {
   return name == "HYPERLINK" || name == "TOC";
 }
 
+// Returns true if an element has runs with text.
+bool ShowsText(pugi::xml_node element) {
+  return !!element.find_node([](pugi::xml_node node) {
+    return node.name() == std::string_view("w:t") && *node.text().get() != '\0';
+  });
+}
+
+// Returns true for a content control within a line whose text a person wrote, or is asked to.
+bool IsTextControl(pugi::xml_node control) {
+  constexpr std::array<std::string_view, 10> kOthers = {
+      "w:comboBox", "w:dropDownList", "w:date",     "w:picture",    "w:docPartObj",
+      "w:equation", "w:docPartList",  "w:citation", "w14:checkbox", "w:bibliography"};
+  for (const pugi::xml_node property : control.child("w:sdtPr").children()) {
+    if (Among(property.name(), kOthers)) return false;
+  }
+  return !!control.child("w:sdtContent").child("w:r");
+}
+
 // Items that are nested deeper stay as they are, which bounds the stack and the time.
 constexpr size_t kDeepest = 64;
 
@@ -133,13 +151,21 @@ std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children, s
                          .inner = ReadItems(field.result, depth + 1)});
         continue;
       }
+      const bool is_word =
+          !has_words && field.is_closed && std::ranges::any_of(field.result, ShowsText);
       std::vector<pugi::xml_node> nodes = std::move(field.begin);
       if (!has_words) {  // one that goes on in other paragraphs ends there
         nodes.insert(nodes.end(), field.result.begin(), field.result.end());
         nodes.insert(nodes.end(), field.end.begin(), field.end.end());
       }
       i += nodes.size() - 1;
-      items.push_back({.kind = ItemKind::kAlone, .nodes = std::move(nodes)});
+      items.push_back({.kind = ItemKind::kAlone, .nodes = std::move(nodes), .is_word = is_word});
+    } else if (name == "w:sdt" && depth < kDeepest && IsTextControl(child)) {
+      const pugi::xml_node content = child.child("w:sdtContent");
+      const auto inner = content.children();
+      items.push_back({.kind = ItemKind::kSpan,
+                       .nodes = {child, content},
+                       .inner = ReadItems({inner.begin(), inner.end()}, depth + 1)});
     } else if (depth < kDeepest &&
                (Among(name, kSpans) ||
                 (name == "w:fldSimple" && HasWords(child.attribute("w:instr").value())))) {
@@ -148,7 +174,8 @@ std::vector<OfficeItem> ReadItems(const std::vector<pugi::xml_node>& children, s
                        .nodes = {child},
                        .inner = ReadItems({inner.begin(), inner.end()}, depth + 1)});
     } else {
-      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
+      const bool is_word = name == "w:fldSimple" && ShowsText(child);
+      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}, .is_word = is_word});
     }
   }
   return items;

@@ -78,6 +78,19 @@ bool IsProtected(pugi::xml_node node) {
          node.attribute("mtype").value() == std::string_view("protected");
 }
 
+// Returns true if an element stands for what a program puts there, such as a name, rather than for
+// markup.
+bool IsVariable(pugi::xml_node node) {
+  constexpr std::string_view kSigns = "{%$";
+  if (std::string_view(node.attribute("id").value()).starts_with("INTERPOLATION")) return true;
+  for (const char* const shown : {"equiv-text", "equiv", "disp"}) {
+    if (std::string_view(node.attribute(shown).value()).find_first_of(kSigns) !=
+        std::string_view::npos)
+      return true;
+  }
+  return std::string_view(node.text().get()).find_first_of(kSigns) != std::string_view::npos;
+}
+
 // Items that are nested deeper stay as they are, which bounds the stack.
 constexpr size_t kDeepestItem = 64;
 
@@ -101,7 +114,9 @@ std::vector<OfficeItem> ReadXliffItems(std::span<const pugi::xml_node> nodes, si
           {.kind = ItemKind::kSpan, .nodes = {node}, .inner = ReadXliffItems(children, depth + 1)});
     } else {
       const bool is_line = node.attribute("ctype").value() == std::string_view("lb");
-      items.push_back({.kind = is_line ? ItemKind::kDivider : ItemKind::kAlone, .nodes = {node}});
+      items.push_back({.kind = is_line ? ItemKind::kDivider : ItemKind::kAlone,
+                       .nodes = {node},
+                       .is_word = !is_line && IsVariable(node)});
     }
   }
   return items;

@@ -47,6 +47,18 @@ TEST(Epub, ChaptersAndContentsAreTranslated) {
   EXPECT_EQ(EntryOf(after, "OEBPS/a.css"), "p {}");
 }
 
+TEST(Epub, SectionsOfCDataAreText) {
+  const std::string style = "<style>/*<![CDATA[*/ p > a {} /*]]>*/</style>";
+  const std::string book = Book(Chapter(style + "<p><![CDATA[A < b]]> &amp; c</p>"));
+  EXPECT_EQ(
+      EntryOf(Translated("a.epub", book, Saying("A &lt;", "E &lt;")), "OEBPS/text/chapter 1.xhtml"),
+      Chapter(style + "<p>E &lt; b &amp; c</p>"));
+  const std::string open = Chapter("<p>a</p><!-- <![CDATA[ -->");
+  EXPECT_EQ(
+      EntryOf(Translated("a.epub", Book(open), Saying(">a<", ">e<")), "OEBPS/text/chapter 1.xhtml"),
+      Chapter("<p>e</p><!-- <![CDATA[ -->"));
+}
+
 TEST(Epub, ItsFirstEntryStaysStored) {
   const std::string after =
       Translated("a.epub", Book(Chapter("<p>House</p>")), Saying("House", "Casa"));

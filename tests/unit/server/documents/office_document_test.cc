@@ -159,6 +159,42 @@ TEST(Docx, TheWordsOfALinkThatIsAFieldAreTranslated) {
                    "</w:p>"));
 }
 
+TEST(Docx, AContentControlWithinALineIsTranslated) {
+  const auto control = [](const std::string& kind, const std::string& words) {
+    return StrCat("<w:sdt><w:sdtPr><w:alias w:val=\"Name\"/>", kind, "</w:sdtPr><w:sdtContent>",
+                  words, "</w:sdtContent></w:sdt>");
+  };
+  const std::string friend_run = "<w:r><w:t xml:space=\"preserve\">friend</w:t></w:r>";
+  const std::string body = StrCat("<w:p><w:r><w:t xml:space=\"preserve\">Dear </w:t></w:r>",
+                                  control("<w:text/>", friend_run), "</w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("Dear <g0>friend</g0>"));
+  EXPECT_EQ(
+      WordAfter(body, "<g0>Amigo</g0> querido"),
+      StrCat("<w:p>", control("<w:text/>", "<w:r><w:t xml:space=\"preserve\">Amigo</w:t></w:r>"),
+             "<w:r><w:t xml:space=\"preserve\"> querido</w:t></w:r></w:p>"));
+  for (const char* kind : {"<w:dropDownList/>", "<w:date/>", "<w14:checkbox xmlns:w14=\"u\"/>"}) {
+    const std::string kept = StrCat("<w:p>", control(kind, friend_run), friend_run, "</w:p>");
+    EXPECT_THAT(TextsOf("a.docx", Docx(kept)), ElementsAre("<x0/>friend")) << kind;
+  }
+}
+
+TEST(Docx, AFieldThatShowsTextIsAWordOfItsSentence) {
+  const std::string name = Field("MERGEFIELD Name", "<w:r><w:t>Ann</w:t></w:r>");
+  const std::string simple = "<w:fldSimple w:instr=\"PAGE\"><w:r><w:t>3</w:t></w:r></w:fldSimple>";
+  const auto run = [](const std::string& text) {
+    return StrCat("<w:r><w:t xml:space=\"preserve\">", text, "</w:t></w:r>");
+  };
+  const std::string body =
+      StrCat("<w:p>", run("Dear "), name, run(", see page "), simple, run("."), "</w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)),
+              ElementsAre("Dear <var id=0>x</var>, see page <var id=1>x</var>."));
+  EXPECT_EQ(WordAfter(body, "Veja <var id=1>x</var>, <var id=0>x</var>."),
+            StrCat("<w:p>", run("Veja "), simple, run(", "), name, run("."), "</w:p>"));
+  // A field that touches a word is part of it.
+  EXPECT_THAT(TextsOf("a.docx", Docx(StrCat("<w:p>", run("Part"), simple, "</w:p>"))),
+              ElementsAre("Part<x0/>"));
+}
+
 TEST(Docx, FieldsThatNestDeeplyStay) {
   const std::string begin =
       "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>TOC</w:instrText></w:r>"
@@ -308,7 +344,7 @@ TEST(OfficeDocument, ErrorsSayWhatIsWrong) {
 TEST(Odt, TheSpaceBehindAnElementStays) {
   EXPECT_THAT(TextsOf("a.odt", Odt("<text:p>Page <text:page-number>1</text:page-number> of it, "
                                    "<text:bookmark text:name=\"b\"/> so</text:p>")),
-              Contains("Page <x0/> of it, <x1/>so"));
+              Contains("Page <var id=0>x</var> of it, <x1/>so"));
 }
 
 TEST(Odp, IsReadAsATextIs) {

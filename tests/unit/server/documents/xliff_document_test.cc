@@ -46,6 +46,14 @@ TEST(Xliff, ATargetFollowsItsSource) {
                     " target-language=\"pt\""));
 }
 
+TEST(Xliff, AVariableIsAWordOfItsSentence) {
+  const std::string body =
+      "<trans-unit id=\"1\"><source>Hi <x id=\"a\" equiv-text=\"{{name}}\"/>, <ph id=\"b\">%s</ph> "
+      "or <x id=\"c\" equiv-text=\"&lt;br/&gt;\"/> it</source></trans-unit>";
+  EXPECT_THAT(TextsOf("a.xliff", Xliff12(body)),
+              ElementsAre("Hi <var id=0>x</var>, <var id=1>x</var> or <x2/> it"));
+}
+
 TEST(Xliff, OtherEncodingsBecomeUtf8AndSaySo) {
   const auto declaring = [](const std::string& encoding, const std::string& word) {
     return StrCat("<?xml version=\"1.0\" encoding=\"", encoding, "\"?>\n",
