@@ -14,6 +14,7 @@
 #include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/restore.h"
 #include "models/translation/source_shape.h"
+#include "models/translation/subject_repair.h"
 #include "models/translation/translation_guard.h"
 
 namespace millrace::translation {
@@ -370,6 +371,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
     TakeCarried(plan, unit);
     return false;
   }
+  if (unit.whole) TakeSubject(plan.settings().target_language, unit);
   const SentenceJob& job = unit.job;
   unit.translated = Restored(plan, unit, job.target, job.alignment);
   unit.reviewed = true;
@@ -396,8 +398,10 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
       (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
       Carry(participant, verdict.lost_content, unit))
     return true;
+  if (!final && !verdict.suspicious && TranslateSubject(participant, source, target, unit))
+    return true;
   if (!verdict.suspicious || limited_by_request) return false;
-  if (!final && Divide(participant, index)) return true;
+  if (!final && Divide(participant, index, verdict.says_nothing)) return true;
   for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
   if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
@@ -423,6 +427,60 @@ bool TranslationBatch::Carry(const Participant& participant, bool lost_content,
   return true;
 }
 
+bool TranslationBatch::TranslateSubject(const Participant& participant, std::string_view source,
+                                        std::string_view target, TranslationUnit& unit) const {
+  const TranslationSettings& settings = participant.plan->settings();
+  const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
+  const bool is_sentence = unit.level == 0 && !unit.is_part && !unit.in_capitals;
+  if (unit.subject_done || !is_greedy || !is_sentence || !unit.unread.empty() ||
+      InputOf(*participant.request).partial ||
+      !LacksSubjectWord(source, settings.source_language, target, settings.target_language))
+    return false;
+  const std::string& text = unit.sentence.marked.text;
+  const std::string subject = text.substr(0, SubjectBytes(source, settings.source_language));
+  std::vector<int32_t> tokens =
+      vocabularies_.source->Encode(subject, limits_.max_source_tokens).tokens;
+  // The places of its tokens are those of the sentence's.
+  const std::span<const int32_t> all =
+      std::span(unit.job.source).subspan(settings.frame.before.size(), unit.tokens);
+  if (tokens.size() >= all.size() || !std::ranges::equal(tokens, all.first(tokens.size())))
+    return false;
+  if (unit.remember) cache_.Insert(unit.job);
+  unit.subject_done = true;
+  unit.reviewed = false;
+  unit.whole = std::move(unit.job);
+  const size_t sentence_tokens = unit.tokens;
+  BeginUnit(participant, unit, std::move(tokens));
+  unit.job.align = unit.whole->align;
+  unit.tokens = sentence_tokens;
+  return true;
+}
+
+void TranslationBatch::TakeSubject(std::string_view target_language, TranslationUnit& unit) const {
+  if (unit.remember) cache_.Insert(unit.job);
+  unit.remember = false;
+  AlignedTokens subject = {std::move(unit.job.target), std::move(unit.job.alignment)};
+  const auto is_stop = [&](int32_t token) {
+    return vocabularies_.target->Decode(std::span(&token, 1)) == ".";
+  };
+  if (!subject.tokens.empty() && is_stop(subject.tokens.back())) {
+    subject.tokens.pop_back();
+    if (!subject.alignment.empty()) subject.alignment.pop_back();
+  }
+  unit.job = *std::move(unit.whole);
+  unit.whole.reset();
+  const size_t bytes = SubjectBytes(vocabularies_.target->Decode(unit.job.target), target_language);
+  const std::vector<size_t> ends = vocabularies_.target->EndsOf(unit.job.target);
+  const auto end = std::ranges::find(ends, bytes);
+  if (end == ends.end()) return;
+  const auto subject_tokens = static_cast<size_t>(end - ends.begin()) + 1;
+  if (auto completed =
+          WithSubject({unit.job.target, unit.job.alignment}, subject_tokens, subject)) {
+    unit.job.target = std::move(completed->tokens);
+    unit.job.alignment = std::move(completed->alignment);
+  }
+}
+
 void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const {
   const TranslationSettings& settings = plan.settings();
   std::string carried = CarriedWord(unit.sentence.marked.text, TextOf(unit, unit.job.target),
@@ -436,13 +494,14 @@ void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit&
   unit.reviewed = true;
 }
 
-bool TranslationBatch::Divide(const Participant& participant, size_t index) const {
+bool TranslationBatch::Divide(const Participant& participant, size_t index,
+                              bool says_nothing) const {
   constexpr size_t kMostLevels = 3;
   constexpr size_t kFewestTokens = 8;  // the least that a sentence needs to be divided
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];
-  if (whole.level >= kMostLevels || whole.tokens < kFewestTokens) return false;
+  if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !says_nothing)) return false;
   const std::string_view text = whole.sentence.marked.text;
   const size_t least = text.size() / 5;
   const size_t most = text.size() - least;

@@ -97,8 +97,14 @@ class TranslationBatch final : public models::Batch {
   // Has the word of a unit translated within a carrier sentence. lost_content: its translation
   // cannot be right. Returns false if no carrier is known.
   bool Carry(const Participant& participant, bool lost_content, TranslationUnit& unit) const;
+  // Has the subject of a unit translated alone if the translation, of which `source` and `target`
+  // are the texts without kept spans, lacks a word of it. Returns false if it does not.
+  bool TranslateSubject(const Participant& participant, std::string_view source,
+                        std::string_view target, TranslationUnit& unit) const;
+  // Completes the translation of a unit from that of its subject, which is done.
+  void TakeSubject(std::string_view target_language, TranslationUnit& unit) const;
   // Returns whether the unit at `index` could be divided into two.
-  bool Divide(const Participant& participant, size_t index) const;
+  bool Divide(const Participant& participant, size_t index, bool says_nothing) const;
   // Returns the text of tokens that follow the prescribed beginning of the translation, with that
   // beginning.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;

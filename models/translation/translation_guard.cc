@@ -175,6 +175,16 @@ bool IsCertainNumber(std::string_view source, std::string_view number) {
          models::IsAsciiDigit(models::ByteAt(source, end + 1));
 }
 
+// Returns true if a text has a letter.
+bool HasLetter(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (models::IsLetter(c.value)) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
 }  // namespace
 
 GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
@@ -207,6 +217,8 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
          !HasEndMark(translation.target)) ||
         (!translation.alignment.empty() && LongestUnaligned(translation) >= kUnaligned);
   }
+  verdict.says_nothing = HasLetter(translation.source) && !HasLetter(translation.target);
+  verdict.lost_content = verdict.lost_content || verdict.says_nothing;
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
 }

@@ -47,6 +47,9 @@ struct TranslationUnit {
   size_t level = 0;  // how often it was divided because its translation lost content
   // The translation of its word alone, while the job is that of a carrier sentence.
   std::optional<std::string> bare = {};
+  // The translation of the whole sentence, while the job is that of its subject.
+  std::optional<SentenceJob> whole = {};
+  bool subject_done = false;              // the subject was translated alone
   bool reviewed = false;                  // the guard has seen its translation
   MarkedText translated;                  // once it is reviewed
   std::vector<std::string> missing = {};  // the parts that the guard found missing at last

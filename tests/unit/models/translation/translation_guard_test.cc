@@ -68,6 +68,13 @@ TEST(TranslationGuardTest, NoWordStandsForPartOfACode) {
               ElementsAre("16"));
 }
 
+TEST(TranslationGuardTest, WordsDoNotBecomeANumberAlone) {
+  EXPECT_TRUE(Inspect("404 Not Found", "404").says_nothing);
+  EXPECT_TRUE(Inspect("404 Not Found", "404").suspicious);
+  EXPECT_FALSE(Inspect("404 Not Found", "404 Não encontrado").suspicious);
+  EXPECT_FALSE(Inspect("12 / 5", "12 / 5").suspicious);
+}
+
 TEST(TranslationGuardTest, ALoopIsALoss) {
   EXPECT_TRUE(
       Inspect(kSource, "fomos que nós fomos bem que nós fomos bem que nós fomos bem que nós")

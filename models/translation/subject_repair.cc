@@ -1,0 +1,103 @@
+#include "models/translation/subject_repair.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/core/strings.h"
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::translation {
+namespace {
+
+// Forms of the verbs that most often stand behind a subject, with a space on each side of each.
+struct Verbs {
+  std::string_view language;
+  std::string_view forms;
+};
+
+constexpr std::array<Verbs, 6> kVerbs = {{
+    {"en",
+     " is are was were has have had can could will would should must may might isn't aren't wasn't "
+     "weren't "},
+    {"pt",
+     " é são está estão era eram foi foram estava estavam será serão tem têm tinha tinham pode "
+     "podem vai vão deve devem "},
+    {"es",
+     " es son está están era eran fue fueron estaba estaban será serán tiene tienen puede pueden "
+     "va van debe deben "},
+    {"fr",
+     " est sont était étaient fut sera seront a ont avait peut peuvent va vont doit doivent "},
+    {"de", " ist sind war waren wird werden hat haben hatte hatten kann können muss müssen soll "},
+    {"it", " è sono era erano fu sarà saranno ha hanno aveva può possono deve devono "},
+}};
+
+std::string_view VerbsOf(std::string_view language) {
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const auto* const found = std::ranges::find(kVerbs, tag, &Verbs::language);
+  return found == kVerbs.end() ? std::string_view() : found->forms;
+}
+
+// A subject and how many words it has.
+struct Subject {
+  size_t bytes = 0;
+  size_t words = 0;
+};
+
+Subject FindSubject(std::string_view sentence, std::string_view language) {
+  constexpr size_t kMostWords = 6;
+  constexpr std::string_view kSigns = ",;:.!?()[]\"";
+  const std::string_view verbs = VerbsOf(language);
+  Subject subject;
+  for (size_t at = 0; at < sentence.size() && !verbs.empty();) {
+    const size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const std::string_view word = sentence.substr(at, end - at);
+    if (verbs.find(StrCat(" ", word, " ")) != std::string_view::npos) {
+      subject.bytes = at == 0 ? 0 : at - 1;
+      return subject;
+    }
+    if (++subject.words > kMostWords || word.find_first_of(kSigns) != std::string_view::npos) break;
+    at = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+size_t SubjectBytes(std::string_view sentence, std::string_view language) {
+  return FindSubject(sentence, language).bytes;
+}
+
+bool LacksSubjectWord(std::string_view source, std::string_view source_language,
+                      std::string_view target, std::string_view target_language) {
+  const Subject wanted = FindSubject(source, source_language);
+  if (wanted.words < 2) return false;
+  const Subject got = FindSubject(target, target_language);
+  return got.words > 0 && got.words < wanted.words;
+}
+
+std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,
+                                         const AlignedTokens& subject) {
+  constexpr size_t kMostInserted = 6;  // tokens
+  const std::span<const int32_t> whole = std::span(sentence.tokens).first(subject_tokens);
+  const std::span<const int32_t> part = subject.tokens;
+  const auto same = static_cast<size_t>(std::ranges::mismatch(whole, part).in2 - part.begin());
+  const bool aligned = !sentence.alignment.empty();
+  if (same == 0 || part.size() <= whole.size() || part.size() - whole.size() > kMostInserted ||
+      aligned != !subject.alignment.empty())
+    return std::nullopt;
+  const size_t inserted = part.size() - whole.size();
+  if (!std::ranges::equal(part.subspan(same + inserted), whole.subspan(same))) return std::nullopt;
+  const auto put = [&](std::vector<int32_t> into, const std::vector<int32_t>& from) {
+    const auto at = static_cast<std::ptrdiff_t>(same);
+    into.insert(into.begin() + at, from.begin() + at,
+                from.begin() + at + static_cast<std::ptrdiff_t>(inserted));
+    return into;
+  };
+  return AlignedTokens{
+      put(sentence.tokens, subject.tokens),
+      aligned ? put(sentence.alignment, subject.alignment) : std::vector<int32_t>()};
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,48 @@
+#include "models/translation/subject_repair.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+namespace millrace::translation {
+namespace {
+
+TEST(SubjectRepairTest, ASubjectIsTheWordsBeforeAVerb) {
+  EXPECT_EQ(SubjectBytes("The red house is big.", "en-US"), 13u);
+  EXPECT_EQ(SubjectBytes("A casa vermelha era grande.", "pt"), 15u);
+  EXPECT_EQ(SubjectBytes("Is the red house big?", "en"), 0u);
+  EXPECT_EQ(SubjectBytes("The house, which is old, is big.", "en"), 0u);
+  EXPECT_EQ(SubjectBytes("We went to see the house that is old.", "en"), 0u);
+  EXPECT_EQ(SubjectBytes("The red house is big.", "pl"), 0u);
+}
+
+TEST(SubjectRepairTest, FewerWordsBeforeTheVerbAreALack) {
+  EXPECT_TRUE(LacksSubjectWord("The red house is big.", "en", "A casa é grande.", "pt"));
+  EXPECT_FALSE(LacksSubjectWord("The red house is big.", "en", "A casa vermelha é grande.", "pt"));
+  EXPECT_FALSE(LacksSubjectWord("It is late.", "en", "É tarde.", "pt"));
+  EXPECT_FALSE(LacksSubjectWord("The red house burned down.", "en", "A casa queimou.", "pt"));
+  EXPECT_FALSE(LacksSubjectWord("The old man has a dog.", "en", "Der Alte schläft.", "de"));
+}
+
+TEST(SubjectRepairTest, WhatTheSubjectHasBesidesIsPutBack) {
+  // A casa | é grande; A casa vermelha
+  auto completed = WithSubject({{1, 2, 8, 9}, {0, 2, 3, 4}}, 2, {{1, 2, 5, 6}, {0, 2, 1, 1}});
+  ASSERT_TRUE(completed);
+  EXPECT_EQ(completed->tokens, (std::vector<int32_t>{1, 2, 5, 6, 8, 9}));
+  EXPECT_EQ(completed->alignment, (std::vector<int32_t>{0, 2, 1, 1, 3, 4}));
+  // A casa | é; A velha casa
+  completed = WithSubject({{1, 2, 8}, {}}, 2, {{1, 5, 2}, {}});
+  ASSERT_TRUE(completed);
+  EXPECT_EQ(completed->tokens, (std::vector<int32_t>{1, 5, 2, 8}));
+}
+
+TEST(SubjectRepairTest, ASubjectThatDiffersOtherwiseChangesNothing) {
+  EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 2}, {}}));
+  EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{7, 5, 2}, {}}));
+  EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 5, 3}, {}}));
+  EXPECT_FALSE(WithSubject({{1, 2, 8}, {0, 1, 2}}, 2, {{1, 5, 2}, {}}));
+}
+
+}  // namespace
+}  // namespace millrace::translation
