@@ -410,9 +410,17 @@ class Reader {
                                                                                      : close + 1;
   }
 
+  // Reads what begins with ${: a variable, whatever is in it, such as ${name:-a default}.
+  size_t DollarBraces(size_t at) const {
+    if (const size_t end = Braces(at + 1); end > 0) return end;
+    const size_t close = at + 1 < closing_.size() ? closing_[at + 1] : 0;
+    if (close == 0 || close - at > kMaxSpanBytes) return 0;
+    return text_.substr(at, close - at).find('\n') == std::string_view::npos ? close + 1 : 0;
+  }
+
   // Reads ${name}, $NAME, $NAME/path, $env:NAME, $it->name, $x^2$, $t(key), $(pwd); not $5.
   size_t Dollar(size_t at) const {
-    if (At(at + 1) == '{') return Braces(at + 1);
+    if (At(at + 1) == '{') return DollarBraces(at);
     if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
     if (At(at + 1) == '(') return Parentheses(at + 1);
     if (const size_t name = NameBetween(at, "$[", "]"); name > 0) return name;

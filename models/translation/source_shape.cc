@@ -224,7 +224,19 @@ void ShapeShort(std::string_view source, std::string& text) {
   }
 }
 
+// Removes brackets at the end that the source lacks: "Acme Inc. (in English)."
+void CutAddedBrackets(std::string_view source, std::string& text) {
+  if (HasBracket(source)) return;
+  const size_t end = MarksBegin(text);
+  const size_t open = text.rfind('(', end);
+  if (end == 0 || text[end - 1] != ')' || open == std::string::npos || open == 0) return;
+  // A digit may be that of a stand-in.
+  if (text.find_first_of("0123456789", open) < end) return;
+  CutAt(open, text);
+}
+
 void ShapeEnd(std::string_view source, std::string& text) {
+  CutAddedBrackets(source, text);
   const std::string wanted = EndMarksOf(source);
   const size_t begin = MarksBegin(text);
   const std::string marks = EndMarksOf(text);
@@ -326,11 +338,12 @@ std::string BegunLike(const SourceShape& source, std::string beginning) {
   const size_t got = FirstLetter(beginning);
   if (wanted == std::string_view::npos || got == std::string_view::npos) return beginning;
   const std::string_view word = LettersFrom(beginning, got);
-  if (IsSpecial(LettersFrom(source.text, wanted)) || IsSpecial(word)) return beginning;
+  if (IsSpecial(word)) return beginning;
   const char32_t model = models::DecodeAt(source.text, wanted).value;
   const char32_t letter = models::DecodeAt(beginning, got).value;
   if (models::IsLower(model) && models::IsUpper(letter)) {
-    if (!KeepsCapital(word, source.target_language))
+    // iPhone begins with a small letter in any language.
+    if (!IsSpecial(LettersFrom(source.text, wanted)) && !KeepsCapital(word, source.target_language))
       Replace(got, models::ToLower(letter), beginning);
   } else if (models::IsUpper(model) && models::IsLower(letter) && IsShort(source.text)) {
     Replace(got, models::ToUpper(letter), beginning);

@@ -89,3 +89,36 @@ def test_a_sum_keeps_its_value_and_its_sign(daemon, model, text, expected, field
     assert expected in got and not lost
     if not fields:
         assert got == expected
+
+
+def test_no_adjective_of_a_subject_vanishes(daemon):
+    """The model drops it for some nouns, "house" above all."""
+    adjectives = {"red": "vermelh", "white": "branc", "black": "pret|negr", "small": "pequen", "dirty": "suj", "heavy": "pesad", "blue": "azu"}
+    nouns = {"house": "cas", "car": "carro", "table": "mesa", "door": "porta"}
+    texts = {f"The {adjective} {noun} is {rest}.": (adjectives[adjective], nouns[noun])
+             for adjective in adjectives for noun in nouns for rest in ("big", "here", "famous")}
+    marked = [text.replace("The ", "The <b>", 1).replace(" is", "</b> is") for text in texts]
+    wrong = [(text, got) for (text, wanted), (got, _) in zip(texts.items(), translate(daemon, texts, EN_PT), strict=True)
+             if not all(re.search(part, got.lower()) for part in wanted)]
+    wrong += [(text, got) for text, wanted, (got, _) in zip(marked, texts.values(), translate(daemon, marked, EN_PT, format=translation.TEXT_FORMAT_HTML), strict=True)
+              if not all(re.search(part, re.sub("<[^>]*>", "", got).lower()) for part in wanted) or not re.search("<b>.* .*</b>", got)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("Search\u2026", "Pesquisar\u2026"),
+    ("404 Not Found", "404 N\u00e3o encontrado"),
+    ("\u00a9 2024 Acme Trading Inc.", "\u00a9 2024 Acme Trading Inc."),
+    ("API key", "Chave API"),
+    ("Save _As\u2026", "Salvar _como\u2026"),
+])
+def test_strings_of_menus_and_messages_keep_their_marks(daemon, text, expected):
+    [(got, lost)] = translate(daemon, [text], EN_PT)
+    assert (got, lost) == (expected, [])
+
+
+def test_an_ellipsis_of_one_character_is_set_aside_as_three_stops_are(daemon):
+    words = ["Open", "Save", "Edit", "Print", "Import", "Find", "New", "Loading more"]
+    dots = [got for got, _ in translate(daemon, [f"{word}..." for word in words], EN_PT)]
+    assert [got for got, _ in translate(daemon, [f"{word}\u2026" for word in words], EN_PT)] == [
+        got.replace("...", "\u2026") for got in dots]

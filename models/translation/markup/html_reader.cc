@@ -9,6 +9,7 @@
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
+#include "models/translation/markup/message_format.h"
 
 namespace millrace::translation {
 namespace {
@@ -21,23 +22,23 @@ constexpr std::array<std::string_view, 37> kInline = {
     "strike", "strong", "sub",     "sup",  "time", "u",   "var"};
 constexpr std::array<std::string_view, 4> kInlineWithoutEnd = {"img", "input", "source", "wbr"};
 constexpr std::array<std::string_view, 4> kInlineCode = {"code", "kbd", "samp", "var"};
-constexpr std::array<std::string_view, 9> kUntouched = {
-    "script", "style", "pre", "textarea", "svg", "math", "iframe", "noscript", "template"};
+constexpr std::array<std::string_view, 7> kUntouched = {"script", "style", "pre",   "textarea",
+                                                        "svg",    "math",  "iframe"};
 constexpr std::array<std::string_view, 11> kWithoutEnd = {
     "area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "track", "wbr"};
 
 // Elements of HTML that separate blocks; any other name is not of HTML.
-constexpr std::array<std::string_view, 75> kBlocks = {
-    "address",  "applet",     "area",   "article", "aside",  "audio",    "base",     "body",
-    "br",       "button",     "canvas", "caption", "center", "col",      "colgroup", "datalist",
-    "dd",       "details",    "dialog", "dir",     "div",    "dl",       "dt",       "embed",
-    "fieldset", "figcaption", "figure", "footer",  "form",   "frame",    "frameset", "h1",
-    "h2",       "h3",         "h4",     "h5",      "h6",     "head",     "header",   "hgroup",
-    "hr",       "html",       "legend", "li",      "link",   "main",     "map",      "menu",
-    "meta",     "meter",      "nav",    "object",  "ol",     "optgroup", "option",   "p",
-    "param",    "progress",   "search", "section", "select", "summary",  "table",    "tbody",
-    "td",       "tfoot",      "th",     "thead",   "title",  "tr",       "track",    "ul",
-    "video",    "slot",       "item"};
+constexpr std::array<std::string_view, 77> kBlocks = {
+    "address",  "applet",     "area",   "article",  "aside",   "audio",    "base",     "body",
+    "br",       "button",     "canvas", "caption",  "center",  "col",      "colgroup", "datalist",
+    "dd",       "details",    "dialog", "dir",      "div",     "dl",       "dt",       "embed",
+    "fieldset", "figcaption", "figure", "footer",   "form",    "frame",    "frameset", "h1",
+    "h2",       "h3",         "h4",     "h5",       "h6",      "head",     "header",   "hgroup",
+    "hr",       "html",       "legend", "li",       "link",    "main",     "map",      "menu",
+    "meta",     "meter",      "nav",    "object",   "ol",      "optgroup", "option",   "p",
+    "param",    "progress",   "search", "section",  "select",  "summary",  "table",    "tbody",
+    "td",       "tfoot",      "th",     "thead",    "title",   "tr",       "track",    "ul",
+    "video",    "slot",       "item",   "noscript", "template"};
 // The annotations of ruby text, which stay as they are.
 constexpr std::array<std::string_view, 3> kAnnotations = {"rt", "rp", "rtc"};
 
@@ -56,21 +57,62 @@ class HtmlReader {
   explicit HtmlReader(std::string_view text) : text_(text), tags_(text) {}
 
   std::vector<MarkedBlock> Run() {
-    while (at_ < text_.size()) {
-      const size_t next = std::min(text_.find_first_of("<&", at_), text_.size());
-      if (next > at_) out_.Text(text_.substr(at_, next - at_));
-      at_ = next;
-      if (at_ == text_.size()) break;
-      if (text_[at_] == '&') {
-        Entity();
-      } else {
-        Markup();
-      }
-    }
+    ReadUntil(text_.size(), /*counts=*/false);
     return out_.TakeBlocks();
   }
 
  private:
+  // Reads up to `end`. counts: # stands for a number, as in the branches of a plural.
+  void ReadUntil(size_t end, bool counts) {
+    while (at_ < end) {
+      PlainMessage message;
+      const size_t next = NextMarkup(end, counts, message);
+      if (next > at_) out_.Text(Taken(next));
+      if (at_ == end) break;
+      switch (text_[at_]) {
+        case '&':
+          Entity();
+          break;
+        case '{':
+          Message(message);
+          break;
+        case '#':
+          out_.Keep(Taken(at_ + 1));
+          break;
+        default:
+          Markup();
+      }
+    }
+  }
+
+  // Returns where the next markup or message begins, or `end`. `message` is that message.
+  size_t NextMarkup(size_t end, bool counts, PlainMessage& message) const {
+    const std::string_view marks = counts ? "<&{#" : "<&{";
+    for (size_t at = text_.find_first_of(marks, at_); at < end;
+         at = text_.find_first_of(marks, at + 1)) {
+      if (text_[at] != '{') return at;
+      message = ReadMessage(text_, at);
+      if (message.end > at) return at;
+    }
+    return end;
+  }
+
+  // Reads a message. The branches of one that is all of the words between two tags are translated;
+  // one in a sentence stays as it is.
+  void Message(const PlainMessage& message) {
+    const auto bounds = [](char c) { return c == '<' || c == '>' || c == '{' || c == '}'; };
+    const std::string_view before = models::TrimRight(text_.substr(0, at_));
+    const std::string_view behind = models::TrimLeft(text_.substr(message.end));
+    if ((!before.empty() && !bounds(before.back())) || (!behind.empty() && !bounds(behind.front())))
+      return out_.Keep(Taken(message.end));
+    // A tag may go on behind the end of a branch.
+    for (const PlainMessage::Branch& branch : message.branches) {
+      out_.Divide(Taken(std::max(at_, branch.begin)));
+      ReadUntil(branch.end, message.counts);
+    }
+    out_.Divide(Taken(std::max(at_, message.end)));
+  }
+
   std::string_view Taken(size_t end) {
     const std::string_view taken = text_.substr(at_, end - at_);
     at_ += taken.size();

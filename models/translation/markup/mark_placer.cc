@@ -20,6 +20,11 @@ bool AllSpace(std::string_view text) {
   return true;
 }
 
+// Returns true for the mark of the key of a menu's entry: &Open, _Open.
+bool IsAccelerator(const MarkNode& mark) {
+  return !mark.is_pair && (mark.opening == "&" || mark.opening == "_");
+}
+
 }  // namespace
 
 bool MarkPlacer::IsBlank(const MarkNode& mark) const {
@@ -34,7 +39,7 @@ bool MarkPlacer::LeansLeft(const MarkNode& mark) const {
 
 size_t MarkPlacer::PlaceOf(const MarkNode& mark) const {
   size_t at = mark.begin;
-  while (mark.opening == "&" && at > 0 &&
+  while (IsAccelerator(mark) && at > 0 &&
          models::IsWordCharacter(models::DecodeBefore(source_, at).value))
     at -= models::DecodeBefore(source_, at).bytes;
   return at;
@@ -51,8 +56,8 @@ size_t MarkPlacer::AcceleratorPlace(const MarkNode& mark, Range range, size_t ot
 
 bool MarkPlacer::LeansRight(const MarkNode& mark) const {
   if (!models::IsWordCharacter(models::DecodeAt(source_, mark.end).value)) return false;
-  // An accelerator key may be any letter of a word.
-  return mark.opening == "&" || mark.begin == 0 ||
+  // The key may be any letter of a word.
+  return IsAccelerator(mark) || mark.begin == 0 ||
          models::IsSpace(models::DecodeBefore(source_, mark.begin).value);
 }
 
@@ -232,7 +237,7 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     const auto taken = std::span(pairs).first(with_words);
     size_t place = holds_together ? BestSpace(mark.begin, range, taken)
                                   : BestPlace(PlaceOf(mark), range, taken);
-    if (mark.opening == "&") place = AcceleratorPlace(mark, range, place);
+    if (IsAccelerator(mark)) place = AcceleratorPlace(mark, range, place);
     if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
     pairs.push_back({{place, place}, &mark});
   }

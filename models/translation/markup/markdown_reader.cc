@@ -312,6 +312,8 @@ class MarkdownReader {
         return models::ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
       case '[':
         if (const size_t note = FootnoteEnd(line_, at); note > at) return note;
+        if (const auto [bar, close] = WikiLink(at); close > at)
+          return bar < close ? bar + 1 : close + 2;
         if (const size_t name = NameLinkEnd(at); name > at) return name;
         return LinkEnd(at).second > at ? at + 1 : at;
       case ']':
@@ -330,6 +332,7 @@ class MarkdownReader {
       case '*':
       case '_':
       case '~':
+      case '=':
         return EmphasisEnd(at);
       default:
         return at;
@@ -354,6 +357,10 @@ class MarkdownReader {
       }
       case '[': {
         if (FootnoteEnd(line_, at) > at) return out_.Alone(markup);
+        if (const auto [bar, wiki_close] = WikiLink(at); bar < wiki_close) {
+          closing_[wiki_close] = wiki_close + 2;
+          return out_.Open("[", markup);
+        }
         const auto [close, behind] = LinkEnd(at);
         if (end > at + 1) return out_.Keep(markup);
         closing_[close] = behind;
@@ -429,6 +436,19 @@ class MarkdownReader {
     return !defined_.contains(name) ? at : close + (is_collapsed ? 3 : 1);
   }
 
+  // Returns where the | and the ]] of a wiki's link are: [[page|words]]; the place of the ]] twice:
+  // it is [[page]]; `at` twice: it is none.
+  std::pair<size_t, size_t> WikiLink(size_t at) const {
+    const std::pair none(at, at);
+    if (line_.substr(at, 2) != "[[") return none;
+    const size_t bar = line_.substr(0, at + kLongestName).find_first_of("|[]", at + 2);
+    if (bar == std::string_view::npos || bar == at + 2 || line_[bar] == '[') return none;
+    const size_t close = line_[bar] == '|' ? line_.find_first_of("|[]", bar + 1) : bar;
+    const bool is_link = close != std::string_view::npos && line_.substr(close, 2) == "]]" &&
+                         models::ByteAt(line_, close + 2) != '(';
+    return is_link ? std::pair(bar, close) : none;
+  }
+
   // Returns where the ] of [words](address) or [words][name] at `at` is, and where the link ends;
   // `at` twice if it is no link.
   std::pair<size_t, size_t> LinkEnd(size_t at) const {
@@ -440,24 +460,27 @@ class MarkdownReader {
     return end == kNone ? std::pair(at, at) : std::pair(close, end + 1);
   }
 
+  // Returns true for the marks of emphasis that mark no part of a word.
+  static bool IsBetweenWords(char mark) { return mark == '_' || mark == '='; }
+
   size_t RunEnd(size_t at) const {
     return std::min(line_.find_first_not_of(line_[at], at), line_.size());
   }
   bool CanClose(size_t at) const {
     if (at == 0 || models::IsSpace(models::DecodeBefore(line_, at).value)) return false;
     const models::CodePoint next = models::DecodeAt(line_, RunEnd(at));
-    return line_[at] != '_' || !models::IsWordCharacter(next.value);
+    return !IsBetweenWords(line_[at]) || !models::IsWordCharacter(next.value);
   }
   bool CanOpen(size_t at) const {
     const models::CodePoint next = models::DecodeAt(line_, RunEnd(at));
     if (next.bytes == 0 || models::IsSpace(next.value)) return false;
-    return line_[at] != '_' || at == 0 ||
+    return !IsBetweenWords(line_[at]) || at == 0 ||
            !models::IsWordCharacter(models::DecodeBefore(line_, at).value);
   }
   size_t EmphasisEnd(size_t at) {
     if (IsPlain(at)) return at;
     const size_t end = RunEnd(at);
-    const bool fits = line_[at] == '~' ? end - at == 2 : end - at <= 3;
+    const bool fits = line_[at] == '~' || line_[at] == '=' ? end - at == 2 : end - at <= 3;
     const std::string_view mark = line_.substr(at, end - at);
     // 2*3*4 is a product.
     const bool product = line_[at] == '*' && at > 0 && models::IsAsciiDigit(line_[at - 1]) &&

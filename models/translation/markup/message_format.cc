@@ -34,7 +34,8 @@ size_t BracesEnd(std::string_view text, size_t at) {
   return 0;
 }
 
-// Reads the message at `at`; one without branches is none.
+}  // namespace
+
 PlainMessage ReadMessage(std::string_view text, size_t at) {
   PlainMessage none{at, at};
   PlainMessage message{at, at};
@@ -69,8 +70,6 @@ PlainMessage ReadMessage(std::string_view text, size_t at) {
   message.end = next;
   return message.branches.empty() ? none : message;
 }
-
-}  // namespace
 
 std::vector<PlainMessage> FindMessages(std::string_view text) {
   std::vector<PlainMessage> messages;

@@ -6,7 +6,7 @@
 
 namespace millrace::translation {
 
-// A message of ICU that stands alone in its lines: {count, plural, one {# file} other {# files}}.
+// A message of ICU: {count, plural, one {# file} other {# files}}.
 struct PlainMessage {
   // The text of a branch, between its braces.
   struct Branch {
@@ -20,8 +20,11 @@ struct PlainMessage {
   std::vector<Branch> branches = {};
 };
 
-// Returns the messages of a text in order. One that stands in a sentence is none of them. Linear
-// time.
+// Reads the message that begins with the { at `at`. Where there is none, its end is `at`.
+PlainMessage ReadMessage(std::string_view text, size_t at);
+
+// Returns the messages that stand alone in their lines, in order. One that stands in a sentence is
+// none of them. Linear time.
 std::vector<PlainMessage> FindMessages(std::string_view text);
 
 }  // namespace millrace::translation

@@ -139,6 +139,7 @@ class PlainReader {
   // Reads text without tags.
   void Text(std::string_view text, bool counts) {
     size_t plain = 0;  // where the text begins that was not written yet
+    size_t emphasis_end = std::string_view::npos;
     const auto take = [&](size_t begin, size_t end) {
       out_.Text(text.substr(plain, begin - plain));
       plain = end;
@@ -156,6 +157,20 @@ class PlainReader {
         at = std::max(end, at + 1);
       } else if (c == '&') {
         at = Ampersand(text, at, take);
+      } else if (c == '*') {
+        const size_t end = std::min(text.find_first_not_of('*', at), text.size());
+        if (emphasis_end == at) {
+          const std::string_view mark = take(at, end);
+          out_.Close(mark, mark);
+        } else if (const size_t close = EmphasisEnd(text, at, end); close > at) {
+          emphasis_end = close;
+          const std::string_view mark = take(at, end);
+          out_.Open(mark, mark);
+        }
+        at = end;
+      } else if (c == '_' && IsUnderscoreAccelerator(text, at)) {
+        out_.Alone(take(at, at + 1));
+        ++at;
       } else if (c == '#' && counts) {
         // Before the noun it needs no model, which might move it.
         const bool first = at == 0 && models::ByteAt(text, 1) == ' ';
@@ -250,6 +265,55 @@ class PlainReader {
     constexpr std::string_view kBehind = "&=/@_{";
     const char behind = models::ByteAt(text, end);
     return behind == 0 || kBehind.find(behind) == std::string_view::npos;
+  }
+
+  // Returns where the emphasis ends that the asterisks [at, end) begin, as in chats: *very old*.
+  // Returns `at` if they begin none: 5 * 3, password*.
+  static size_t EmphasisEnd(std::string_view text, size_t at, size_t end) {
+    constexpr size_t kMostAsterisks = 3;
+    constexpr size_t kLongest = 256;
+    constexpr std::string_view kBefore = " \n\r\t([\"'";
+    const std::string_view mark = text.substr(at, end - at);
+    const auto is_word = [&](size_t place) {
+      return models::IsWordCharacter(models::DecodeAt(text, place).value);
+    };
+    if (mark.size() > kMostAsterisks || !is_word(end) ||
+        (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos))
+      return at;
+    const size_t close = text.substr(0, end + kLongest).find_first_of("*\n", end);
+    if (close == std::string_view::npos || text.substr(close, mark.size()) != mark ||
+        text[close - 1] == ' ')
+      return at;
+    const size_t behind = close + mark.size();
+    return models::ByteAt(text, behind) == '*' || (behind < text.size() && is_word(behind)) ? at
+                                                                                            : close;
+  }
+
+  // Returns true if the _ at `at` marks the key of a menu's entry, as in GTK: _Open, E_xit. Names
+  // of programs have more of them, small letters or nothing around them: _id, file_name.
+  static bool IsUnderscoreAccelerator(std::string_view text, size_t at) {
+    constexpr ptrdiff_t kMostSpaces = 4;
+    constexpr size_t kMostBefore = 3;  // letters of its word before it
+    if (text.find('_') != at || text.find('_', at + 1) != std::string_view::npos ||
+        std::ranges::count(text, ' ') > kMostSpaces)
+      return false;
+    const size_t begin = text.substr(0, at).find_last_of(" ([\"") + 1;  // npos + 1 is 0
+    const auto is_letter = [&](size_t place) {
+      return models::IsAsciiLetter(text[place]) || static_cast<unsigned char>(text[place]) >= 0x80;
+    };
+    size_t end = at + 1;
+    while (end < text.size() && is_letter(end)) ++end;
+    const std::string_view before = text.substr(begin, at - begin);
+    const std::string_view behind = text.substr(at + 1, end - at - 1);
+    constexpr std::string_view kBehind = " .,:!?)]\"";
+    if (behind.empty() || (end < text.size() && kBehind.find(text[end]) == std::string_view::npos))
+      return false;
+    const bool small = std::ranges::none_of(behind.substr(1), models::IsAsciiUpper);
+    const bool is_capital = models::IsAsciiUpper(behind[0]);
+    if (before.empty()) return small && (is_capital || behind.size() + 1 < text.size());
+    return before.size() <= kMostBefore && small && !is_capital &&
+           models::IsAsciiUpper(before[0]) &&
+           std::ranges::all_of(before.substr(1), models::IsAsciiLower);
   }
 
   BlockBuilder out_{{.flows = false}};

@@ -104,13 +104,17 @@ void SetEllipsisAside(MarkedText& marked, std::string& behind) {
     const bool few = static_cast<size_t>(std::ranges::count(words, ' ')) <= kMostSpaces &&
                      !words.empty() &&
                      models::IsWordCharacter(models::DecodeBefore(words, words.size()).value);
+    // The ellipsis itself may be a span that no vocabulary has, or be written as an entity.
+    const auto crosses = [end](const auto& span) { return span.begin < end && span.end > end; };
+    const auto is_behind = [end](const auto& span) { return span.begin >= end; };
     const bool in_marks =
         std::ranges::any_of(marked.events, [end](const auto& event) { return event.at > end; }) ||
-        std::ranges::any_of(marked.kept, [end](const auto& kept) { return kept.end > end; }) ||
-        std::ranges::any_of(marked.spellings, [end](const auto& spelt) { return spelt.end > end; });
+        std::ranges::any_of(marked.kept, crosses) || std::ranges::any_of(marked.spellings, crosses);
     if (!few || in_marks) return;
+    behind.insert(0, Written(marked, end, marked.text.size()));
+    std::erase_if(marked.kept, is_behind);
+    std::erase_if(marked.spellings, is_behind);
     marked.text.resize(end);
-    behind.insert(0, ellipsis);
     return;
   }
 }

@@ -31,6 +31,17 @@ TEST(SourceShapeTest, WhatTheSourceLacksGoesFromAShortText) {
   EXPECT_EQ(Shaped("At nine", "9 a.m."), "9 a.m.");
 }
 
+TEST(SourceShapeTest, BracketsThatTheSourceLacksGoFromTheEndOfAnyText) {
+  EXPECT_EQ(Shaped("© 2024 Acme Trading Inc.", "© 2024 Acme Trading Inc. (em inglês).", "pt"),
+            "© 2024 Acme Trading Inc.");
+  EXPECT_EQ(
+      Shaped("The old house (of stone) is here.", "A casa antiga está aqui (de pedra).", "pt"),
+      "A casa antiga está aqui (de pedra).");
+  // A digit may be that of a stand-in.
+  EXPECT_EQ(Shaped("The file is in the folder X1.", "O arquivo está na pasta (X1).", "pt"),
+            "O arquivo está na pasta (X1).");
+}
+
 TEST(SourceShapeTest, AShortTextHasTheEndMarksOfItsSource) {
   EXPECT_EQ(Shaped("Carregando...", "Loading"), "Loading...");
   EXPECT_EQ(Shaped("Failed!", "Falhou.", "pt"), "Falhou!");

@@ -71,7 +71,7 @@ TEST(RespelledTest, WhatTheModelLeftOutStandsBetweenTheSameWords) {
   EXPECT_EQ(Restored("He came… late", "Veio/1 tarde/2"), "Veio… tarde");
   EXPECT_EQ(Restored("He said “yes” now", "Disse/1 sim/3 já/5"), "Disse “sim” já");
   EXPECT_EQ(Restored("He said “yes” now", "Disse/1 \"/2 +sim/3 já/5"), "Disse “sim” já");
-  EXPECT_EQ(Restored("He left…", "Partiu/1"), "Partiu…");
+  EXPECT_EQ(Restored("He left the house…", "Partiu/1 da/2 casa/3"), "Partiu da casa…");
 }
 
 }  // namespace

@@ -83,6 +83,11 @@ TEST(RestoreTest, APairMayGoOnInTheNextSentence) {
   EXPECT_EQ(Restored(sentences[1].marked, "Quatro/1 três/0"), "Quatro três</b>");
 }
 
+TEST(RestoreTest, TheSpaceBehindAWordDoesNotMoveItsTag) {
+  EXPECT_EQ(Restored(ReadMarked("The <b>new </b>car is"), "O/0 novo/2 carro/2 é/3"),
+            "O <b>novo</b> carro é");
+}
+
 TEST(RestoreTest, MarksDoNotDivideWords) {
   EXPECT_EQ(Restored(ReadMarked("play<b>ing</b> now"), "jog/0 +ando/1 agora/1"),
             "<b>jogando</b> agora");
@@ -93,6 +98,7 @@ TEST(RestoreTest, AnAcceleratorKeyIsBeforeTheWordThatItBelongsTo) {
     return Restored(ReadMarked(text, models::TextFormat::kText), translation);
   };
   EXPECT_EQ(restored("Save E&xit", "Salvar/0 saída/1"), "Salvar &saída");
+  EXPECT_EQ(restored("Save E_xit", "Salvar/0 saída/1"), "Salvar _saída");
 }
 
 TEST(RestoreTest, AMarkThatNothingComesFromIsAroundAWordAtItsPlace) {

@@ -89,6 +89,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "In C:\\new\\table is \\textbf{it}.", {"In X1 is \\X2."}},
         Case{kText, "Say \\\"yes\\\" now", {"Say yes now"}},
         Case{kText, "Save &As AT&T Q&A a&b=c", {"Save As AT&T Q&A a&b=c"}},
+        Case{kText, "Save _As", {"Save As"}},
+        Case{kText,
+             "The *old house* and **it**, 5 * 3 * 2, a* b*",
+             {"The old house and it, 5 * 3 * 2, a* b*"}},
+        Case{kText, "_Open", {"Open"}}, Case{kText, "_Configurações…", {"Configurações"}},
+        Case{kText, "_id", {"X1"}}, Case{kText, "_Open_ it", {"X1 it"}},
+        Case{kText, "Read user_name or Max_Size", {"Read X1 or X2"}},
+        Case{kText, "Open\u2026", {"Open"}},
+        Case{kText, "Connection lost. Reconnecting\u2026", {"Connection lost.", "Reconnecting"}},
         Case{kText, "Caf&eacute; 10&nbsp;km &amp; x", {"Café 10 km X1 x"}},
         Case{kText, "Name: ______ Date:______", {"Name:", "Date:"}},
         Case{kText, "One ........ 12", {"One", "12"}},
@@ -111,6 +120,29 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kHtml, "<a1b><para>One</para><para>Two</para></a1b>", {"One", "Two"}},
         Case{kHtml, "One.<para>Two</para> Three", {"One.", "Two", "Three"}},
         Case{kHtml, "<ruby>red<rt>vermelho</rt></ruby> house", {"red house"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    HtmlMessages, ReadingTest,
+    ::testing::Values(
+        Case{kHtml,
+             "{VAR, plural, =0 {no files} other {<x id='I'/> red <b>files</b>}}",
+             {"no files", "X1 red files"}},
+        Case{kHtml,
+             "<p>{n, plural, one {# file} other {the # files}}</p><p>Two</p>",
+             {"X1 file", "the X1 files", "Two"}},
+        Case{kHtml,
+             "{g, select, male {{n, plural, one {his file} other {his files}}} other {it}}",
+             {"his file", "his files", "it"}},
+        Case{kHtml, "You have {n, plural, one {<b>a</b>} other {b}} here", {"You have X1 here"}},
+        Case{kHtml, "{n, plural, one {a} {b} c", {"{n, plural, one X1 X2 c"}},
+        Case{kHtml, "<noscript><p>One</p></noscript><template>Two</template>", {"One", "Two"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    MarkdownLinks, ReadingTest,
+    ::testing::Values(
+        Case{kMarkdown, "See [[The page|the *old* page]] now", {"See the old page now"}},
+        Case{kMarkdown, "See [[The page]] | [[a|b|c]]", {"See X1 | [[a|b|c]]"}},
+        Case{kMarkdown, "So ==very== old, a == b, x==1, y==2", {"So very old, a == b, X1, X2"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     MarkdownBlocks, ReadingTest,
@@ -223,6 +255,12 @@ TEST(SourceSentencesTest, OfHtmlHaveNoEntities) {
   EXPECT_EQ(sentences[1].marked.text, "Café & X1 \"x\" X2 ñ");
   EXPECT_EQ(Untouched(sentences[1].marked),
             "Caf&eacute;&nbsp;&amp; &lt;b&gt; &quot;x&quot; &notknown; &#241;");
+}
+
+TEST(SourceSentencesTest, ATagMayGoOnBehindTheBranchOfAMessage) {
+  for (const char* text :
+       {"{n, plural, one {<b } other {c}} <i>x</i>", "{n, select, a {<!-- } b {c}}"})
+    EXPECT_EQ(Joined(text, kHtml), text);
 }
 
 TEST(SourceSentencesTest, OldEntitiesNeedNoSemicolon) {
