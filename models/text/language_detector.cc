@@ -111,6 +111,29 @@ std::string WordsOf(std::string_view text, bool is_html) {
   return words;
 }
 
+// Returns a text without the words within its sentences that begin with a capital, which are names
+// more often than words of its language; the text itself if too little would be left.
+std::string WithoutNames(std::string_view text) {
+  constexpr size_t kFewestWords = 3;
+  std::string rest;
+  size_t words = 0;
+  bool begins = true;  // a sentence
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint first = DecodeAt(text, at);
+    size_t end = at + first.bytes;
+    const bool is_word = IsLetter(first.value);
+    for (CodePoint c = DecodeAt(text, end); is_word && c.bytes > 0 && IsLetter(c.value);
+         c = DecodeAt(text, end))
+      end += c.bytes;
+    if (!is_word || begins || !IsUpper(first.value)) rest += text.substr(at, end - at);
+    if (is_word && IsLower(first.value)) ++words;
+    constexpr std::u32string_view kEnds = U".!?:\n";
+    begins = !is_word && (begins || kEnds.find(first.value) != std::u32string_view::npos);
+    at = end;
+  }
+  return words >= kFewestWords ? rest : std::string(text);
+}
+
 // Returns the library's score of a text for a language, given that it is this one; 0 if it takes it
 // for another all the same.
 float ScoreFor(const std::string& text, bool is_html, std::string_view language) {
@@ -128,8 +151,9 @@ bool HasProfile(std::string_view language) {
 class ShortText {
  public:
   // The library is asked for the languages that can be meant, and for some of the likeliest.
-  ShortText(const std::string& words, bool is_html, const MeansLanguage& can_be_meant)
-      : evidence_(ReadLetters(words)) {
+  ShortText(const std::string& text, bool is_html, const MeansLanguage& can_be_meant) {
+    const std::string words = WithoutNames(text);
+    evidence_ = ReadLetters(words);
     if (!evidence_.has_known_script()) return;
     std::array<float, kProfiledLanguages.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());

@@ -427,6 +427,19 @@ TEST_F(LanguageDetectorTest, AddressesCodeAndNamesOfAccountsAreNoWords) {
   }
 }
 
+TEST_F(LanguageDetectorTest, PortugueseWithEnglishWordsStaysPortuguese) {
+  for (const char* text :
+       {"Eu uso o Windows e o Google Chrome", "Feedback do cliente que veio ontem",
+        "O design do site ficou top", "Ele disse 'good morning' para mim",
+        "A empresa quer um software melhor", "Fiz o backup do meu computador ontem"}) {
+    EXPECT_EQ(Best(text).language, "pt") << text;
+  }
+  for (const char* text : {"Customer feedback", "The new design of the site", "Online shopping",
+                           "I said 'bom dia' to her", "The word saudade is Portuguese"}) {
+    EXPECT_EQ(Best(text).language, "en") << text;
+  }
+}
+
 TEST_F(LanguageDetectorTest, TagsOfHtmlAreNoWords) {
   const std::string html =
       "<div class='the important button of this page and that'><p title='what is this and where "
