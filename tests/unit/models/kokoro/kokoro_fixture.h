@@ -15,7 +15,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 #include "tests/unit/models/speech/speak.h"
-#include "tests/unit/models/text_english/tiny_lexicon.h"
+#include "tests/unit/models/text/english/tiny_lexicon.h"
 
 namespace millrace::kokoro {
 

@@ -11,7 +11,7 @@
 #include "fakes/linear_time.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/unicode.h"
-#include "unit/models/text_chinese/small_lexicon.h"
+#include "unit/models/text/chinese/small_lexicon.h"
 
 namespace millrace::models {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "unit/models/text_chinese/small_lexicon.h"
+#include "unit/models/text/chinese/small_lexicon.h"
 
 namespace millrace::models {
 namespace {

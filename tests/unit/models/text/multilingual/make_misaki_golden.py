@@ -14,7 +14,7 @@ import sys
 import types
 from pathlib import Path
 
-SENTENCES = Path(__file__).resolve().parents[3] / "data/text/multilingual.txt"
+SENTENCES = Path(__file__).resolve().parents[4] / "data/text/multilingual.txt"
 LANGUAGES = {"es": "es", "fr-FR": "fr-fr", "hi": "hi", "it": "it", "pt-BR": "pt-br"}
 
 about = subprocess.run(["espeak-ng", "--version"], check=True, capture_output=True, text=True).stdout
