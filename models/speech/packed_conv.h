@@ -88,7 +88,7 @@ class PackedConv {
   bool exact_ = false;
   bool winograd_ = false;
   kernels::PackedArray<float> weights_;  // possibly of the loading thread's PackStore
-  std::unique_ptr<const kernels::PackedNarrow> narrow_;  // of int8, instead of weights_
+  std::unique_ptr<const kernels::PackedNarrow> narrow_;  // int8 weights, instead of weights_
   kernels::AlignedBuffer<float> bias_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace millrace::speech {
 
-// What a voice's model.pbtxt says of the precision of its network.
+// This is what a voice's model.pbtxt says of the precision of its network.
 struct VoicePrecision {
   // The distance of sounds in int8 from those in float32 up to which AUTO takes int8. The published
   // int8 file of Kokoro, in onnxruntime, is 0.4 to 1 dB from float32.
