@@ -21,9 +21,9 @@ constexpr size_t kMaxTensors = 256;
 constexpr int kMaxRank = 32;
 constexpr size_t kMaxWarmupSizes = 64;
 constexpr int64_t kMaxWarmupSize = 65'536;
-// The most bytes of a tensor, and of all warm-up inputs together. A gRPC message cannot hold more
-// than twice that.
-constexpr int64_t kMaxTensorBytes = int64_t{1} << 30;
+// The most bytes of a tensor, and of all warm-up inputs together. Loading a model takes several
+// times that.
+constexpr int64_t kMaxTensorBytes = int64_t{256} << 20;
 
 // Returns the bytes of a tensor with `any` in place of each -1; nullopt when they exceed the limit.
 std::optional<int64_t> BytesOf(const models::TensorSpec& spec, int64_t any) {

@@ -37,6 +37,11 @@ namespace {
 // The difference between a matrix product with an addition and aten::linear.
 constexpr double kRelative = 1e-4;
 
+// The warm-up runs larger inputs once only, and no larger batches, because they would take memory
+// and time out of proportion.
+constexpr size_t kLargeInput = 16 << 20;
+constexpr size_t kLargestWarmBatch = 256 << 20;
+
 at::ScalarType ToScalarType(models::DataType type) {
   switch (type) {
     case models::DataType::kBool:
@@ -116,6 +121,7 @@ class TorchScriptModel final : public models::Model {
     std::vector<models::Input> inputs;
     for (const int64_t size : warmup_sizes_) {
       models::InferInput input;
+      size_t bytes = 0;
       for (const models::TensorSpec& spec : info_.infer().inputs) {
         models::Tensor& tensor = input.inputs.emplace_back();
         tensor.name = spec.name;
@@ -126,21 +132,35 @@ class TorchScriptModel final : public models::Model {
         tensor.data.assign(static_cast<size_t>(models::ElementCount(tensor.shape).value_or(0)) *
                                models::ElementSize(tensor.type),
                            '\0');
+        bytes += tensor.data.size();
       }
       // The executor specialises in the first runs, and the graph cache captures the second.
-      inputs.insert(inputs.end(), 3, models::Input(input));
+      inputs.insert(inputs.end(), bytes > kLargeInput ? 1 : 3, models::Input(input));
     }
     return inputs;
   }
 
   std::vector<size_t> WarmupBatches() const override {
     std::vector<size_t> sizes = {1};
-    while (few_shapes_ && sizes.back() < info_.batching.max_batch)
-      sizes.push_back(PaddedSize(sizes.back() + 1));
+    const size_t row = InputBytes();
+    while (few_shapes_ && sizes.back() < info_.batching.max_batch) {
+      const size_t next = PaddedSize(sizes.back() + 1);
+      if (next * row > kLargestWarmBatch) break;
+      sizes.push_back(next);
+    }
     return sizes;
   }
 
  private:
+  // Returns the bytes of a request's inputs, whose shapes are fixed where they are stacked.
+  size_t InputBytes() const {
+    size_t bytes = 0;
+    for (const models::TensorSpec& spec : info_.infer().inputs) {
+      bytes += static_cast<size_t>(models::ElementCount(spec.shape).value_or(0)) *
+               models::ElementSize(spec.type);
+    }
+    return bytes;
+  }
   // Returns how many rows a stacked batch of `count` requests has.
   size_t PaddedSize(size_t count) const {
     if (!few_shapes_) return count;

@@ -330,7 +330,7 @@ TEST(ModelConfigTest, ShapesThatNoMessageCouldHoldAreRefused) {
   };
   EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: 100000000000 }"),
             "model.pbtxt:2:37: torchscript.inputs[0].shape: [100000000000] of FP32 is larger than "
-            "the 1073741824 bytes that are allowed");
+            "the 268435456 bytes that are allowed");
   // The product counts, and it must not overflow.
   for (const char* shape : {"[65536, 65536]", "[-1, 8589934592]", "[4294967296, 4294967296, 2]",
                             "[9223372036854775807, 9223372036854775807]"}) {
@@ -339,7 +339,7 @@ TEST(ModelConfigTest, ShapesThatNoMessageCouldHoldAreRefused) {
               std::string::npos)
         << shape;
   }
-  EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: [1024, 1024, 256] }"), "accepted");
+  EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: [1024, 256, 256] }"), "accepted");
   EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: [0, 9223372036854775807] }"),
             "accepted");
   EXPECT_NE(Error("torchscript { file: 'm' inputs { name: 'b' datatype: 'FP32' }\n"
@@ -353,14 +353,14 @@ TEST(ModelConfigTest, InputsOfTheWarmUpAreBoundedTogether) {
     return Error("torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n" + inputs + "}");
   };
   const std::string any = "inputs { name: 'a' datatype: 'FP32' shape: [-1, -1] }\n";
-  EXPECT_EQ(with(any + "warmup_sizes: 8192"), "accepted");
+  EXPECT_EQ(with(any + "warmup_sizes: 4096"), "accepted");
   EXPECT_NE(with(any + "warmup_sizes: 65536")
-                .find("torchscript.inputs: are larger than the 1073741824 bytes that are allowed "
+                .find("torchscript.inputs: are larger than the 268435456 bytes that are allowed "
                       "together, with 'a' of [-1, -1] and 65536 in place of each -1"),
             std::string::npos);
   EXPECT_NE(with(any + "warmup_sizes: [8192, 16384]").find("torchscript.inputs: are larger"),
             std::string::npos);
-  const std::string half = " datatype: 'UINT8' shape: 536870912 }\n";
+  const std::string half = " datatype: 'UINT8' shape: 134217728 }\n";
   EXPECT_EQ(with("inputs { name: 'a'" + half + "inputs { name: 'c'" + half), "accepted");
   EXPECT_NE(with("inputs { name: 'a'" + half + "inputs { name: 'c'" + half +
                  "inputs { name: 'd' datatype: 'UINT8' shape: 1 }")

@@ -222,6 +222,13 @@ TEST_F(TorchScriptModelTest, WarmupInputsAreValidAndRun) {
             "inputs: has 0 tensors; model 'tiny' takes 1");
 }
 
+TEST_F(TorchScriptModelTest, LargeInputsAreWarmedUpOnce) {
+  info_.infer().inputs[0].shape = {1000};
+  EXPECT_EQ(Load("return x + 1")->WarmupInputs().size(), 3U);
+  info_.infer().inputs[0].shape = {5 << 20};
+  EXPECT_EQ(Load("return x + 1")->WarmupInputs().size(), 1U);
+}
+
 TEST_F(TorchScriptModelTest, AnotherNumberOfInputsIsRefused) {
   info_.infer().inputs.push_back({"w", models::DataType::kFp32, {2}});
   const auto model = TryLoad("return x + 1");
