@@ -332,11 +332,11 @@ def test_xliff(daemon, version, source, target):
                      else f'<sc id="3"/>{author.say()}<ec startRef="3"/>'),
             lambda: f'<mrk id="4" mtype="x">{author.say()}</mrk>') for _ in range(3)]
         if one:
-            units = "".join(f'<trans-unit id="{i}"><source>{"".join(part)}</source><note>n</note></trans-unit>' for i, part in enumerate(parts))
+            units = "".join(f'<trans-unit id="{i}"><source>{" ".join(part)}</source><note>n</note></trans-unit>' for i, part in enumerate(parts))
             before = (f'<?xml version="1.0"?>\n<xliff version="1.2" xmlns="urn:x"><file source-language="{source}" target-language="{target}">'
                       f'<body>{units}<trans-unit id="k" translate="no"><source>The house</source></trans-unit></body></file></xliff>\n')
         else:
-            units = "".join(f'<unit id="{i}"><segment><source>{"".join(part)}</source></segment></unit>' for i, part in enumerate(parts))
+            units = "".join(f'<unit id="{i}"><segment><source>{" ".join(part)}</source></segment></unit>' for i, part in enumerate(parts))
             before = f'<xliff version="2.0" xmlns="urn:x" srcLang="{source}" trgLang="{target}"><file id="f">{units}</file></xliff>'
         after = translate(daemon, "a.xliff", before.encode(), source, target)
         sources = etree.fromstring(after).findall(".//{*}source")

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
@@ -138,8 +139,8 @@ class PlainReader {
 
   // Reads text without tags.
   void Text(std::string_view text, bool counts) {
-    size_t plain = 0;  // where the text begins that was not written yet
-    size_t emphasis_end = std::string_view::npos;
+    size_t plain = 0;                   // where the text begins that was not written yet
+    std::vector<size_t> emphasis_ends;  // of the emphasis that is open
     const auto take = [&](size_t begin, size_t end) {
       out_.Text(text.substr(plain, begin - plain));
       plain = end;
@@ -159,11 +160,13 @@ class PlainReader {
         at = Ampersand(text, at, take);
       } else if (c == '*') {
         const size_t end = std::min(text.find_first_not_of('*', at), text.size());
-        if (emphasis_end == at) {
+        if (!emphasis_ends.empty() && emphasis_ends.back() == at) {
+          emphasis_ends.pop_back();
           const std::string_view mark = take(at, end);
           out_.Close(mark, mark);
-        } else if (const size_t close = EmphasisEnd(text, at, end); close > at) {
-          emphasis_end = close;
+        } else if (const size_t close = EmphasisEnd(text, at, end);
+                   close > at && (emphasis_ends.empty() || close < emphasis_ends.back())) {
+          emphasis_ends.push_back(close);
           const std::string_view mark = take(at, end);
           out_.Open(mark, mark);
         }
@@ -280,13 +283,16 @@ class PlainReader {
     if (mark.size() > kMostAsterisks || !is_word(end) ||
         (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos))
       return at;
-    const size_t close = text.substr(0, end + kLongest).find_first_of("*\n", end);
-    if (close == std::string_view::npos || text.substr(close, mark.size()) != mark ||
-        text[close - 1] == ' ')
-      return at;
-    const size_t behind = close + mark.size();
-    return models::ByteAt(text, behind) == '*' || (behind < text.size() && is_word(behind)) ? at
-                                                                                            : close;
+    const std::string_view near = text.substr(0, end + kLongest);
+    for (size_t close = near.find_first_of("*\n", end);
+         close != std::string_view::npos && text[close] == '*';) {
+      const size_t behind = std::min(text.find_first_not_of('*', close), text.size());
+      if (behind - close == mark.size() && text[close - 1] != ' ' &&
+          (behind == text.size() || !is_word(behind)))
+        return close;
+      close = near.find_first_of("*\n", behind);
+    }
+    return at;
   }
 
   // Returns true if the _ at `at` marks the key of a menu's entry, as in GTK: _Open, E_xit. Names

@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "In C:\\new\\table is \\textbf{it}.", {"In X1 is \\X2."}},
         Case{kText, "Say \\\"yes\\\" now", {"Say yes now"}},
         Case{kText, "Save &As AT&T Q&A a&b=c", {"Save As AT&T Q&A a&b=c"}},
+        Case{kText, "A **big *red* dog** is", {"A big red dog is"}},
         Case{kText, "Save _As", {"Save As"}},
         Case{kText,
              "The *old house* and **it**, 5 * 3 * 2, a* b*",
