@@ -140,7 +140,7 @@ class PlainReader {
   // Reads text without tags.
   void Text(std::string_view text, bool counts) {
     size_t plain = 0;                   // where the text begins that was not written yet
-    std::vector<size_t> emphasis_ends;  // of the emphasis that is open
+    std::vector<size_t> emphasis_ends;  // where each open emphasis ends
     const auto take = [&](size_t begin, size_t end) {
       out_.Text(text.substr(plain, begin - plain));
       plain = end;
