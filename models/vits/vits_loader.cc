@@ -86,7 +86,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   const auto& config = static_cast<const VitsConfig&>(kind_config);
   const std::filesystem::path voice_file = context.folder / config.voice_file;
   const std::filesystem::path weights_file = context.folder / config.file;
-  const auto precision = speech::ChoosePrecision(config.precision, context, info.name);
+  // int8 was measured at 1.1 to 1.2 times the speed of float32, with AMX and AVX-512 VNNI.
+  const auto precision =
+      speech::ChoosePrecision(config.precision, context, info.name, /*gaining=*/{});
   if (!precision.ok()) return precision.status();
   auto voice = VoiceConfig::Read(voice_file);
   if (!voice.ok()) return voice.status();

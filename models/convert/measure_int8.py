@@ -102,11 +102,13 @@ def _serving(program: pathlib.Path, root: pathlib.Path) -> Iterator[int]:
                                    "--port-file", str(ports)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     try:
         deadline = time.monotonic() + _START_SECONDS
-        while not ports.exists():
-            if daemon.poll() is not None or time.monotonic() > deadline:
-                last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-                raise ConvertError(f"{program} does not serve the model in both precisions: {''.join(last)}")
+        while not ports.exists() and daemon.poll() is None and time.monotonic() < deadline:
             time.sleep(0.1)
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        # It serves one model if only the other cannot be loaded.
+        errors = [line.partition(" error ")[2] for line in lines if " error " in line]
+        if errors or not ports.exists():
+            raise ConvertError(f"{program} does not serve the model in both precisions: {''.join(errors[:1] or lines[-1:])}")
         yield int(json.loads(ports.read_text())["http"])
     finally:
         daemon.terminate()
