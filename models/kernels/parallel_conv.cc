@@ -12,7 +12,7 @@ namespace {
 
 // The products of a small part, a tenth of a millisecond or so, and of the largest, within which a
 // helper is back at work of its own.
-constexpr int64_t kSmallPart = 4 * 1024 * 1024;
+constexpr int64_t kSmallPart = int64_t{4} * 1024 * 1024;
 constexpr int64_t kLargePart = 8 * kSmallPart;
 // The parts for each thread beyond which they are no smaller than they must be.
 constexpr int64_t kPartsOfThread = 16;
