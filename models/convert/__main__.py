@@ -51,6 +51,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def console() -> None:
+    # A file's name may have bytes that are no letters.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
     sys.exit(main())
 
 
@@ -72,21 +75,25 @@ def _run(argv: list[str], kind: str, name: str) -> int:
         if each == kind:
             module = importlib.import_module(f".{each.replace('-', '_')}", __package__)
             module.configure(child)
-    args = parser.parse_args(argv)
     try:
+        args = parser.parse_args(argv)
         with without_load_hint(args.names_to is not None):
             module.run(args)
     except ConvertError as error:
         return _fail(argv, name, error)
     except BrokenPipeError:
         return 1   # nobody reads on, as with `| head`
+    except OSError as error:
+        return _fail(argv, name, ConvertError(f"cannot use {error.filename or args.models}: {error.strerror or error}"))
     return 0
 
 
 def _fail(argv: list[str], name: str, error: ConvertError) -> int:
+    # What was named may have line breaks, or what a terminal obeys.
+    message = "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in str(error))
     if "--json" in argv:
-        print(json.dumps({"event": "error", "status": error.status, "message": str(error)}), flush=True)
-    print(f"{name}: {error}", file=sys.stderr)
+        print(json.dumps({"event": "error", "status": error.status, "message": message}), flush=True)
+    print(f"{name}: {message}", file=sys.stderr)
     return error.status
 
 

@@ -8,17 +8,24 @@ import pathlib
 import sys
 import tempfile
 
-from .package import ConvertError, name_for, tell_name
-from .sources import Source, recognise_all
+from .package import ConvertError, UsageError, calling, check_name, name_for, tell_name
+from .sources import Source, recognise_all, settings_of
 
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
 UNKNOWN_LICENSE = "NOASSERTION"
+MOST_LICENSE, MOST_LANGUAGE = 256, 35   # bytes, as the server has it
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=pathlib.Path, help="folder, zip or tar file, .argosmodel, or the .onnx file of a voice; or the folder in which Argos Translate keeps its packages")
+    parser.add_argument("path", type=_path, help="folder, zip or tar file, .argosmodel, or the .onnx file of a voice; or the folder in which Argos Translate keeps its packages")
     parser.add_argument("--license", default=UNKNOWN_LICENSE, help="SPDX expression of the weights' licence (default: %(default)s)")
     configure_package(parser)
+
+
+def _path(text: str) -> pathlib.Path:
+    if not text:
+        raise UsageError("PATH is empty; name a folder or a file")
+    return pathlib.Path(text)
 
 
 def configure_package(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +39,21 @@ def configure_package(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100, NLLB-200 and Argos (default: the server's)")
 
 
+def check_options(args: argparse.Namespace) -> None:
+    """Refuses what the server would refuse, before a transfer or a conversion."""
+    if args.name is not None:
+        check_name(args.name)
+    for option, value, most in (("--license", getattr(args, "license", None), MOST_LICENSE), ("--source", args.source, MOST_LANGUAGE),
+                                ("--target", args.target, MOST_LANGUAGE)):
+        if value is not None and not 1 <= len(value.encode("utf-8", "surrogateescape")) <= most:
+            raise UsageError(f"{option}: '{value[:80]}' has {len(value.encode('utf-8', 'surrogateescape'))} bytes, allowed are 1..{most}")
+
+
 def run(args: argparse.Namespace) -> None:
+    check_options(args)
     # A converter speaks to a person.
-    with unpacked_beside(args.models) as scratch, contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
+    with unpacked_beside(args.models) as scratch, calling({scratch / "unpacked": args.path, scratch / "plain": args.path}), \
+            contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
         sources = recognise_all(args.path, scratch)
         if len(sources) > 1 and args.name:
             raise ConvertError(f"--as: is the name of one model, but {args.path} has {len(sources)}")
@@ -52,7 +71,8 @@ def unpacked_beside(models: pathlib.Path):
         with tempfile.TemporaryDirectory(prefix=".add-", dir=models) as scratch:
             yield pathlib.Path(scratch)
     except OSError as error:
-        raise ConvertError(f"cannot write to {error.filename or models}: {error.strerror or error}") from error
+        verb = "write to" if error.filename is None or pathlib.Path(error.filename).is_relative_to(models) else "read"
+        raise ConvertError(f"cannot {verb} {error.filename or models}: {error.strerror or error}") from error
     finally:
         with contextlib.suppress(OSError):
             for folder in made:
@@ -82,7 +102,7 @@ def _convert(source: Source, args: argparse.Namespace) -> str:
                                                              max_source_tokens=None, check="run"))
     elif source.kind == "vits":
         name = args.name or name_for(source.name)
-        converter.run(argparse.Namespace(**common, name=name, onnx=source.place, json=None, voice=None, alone=True))
+        converter.run(argparse.Namespace(**common, name=name, onnx=source.place, json=settings_of(source.place), voice=None, alone=True))
     elif source.kind == "kokoro":
         name = args.name or name_for(source.name)
         converter.run(argparse.Namespace(**common, name=name, folder=source.place, language="en-US", voice=None))

@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 
 def is_archive(path: pathlib.Path) -> bool:
-    return path.name.endswith((".zip", ".argosmodel", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
+    return path.name.lower().endswith((".zip", ".argosmodel", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
 
 
 def check_weights(path: pathlib.Path) -> None:
@@ -60,6 +60,12 @@ def _allowed(path: pathlib.Path) -> int:
     return ALWAYS_ALLOWED + MOST_TIMES * path.stat().st_size
 
 
+def _is_litter(name: str) -> bool:
+    """What macOS adds to archives, which is of no model and would hide that one folder is all that is in it."""
+    parts = pathlib.PurePosixPath(name).parts
+    return "__MACOSX" in parts or bool(parts) and (parts[-1] == ".DS_Store" or parts[-1].startswith("._"))
+
+
 def _place(archive: pathlib.Path, name: str, folder: pathlib.Path) -> pathlib.Path:
     parts = pathlib.PurePosixPath(name.replace("\\", "/")).parts
     if not parts or parts[0] == "/" or ".." in parts or "\0" in name or ":" in parts[0]:
@@ -69,7 +75,7 @@ def _place(archive: pathlib.Path, name: str, folder: pathlib.Path) -> pathlib.Pa
 
 def _unpack_zip(path: pathlib.Path, folder: pathlib.Path) -> None:
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
+        members = [member for member in archive.infolist() if not _is_litter(member.filename)]
         _check(path, len(members), sum(member.file_size for member in members))
         for member in members:
             kind = stat.S_IFMT(member.external_attr >> 16)
@@ -93,6 +99,7 @@ def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
             _check(path, len(members), total)
             if not (member.isfile() or member.isdir()):
                 raise ConvertError(f"{path}: the member '{member.name}' is a link or no file; only files are allowed")
+        members = [member for member in members if not _is_litter(member.name)]
         # A folder that a tar file was made of is a member itself, ".".
         places = {member.name: _place(path, member.name, folder) for member in members if member.isfile()}
         if len(set(places.values())) < sum(member.isfile() for member in members):

@@ -64,8 +64,22 @@ class Published:
         return sum(file.size for file in self.files) if all(file.size is not None for file in self.files) else None
 
 
+def canonical(asked: str) -> str:
+    """The spelling that is recorded: short names and kinds are known in any case, and as the hub's repositories write them."""
+    asked = asked.strip().rstrip("/")
+    kind, slash, rest = asked.partition("/")
+    if slash and kind.lower() in ("piper", "firefox", "argos"):
+        return f"{kind.lower()}/{rest}"
+    if (known := asked.lower().replace("_", "-")) in KNOWN:
+        return known
+    opus, hub = "opus-mt-", "hf:"
+    prefix = next((prefix for prefix in (opus, hub) if asked.lower().startswith(prefix)), "")
+    return prefix + asked[len(prefix):]
+
+
 def resolve(asked: str, client: Client) -> list[Published]:
     """One model, or both directions of `firefox/<language>` and `argos/<language>`."""
+    asked = canonical(asked)
     kind, slash, rest = asked.partition("/")
     if asked.startswith("hf:"):
         if not (found := _REPOSITORY.fullmatch(asked[3:])):
@@ -81,6 +95,8 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [known_model(asked, client)]
     if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
+    if found := re.fullmatch(r"(?:https?://[^/]+/)?([\w.-]+/[\w.-]+)(/.*)?", asked, re.ASCII):
+        raise NotFound(f"'{asked}' is no model that is known; a repository of the hub is named hf:{found[1]}")
     raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'argos/en-de', 'opus-mt-en-de'])}; "
                    f"names are {', '.join(_FORMS)}")
 
@@ -94,6 +110,12 @@ def _nearest(asked: str, names: list[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = [lower[name] for name in difflib.get_close_matches(asked.lower(), lower, 3, 0)]
     return f"nearest are {', '.join(map(_shown, near))}" if near else "there are none"
+
+
+def _in_any_case(wanted: str, names: Iterable[str]) -> str:
+    """The one of the names that differs in its case alone, or what was given."""
+    found = [name for name in names if name.lower() == wanted.lower()]
+    return found[0] if len(found) == 1 else wanted
 
 
 def _object(value: Any, where: str) -> dict:
@@ -152,13 +174,17 @@ def _repository(client: Client, name: str, revision: str) -> _Repository:
     except NotFound as error:
         others = _repositories(client, name.partition("/")[0])
         near = f"; {_nearest(name, others)}" if others else ""
-        raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}{near}") from error
+        raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}{near}{_private(error)}") from error
     siblings = answer.get("siblings")
     if not isinstance(siblings, list):
         raise NotGenuine(f"{url}: has no list of files; is it the right hub or mirror?")
     files = {_inside(_object(entry, url).get("rfilename"), url): entry for entry in siblings}
     card = answer.get("cardData")
     return _Repository(name, _text(answer.get("sha"), _SHA1, url), files, _license(card.get("license") if isinstance(card, dict) else None))
+
+
+def _private(error: NotFound) -> str:
+    return "; HF_TOKEN may be needed, because the hub does not tell strangers which are private" if "HF_TOKEN" in str(error) else ""
 
 
 def _repositories(client: Client, owner: str) -> list[str]:
@@ -221,6 +247,9 @@ def _voice(asked: str, client: Client, wanted: str) -> Published:
     repository = _repository(client, PIPER_REPOSITORY, "main")
     index = _voices(client, repository)
     aliases = {alias: key for key, entry in index.items() for alias in entry.get("aliases") or [] if isinstance(alias, str)}
+    if wanted not in index and wanted not in aliases:
+        wanted = _in_any_case(wanted, index)
+        asked = f"piper/{wanted}"
     key = wanted if wanted in index else aliases.get(wanted)
     if key is None:
         raise NotFound(f"'{asked}' is no voice of {PIPER_REPOSITORY}; {_nearest(asked, ['piper/' + name for name in index])}")
@@ -265,7 +294,8 @@ def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
 
 def _directions(asked: str, wanted: str, known: Iterable[str], whose: str) -> list[str]:
     """The pair, or those of a language with English in both directions."""
-    pairs = [pair for pair in ([wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"]) if pair in known]
+    given = [_in_any_case(pair, known) for pair in ([wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"])]
+    pairs = [pair for pair in given if pair in known]
     if not pairs:
         kind = asked.partition("/")[0]
         raise NotFound(f"'{asked}' is no pair of {whose}; {_nearest(asked, [f'{kind}/{pair}' for pair in known])}")

@@ -1,11 +1,14 @@
 """Fetches JSON and files over HTTP: bounded, verified, and going on where a cut connection has left off."""
 
 import dataclasses
+import datetime
+import email.utils
 import hashlib
 import http.client
 import json
 import os
 import pathlib
+import re
 import ssl
 import time
 import urllib.error
@@ -58,6 +61,8 @@ class Client:
     def __init__(self, token_base: str, announce: Callable[[str], None] = lambda text: None):
         """token_base: the only base whose requests get HF_TOKEN."""
         self._token_base, self._token = token_base, os.environ.get("HF_TOKEN", "").strip()
+        if not re.fullmatch(r"[\x21-\x7e]*", self._token):
+            raise NotAllowed("HF_TOKEN: has characters that no token has; set it to one of your account")
         self._offline = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
         self._opener = urllib.request.build_opener(_Redirects())
         self._announce = announce
@@ -84,15 +89,15 @@ class Client:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and (file.size is None or not file.verified):
             path.unlink()   # nothing would tell that what is there belongs to another revision
-        resumed = path.exists() and path.stat().st_size > 0
-        self._fetch(file, path, report)
+        whole = self._fetch(file, path, report)
         try:
             verify(file, path)
         except NotGenuine:
             path.unlink()
-            if not resumed:
+            if whole:
                 raise
-            # The part that was fetched earlier may belong to another revision, so the file is fetched anew once.
+            # The part that came earlier may be of another revision, or the page of a network that asks for a login, so the file is
+            # fetched anew once.
             self._fetch(file, path, report)
             try:
                 verify(file, path)
@@ -100,18 +105,26 @@ class Client:
                 path.unlink()
                 raise
 
-    def _fetch(self, file: RemoteFile, path: pathlib.Path, report: Callable[[int], None]) -> None:
+    def _fetch(self, file: RemoteFile, path: pathlib.Path, report: Callable[[int], None]) -> bool:
+        """Returns true if the file came in one piece."""
         def position() -> int:
             return path.stat().st_size if path.exists() else 0
 
         if file.size is not None and position() > file.size:
             path.unlink()
         if file.size is None or position() < file.size or file.size == 0:
-            self._try(file.url, lambda: self._append(file, path, position(), report), position)
+            return self._try(file.url, lambda: self._append(file, path, position(), report), position)
+        return False
 
-    def _append(self, file: RemoteFile, path: pathlib.Path, start: int, report: Callable[[int], None]) -> None:
+    def _append(self, file: RemoteFile, path: pathlib.Path, start: int, report: Callable[[int], None]) -> bool:
         limit = file.size if file.size is not None else file.most
-        with self._open(file.url, start) as response:
+        try:
+            response = self._open(file.url, start)
+        except urllib.error.HTTPError as error:
+            if error.code == 416 and start:
+                path.unlink()   # the hub's file is shorter than what is here
+            raise
+        with response:
             resumes = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
             total = start if resumes else 0
             announced = response.headers.get("Content-Length")
@@ -127,11 +140,18 @@ class Client:
         if file.size is not None:
             whole = total == file.size
         else:
-            whole = announced is None or total - (start if resumes else 0) == int(announced)
+            whole = announced is None or not announced.isdecimal() or total - (start if resumes else 0) == int(announced)
         if not whole:
             raise urllib.error.URLError(f"the connection ended after {total} of {limit} bytes")
+        return not resumes
 
     def _open(self, url: str, start: int = 0):
+        try:
+            return self._ask(url, start)
+        except (ValueError, http.client.InvalidURL) as error:
+            raise PullError(f"{url}: is no address, or leads to none: {error}") from error
+
+    def _ask(self, url: str, start: int):
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
             raise PullError(f"'{url}' is no http or https address")
         if self._offline:
@@ -166,6 +186,9 @@ class Client:
 
     def _judge(self, url: str, error: urllib.error.HTTPError) -> tuple[str, float]:
         """What an answer other than success says, and how long to wait; raises what does not pass."""
+        if error.code == 401 and error.headers.get("X-Error-Code") == "RepoNotFound":
+            # The hub does not tell strangers which repositories are private.
+            raise NotFound(f"{url}: is not there, or may not be read by everybody; of a private model set HF_TOKEN to a token of your account")
         if error.code == 401:
             raise NotAllowed(f"{url}: needs a token; set HF_TOKEN to one of your account" if not self._token else
                              f"{url}: HF_TOKEN is not accepted; is it still valid?")
@@ -174,14 +197,24 @@ class Client:
         if error.code in (404, 410):
             raise NotFound(f"{url}: is not there")
         if error.code == 429:
-            told = error.headers.get("Retry-After", "")
-            wait = float(told) if told.isdecimal() else 10.0
+            wait = _wait(error.headers.get("Retry-After", ""))
             if wait > LONGEST_WAIT_SECONDS:
                 raise Unreachable(f"{url}: the hub asks to wait {wait:.0f} seconds (429); try again then")
             return f"the hub asks to wait {wait:.0f} seconds (429)", wait
-        if error.code >= 500:
+        if error.code >= 500 or error.code in (408, 416):
             return f"the hub answers {error.code}", 0.0
         raise PullError(f"{url}: the hub answers {error.code} {' '.join(str(error.reason).split())}")
+
+
+def _wait(told: str) -> float:
+    """The seconds of Retry-After, which may name a time."""
+    if told.isdecimal():
+        return float(told)
+    try:
+        until = email.utils.parsedate_to_datetime(told)
+    except ValueError:
+        return 10.0
+    return max(1.0, (until - datetime.datetime.now(until.tzinfo)).total_seconds())
 
 
 def verify(file: RemoteFile, path: pathlib.Path) -> None:

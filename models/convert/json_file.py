@@ -15,7 +15,7 @@ def read_json(path: pathlib.Path) -> Any:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise ConvertError(f"{path}: is larger than {MOST_BYTES} bytes")
-        return json.loads(data.decode("utf-8"))
+        return json.loads(data)   # UTF-8, 16 or 32, with or without the mark of their order of bytes
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

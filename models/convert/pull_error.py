@@ -28,7 +28,3 @@ class LicenseNotAccepted(PullError):
 class NotGenuine(PullError):
     """What came is not what was announced."""
     status = 7
-
-
-class Busy(PullError):
-    status = 8

@@ -53,7 +53,7 @@ class Model:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="folder with config.json, the weights and the tokenizer's files; or with Marian's model.npz or "
                         "model.bin and its vocabulary; or that file")
-    parser.add_argument("--name", help="of the package (default: the folder's name in small letters)")
+    parser.add_argument("--as", "--name", dest="name", help="of the package (default: the folder's name in small letters)")
     parser.add_argument("--source", help="language that requests are in which name none, BCP 47 "
                         "(default: of opus-mt-<source>-<target> by the folder's name)")
     parser.add_argument("--target", help="language into which they are translated")

@@ -14,6 +14,7 @@ SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Fir
              "NLLB-200 (config.json with weights; model.npz or model.bin)")
 # The description and the folder of the model in a package of Argos.
 METADATA, MODEL = "metadata.json", "model"
+_POINTER, _MOST_POINTER = b"version https://git-lfs", 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +45,13 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
     if archive.is_archive(path):
         archive.unpack(path, unpacked := scratch / "unpacked")
         return _in_folder(_plain(_innermost(unpacked), scratch), path.name.split(".")[0])
-    if path.suffix == ".onnx":
+    _refuse_pointer(path)
+    if path.name.lower().endswith(".onnx.json"):
+        return recognise(_beside(path, path.stem) or path.with_suffix(""), scratch)
+    if path.suffix.lower() == ".onnx":
         return _voice(path)
-    if path.suffix in (".bin", ".npz", ".gz", ".json", ".spm", ".pth"):
-        return recognise(path.resolve().parent, scratch)
+    if path.suffix.lower() in (".bin", ".npz", ".gz", ".json", ".spm", ".pth", ".safetensors"):
+        return recognise(path.absolute().parent, scratch)
     raise ConvertError(f"{path}: is none of the models that are supported: {SUPPORTED}")
 
 
@@ -83,13 +87,15 @@ def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
 
 def _in_folder(folder: pathlib.Path, name: str) -> Source:
     names = {file.name for file in folder.iterdir()}
+    for part in sorted(names):
+        _refuse_pointer(folder / part)
     if _is_argos(folder):
         return Source("argos", folder, name)
     if any(part.endswith(".pth") for part in names) and {"config.json", "voices"} <= names:
         return Source("kokoro", folder, name)
     if any(is_model_name(part) and has_int8(folder / part) for part in names):
         return Source("bergamot", folder, name)
-    voices = sorted(part for part in names if part.endswith(".onnx") and part + ".json" in names)
+    voices = sorted(part for part in names if part.lower().endswith(".onnx") and _beside(folder / part, part + ".json"))
     if len(voices) > 1:
         raise ConvertError(f"{folder}: has {len(voices)} voices; name the file of one: {', '.join(voices[:8])}"
                            + (" ..." if len(voices) > 8 else ""))
@@ -108,7 +114,29 @@ def _is_argos(folder: pathlib.Path) -> bool:
     return (folder / METADATA).is_file() and (folder / MODEL / "model.bin").is_file()
 
 
+def _refuse_pointer(path: pathlib.Path) -> None:
+    """A clone without Git LFS has a few lines in the place of each large file."""
+    if path.is_file() and path.stat().st_size < _MOST_POINTER:
+        with open(path, "rb") as file:
+            if file.read(len(_POINTER)) == _POINTER:
+                raise ConvertError(f"{path}: is a pointer of Git LFS, not the file itself; `git lfs pull` in its folder fetches that")
+
+
+def _beside(path: pathlib.Path, name: str) -> pathlib.Path | None:
+    """The file of this name in the folder of `path`, also in letters of another case."""
+    exact = path.with_name(name)
+    if exact.is_file():
+        return exact
+    found = sorted(file for file in path.absolute().parent.iterdir() if file.name.lower() == name.lower() and file.is_file())
+    return found[0] if found else None
+
+
+def settings_of(onnx: pathlib.Path) -> pathlib.Path | None:
+    """The JSON file of a voice."""
+    return _beside(onnx, onnx.name + ".json")
+
+
 def _voice(onnx: pathlib.Path) -> Source:
-    if not onnx.with_name(onnx.name + ".json").is_file():
+    if settings_of(onnx) is None:
         raise ConvertError(f"{onnx}: {onnx.name}.json is not beside it, which a Piper voice needs")
     return Source("vits", onnx, onnx.stem)

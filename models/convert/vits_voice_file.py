@@ -1,7 +1,6 @@
 """Reads the JSON file of a Piper voice, as its old and new trainers write it, into the one form that packages have."""
 
 import json
-import math
 import pathlib
 import shutil
 import subprocess
@@ -11,7 +10,11 @@ from .package import ConvertError
 from .vits_network import Weights
 
 ESPEAK, LETTERS = "espeak", "text"   # phoneme_type: by espeak-ng, or the letters of the text
-_SCALES = ("noise_scale", "length_scale", "noise_w")
+_LENGTH = "length_scale"
+_SCALES = ("noise_scale", _LENGTH, "noise_w")
+_MOST_SCALE = 1000
+# Bytes, as models/vits/vits_kind.cc has it.
+_MOST_LANGUAGE, _MOST_VOICE = 35, 128
 _MOST_ID = 1 << 20
 
 
@@ -23,10 +26,11 @@ def read_voice_file(path: pathlib.Path) -> dict:
             raise ConvertError(f"{path} is not the JSON file of a Piper voice: it has no object '{field}'")
     rate = voice["audio"].get("sample_rate")
     if not isinstance(rate, int) or not 8000 <= rate <= 192_000:
-        raise ConvertError(f"{path}: audio.sample_rate is {json.dumps(rate)}, allowed are 8000..192000")
+        raise ConvertError(f"{path}: audio.sample_rate is {json.dumps(rate)}, allowed are whole numbers of 8000..192000")
     for name in _SCALES:
-        if name in voice["inference"] and not _is_scale(voice["inference"][name]):
-            raise ConvertError(f"{path}: inference.{name} is {json.dumps(voice['inference'][name])}, not a number from 0")
+        if name in voice["inference"] and not _is_scale(name, voice["inference"][name]):
+            raise ConvertError(f"{path}: inference.{name} is {json.dumps(voice['inference'][name])}, not a number "
+                               + (f"above 0 and up to {_MOST_SCALE}" if name == _LENGTH else f"of 0..{_MOST_SCALE}"))
     voice["phoneme_id_map"] = {phoneme: _ids(phoneme, ids, path) for phoneme, ids in voice["phoneme_id_map"].items()}
     if missing := [symbol for symbol in "^_$" if not voice["phoneme_id_map"].get(symbol)]:
         raise ConvertError(f"{path}: phoneme_id_map has no '{missing[0]}', which begins, separates or ends a sentence")
@@ -41,14 +45,14 @@ def read_voice_file(path: pathlib.Path) -> dict:
     return voice
 
 
-def _is_scale(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+def _is_scale(name: str, value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _MOST_SCALE and (value > 0 or name != _LENGTH)
 
 
 def _ids(phoneme: str, ids: object, path: pathlib.Path) -> list[int]:
     """Old files have a number in the place of a list of one."""
     ids = [ids] if isinstance(ids, int) else ids
-    if not isinstance(ids, list) or not all(isinstance(number, int) and 0 <= number <= _MOST_ID for number in ids):
+    if not isinstance(ids, list) or not all(type(number) is int and 0 <= number <= _MOST_ID for number in ids):
         raise ConvertError(f"{path}: phoneme_id_map gives '{phoneme}' {json.dumps(ids)[:80]}, not numbers from 0")
     return ids
 
@@ -101,7 +105,7 @@ def check_speakers(weights: Weights, voice: dict, path: pathlib.Path) -> None:
     known = len(weights["emb_g.weight"]) if "emb_g.weight" in weights else 1
     ids = voice.get("speaker_id_map") or {}
     for speaker, number in ids.items() if isinstance(ids, dict) else [("speaker_id_map", None)]:
-        if not isinstance(number, int) or not 0 <= number < known:
+        if type(number) is not int or not 0 <= number < known:
             raise ConvertError(f"{path}: speaker '{speaker}' has the id {number}, the network knows {known} speakers; are both files of one voice?")
     if voice.get("num_speakers", 1) not in ([0, 1] if known == 1 else [known]):
         raise ConvertError(f"{path}: num_speakers is {voice['num_speakers']}, the network knows {known}; are both files of one voice?")
@@ -115,15 +119,15 @@ def check_symbols(weights: Weights, voice: dict, path: pathlib.Path) -> None:
 
 
 def dataset_of(voice: dict) -> str:
-    """What its trainer called the voice; may be empty."""
+    """What its trainer called the voice; empty where that is no name of a voice."""
     name = voice.get("dataset")
-    return name if isinstance(name, str) else ""
+    return name if isinstance(name, str) and len(name.encode()) <= _MOST_VOICE else ""
 
 
 def language_of(voice: dict, path: pathlib.Path) -> str:
     language, espeak = voice.get("language"), voice.get("espeak")
     code = language.get("code") if isinstance(language, dict) else None
     code = code or (espeak.get("voice") if isinstance(espeak, dict) else None)
-    if not isinstance(code, str) or not code:
-        raise ConvertError(f"{path}: language.code is {json.dumps(code)}, not a string")
+    if not isinstance(code, str) or not 1 <= len(code.encode()) <= _MOST_LANGUAGE:
+        raise ConvertError(f"{path}: language.code is {json.dumps(code)[:80]}, not a string of 1..{_MOST_LANGUAGE} bytes")
     return code.replace("_", "-")

@@ -54,7 +54,7 @@ def test_a_model_that_is_there_is_not_written_over(tmp_path):
     config.write_text("mine")
     again = convert("null", tmp_path)
     assert again.returncode == 1 and config.read_text() == "mine"
-    assert str(config.parent) in again.stderr and "--name" in again.stderr and "--force" in again.stderr
+    assert str(config.parent) in again.stderr and "--as" in again.stderr and "--force" in again.stderr
     forced = convert("null", tmp_path, "--force")
     assert forced.returncode == 0 and config.read_text() != "mine"
     # It says how a running daemon gets it.
@@ -64,7 +64,7 @@ def test_a_model_that_is_there_is_not_written_over(tmp_path):
 @pytest.mark.parametrize("name", ["My Voice", ".hidden", "a/b", "", "x" * 129, "stimme-ä"])
 def test_a_name_that_no_daemon_loads_is_refused(tmp_path, name):
     ended = convert("null", tmp_path / "models", f"--name={name}")
-    assert ended.returncode == 1 and "is no name of a model" in ended.stderr
+    assert ended.returncode == 2 and "is no name of a model" in ended.stderr
     assert not (tmp_path / "models").exists()
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -16,12 +17,14 @@ import pytest
 from wire import daemon as daemons
 from wire import mirror
 from wire.daemon import err, out, run
-from wire.paths import BINARY, ENVIRONMENT, ROOT
+from wire.paths import BINARY, ENVIRONMENT, MODELS, ROOT
 from wire.requests import PATIENCE
 from wire.stubs import admin, kserve, synthesis, translation
 
 assert mirror   # it has the tests' random voices found
+import published  # noqa: E402
 import random_voice  # noqa: E402
+import tiny_argos  # noqa: E402
 
 PROGRAM = BINARY.with_name("millrace-models")
 
@@ -99,6 +102,50 @@ def test_the_commands_of_the_document_work_as_they_stand(tmp_path):
         assert listed == {"en_us-lessac-medium", "de_de-thorsten-medium", "firefox-de-en", "voice"}
         spoken = daemon.synthesis.Synthesize(synthesis.SynthesizeRequest(text="Guten Morgen, wie geht es Ihnen heute?"), timeout=PATIENCE)
         assert spoken.model == "de_de-thorsten-medium" and len(spoken.audio) > 10_000
+
+
+def other_commands():
+    """Those of the document beside its first block: in blocks, in comments of these, and in sentences."""
+    text = (ROOT / "docs" / "models.md").read_text().partition("| Name |")[2]
+    found = re.findall(r"(?:`|^|: )((?:sudo )?millrace (?:pull|add|remove|models) [^`#\n]*(?:\n[^`#\n]+(?=`))?)", text, re.MULTILINE)
+    return list(dict.fromkeys(" ".join(command.split()) for command in found))
+
+
+def test_the_other_commands_of_the_document_work_as_they_stand(hub, tmp_path):
+    home = tmp_path / "home"
+    mirror.publish_kokoro(hub, home)
+    random_voice.write(home / "voice.onnx")
+    published.m2m(home / "nllb-200-distilled-600M")
+    for pair in ("en-de", "de-en"):
+        tiny_argos.package(home / ".local/share/argos-translate/packages" / pair, *pair.split("-"))
+    # No server is named, so that one of another repository is left alone.
+    environment = ENVIRONMENT | hub.environment | {"PATH": f"{BINARY.parent}:/usr/bin:/bin", "HOME": str(home), "MILLRACE_ADDRESS": ""}
+    commands = other_commands()
+    for expected in ("millrace add voice.onnx --license CC0-1.0", "millrace add Kokoro-82M", "millrace pull kokoro-82m", "millrace pull --license-ok NAME",
+                     "millrace add ~/.local/share/argos-translate/packages", "millrace add nllb-200-distilled-600M --source en --target de"):
+        assert expected in commands, commands
+    for number, command in enumerate(commands):
+        models = tmp_path / f"models{number}"
+        # Who may write there needs no sudo, and NAME stands for one of the table.
+        command = command.removeprefix("sudo ").replace("/var/lib/millrace/models", str(models)).replace("NAME", "firefox/en-de")
+        ended = subprocess.run(command, shell=True, env=environment | {"MILLRACE_MODELS": str(models)}, capture_output=True, text=True, check=False,
+                               timeout=60, cwd=home)
+        assert (ended.returncode, ended.stderr) == (0, ""), (command, ended.stdout, ended.stderr)
+        assert installed(models), command
+
+
+def test_the_requests_of_the_document_work_as_they_stand(tmp_path):
+    """With curl in a shell, against the models of the demo."""
+    text = (ROOT / "docs" / "models.md").read_text()
+    commands = [command for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for command in re.split(r"\n(?=curl )", block)
+                if command.startswith("curl ")]
+    assert len(commands) == 3
+    shutil.copytree(MODELS / "null", tmp_path / "models" / "null")
+    with daemons.start(tmp_path, models=tmp_path / "models") as daemon:
+        for command, said in zip(commands, ("{}", "{}", '"outputs"')):
+            ended = subprocess.run(["bash", "-c", command.replace("localhost:8000", f"localhost:{daemon.ports['http']}")], capture_output=True,
+                                   text=True, check=False, timeout=60)
+            assert ended.returncode == 0 and said in ended.stdout, (command, ended.stdout, ended.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +232,7 @@ def test_models_that_are_available(hub):
 
 def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
     for status, message, arguments in ((4, "nearest are kokoro-82m", ["pull", "kokoro-82"]), (6, "CC-BY-NC-4.0", ["pull", "nllb-200-distilled-600m"]),
-                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (1, "has no model", ["remove", "none"]),
+                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (2, "is no name of a model", ["pull", "firefox/en-de", "--as", "a/b"]), (1, "has no model", ["remove", "none"]),
                                        (2, "name is required", ["pull"]), (2, "--precision", ["pull", "x", "--precision", "int4"])):
         ended = run(*arguments, "--models", tmp_path / "models", **hub.environment)
         assert ended.returncode == status and message in err(ended), err(ended)

@@ -19,6 +19,7 @@ import zipfile
 import numpy as np
 
 import published
+import random_voice
 from models.convert import archive, vits_check
 from models.convert.__main__ import main
 from models.convert.bergamot_marian import read_binary, read_shortlist
@@ -27,6 +28,7 @@ from models.convert.bergamot_pair import find_pair
 from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors
 from models.convert.seq2seq_yaml import read_settings
+from models.convert.sources import recognise
 from tiny_marian import write_bin
 from torch_file import Evil, save
 
@@ -156,6 +158,90 @@ class Kinds(Adding):
         ended = subprocess.run([sys.executable, "-c", code, self.models, *(self.root / name for name in ("kokoro", "bergamot", "m2m"))],
                                capture_output=True, text=True, check=True)
         self.assertEqual(ended.stdout.splitlines()[-1], "[]")
+
+
+class FilesOfPeople(Adding):
+    """Legal files as people have them: by their own names, from other systems, behind links."""
+
+    def setUp(self):
+        super().setUp()
+        self.voice = random_voice.write(self.root / "files" / "voice.onnx")
+        self.settings = self.voice.with_name("voice.onnx.json")
+        patch = unittest.mock.patch.object(vits_check, "SHORT", vits_check.SHORT[:1])   # the network takes its time in numpy
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def recognise(self, path):
+        (scratch := self.root / "scratch").mkdir(exist_ok=True)
+        return recognise(path, scratch)
+
+    def test_a_zip_file_from_a_mac_in_capitals(self):
+        with zipfile.ZipFile(self.root / "Ärger.ZIP", "w") as archive_file:
+            archive_file.write(self.voice, "Stimme für Öl/VOICE.ONNX")
+            archive_file.writestr("Stimme für Öl/VOICE.ONNX.JSON", b"\xef\xbb\xbf" + self.settings.read_bytes())
+            archive_file.writestr("__MACOSX/Stimme für Öl/._VOICE.ONNX", b"\0\5\x16\7")
+            archive_file.writestr(".DS_Store", b"")
+        self.assert_added(self.root / "Ärger.ZIP", "voice")
+
+    def test_a_tar_file_from_a_mac(self):
+        published.marian(self.root / "opus-mt-en-de")
+        with tarfile.open(self.root / "opus.TAR.GZ", "w:gz") as archive_file:
+            for name in ("._opus-mt-en-de", "opus-mt-en-de/._config.json"):
+                archive_file.addfile(tarfile.TarInfo(name))
+            archive_file.add(self.root / "opus-mt-en-de", "opus-mt-en-de")
+        self.assert_added(self.root / "opus.TAR.GZ", "opus", "--source", "en", "--target", "de")
+
+    def test_a_voice_is_named_by_its_json_too(self):
+        shutil.copy(self.voice, self.voice.with_name("other.onnx"))
+        shutil.copy(self.settings, self.voice.with_name("other.onnx.json"))
+        self.assertEqual(self.recognise(self.settings).place, self.voice)
+        self.settings.rename(self.voice.with_name("voice.ONNX.json"))
+        self.assertEqual(self.recognise(self.voice.with_name("voice.ONNX.json")).place, self.voice)
+        self.voice.rename(self.voice.with_name("Voice.ONNX"))
+        self.assertEqual(self.recognise(self.voice.with_name("Voice.ONNX")).name, "Voice")
+
+    def test_links_into_the_cache_of_the_hub(self):
+        published.marian(self.root / "opus-mt-en-de")
+        cache, snapshot = self.root / "blobs", self.root / "snapshots" / "0123"
+        cache.mkdir()
+        snapshot.mkdir(parents=True)
+        for number, file in enumerate([self.voice, self.settings, *(self.root / "opus-mt-en-de").iterdir()]):
+            file.rename(cache / str(number))
+            (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+        self.assertEqual(self.recognise(snapshot / "voice.onnx").place, snapshot / "voice.onnx")
+        (snapshot / "voice.onnx").unlink()
+        for name in ("pytorch_model.bin", "config.json"):
+            self.assertEqual(self.recognise(snapshot / name).place, snapshot)
+        (snapshot / "model.safetensors").symlink_to("../../blobs/0")
+        self.assertEqual(self.recognise(snapshot / "model.safetensors").place, snapshot)
+
+    def test_pointers_of_git_lfs_are_told(self):
+        self.voice.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 63201294\n")
+        for path in (self.voice, self.voice.parent):
+            self.assert_refused(path, "voice.onnx: is a pointer of Git LFS, not the file itself; `git lfs pull`")
+
+    def test_what_is_wrong_in_an_archive_is_said_of_it(self):
+        self.settings.write_text("{")
+        shutil.make_archive(str(self.root / "x"), "zip", self.voice.parent)
+        self.assert_refused(self.root / "x.zip", f"millrace add: {self.root / 'x.zip'}/voice.onnx.json: is not JSON")
+
+    def test_a_name_with_a_line_break_makes_one_line(self):
+        self.assert_refused(self.root / "a\nb\x1b[31m", f"{self.root}/a?b?[31m: no such file or folder")
+
+    def test_what_the_server_would_not_load_is_refused(self):
+        for options, message in (("--as=a/b", "--as: 'a/b' is no name of a model"), ("--as=", "--as: '' is no name of a model"),
+                                 ("--license=" + "x" * 257, "--license: 'xxx"), ("--source=", "--source: '' has 0 bytes, allowed are 1..35"),
+                                 ("--target=" + "ö" * 18, "--target: '" + "ö" * 18 + "' has 36 bytes, allowed are 1..35")):
+            status, error = self.add(self.voice, options)
+            self.assertEqual((status, error.count("\n"), self.models.exists()), (2, 1, False), error)
+            self.assertIn(message, error)
+        self.assertEqual(self.add("")[0], 2)
+        settings = json.loads(self.settings.read_text())
+        self.settings.write_text(json.dumps(settings | {"language": {"code": "x" * 36}}))
+        self.assert_refused(self.voice, "language.code is \"xxx")
+        # The voice has the model's name where the trainer's is too long for one.
+        self.settings.write_text(json.dumps(settings | {"dataset": "x" * 129}))
+        self.assertIn('voice: "voice"', self.assert_added(self.voice, "voice"))
 
 
 class Refused(Adding):

@@ -25,6 +25,11 @@ class JsonFile(unittest.TestCase):
         self.path.write_text('{"a": [1]}')
         self.assertEqual(json_file.read_object(self.path), {"a": [1]})
 
+    def test_each_encoding_of_unicode_is_read(self):
+        for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-32"):
+            self.path.write_bytes('{"ö": 1}'.encode(encoding))
+            self.assertEqual(json_file.read_object(self.path), {"ö": 1})
+
     def test_what_is_no_json_is_refused(self):
         for data, message in ((b"", "is not JSON"), (b"{", "is not JSON"), (b"\xff\xfe", "is not JSON"), (b"[" * 1_000_000, "is not JSON"),
                               (b'{"a":' * 1_000_000, "is not JSON"), (b"[1]", "is not a JSON object"), (b"NaN", "is not a JSON object"),

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from models.convert.package import ConvertError, new_version
+from models.convert.package import Busy, ConvertError, name_for, new_version
 
 
 class NewVersion(unittest.TestCase):
@@ -33,6 +33,16 @@ class NewVersion(unittest.TestCase):
             self.write(text)
             self.assertEqual(self.read(), text)
             self.assertEqual(self.left(), [])
+
+    def test_two_processes_do_not_write_one_model_at_once(self):
+        with new_version(self.models, "m") as staging:
+            with self.assertRaises(Busy) as refused:
+                self.write("second")
+            self.assertIn("m: is being written by another process", str(refused.exception))
+            (staging / "weights").write_text("first")
+        self.assertEqual(self.read(), "first")
+        self.write("third")
+        self.assertEqual(self.read(), "third")
 
     def test_an_error_leaves_nothing_and_keeps_what_was_there(self):
         with self.assertRaises(ValueError), new_version(self.models, "m") as staging:
@@ -77,6 +87,12 @@ class NewVersion(unittest.TestCase):
         self.assertIn(str(self.models), str(caught.exception))
         self.assertNotIn("elsewhere", str(caught.exception))
         self.assertIn("No space left", str(caught.exception))
+
+
+class Names(unittest.TestCase):
+    def test_letters_keep_their_base(self):
+        for text, name in (("Stimme für Öl", "stimme-fur-ol"), ("de_DE-Thorsten", "de_de-thorsten"), ("голос", "model"), ("..x", "x")):
+            self.assertEqual(name_for(text), name)
 
 
 if __name__ == "__main__":

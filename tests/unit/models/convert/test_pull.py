@@ -2,6 +2,8 @@
 tells the next step and the repository is as it was."""
 
 import contextlib
+import datetime
+import email.utils
 import fcntl
 import gzip
 import hashlib
@@ -22,7 +24,7 @@ import tiny_argos
 from hub import REVISION, Hub, cut_at, endless, status
 from models.convert import http_client, vits_check
 from models.convert.__main__ import main
-from models.convert.catalogue import KNOWN
+from models.convert.catalogue import KNOWN, canonical
 from torch_file import Evil, save
 
 TINY = "hf:tiny/opus-mt-en-de"
@@ -252,6 +254,25 @@ class Names(Pulling):
                 unittest.mock.patch("models.convert.__main__.importlib.import_module", side_effect=ModuleNotFoundError(name="numpy")):
             self.assert_fails(1, "the Python package numpy is missing; install it with: pip install numpy, or apt-get install python3-numpy", TINY)
 
+    def test_names_are_known_in_any_case(self):
+        published.bergamot(self.root / "ende", "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        for name in ("Firefox/EN-DE", " firefox/en-de/ "):
+            self.assertIn('name: "firefox/en-de"\n', self.assert_pulled("--force", name, name="firefox-en-de"))
+        self.hub.requests.clear()
+        code, out, _ = self.pull("--only-missing", "FIREFOX/en-DE/")
+        self.assertEqual((code, out, self.hub.requests), (0, "firefox-en-de: is there already\n", []))
+        for name, known in (("Kokoro-82M", "kokoro-82m"), ("NLLB-200-distilled-600M/", "nllb-200-distilled-600m"), ("m2m100_418M", "m2m100-418m"),
+                            ("Opus-MT-en-ROMANCE", "opus-mt-en-ROMANCE"), ("HF:a/B@c", "hf:a/B@c"), ("Piper/x", "piper/x")):
+            self.assertEqual(canonical(name), known)
+        self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
+        code, out, _ = self.pull("piper/EN_us-JOE-medium", "--as", "joe")
+        self.assertIn("joe: 0.0 MB", out)
+
+    def test_an_address_or_a_repository_tells_how_it_is_named(self):
+        for name in ("hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M/tree/main"):
+            self.assert_fails(4, "a repository of the hub is named hf:hexgrad/Kokoro-82M", name)
+
     def test_unknown_names_tell_the_nearest(self):
         self.publish_tiny()
         self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
@@ -398,6 +419,49 @@ class Transfers(Pulling):
         self.hub.faults[API] = [status(429, Retry_After="3600")]
         self.assert_fails(3, "asks to wait 3600 seconds", TINY, left=True)
 
+    def test_waits_until_the_time_that_it_is_told(self):
+        self.publish_tiny()
+        for seconds, wait in ((20, 19), (-100, 1)):
+            until = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+            self.hub.faults[API] = [status(429, Retry_After=email.utils.format_datetime(until, usegmt=True))]
+            self.sleeps.clear()
+            self.assert_pulled(TINY, "--force", name="opus-mt-en-de")
+            self.assertAlmostEqual(self.sleeps[0], wait, delta=1.5)
+
+    def test_the_page_of_a_network_that_asks_for_a_login_is_no_part_of_a_file(self):
+        self.publish_tiny()
+
+        def page(handler):
+            handler.send_response(200)
+            handler.send_header("Content-Length", "30")
+            handler.end_headers()
+            handler.wfile.write(b"<html>Welcome to our WiFi</ht>")
+            return True
+        self.hub.faults[WEIGHTS] = [page]
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+
+    def test_a_length_that_is_no_number(self):
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        whole = self.hub.paths[path := "/models/en-de/files/vocab.ende.spm.gz"]
+
+        def answer(handler):
+            handler.send_response(200)
+            handler.send_header("Content-Length", "many")
+            handler.end_headers()
+            handler.wfile.write(whole)
+            return True
+        self.hub.faults[path] = [answer]
+        self.assert_pulled("firefox/en-de", name="firefox-en-de")
+
+    def test_a_part_that_is_longer_than_the_hubs_file_is_fetched_anew(self):
+        self.publish_tiny()
+        left = self.models / ".pull-opus-mt-en-de/files/pytorch_model.bin"
+        left.parent.mkdir(parents=True)
+        left.write_bytes(b"x" * 1000)
+        self.hub.faults[WEIGHTS] = [status(416)]
+        self.assert_pulled(TINY, name="opus-mt-en-de")
+
     def test_a_token_is_for_its_own_host(self):
         self.publish_tiny()
         other = Hub()
@@ -477,13 +541,38 @@ class Transfers(Pulling):
         with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "file:///etc"}):
             self.assert_fails(1, "is no http or https address", TINY)
 
+    def test_addresses_that_are_none(self):
+        for address in ("http://[::1", "http://h st", "http://" + "a" * 70 + ".b", "http://127.0.0.1:port"):
+            with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": address}):
+                self.assert_fails(1, "is no address, or leads to none: ", TINY)
+        self.publish_tiny()
+        self.hub.faults[API] = [status(302, Location="http://[bad")]
+        self.assert_fails(1, "is no address, or leads to none: ", TINY)
+
+    def test_a_token_that_is_none(self):
+        for token in ("a\nb", "tökén", "two words"):
+            with unittest.mock.patch.dict(os.environ, {"HF_TOKEN": token}):
+                self.assert_fails(5, "HF_TOKEN: has characters that no token has", TINY)
+
+    def test_an_endpoint_below_a_path(self):
+        self.publish_tiny()
+        self.hub.paths = {("/hub" + path if not path.startswith("/lfs") else path): data for path, data in self.hub.paths.items()}
+        with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": f"{self.hub.base}/hub/", "HF_TOKEN": "secret"}):
+            self.assert_pulled(TINY, name="opus-mt-en-de")
+        self.assertTrue(all(path.startswith(("/hub/", "/lfs/")) for path, _ in self.hub.requests))
+
+    def test_a_repository_that_the_hub_does_not_tell_strangers_of(self):
+        self.publish_tiny()
+        self.hub.faults["/api/models/tiny/opus-mt-en-dd/revision/main"] = [status(401, X_Error_Code="RepoNotFound")]
+        self.assert_fails(4, "nearest are tiny/opus-mt-en-de; HF_TOKEN may be needed", "hf:tiny/opus-mt-en-dd")
+
     def test_answers_that_do_not_pass(self):
         self.publish_tiny()
         for code, expected, message in ((401, 5, "set HF_TOKEN"), (403, 5, "accept the model's conditions"), (404, 4, "is not there"),
                                         (418, 1, "answers 418")):
             self.hub.faults[WEIGHTS] = [status(code)]
             self.assert_fails(expected, message, TINY)
-        for code in (500, 502, 503):
+        for code in (408, 500, 502, 503):
             self.hub.faults[WEIGHTS] = [status(code)] * 20
             self.assert_fails(3, f"answers {code}", TINY, left=True)
             self.hub.faults[WEIGHTS] = []

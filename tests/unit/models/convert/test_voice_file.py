@@ -56,8 +56,12 @@ class ReadVoiceFile(unittest.TestCase):
             "[" * 100_000: "is not JSON",
             "\ud83d".encode("utf-16", "surrogatepass").decode("latin-1"): "is not JSON",
             json.dumps(GOOD | {"inference": [1]}): "no object 'inference'",
-            json.dumps(GOOD | {"audio": {"sample_rate": 4000}}): "audio.sample_rate is 4000, allowed are 8000..192000",
+            json.dumps(GOOD | {"audio": {"sample_rate": 4000}}): "audio.sample_rate is 4000, allowed are whole numbers of 8000..192000",
             json.dumps(GOOD | {"audio": {}}): "audio.sample_rate is null",
+            # What the server would refuse is refused here.
+            json.dumps(GOOD | {"inference": {"length_scale": 0}}): "inference.length_scale is 0, not a number above 0 and up to 1000",
+            json.dumps(GOOD | {"inference": {"noise_w": 1e300}}): "inference.noise_w is 1e+300, not a number of 0..1000",
+            json.dumps(GOOD | {"phoneme_id_map": {"^": [1], "_": [0], "$": [True]}}): "phoneme_id_map gives '$' [true], not numbers from 0",
             json.dumps(GOOD | {"inference": {"noise_w": float("nan")}}): "inference.noise_w is NaN",
             json.dumps(GOOD | {"inference": {"length_scale": -1}}): "inference.length_scale is -1",
             json.dumps(GOOD | {"phoneme_id_map": GOOD["phoneme_id_map"] | {"a": [-1]}}): "gives 'a' [-1]",
