@@ -2,9 +2,29 @@
 
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <vector>
 
+#include "mps_runtime/base/mutex.h"
+
 namespace millrace::bergamot {
+namespace {
+
+// Returns the encodings of the positions below `positions`, the same as for earlier callers while
+// one of these has them.
+std::shared_ptr<const std::vector<float>> SharedTable(int64_t positions, int64_t dim) {
+  static Mutex mu;
+  static auto& tables = *new std::map<int64_t, std::weak_ptr<const std::vector<float>>>;
+  MutexLock lock(mu);
+  std::weak_ptr<const std::vector<float>>& known = tables[dim];
+  if (auto table = known.lock()) return table;
+  auto table = std::make_shared<std::vector<float>>(static_cast<size_t>(positions * dim));
+  FillPositions(0, dim, *table);
+  known = table;
+  return table;
+}
+
+}  // namespace
 
 void FillPositions(int64_t begin, int64_t dim, std::span<float> table) {
   const int64_t half = dim / 2;
@@ -24,12 +44,10 @@ void FillPositions(int64_t begin, int64_t dim, std::span<float> table) {
   }
 }
 
-PositionTable::PositionTable(int64_t dim) : dim_(dim), table_(static_cast<size_t>(kKept * dim)) {
-  FillPositions(0, dim, table_);
-}
+PositionTable::PositionTable(int64_t dim) : dim_(dim), table_(SharedTable(kKept, dim)) {}
 
 void PositionTable::Add(int64_t position, float* x) const {
-  const float* row = table_.data() + position * dim_;
+  const float* row = table_->data() + position * dim_;
   std::vector<float> computed;
   if (position >= kKept) {
     computed.resize(static_cast<size_t>(dim_));

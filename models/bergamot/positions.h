@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,8 +11,8 @@ namespace millrace::bergamot {
 // dim values, sines first, as many as fit. Thread-safe.
 void FillPositions(int64_t begin, int64_t dim, std::span<float> table);
 
-// The encodings of the first positions, kept; others are computed when asked for. Immutable, so
-// thread-safe.
+// The encodings of the first positions, kept, and shared by all tables of one width; others are
+// computed when asked for. Immutable, so thread-safe.
 class PositionTable {
  public:
   explicit PositionTable(int64_t dim);
@@ -23,7 +24,7 @@ class PositionTable {
   static constexpr int64_t kKept = 512;
 
   const int64_t dim_;
-  std::vector<float> table_;
+  const std::shared_ptr<const std::vector<float>> table_;
 };
 
 }  // namespace millrace::bergamot

@@ -1,9 +1,18 @@
 #include "models/translation/load_piece_model.h"
 
 #include <dlfcn.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
+#include "mps_runtime/base/mutex.h"
+#include "mps_runtime/base/thread_annotations.h"
 
 namespace millrace::translation {
 namespace {
@@ -37,9 +46,44 @@ absl::StatusOr<LoadFunction> FindLoader() {
   return absl::DataLossError(StrCat("cannot load the SentencePiece module: ", error));
 }
 
+// The piece models that are in use, by the SHA-256 of their files. Thread-safe.
+class SharedPieceModels {
+ public:
+  // Returns null if none with this key is in use.
+  std::shared_ptr<const PieceModel> Find(const std::string& key) {
+    MutexLock lock(mu_);
+    const auto found = models_.find(key);
+    return found == models_.end() ? nullptr : found->second.lock();
+  }
+
+  // Returns the model that is shared from now on: the given one, unless another thread was faster.
+  std::shared_ptr<const PieceModel> Add(const std::string& key,
+                                        std::shared_ptr<const PieceModel> model) {
+    MutexLock lock(mu_);
+    std::erase_if(models_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<const PieceModel>& known = models_[key];
+    if (auto others = known.lock()) return others;
+    known = model;
+    return model;
+  }
+
+ private:
+  Mutex mu_;
+  std::map<std::string, std::weak_ptr<const PieceModel>> models_ MILLRACE_GUARDED_BY(mu_);
+};
+
+// Returns the SHA-256 of the bytes, or an empty string where OpenSSL has none.
+std::string DigestOf(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+    return {};
+  return {reinterpret_cast<const char*>(digest.data()), size};
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const PieceModel>> LoadPieceModel(
+absl::StatusOr<std::shared_ptr<const PieceModel>> LoadPieceModel(
     const std::filesystem::path& path) {
   static const absl::StatusOr<LoadFunction> load = FindLoader();
   if (!load.ok()) return load.status();
@@ -48,12 +92,17 @@ absl::StatusOr<std::unique_ptr<const PieceModel>> LoadPieceModel(
   const absl::StatusOr<std::string> bytes =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
   if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
+  static auto& shared = *new SharedPieceModels;
+  const std::string key = DigestOf(*bytes);
+  if (!key.empty()) {
+    if (auto model = shared.Find(key)) return model;
+  }
   std::string error;
-  std::unique_ptr<const PieceModel> model((*load)(*bytes, &error));
+  std::shared_ptr<const PieceModel> model((*load)(*bytes, &error));
   if (model == nullptr) {
     return absl::DataLossError(StrCat(path.string(), ": not a SentencePiece model: ", error));
   }
-  return model;
+  return key.empty() ? model : shared.Add(key, std::move(model));
 }
 
 }  // namespace millrace::translation

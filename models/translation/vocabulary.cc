@@ -31,14 +31,16 @@ std::string_view Window(std::string_view text, size_t limit) {
 
 }  // namespace
 
-Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces,
+Vocabulary::Vocabulary(std::shared_ptr<const PieceModel> pieces,
                        std::unique_ptr<const TokenTable> table)
     : pieces_(std::move(pieces)),
       table_(std::move(table)),
       space_(table_ ? table_->TokenOf(kSpace) : pieces_->IdOf(kSpace)),
-      fits_(std::make_unique<std::atomic<uint8_t>[]>(kCodePoints)) {}
+      fits_(std::make_unique<std::atomic<FitPage*>[]>(kFitPages)) {}
 
-Vocabulary::~Vocabulary() = default;
+Vocabulary::~Vocabulary() {
+  for (size_t page = 0; page < kFitPages; ++page) delete fits_[page].load();
+}
 
 absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::Load(
     const std::filesystem::path& path, int64_t tokens) {
@@ -165,13 +167,24 @@ std::vector<std::string_view> Vocabulary::UnknownParts(std::string_view text) co
 
 CharacterFit Vocabulary::FitOf(char32_t c) const {
   if (c >= kCodePoints) return CharacterFit::kUnknown;
-  std::atomic<uint8_t>& fit = fits_[c];
+  std::atomic<uint8_t>& fit = FitPageOf(c)[c % kFitsOfPage];
   if (const uint8_t known = fit.load(std::memory_order_relaxed); known != 0)
     return static_cast<CharacterFit>(known - 1);
   const CharacterFit found = TryCharacter(c);
   // Threads that try the same character find the same.
   fit.store(static_cast<uint8_t>(static_cast<uint8_t>(found) + 1), std::memory_order_relaxed);
   return found;
+}
+
+Vocabulary::FitPage& Vocabulary::FitPageOf(char32_t c) const {
+  std::atomic<FitPage*>& place = fits_[c / kFitsOfPage];
+  FitPage* page = place.load(std::memory_order_acquire);
+  if (page != nullptr) return *page;
+  auto made = std::make_unique<FitPage>();
+  // Another thread may have been faster; `page` is then what it has put there.
+  if (place.compare_exchange_strong(page, made.get(), std::memory_order_acq_rel))
+    return *made.release();
+  return *page;
 }
 
 CharacterFit Vocabulary::TryCharacter(char32_t c) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -57,17 +58,24 @@ class Vocabulary {
   CharacterFit FitOf(char32_t c) const;
 
  private:
-  Vocabulary(std::unique_ptr<const PieceModel> pieces, std::unique_ptr<const TokenTable> table);
+  static constexpr size_t kFitsOfPage = 256;
+  static constexpr size_t kFitPages = 0x110000 / kFitsOfPage;
+  // The fits of neighbouring code points: 0 until one was tried, then its CharacterFit plus 1.
+  using FitPage = std::array<std::atomic<uint8_t>, kFitsOfPage>;
+
+  Vocabulary(std::shared_ptr<const PieceModel> pieces, std::unique_ptr<const TokenTable> table);
 
   std::vector<int32_t> TokensOf(std::string_view text) const;
   CharacterFit TryCharacter(char32_t c) const;
   CharacterFit TryText(const std::string& text) const;
 
-  const std::unique_ptr<const PieceModel> pieces_;
+  FitPage& FitPageOf(char32_t c) const;
+
+  const std::shared_ptr<const PieceModel> pieces_;
   const std::unique_ptr<const TokenTable> table_;  // null: tokens are the pieces
   int32_t space_ = 0;                              // the token of a single space
-  // By code point: 0 until it was tried, then its CharacterFit plus 1.
-  const std::unique_ptr<std::atomic<uint8_t>[]> fits_;
+  // By code point / kFitsOfPage; null until one of the page was tried. A text needs few of them.
+  const std::unique_ptr<std::atomic<FitPage*>[]> fits_;
 };
 
 // The vocabularies of sources and of translations: the same object where the languages share one.
