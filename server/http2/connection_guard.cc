@@ -56,6 +56,7 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
     MutexLock frames_lock(connection.mu_);
     if (connection.frames_) connection.frames_->Leave();
     connection.frames_.emplace(limits_, totals_, TotalsOf(peer));
+    connection.end_.reset();
     connection.turns_ = {};
     connection.polled_.reset();
   }
@@ -92,23 +93,55 @@ size_t ConnectionGuard::Allowed(int fd, PollEntry& entry) {
   return connection->turns_.Allowed(rounds_.load(std::memory_order_relaxed));
 }
 
-bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
+size_t ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
   WatchedConnection* const connection = FindWatched(fd);
-  if (connection == nullptr) return true;
+  if (connection == nullptr) return size;
   {
     MutexLock lock(connection->mu_);
     connection->turns_.OnRead(size);
   }
+  size_t shown = 0;
   for (const iovec& piece : pieces) {
-    const std::span bytes(static_cast<char*>(piece.iov_base), std::min(piece.iov_len, size));
-    size -= bytes.size();
+    const std::span bytes(static_cast<char*>(piece.iov_base),
+                          std::min(piece.iov_len, size - shown));
+    size_t shown_of_piece = bytes.size();
     if (tls_) {
       ReadHello(*connection, bytes);
-    } else if (!bytes.empty() && !OnReceived(*connection, bytes)) {
-      return false;
+    } else if (!bytes.empty()) {
+      shown_of_piece = OnReceived(*connection, bytes);
     }
+    shown += shown_of_piece;
+    if (shown_of_piece != bytes.size()) break;
   }
-  return true;
+  return shown;
+}
+
+bool ConnectionGuard::BeginEnd(int fd) {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr || tls_) return false;
+  MutexLock lock(connection->mu_);
+  const FrameGuard& frames = *connection->frames_;
+  if (!connection->end_ && frames.open_streams() > GradualEnd::kCallsAtOnce)
+    connection->end_ = frames.EndGradually();
+  return connection->end_.has_value();
+}
+
+bool ConnectionGuard::IsEnding(int fd) const {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr) return false;
+  MutexLock lock(connection->mu_);
+  return connection->end_.has_value();
+}
+
+size_t ConnectionGuard::ReadEnd(int fd, std::span<const iovec> pieces) {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr || pieces.empty()) return 0;
+  MutexLock lock(connection->mu_);
+  if (!connection->end_) return 0;
+  const size_t size =
+      connection->end_->Write({static_cast<char*>(pieces[0].iov_base), pieces[0].iov_len});
+  if (size != 0) connection->turns_.OnCost(size, ReadTurns::kCost);
+  return size;
 }
 
 void ConnectionGuard::OnSent(int fd, std::span<const iovec> pieces, size_t size) {
@@ -154,7 +187,7 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
   return connection;
 }
 
-bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
+size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
   std::shared_ptr<ClientTotals> crowded;
   {
@@ -169,12 +202,12 @@ bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> 
     connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
     if (abuse != FrameAbuse::kNone) {
       if (was_fine) OnAbuse(connection.peer_, frames.calls(), abuse, now);
-      return false;
+      return frames.harmless_bytes();
     }
     if (frames.calls() != calls && frames.crowded()) crowded = frames.address();
   }
   if (crowded != nullptr) MakeRoom(*crowded, now);
-  return true;
+  return bytes.size();
 }
 
 std::shared_ptr<ClientTotals> ConnectionGuard::TotalsOf(const Peer& peer) {

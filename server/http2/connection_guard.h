@@ -17,6 +17,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "server/http2/frame_guard.h"
 #include "server/http2/frame_totals.h"
+#include "server/http2/gradual_end.h"
 #include "server/http2/peer_penalties.h"
 #include "server/http2/read_turns.h"
 #include "server/sockets/peer.h"
@@ -59,6 +60,7 @@ class WatchedConnection {
   // One thread reads a connection and perhaps another one writes it.
   Mutex mu_;
   std::optional<FrameGuard> frames_ MILLRACE_GUARDED_BY(mu_);  // set once it is watched
+  std::optional<GradualEnd> end_ MILLRACE_GUARDED_BY(mu_);     // set once it ends
   ReadTurns turns_ MILLRACE_GUARDED_BY(mu_);
   std::optional<PollEntry> polled_ MILLRACE_GUARDED_BY(mu_);
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
@@ -106,14 +108,23 @@ class ConnectionGuard {
   // connection has had its turn, and `entry` must be polled anew so that it has its next one.
   size_t Allowed(int fd, PollEntry& entry);
   // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
-  // false if gRPC must not see them. Overwrites messages that gRPC must not keep.
-  bool OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
+  // how many of them gRPC may see; if that is less, the connection has to end. Overwrites messages
+  // that gRPC must not keep.
+  size_t OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
+  // Begins to end the calls of a connection of which nothing more can or must be read. Returns
+  // false if they are so few that gRPC may end them at once. Any descriptor.
+  bool BeginEnd(int fd);
+  // Returns true if the end of the connection has begun. Any descriptor.
+  bool IsEnding(int fd) const;
+  // Writes what gRPC reads next of a connection that ends. Returns the number of bytes, which is 0
+  // if gRPC may see the end.
+  size_t ReadEnd(int fd, std::span<const iovec> pieces);
   // Called with what was written to a socket. Any descriptor.
   void OnSent(int fd, std::span<const iovec> pieces, size_t size);
   // Returns the connection of a TLS session; null if none began with that hello.
   WatchedConnection* FindTls(const TlsRandom& random) MILLRACE_EXCLUDES(mu_);
-  // Called with decrypted bytes of a connection. Returns false if gRPC must not see them.
-  bool OnReceived(WatchedConnection& connection, std::span<char> bytes) MILLRACE_EXCLUDES(mu_);
+  // Called with decrypted bytes of a connection. Returns how many of them gRPC may see, as above.
+  size_t OnReceived(WatchedConnection& connection, std::span<char> bytes) MILLRACE_EXCLUDES(mu_);
   // Called with the bytes that gRPC has encrypted for the client of a connection.
   void OnSent(WatchedConnection& connection, std::span<const char> bytes);
 

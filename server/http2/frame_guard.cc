@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace millrace::server {
 namespace {
@@ -72,6 +73,8 @@ constexpr uint64_t kCostOfCall = 15'000;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
+uint32_t Units(uint32_t bytes, uint32_t bytes_of_unit) { return bytes / bytes_of_unit; }
+
 LeakyBucket PerSecond(int count) {
   return LeakyBucket(count, std::max(count * kBurstSeconds, 1.0));
 }
@@ -110,7 +113,9 @@ FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals,
       messages_(limits.message_bytes, totals, address_) {}
 
 FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
+  harmless_bytes_ = 0;
   if (abuse_ != FrameAbuse::kNone) return abuse_;
+  const FrameReader before = received_;
   last_read_ = now;
   cost_ += kCostOfByte * bytes.size();
   received_.Read(
@@ -120,12 +125,27 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
         return abuse_ == FrameAbuse::kNone;
       },
       [&](const FrameHeader&, std::span<char> payload) {
-        if (abuse_ != FrameAbuse::kNone) return;
         if (payload_ == Payload::kMessages) ReadData(payload, now);
         if (payload_ == Payload::kHeaders) abuse_ = ReadHeaders(payload, now);
+        return abuse_ == FrameAbuse::kNone;
       });
+  if (abuse_ != FrameAbuse::kNone) ForgetHarmful(before);
   CountCalls();
   return abuse_;
+}
+
+// Goes back to the beginning of the frame at fault, or of what was read of it this time.
+void FrameGuard::ForgetHarmful(const FrameReader& before) {
+  harmless_bytes_ = received_.frame_start();
+  at_fault_ = received_.frame();
+  received_ = harmless_bytes_ != 0 ? FrameReader(0) : before;
+}
+
+GradualEnd FrameGuard::EndGradually() const {
+  std::vector<uint32_t> streams;
+  streams.reserve(streams_.size());
+  for (const auto& [stream, state] : streams_) streams.push_back(stream);
+  return GradualEnd(received_, at_fault_, std::move(streams));
 }
 
 FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
@@ -152,14 +172,14 @@ FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
     default:
       break;
   }
-  return Draw(1 + frame.length / kBytesOfWork, now);
+  return Draw(1 + Units(frame.length, kBytesOfWork), now);
 }
 
 FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
   Stream* const stream = Find(frame.stream);
   // gRPC ends the stream of a padded frame, which its clients do not send.
   if (stream == nullptr || stream->client_ended || (frame.flags & kPadded) != 0)
-    return Draw(1 + frame.length / kSkippedBytesOfWork, now);
+    return Draw(1 + Units(frame.length, kSkippedBytesOfWork), now);
   payload_ = Payload::kMessages;
   const bool ends = (frame.flags & kEndStream) != 0;
   stream->client_ended = ends;
@@ -177,7 +197,7 @@ FrameAbuse FrameGuard::BeginHeaders(const FrameHeader& frame, TimePoint now) {
       stream != nullptr && (frame.flags & kEndStream) != 0) {
     stream->client_ended = true;
   }
-  return Draw(1 + frame.length / kBytesOfWork, now);
+  return Draw(1 + Units(frame.length, kBytesOfWork), now);
 }
 
 FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
@@ -194,7 +214,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   found_stream_->client_ended = (frame.flags & kEndStream) != 0;
   if (!messages_.Charge(kCallBytes, MessageBytes::Shared::kAll)) return FrameAbuse::kMessages;
   control_frames_.Drain(kControlFramesOfCall);
-  return Draw(frame.length / kBytesOfWork, now);
+  return Draw(Units(frame.length, kBytesOfWork), now);
 }
 
 void FrameGuard::ReadData(std::span<char> bytes, TimePoint now) {
@@ -246,7 +266,7 @@ void FrameGuard::ReadSent(std::span<const char> bytes) {
         BeginSentFrame(frame);
         return true;
       },
-      [](const FrameHeader&, std::span<const char>) {});
+      [](const FrameHeader&, std::span<const char>) { return true; });
   CountCalls();
 }
 

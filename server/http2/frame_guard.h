@@ -10,6 +10,7 @@
 #include "mps_runtime/base/clock.h"
 #include "server/http2/frame_reader.h"
 #include "server/http2/frame_totals.h"
+#include "server/http2/gradual_end.h"
 #include "server/http2/header_meter.h"
 #include "server/http2/message_bytes.h"
 #include "server/http2/message_guard.h"
@@ -56,7 +57,7 @@ class FrameGuard {
 
   // Reads the next bytes from the client, in pieces of any size, beginning with the preface.
   // Overwrites messages that gRPC must not see. `now` must not decrease. Once it has found abuse,
-  // it keeps returning that.
+  // it keeps returning that; see harmless_bytes().
   FrameAbuse Read(std::span<char> bytes, TimePoint now);
   // Reads the next bytes that were sent to the client.
   void ReadSent(std::span<const char> bytes);
@@ -70,6 +71,11 @@ class FrameGuard {
   void Leave();
 
   FrameAbuse abuse() const { return abuse_; }
+  // Returns how many bytes of the last Read, which has found abuse, came before the frame at fault.
+  size_t harmless_bytes() const { return harmless_bytes_; }
+  // Returns what ends the open calls where gRPC has seen all bytes, but those that were not
+  // harmless.
+  GradualEnd EndGradually() const;
   // Returns the number of calls that the client has begun.
   uint64_t calls() const { return calls_; }
   // Returns what the bytes so far have cost the server, by rough estimates: nanoseconds. It depends
@@ -111,6 +117,7 @@ class FrameGuard {
   Stream* Find(uint32_t stream);
   void EndStream(uint32_t stream);
   void CountCalls();
+  void ForgetHarmful(const FrameReader& before);
   void Age(TimePoint now);
   FrameAbuse BeginBlock(const FrameHeader& frame);
   FrameAbuse AddToBlock(size_t length);
@@ -123,6 +130,8 @@ class FrameGuard {
   LeakyBucket control_frames_;
   FrameAbuse abuse_ = FrameAbuse::kNone;
   FrameReader received_{kPrefaceBytes};
+  size_t harmless_bytes_ = 0;
+  FrameHeader at_fault_;
   FrameReader sent_{0};
   std::unordered_map<uint32_t, Stream> streams_;
   uint32_t found_ = 0;  // the stream that was found last; 0: none

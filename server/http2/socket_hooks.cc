@@ -99,12 +99,28 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
     }
     allowed = std::numeric_limits<size_t>::max();
   }
-  const ssize_t size = millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
-  if (size > 0 &&
-      !guard.OnReceived(fd, {message->msg_iov, message->msg_iovlen}, static_cast<size_t>(size))) {
-    errno = ECONNRESET;
-    return -1;
+  const std::span<const iovec> pieces(message->msg_iov, message->msg_iovlen);
+  ssize_t size = -1;
+  int error = ECONNRESET;
+  if (!guard.IsEnding(fd)) {
+    size = millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
+    error = errno;
+    if (size < 0 && (error == EAGAIN || error == EINTR)) return size;
+    if (size > 0) {
+      const size_t shown = guard.OnReceived(fd, pieces, static_cast<size_t>(size));
+      if (shown == static_cast<size_t>(size)) return size;
+      size = -1;
+      error = ECONNRESET;
+      // gRPC gets to know of the end in turns, so that it must find the connection readable.
+      if (guard.BeginEnd(fd)) shutdown(fd, SHUT_RD);
+      if (shown != 0) return static_cast<ssize_t>(shown);
+    } else {
+      guard.BeginEnd(fd);
+    }
   }
+  if (const size_t written = guard.ReadEnd(fd, pieces); written != 0)
+    return static_cast<ssize_t>(written);
+  errno = error;
   return size;
 }
 
@@ -127,12 +143,10 @@ extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   const int read = next(session, buffer, size);
   if (read <= 0 || !millrace::server::IsGrpcServer(session)) return read;
   auto* const connection = millrace::server::ConnectionOf(session);
-  if (connection == nullptr ||
-      !ConnectionGuard::Process().OnReceived(
-          *connection, {static_cast<char*>(buffer), static_cast<size_t>(read)})) {
-    return -1;
-  }
-  return read;
+  if (connection == nullptr) return -1;
+  const size_t shown = ConnectionGuard::Process().OnReceived(
+      *connection, {static_cast<char*>(buffer), static_cast<size_t>(read)});
+  return shown != 0 ? static_cast<int>(shown) : -1;
 }
 
 extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {

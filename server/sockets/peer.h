@@ -27,7 +27,7 @@ class Peer {
   // "unknown" for nobody.
   std::string ToString() const;
 
-  friend auto operator<=>(const Peer&, const Peer&) = default;
+  friend auto operator<=>(const Peer&, const Peer&) = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   // IPv4 is a mapped IPv6 address, ::ffff:0:0/96. Nobody and users are in a network that no client

@@ -30,7 +30,7 @@ class ConnectionGuardTest : public ::testing::Test {
     const size_t half = bytes.size() / 2;
     const std::array<iovec, 2> pieces = {
         {{bytes.data(), half}, {bytes.data() + half, bytes.size() - half + 100}}};
-    return guard_.OnReceived(fd, pieces, bytes.size());
+    return guard_.OnReceived(fd, pieces, bytes.size()) == bytes.size();
   }
 
   ConnectionGuard& guard_ = ConnectionGuard::Process();
@@ -88,6 +88,44 @@ TEST_F(ConnectionGuardTest, WhatIsSentEndsStreams) {
   guard_.OnSent(kFd, rest, trailers.size());
   EXPECT_TRUE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 3, 100)));
   EXPECT_FALSE(Receive(kFd, Frame(kHeadersFrame, kEndHeadersFlag, 5, 100)));
+}
+
+// gRPC sees the harmless part of what came, then the ends of the calls, a few in each round.
+TEST_F(ConnectionGuardTest, TheCallsOfAConnectionThatEndsAreEndedInTurns) {
+  constexpr size_t kCalls = 3 * GradualEnd::kCallsAtOnce;
+  const auto calls = [](size_t count) {
+    std::string frames;
+    for (uint32_t call = 0; call < count; ++call)
+      frames += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
+    return frames;
+  };
+  PollEntry entry;
+  std::string buffer(8192, '\0');
+  const std::array<iovec, 1> pieces = {{{buffer.data(), buffer.size()}}};
+  for (const bool hangs_up : {true, false}) {
+    guard_.Watch(kFd, Peer());
+    guard_.OnPolled(kFd, {.epoll = 7});
+    ASSERT_TRUE(Receive(kFd, kPreface + calls(kCalls)));
+    EXPECT_FALSE(guard_.IsEnding(kFd));
+    EXPECT_TRUE(hangs_up || !Receive(kFd, Frame(kHeadersFrame, 0, 99, 5000)));
+    EXPECT_TRUE(guard_.BeginEnd(kFd));
+    EXPECT_TRUE(guard_.IsEnding(kFd));
+    size_t rounds = 0;
+    guard_.OnRound();
+    EXPECT_NE(guard_.Allowed(kFd, entry), 0U);
+    while (guard_.ReadEnd(kFd, pieces) != 0) {
+      EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);
+      guard_.OnRound();
+      EXPECT_NE(guard_.Allowed(kFd, entry), 0U);
+      ++rounds;
+    }
+    EXPECT_EQ(rounds, 3U);
+  }
+  guard_.Watch(kFd, Peer());
+  EXPECT_FALSE(guard_.IsEnding(kFd));
+  EXPECT_TRUE(Receive(kFd, kPreface + calls(GradualEnd::kCallsAtOnce)));
+  EXPECT_FALSE(guard_.BeginEnd(kFd));
+  EXPECT_FALSE(guard_.BeginEnd(kFd + 1));
 }
 
 class CrowdedTest : public ConnectionGuardTest {
@@ -317,7 +355,7 @@ TEST_F(TlsConnectionGuardTest, OnlyWhatWasDecryptedIsReadAsFrames) {
   WatchedConnection* const connection = guard_.FindTls(Random(1));
   ASSERT_NE(connection, nullptr);
   std::string bytes = kTooLong;
-  EXPECT_FALSE(guard_.OnReceived(*connection, bytes));
+  EXPECT_EQ(guard_.OnReceived(*connection, bytes), kPreface.size());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "tests/unit/server/http2/frames.h"
@@ -496,6 +497,55 @@ TEST_F(FrameGuardTest, CallsCostMoreThanTheirBytes) {
   EXPECT_GT(message, 10 * frame);
   EXPECT_GT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 10 * frame);
   EXPECT_LT(cost(Frame(kRstStreamFrame, 0, stream_, 4)), 2 * frame);  // it is over
+}
+
+// Frames that came with it, or in later pieces, do not hide it.
+TEST_F(FrameGuardTest, NothingAfterTheFrameAtFaultIsRead) {
+  std::string harmless = Call();
+  harmless += Call();
+  harmless += Frame(kDataFrame, 0, stream_, 300);
+  const std::string at_fault =
+      HeadersFrame(stream_ + 2, "\xbf");  // names a field that is not there
+  ASSERT_EQ(Read(harmless + at_fault + Frame(kPingFrame, kAckFlag, 0, 8) + Call()),
+            FrameAbuse::kHeaders);
+  EXPECT_EQ(guard_.harmless_bytes(), harmless.size());
+  EXPECT_EQ(guard_.calls(), 3U);
+  EXPECT_EQ(Read(Call()), FrameAbuse::kHeaders);
+  EXPECT_EQ(guard_.harmless_bytes(), 0U);
+}
+
+TEST_F(FrameGuardTest, TheOpenCallsCanBeEndedWhereverTheFaultIs) {
+  std::string all;
+  for (int i = 0; i < 3; ++i) all += Call();
+  all += Frame(kDataFrame, 0, stream_, 300) + Frame(kDataFrame, kEndStreamFlag, stream_, 300) +
+         Frame(kHeadersFrame, 0, stream_ + 2, 5000);
+  for (size_t piece = 1; piece < 500; piece += 7) {
+    FrameGuard guard(kFrameLimits, totals_, address_);
+    std::string seen = kPreface;
+    guard.Read(seen, now_);
+    for (size_t at = 0; guard.abuse() == FrameAbuse::kNone; at += piece) {
+      std::string bytes = all.substr(at, piece);
+      guard.Read(bytes, now_);
+      seen += guard.abuse() == FrameAbuse::kNone ? bytes : bytes.substr(0, guard.harmless_bytes());
+    }
+    GradualEnd end = guard.EndGradually();
+    std::string rest(8192, '\0');
+    while (const size_t size = end.Write(rest)) seen += rest.substr(0, size);
+    size_t resets = 0;
+    FrameReader reader(kPreface.size());
+    reader.Read(
+        std::span<const char>(seen),
+        [&](const FrameHeader& frame) {
+          EXPECT_TRUE(frame.type != kRstStreamFrame || frame.stream % 2 == 1);
+          resets += frame.type == kRstStreamFrame ? 1 : 0;
+          return true;
+        },
+        [](const FrameHeader&, std::span<const char>) { return true; });
+    EXPECT_TRUE(reader.begun_header().empty());
+    EXPECT_EQ(reader.payload_left(), 0U);
+    EXPECT_EQ(resets, guard.open_streams());
+    EXPECT_GE(resets, 3U);
+  }
 }
 
 TEST_F(FrameGuardTest, AbuseStays) {
