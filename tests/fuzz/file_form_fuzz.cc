@@ -49,7 +49,7 @@ class FormServer {
           if (!IsMultipartForm(request)) {
             DropBody(reader);
           } else if (auto form = ReadFileForm(request, reader)) {
-            if (form->ok()) form_ = **std::move(form);
+            if (form->ok()) form_ = std::move(**form);
             response.set_content(std::string(form->status().message()), "text/plain");
           }
         }));

@@ -44,7 +44,7 @@ class FileRoutes {
     auto read = ReadFileForm(request, reader);
     if (!read) return;  // the HTTP library has reported the error
     FileForm form;
-    if (read->ok()) form = **std::move(read);
+    if (read->ok()) form = std::move(**read);
     absl::StatusOr<HttpTranslateRequest> wanted =
         read->ok() ? ParseTranslateForm(std::move(form.members)) : read->status();
     const std::string key = wanted.ok() ? wanted->api_key : "";

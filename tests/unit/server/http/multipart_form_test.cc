@@ -17,7 +17,7 @@ Parts ReadInPieces(std::string_view form, size_t piece, std::string_view boundar
   Parts parts;
   MultipartReader reader(
       boundary,
-      [&parts](MultipartReader::Part part) {
+      [&parts](const MultipartReader::Part& part) {
         parts.push_back(part.name + "|" + part.file_name + "|");
       },
       [&parts](std::string_view bytes) { parts.back() += bytes; });
@@ -95,7 +95,7 @@ TEST(MultipartReaderTest, RefusesAFormThatIsNotWhole) {
 TEST(MultipartReaderTest, BoundsWhatItKeeps) {
   const auto headers = [](size_t bytes) {
     const std::string form = "--b\r\n" + std::string(bytes - 2, 'x') + "\r\n\r\n\r\n--b--";
-    const Parts whole = ReadInPieces(form, form.size());
+    Parts whole = ReadInPieces(form, form.size());
     for (const size_t piece : {1, 7, 4096}) EXPECT_EQ(ReadInPieces(form, piece), whole) << piece;
     return whole;
   };
