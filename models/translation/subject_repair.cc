@@ -6,7 +6,6 @@
 
 #include "models/core/strings.h"
 #include "models/text/ascii.h"
-#include "models/text/unicode.h"
 
 namespace millrace::translation {
 namespace {
@@ -71,6 +70,8 @@ size_t SubjectBytes(std::string_view sentence, std::string_view language) {
 
 bool LacksSubjectWord(std::string_view source, std::string_view source_language,
                       std::string_view target, std::string_view target_language) {
+  // Questions have other words before the verb.
+  if (source.find('?') != std::string_view::npos) return false;
   const Subject wanted = FindSubject(source, source_language);
   if (wanted.words < 2) return false;
   const Subject got = FindSubject(target, target_language);
@@ -89,6 +90,11 @@ std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t s
     return std::nullopt;
   const size_t inserted = part.size() - whole.size();
   if (!std::ranges::equal(part.subspan(same + inserted), whole.subspan(same))) return std::nullopt;
+  // Words that the sentence has elsewhere are not lost.
+  const auto is_known = [&](int32_t token) {
+    return std::ranges::find(sentence.tokens, token) != sentence.tokens.end();
+  };
+  if (std::ranges::any_of(part.subspan(same, inserted), is_known)) return std::nullopt;
   const auto put = [&](std::vector<int32_t> into, const std::vector<int32_t>& from) {
     const auto at = static_cast<std::ptrdiff_t>(same);
     into.insert(into.begin() + at, from.begin() + at,

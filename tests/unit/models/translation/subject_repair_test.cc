@@ -20,6 +20,7 @@ TEST(SubjectRepairTest, ASubjectIsTheWordsBeforeAVerb) {
 TEST(SubjectRepairTest, FewerWordsBeforeTheVerbAreALack) {
   EXPECT_TRUE(LacksSubjectWord("The red house is big.", "en", "A casa é grande.", "pt"));
   EXPECT_FALSE(LacksSubjectWord("The red house is big.", "en", "A casa vermelha é grande.", "pt"));
+  EXPECT_FALSE(LacksSubjectWord("Por que o céu é azul?", "pt", "Why is the sky blue?", "en"));
   EXPECT_FALSE(LacksSubjectWord("It is late.", "en", "É tarde.", "pt"));
   EXPECT_FALSE(LacksSubjectWord("The red house burned down.", "en", "A casa queimou.", "pt"));
   EXPECT_FALSE(LacksSubjectWord("The old man has a dog.", "en", "Der Alte schläft.", "de"));
@@ -39,6 +40,8 @@ TEST(SubjectRepairTest, WhatTheSubjectHasBesidesIsPutBack) {
 
 TEST(SubjectRepairTest, ASubjectThatDiffersOtherwiseChangesNothing) {
   EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 2}, {}}));
+  // "Why the sky is blue?" and "Why is the sky" have the same words.
+  EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 8, 2}, {}}));
   EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{7, 5, 2}, {}}));
   EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 5, 3}, {}}));
   EXPECT_FALSE(WithSubject({{1, 2, 8}, {0, 1, 2}}, 2, {{1, 5, 2}, {}}));
