@@ -194,6 +194,8 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     return lower == "c" ? Reading{end + 2, {"care", "of"}} : Reading{end + 2, {"years", "old"}};
   if (word == "b" && text.substr(end, 2) == "/c" && !IsAsciiAlnum(ByteAt(text, end + 2)))
     return Reading{end + 2, {"because"}};
+  // A department, not an hour.
+  if (word == "HR") return std::nullopt;
   for (const bool second : {false, true}) {
     const auto known = FindSpokenAbbreviation(lower, second);
     if (!known || !Applies(known->when, text, word, end, previous, last)) continue;

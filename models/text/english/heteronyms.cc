@@ -130,6 +130,15 @@ bool IsDeterminer(std::string_view word) {
                         "your", "its", "every", "each", "no"});
 }
 
+// Returns true for the last word of a number.
+bool EndsNumber(std::string_view word) {
+  return word.ends_with("teen") ||
+         IsOneOf(word,
+                 {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}) ||
+         IsOneOf(word, {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+                        "ten", "eleven", "twelve", "hundred", "thousand"});
+}
+
 // Returns true where "lead" is the metal.
 bool IsMetal(const Neighbours& near) {
   const std::string after = near.After();
@@ -208,16 +217,54 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
                  "quantity", "scale",     "size",        "traces",   "variations"});
     return tiny ? WordSound{"mInˈut", "maIn'u:t"} : WordSound{"mˈɪnət", "m'InIt"};
   }
+  // Tiny things are not counted: "six minutes forty".
+  if (word == "minutes") return WordSound{"mˈɪnəts", ""};
+  // "From 2019 to present".
+  if (word == "present" && before == "to" && EndsNumber(near.Before(2)))
+    return WordSound{"pɹˈɛzᵊnt", "pr'Ez@nt"};
   // An adjective, or the month in small letters.
   if (word == "august") {
     const bool noble = IsDeterminer(before) && !after.empty() && !IsOneOf(after, {"of", "the"});
     return noble ? WordSound{"ɔɡˈʌst", "O:g'Vst"} : WordSound{"ˈɔɡəst", "'O:g@st"};
   }
+  // A quarrel; people sit in the other row.
+  if (word == "row") {
+    const bool quarrel =
+        IsOneOf(before, {"almighty", "angry", "bitter", "blazing", "diplomatic", "flaming",
+                         "furious", "heated", "huge", "political", "terrible"}) ||
+        (IsDeterminer(before) &&
+         ((IsOneOf(near.Before(2), {"had", "have", "having"}) &&
+           (after.empty() || IsOneOf(after, {"again", "last", "with", "yesterday"}))) ||
+          IsOneOf(after, {"broke", "erupted"}) ||
+          (IsOneOf(after, {"about", "over"}) && near.After(2) != "there")));
+    if (quarrel) return WordSound{"ɹˈW", "r'aU"};
+    return std::nullopt;
+  }
+  // Female deer.
+  if (word == "does") {
+    const bool counted = IsOneOf(before, {"two", "three", "four", "five", "six", "several"}) &&
+                         !IsDeterminer(after) && !IsOneOf(after, {"not", "it"});
+    if (counted || before == "the") return WordSound{"dˈOz", "d'oUz"};
+    return std::nullopt;
+  }
+  if (word == "content" &&
+      IsOneOf(near.Before(2), {"keep", "keeps", "kept", "made", "make", "makes"}) &&
+      IsOneOf(before, {"her", "him", "me", "them", "us", "you"}))
+    return WordSound{"kəntˈɛnt", "k@nt'Ent"};
+  // Muscles shorten.
+  if (word == "contract" && before.ends_with('s') && !IsDeterminer(before) &&
+      !before.ends_with("'s") &&
+      near.Near({"muscle", "heart", "lung", "pupil", "metal", "cool", "expand"}))
+    return WordSound{"kəntɹˈækt", "k@ntr'akt"};
   // A document of one's career; the verb has an object or a subject.
   if (word == "resume" || word == "resumes") {
-    const bool noun = (IsDeterminer(before) && before != "that" && !IsDeterminer(after)) ||
-                      IsOneOf(before, {"attached", "impressive", "strong", "updated"}) ||
-                      IsOneOf(after, {"builder", "template", "writing"});
+    const bool noun =
+        (IsDeterminer(before) && before != "that" && !IsDeterminer(after)) ||
+        IsOneOf(before, {"all",        "attached", "few",    "five",      "four", "hundred",
+                         "impressive", "many",     "more",   "of",        "send", "sent",
+                         "several",    "strong",   "submit", "submitted", "ten",  "these",
+                         "those",      "three",    "two",    "updated"}) ||
+        IsOneOf(after, {"builder", "template", "writing"});
     if (!noun) return std::nullopt;
     return word == "resume" ? WordSound{"ɹˈɛzəmˌA", "r'Ez@m,eI"}
                             : WordSound{"ɹˈɛzəmˌAz", "r'Ez@m,eIz"};
@@ -315,6 +362,12 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
   // The Greek letter is written small.
   if (auto exception = FindException(word); exception && words[at].text != "xi") return exception;
   if (auto meaning = FindMeaning(word, Neighbours(words, at))) return meaning;
+  // The lexicon has the noun alone.
+  if ((word == "protest" || word == "protests") &&
+      GuessPartOfSpeech(words, at) == PartOfSpeech::kVerb) {
+    return word == "protest" ? WordSound{"pɹətˈɛst", "pr@t'Est"}
+                             : WordSound{"pɹətˈɛsts", "pr@t'Ests"};
+  }
   const auto found =
       std::ranges::lower_bound(kVerbsAndNouns, std::string_view(word), {}, &VerbAndNoun::word);
   if (found == kVerbsAndNouns.end() || found->word != word) return std::nullopt;

@@ -1,16 +1,18 @@
 #include "models/text/english/number_joint.h"
 
 #include "models/text/ascii.h"
+#include "models/text/english/money_reader.h"
+#include "models/text/english/word_range.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr size_t kMaxOperandBytes = 16;
 
-// Returns true after "10:00", "50%" or "9am". After a plain number, that number's own reader takes
-// the hyphen of a range.
+// Returns true after "10:00", "50%", "9am" or "9 a.m.". After a plain number, that number's own
+// reader takes the hyphen of a range.
 bool EndsAsRange(std::string_view text, size_t end) {
-  const char last = text[end - 1];
+  const char last = text[end - (end > 1 && text.substr(0, end).ends_with("m.") ? 2 : 1)];
   const bool minutes = end >= 3 && IsAsciiDigit(last) && text[end - 3] == ':';
   return minutes || last == '%' || last == 'm' || last == 'M';
 }
@@ -39,6 +41,39 @@ bool IsScale(std::string_view text, size_t at) {
   return best == "5" || best == "10" || best == "100";
 }
 
+// Returns true for a time of the day or a percentage, as the end of a range with spaces.
+bool IsTimeOrPercentage(std::string_view text, size_t at) {
+  size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  if (end == at || end - at > 3) return false;
+  if (ByteAt(text, end) == ':' || ByteAt(text, end) == '%') return true;
+  if (ByteAt(text, end) == ' ') ++end;
+  const char half = AsciiLower(ByteAt(text, end));
+  const size_t meridiem = end + (ByteAt(text, end + 1) == '.' ? 2 : 1);
+  return (half == 'a' || half == 'p') && AsciiLower(ByteAt(text, meridiem)) == 'm' &&
+         !IsAsciiAlnum(ByteAt(text, meridiem + 1));
+}
+
+// Returns true for a year with nothing behind it.
+bool IsYear(std::string_view text, size_t begin) {
+  return DigitsEnd(text.substr(0, begin + 5), begin) == begin + 4 &&
+         (text[begin] == '1' || text[begin] == '2') && !IsAsciiAlnum(ByteAt(text, begin + 4));
+}
+
+// Returns true if the dash before `second` leads to an end that the number's own reader does not
+// know: "9am–noon", "2019–present", "$1.5M–$2M", "Q1–Q3".
+bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
+  constexpr size_t kMaxWordBytes = 10;
+  const size_t word_end = LettersEnd(text.substr(0, second + kMaxWordBytes), second);
+  if (BoundsTime(text.substr(second, word_end - second))) return true;
+  if (const size_t sign = CurrencySignBytes(text, second))
+    return IsAsciiDigit(ByteAt(text, second + sign));
+  size_t begin = at;
+  while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
+  return begin > 0 && begin < at && IsAsciiUpper(text[begin - 1]) &&
+         (begin == 1 || !IsAsciiAlnum(text[begin - 2])) && text[second] == text[begin - 1] &&
+         IsAsciiDigit(ByteAt(text, second + 1));
+}
+
 }  // namespace
 
 std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
@@ -49,6 +84,13 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
   const size_t behind = sign + (en_dash ? 3 : 1);
   if (spaced && ByteAt(text, behind) != ' ') return std::nullopt;
   const size_t second = behind + (spaced ? 1 : 0);
+  const bool dash = en_dash || ByteAt(text, sign) == '-';
+  if (dash && second < text.size()) {
+    const bool years = en_dash && spaced && at >= 4 && IsYear(text, at - 4) &&
+                       (at == 4 || !IsAsciiAlnum(text[at - 5])) && IsYear(text, second);
+    const bool times = spaced && EndsAsRange(text, at) && IsTimeOrPercentage(text, second);
+    if (years || times || (!spaced && LeadsToEnd(text, at, second))) return Reading{second, {"to"}};
+  }
   if (!IsAsciiDigit(ByteAt(text, second))) return std::nullopt;
   switch (en_dash ? '-' : ByteAt(text, sign)) {
     case 'x':

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/angle_reader.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/phone_reader.h"
 #include "models/text/english/powers.h"
+#include "models/text/english/spoken_code.h"
 #include "models/text/english/time_reader.h"
 #include "models/text/english/units.h"
 #include "models/text/english/zip_reader.h"
@@ -88,6 +90,27 @@ bool EndsThousands(std::string_view text, size_t at) {
   return false;
 }
 
+// Returns the magnitude that a letter behind a number is before people and the like: "3m people",
+// "2B users". Much else is measured in meters.
+std::string_view CountedMagnitude(char letter, std::string_view behind) {
+  constexpr std::array<std::string_view, 10> kCrowds = {
+      " people",    " users",    " views",   " customers", " subscribers",
+      " followers", " children", " workers", " voters",    " downloads"};
+  if (std::ranges::none_of(kCrowds, [&](auto crowd) { return behind.starts_with(crowd); }))
+    return {};
+  if (letter == 'm') return "million";
+  return letter == 'b' || letter == 'B' ? "billion" : "";
+}
+
+// Returns true for what an amount may be per that is written out: "2 kWh/day".
+bool IsPeriod(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "capita", "day",   "hour",   "household", "minute", "month", "night",
+      "person", "pixel", "second", "shift",     "unit",   "week",  "year"};
+  static_assert(std::ranges::is_sorted(kWords));
+  return std::ranges::binary_search(kWords, word);
+}
+
 size_t DashBytes(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '-') return 1;
   return text.substr(at, 3) == "–" ? 3 : 0;
@@ -143,7 +166,9 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (!IsAsciiDigit(first) && (first != '.' || !IsAsciiDigit(ByteAt(text, at + 1)))) {
     return std::nullopt;
   }
+  if (auto angle = ReadAngle(numbers_, text, at)) return angle;
   if (auto zip = ReadZip(numbers_, text, at)) return zip;
+  if (auto code = ReadSpokenCode(numbers_, text, at, context.previous)) return code;
   if (auto code = ReadCode(text, at, context)) return code;
   if (auto code = ReadHyphenatedCode(text, at, context.previous)) return code;
   if (auto hex = ReadHexadecimal(text, at)) return hex;
@@ -151,6 +176,7 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (auto minutes = ReadMinutes(text, at, context.previous)) return minutes;
   if (auto date = dates_.ReadNumeric(text, at)) return date;
   if (auto time = ReadTime(numbers_, text, at)) return time;
+  if (auto time = ReadMilitaryTime(numbers_, text, at, context.previous)) return time;
   if (auto fraction = ReadFraction(text, at, context.previous)) {
     const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
     TakeMeasure(text, !ratio, context.article, *fraction);
@@ -254,6 +280,8 @@ std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t 
     reading.Append(numbers_.Cardinal(part));
     return reading;
   }
+  if (part == 1 && count > 1 && (previous == "odds" || previous == "are" || previous == "at"))
+    reading.Append("to");
   // A blood pressure.
   if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
     reading.Append("over");
@@ -624,6 +652,14 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
     at = end;
     return one ? "pint" : "pints";
   }
+  // "3m people" are counted, not measured.
+  if (end == at + 1 && !spaced) {
+    const std::string_view magnitude = CountedMagnitude(text[at], text.substr(end));
+    if (!magnitude.empty()) {
+      at = end;
+      return std::string(magnitude);
+    }
+  }
   // Modems are rated in thousands of bits, and interest in fewer points.
   if (text.substr(at, end - at) == "bps" && EndsThousands(text, at)) {
     at = end;
@@ -637,7 +673,12 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
   }
   if (slash == std::string_view::npos) return std::nullopt;
   const auto above = FindUnit(text.substr(at, slash - at), spaced, dialect_);
-  const auto below = FindUnit(text.substr(slash + 1, end - slash - 1), false, dialect_);
+  const std::string_view divisor = text.substr(slash + 1, end - slash - 1);
+  const auto below = FindUnit(divisor, false, dialect_);
+  if (above && IsPeriod(divisor)) {
+    at = end;
+    return named(*above) + " per " + std::string(divisor);
+  }
   if (!above || !below) return std::nullopt;
   at = end;
   return named(*above) + " per " + std::string(below->singular);

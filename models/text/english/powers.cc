@@ -72,12 +72,22 @@ std::optional<Reading> ReadSuperscript(const NumberWords& numbers, std::string_v
 }
 
 std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view text, size_t at) {
-  if (ByteAt(text, at) != '^') return std::nullopt;
+  // "[^1]" is the mark of a footnote.
+  if (ByteAt(text, at) != '^' || (at > 0 && text[at - 1] == '[')) return std::nullopt;
   const bool braced = ByteAt(text, at + 1) == '{';
   size_t begin = at + (braced ? 2 : 1);
   const bool negative = ByteAt(text, begin) == '-';
   if (negative) ++begin;
   const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+  if (end == begin && at > 0 && IsAsciiAlnum(text[at - 1]) && IsAsciiLower(ByteAt(text, begin)) &&
+      !IsAsciiAlnum(ByteAt(text, begin + 1))) {
+    // "e^x" is "e to the x".
+    Reading reading{begin + 1, {"to", "the"}};
+    if (negative) reading.Append("minus");
+    reading.Append(text.substr(begin, 1));
+    if (braced && ByteAt(text, reading.end) == '}') ++reading.end;
+    return reading;
+  }
   if (end == begin || end - begin > kMaxDigits) return std::nullopt;
   const bool closed = braced && ByteAt(text, end) == '}';
   return Reading{end + (closed ? 1 : 0),

@@ -9,9 +9,11 @@
 #include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/chat_words.h"
+#include "models/text/english/command_option.h"
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
 #include "models/text/english/html_entity.h"
+#include "models/text/english/html_tag.h"
 #include "models/text/english/letter_a.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_joint.h"
@@ -20,6 +22,7 @@
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/units.h"
 #include "models/text/english/web_reader.h"
+#include "models/text/english/word_range.h"
 #include "models/text/english/zip_reader.h"
 #include "models/text/folded_text.h"
 #include "models/text/foreign_script.h"
@@ -187,7 +190,8 @@ class Walk {
     if (!reading) return false;
     number_end_ = reading->end;
     DropCountBehindArticle(*reading);
-    if (minus) reading->words.insert(reading->words.begin(), "minus");
+    if (minus)
+      reading->words.insert(reading->words.begin(), IsCommand(previous) ? "dash" : "minus");
     return TakeReading(std::move(reading));
   }
 
@@ -348,6 +352,7 @@ class Walk {
     if (TakeCurrencyWord()) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
+    if (AtStart() && TakeReading(ReadWordRange(text_, at_))) return;
     if (AtStart() && TakeReading(ReadStateBeforeZip(text_, at_))) return;
     if (AtStart() && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
       if (Previous() != "version") AddWord("version", at_, at_ + 1);
@@ -587,6 +592,10 @@ class Walk {
       at_ = end;
       return;
     }
+    if (const size_t end = HtmlTagEnd(text_, at_); end > at_) {
+      at_ = end;
+      return;
+    }
     if (TakeReading(ReadHtmlEntity(text_, at_))) return;
     if (TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_))) return;
     if (TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) return;
@@ -619,8 +628,9 @@ class Walk {
         size_t number = words_.size();
         while (number > 0 && words_[number - 1].begin == words_.back().begin) --number;
         const bool counted = number > 0 && IsArticle(words_[number - 1].text, false);
+        const bool pointed = number > 0 && IsArticle(words_[number - 1].text, true);
         const bool one = Previous() == "one" || (sides && counted) ||
-                         (ContextOf("").article && NounFollows(text_, run));
+                         ((ContextOf("").article || pointed) && NounFollows(text_, run));
         AddWord(one ? "inch" : "inches", at_, run);
         at_ = run;
         number_end_ = run;
@@ -794,6 +804,17 @@ class Walk {
         (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(ByteAt(text_, run))) {
       AddWord("minus", at_, run);
       at_ = run;
+      return;
+    }
+    if (IsCommandOption(text_, at_, count, Previous())) {
+      Reading reading{run, std::vector<std::string>(count, "dash")};
+      constexpr size_t kMaxLetters = 3;  // "-rf" are letters, "-name" is a word
+      const size_t end = LettersEnd(text_.substr(0, run + kMaxLetters + 1), run);
+      if (count == 1 && end - run <= kMaxLetters) {
+        reading.Append(Dotted(text_.substr(run, end - run)));
+        reading.end = end;
+      }
+      TakeReading(std::move(reading));
       return;
     }
     const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';

@@ -39,6 +39,24 @@ void AppendTenths(const NumberWords& numbers, std::string_view text, size_t end,
 
 }  // namespace
 
+std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_view text,
+                                        size_t at, std::string_view previous) {
+  const size_t end = DigitsEnd(text.substr(0, at + 5), at);
+  if (end != at + 4 || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, at) != '0')
+    return std::nullopt;
+  const bool timed = previous == "at" || previous == "from" || previous == "until" ||
+                     text.substr(end).starts_with(" hours") || text.substr(end).starts_with(" hrs");
+  const int minute = TwoDigits(text, at + 2);
+  const int hour = text[at + 1] - '0';
+  if (!timed || minute < 0 || hour == 0) return std::nullopt;
+  Reading reading{end, {"oh"}};
+  reading.Append(numbers.Cardinal(static_cast<uint64_t>(hour)));
+  if (minute == 0) reading.Append("hundred");
+  if (minute > 0 && minute < 10) reading.Append("oh");
+  if (minute > 0) reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
+  return reading;
+}
+
 std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at) {
   const size_t digits = DigitsEnd(text.substr(0, at + 3), at) - at;
   if (digits == 0 || digits > 2) return std::nullopt;

@@ -12,5 +12,9 @@ namespace millrace::models {
 // Reads a time of day: "23:55", "5:05:30", "5pm", "11 a.m.". Thread-safe; looks at most 16 bytes
 // ahead.
 std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at);
+// Reads "0800" behind a word that a time follows, or before "hours", as "oh eight hundred".
+// previous: the word before, in lower case.
+std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_view text,
+                                        size_t at, std::string_view previous);
 
 }  // namespace millrace::models

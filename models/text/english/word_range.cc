@@ -1,0 +1,40 @@
+#include "models/text/english/word_range.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+
+bool BoundsTime(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kWords = {"close",   "dawn",     "dusk",   "late",
+                                                       "midday",  "midnight", "noon",   "now",
+                                                       "present", "sunrise",  "sunset", "today"};
+  static_assert(std::ranges::is_sorted(kWords));
+  return std::ranges::binary_search(kWords, std::string_view(AsciiLower(word)));
+}
+
+std::optional<Reading> ReadWordRange(std::string_view text, size_t at) {
+  constexpr size_t kMaxWordBytes = 10;
+  const auto word_at = [&](size_t begin) {
+    return text.substr(begin, LettersEnd(text.substr(0, begin + kMaxWordBytes), begin) - begin);
+  };
+  const std::string_view from = word_at(at);
+  const size_t dash = at + from.size();
+  const bool en_dash = text.substr(dash).starts_with("–");
+  if (from.empty() || (!en_dash && ByteAt(text, dash) != '-')) return std::nullopt;
+  const size_t second = dash + (en_dash ? std::string_view("–").size() : 1);
+  const std::string_view to = second < text.size() ? word_at(second) : "";
+  const bool times = BoundsTime(from) && (IsAsciiDigit(ByteAt(text, second)) || BoundsTime(to));
+  // "A-Z" is the whole alphabet; other letters with a hyphen are a name.
+  const bool letters = from.size() == 1 && to.size() == 1 && IsAsciiUpper(from[0]) &&
+                       IsAsciiUpper(to[0]) && from[0] < to[0] &&
+                       (en_dash || (from == "A" && to == "Z"));
+  if (times) return Reading{second, {std::string(from), "to"}};
+  if (letters) return Reading{second, {std::string(from) + ".", "to"}};
+  return std::nullopt;
+}
+
+}  // namespace millrace::models
