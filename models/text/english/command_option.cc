@@ -54,8 +54,9 @@ bool IsCommandOption(std::string_view text, size_t at, size_t count, std::string
   // The endings of words have hyphens, too: "the suffix -s".
   const bool ending = previous == "suffix" || previous == "ending" || previous == "endings" ||
                       previous == "suffixes" || previous == "plural";
-  return small && word.size() == 1 && word != "a" && word != "i" && !ending &&
-         !IsAsciiAlnum(ByteAt(text, end)) && ByteAt(text, end) != '-';
+  // "x -y" is a difference.
+  return small && word.size() == 1 && previous.size() != 1 && word != "a" && word != "i" &&
+         !ending && !IsAsciiAlnum(ByteAt(text, end)) && ByteAt(text, end) != '-';
 }
 
 }  // namespace millrace::models

@@ -19,17 +19,21 @@ struct VerbAndNoun {
 };
 
 // Sorted by bytes.
-constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
+constexpr std::array<VerbAndNoun, 73> kVerbsAndNouns = {{
     {"abuse", "abj'u:z", "abj'u:s"},
     {"advocate", "'adv@k,eIt", "'adv@k@t"},
     {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
+    {"animate", "'anIm,eIt", "'anIm@t"},
     {"appropriate", "apr'oUprI2;,eIt", "apr'oUprI2;@t"},
+    {"articulate", "A@t'IkjUl,eIt", "A@t'IkjUl@t"},
     {"associate", "as'oUsI2;,eIt", "as'oUsI2;@t"},
     {"attribute", "atr'Ibju:t", "'atrIbj,u:t"},
     {"close", "kl'oUz", "kl'oUz"},
     {"combine", "k@mb'aIn", "k'0mbaIn"},
+    {"compact", "k@mp'akt", "k'0mpakt"},
     {"conduct", "k@nd'Vkt", "k'0ndVkt"},
     {"conflict", "k@nfl'Ikt", "k'0nflIkt"},
+    {"console", "k@ns'oUl", "k'0nsoUl"},
     {"content", "k@nt'Ent", "k'0ntEnt"},
     {"contents", "k@nt'Ents", "k'0ntEnts"},
     {"contest", "k@nt'Est", "k'0nt2Est"},
@@ -37,6 +41,7 @@ constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
     {"contrast", "k@ntr'aast", "k'0ntraast"},
     {"convert", "k@nv'3:t", "k'0nv3:t"},
     {"convict", "k@nv'Ikt", "k'0nvIkt"},
+    {"coordinate", "koU'O@d@n,eIt", "koU'O@d@n@t"},
     {"decrease", "dI2kr'i:s", "d'i:kri:s"},
     {"delegate", "d'ElI2g,eIt", "d'ElI2g@t"},
     {"deliberate", "dIl'Ib3r,eIt", "dIl'Ib3r@t"},
@@ -59,6 +64,7 @@ constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
     {"imports", "Imp'o@ts", "'Impo@ts"},
     {"increase", "INkr'i:s", "'INkri:s"},
     {"increases", "INkr'i:sI2z", "'INkri:sI2z"},
+    {"insert", "Ins'3:t", "'Ins3:t"},
     {"insult", "Ins'Vlt", "'InsVlt"},
     {"invalid", "Inv'alId", "'Inv@lId"},
     {"live", "l'Iv", "l'aIv"},
@@ -67,12 +73,14 @@ constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
     {"objects", "0bdZ'Ekts", "'0bdZEkts"},
     {"perfect", "p3f'Ekt", "p'3:fEkt"},
     {"permit", "p3m'It", "p'3:mIt"},
+    {"predicate", "pr'EdIk,eIt", "pr'EdIk@t"},
     {"present", "prIz'Ent", "pr'Ez@nt"},
     {"presents", "prIz'Ents", "pr'Ez@nts"},
     {"produce", "pr@d'u:s", "pr'0du:s"},
     {"progress", "pr@gr'Es", "pr'0grEs"},
     {"project", "pr@dZ'Ekt", "pr'0dZEkt"},
     {"rebel", "rIb'El", "r'Eb@L"},
+    {"recall", "rIk'O:l", "r'i:kO:l"},
     {"record", "rIk'o@d", "r'Ek3d"},
     {"records", "rIk'o@dz", "r'Ek3dz"},
     {"refuse", "rIfj'u:z", "r'Efju:s"},
@@ -81,6 +89,7 @@ constexpr std::array<VerbAndNoun, 64> kVerbsAndNouns = {{
     {"subject", "s@bdZ'Ekt", "s'VbdZEkt"},
     {"survey", "s3v'eI", "s'3:veI"},
     {"suspect", "s@sp'Ekt", "s'VspEkt"},
+    {"transfer", "transf'3:", "tr'ansf3:"},
     {"transport", "transp'o@t", "tr'anspo@t"},
     {"use", "j'u:z", "j'u:s"},
     {"uses", "j'u:zI2z", "j'u:sI2z"},
@@ -179,7 +188,8 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
   if (word == "bow") {
     const bool taken = IsOneOf(near.Before(2), {"take", "takes", "took", "taking", "taken"}) ||
                        IsOneOf(near.Before(3), {"take", "takes", "took", "taking", "taken"});
-    const bool bends = taken || IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
+    const bool bends = taken || (before.empty() && after == "to") ||
+                       IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
                        IsOneOf(after, {"down", "before", "out"}) ||
                        near.Near({"ship", "stern", "curtain", "applau"});
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
@@ -190,7 +200,9 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
       (IsOneOf(after, {"in", "through", "across"}) && !near.Near({"eye", "cheek", "cry", "wept"})))
     return WordSound{"tˈɛɹ", "t'e@r"};
   if (word == "sow") {
-    const bool pig = IsDeterminer(before) || near.Near({"pig", "boar", "farrow"});
+    const bool pig = IsDeterminer(before) ||
+                     IsOneOf(before, {"big", "fat", "old", "pregnant", "wild", "young"}) ||
+                     near.Near({"pig", "boar", "farrow"});
     return pig ? WordSound{"sˈW", "s'aU"} : WordSound{"sˈO", "s'oU"};
   }
   if (word == "dove") {
@@ -217,6 +229,10 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
                  "quantity", "scale",     "size",        "traces",   "variations"});
     return tiny ? WordSound{"mInˈut", "maIn'u:t"} : WordSound{"mˈɪnət", "m'InIt"};
   }
+  // "Polish the shoes" begins with a capital.
+  if (word == "polish" && before.empty() && IsDeterminer(after))
+    return WordSound{"pˈɑlɪʃ", "p'0lIS"};
+  if (word == "deserts" && before == "just") return WordSound{"dəzˈɜɹts", "dI#z'3:ts"};
   // Tiny things are not counted: "six minutes forty".
   if (word == "minutes") return WordSound{"mˈɪnəts", ""};
   // "From 2019 to present".

@@ -102,6 +102,13 @@ std::string_view CountedMagnitude(char letter, std::string_view behind) {
   return letter == 'b' || letter == 'B' ? "billion" : "";
 }
 
+// Returns true for what a current flows through.
+bool CircuitFollows(std::string_view behind) {
+  constexpr std::array<std::string_view, 8> kCircuits = {
+      " breaker", " charger", " circuit", " current", " fuse", " outlet", " plug", " socket"};
+  return std::ranges::any_of(kCircuits, [&](auto noun) { return behind.starts_with(noun); });
+}
+
 // Returns true for what an amount may be per that is written out: "2 kWh/day".
 bool IsPeriod(std::string_view word) {
   constexpr std::array<std::string_view, 14> kWords = {
@@ -280,7 +287,9 @@ std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t 
     reading.Append(numbers_.Cardinal(part));
     return reading;
   }
-  if (part == 1 && count > 1 && (previous == "odds" || previous == "are" || previous == "at"))
+  constexpr size_t kOddsBytes = 24;
+  const size_t near = at - std::min(at, kOddsBytes);
+  if (part == 1 && count > 1 && text.substr(near, at - near).find("odds") != std::string_view::npos)
     reading.Append("to");
   // A blood pressure.
   if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
@@ -667,7 +676,9 @@ std::optional<std::string> NumberReader::TakeUnit(std::string_view text, size_t&
   }
   // "1 in. wide".
   const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));
-  if (const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch, dialect_)) {
+  // "5 A fuse", where a spaced "A" is no word.
+  const bool amps = text.substr(at, end - at) == "A" && CircuitFollows(text.substr(end));
+  if (const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch && !amps, dialect_)) {
     at = end;
     return named(*unit);
   }

@@ -119,6 +119,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     return PartOfSpeech::kPredicate;
   }
   if (word == "read" || word == "reread") {
+    if (before == "well") return PartOfSpeech::kPast;
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
     const bool open = before == "i" || before == "we" || before == "they" || before == "you";
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;

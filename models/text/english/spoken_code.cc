@@ -20,6 +20,14 @@ bool StatusFollows(std::string_view text, size_t at) {
   return std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); });
 }
 
+// Returns true for the statuses that servers send, of all the numbers that may count pages.
+bool IsCommonStatus(std::string_view digits) {
+  constexpr std::array<std::string_view, 21> kStatuses = {
+      "200", "201", "204", "301", "302", "304", "307", "308", "400", "401", "403",
+      "404", "405", "409", "410", "422", "429", "500", "502", "503", "504"};
+  return std::ranges::binary_search(kStatuses, digits);
+}
+
 // Returns "four oh four", "four hundred" and "four twenty nine".
 std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status) {
   std::vector<std::string> words = numbers.Cardinal(status / 100);
@@ -54,7 +62,7 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
   if ((previous == "port" || previous == "ports") && !digits.ends_with("00"))
     return Reading{end, numbers.Digits(digits)};
   const bool named = previous == "http" || previous == "https" || previous == "status" ||
-                     previous == "error" || StatusFollows(text, end);
+                     previous == "error" || (IsCommonStatus(digits) && StatusFollows(text, end));
   if (!named || digits.size() != 3 || digits[0] < '1' || digits[0] > '5') return std::nullopt;
   return Reading{end, StatusWords(numbers, ParseDigits(digits))};
 }
