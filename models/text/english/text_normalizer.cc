@@ -12,6 +12,7 @@
 #include "models/text/english/command_option.h"
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
+#include "models/text/english/hardware_address.h"
 #include "models/text/english/html_entity.h"
 #include "models/text/english/html_tag.h"
 #include "models/text/english/letter_a.h"
@@ -138,7 +139,10 @@ class Walk {
       at_ += c.bytes;
       return;
     }
-    if (AtStart() && TakeReading(ReadWeb(numbers_.numbers(), text_, at_))) return;
+    if (AtStart() && (TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
+                      TakeReading(ReadWeb(numbers_.numbers(), text_, at_)))) {
+      return;
+    }
     if (TakeNumber(c)) return;
     if (const std::string_view script = ForeignScript(c.value); !script.empty())
       return TakeForeign(script);
@@ -600,10 +604,11 @@ class Walk {
     if (TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_))) return;
     if (TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) return;
     if (c.value == '(' && TakePluralBrackets()) return;
-    // "C#" and "F#" are a half-tone higher.
-    if (c.value == '#' && count == 1 && at_ > 0 && text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'G' &&
+    // "C#" and "F♯" are a half-tone higher, "B♭" is one lower.
+    if ((c.value == '#' || c.value == U'♯' || c.value == U'♭') && count == 1 && at_ > 0 &&
+        text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'G' &&
         (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(follows)) {
-      AddWord("sharp", at_, run);
+      AddWord(c.value == U'♭' ? "flat" : "sharp", at_, run);
       at_ = run;
       return;
     }

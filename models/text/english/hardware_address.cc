@@ -1,0 +1,41 @@
+#include "models/text/english/hardware_address.h"
+
+#include <string>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+bool IsHexDigit(char c) {
+  return IsAsciiDigit(c) || (AsciiLower(c) >= 'a' && AsciiLower(c) <= 'f');
+}
+
+}  // namespace
+
+std::optional<Reading> ReadHardwareAddress(const NumberWords& numbers, std::string_view text,
+                                           size_t at) {
+  constexpr size_t kPairs = 6;
+  constexpr size_t kPairBytes = 3;
+  const char joint = ByteAt(text, at + 2);
+  if (joint != ':' && joint != '-') return std::nullopt;
+  const size_t end = at + kPairs * kPairBytes - 1;
+  if (end > text.size() || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == joint)
+    return std::nullopt;
+  for (size_t i = at; i < end; ++i) {
+    const bool divides = (i - at) % kPairBytes == kPairBytes - 1;
+    if (divides ? text[i] != joint : !IsHexDigit(text[i])) return std::nullopt;
+  }
+  Reading reading{end, {}};
+  for (size_t i = at; i < end; ++i) {
+    if (text[i] == joint) continue;
+    if (IsAsciiDigit(text[i])) {
+      reading.Append(numbers.Digits(text.substr(i, 1)));
+    } else {
+      reading.Append(std::string(1, static_cast<char>(AsciiLower(text[i]) - 'a' + 'A')) + ".");
+    }
+  }
+  return reading;
+}
+
+}  // namespace millrace::models
