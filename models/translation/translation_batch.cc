@@ -401,7 +401,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
   if (!final && !verdict.suspicious && TranslateSubject(participant, source, target, unit))
     return true;
   if (!verdict.suspicious || limited_by_request) return false;
-  if (!final && Divide(participant, index, verdict.says_nothing)) return true;
+  if (!final && Divide(participant, index, verdict.only_number)) return true;
   for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
   if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
@@ -495,13 +495,13 @@ void TranslationBatch::TakeCarried(const TranslationPlan& plan, TranslationUnit&
 }
 
 bool TranslationBatch::Divide(const Participant& participant, size_t index,
-                              bool says_nothing) const {
+                              bool only_number) const {
   constexpr size_t kMostLevels = 3;
   constexpr size_t kFewestTokens = 8;  // the least that a sentence needs to be divided
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];
-  if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !says_nothing)) return false;
+  if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !only_number)) return false;
   const std::string_view text = whole.sentence.marked.text;
   const size_t least = text.size() / 5;
   const size_t most = text.size() - least;

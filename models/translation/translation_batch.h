@@ -103,8 +103,8 @@ class TranslationBatch final : public models::Batch {
                         std::string_view target, TranslationUnit& unit) const;
   // Completes the translation of a unit from that of its subject, which is done.
   void TakeSubject(std::string_view target_language, TranslationUnit& unit) const;
-  // Returns whether the unit at `index` could be divided into two.
-  bool Divide(const Participant& participant, size_t index, bool says_nothing) const;
+  // Returns whether the unit at `index`, of which only a number is left or not, could be divided.
+  bool Divide(const Participant& participant, size_t index, bool only_number) const;
   // Returns the text of tokens that follow the prescribed beginning of the translation, with that
   // beginning.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;

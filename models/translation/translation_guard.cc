@@ -217,8 +217,9 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
          !HasEndMark(translation.target)) ||
         (!translation.alignment.empty() && LongestUnaligned(translation) >= kUnaligned);
   }
-  verdict.says_nothing = HasLetter(translation.source) && !HasLetter(translation.target);
-  verdict.lost_content = verdict.lost_content || verdict.says_nothing;
+  const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
+  verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);
+  verdict.lost_content = verdict.lost_content || lost_words;
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
 }

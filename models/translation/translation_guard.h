@@ -33,8 +33,8 @@ struct GuardVerdict {
   // True if part of the content seems to be absent: the text loops, is too short, stops early or
   // does not come from some stretch of the source.
   bool lost_content = false;
-  // True if the translation has no letter although the source has: 404 for "404 Not Found".
-  bool says_nothing = false;
+  // True if words became a number: 404 for "404 Not Found".
+  bool only_number = false;
 };
 
 // The alignment of a sentence with at least this many tokens is worth its cost to the guard.

@@ -69,7 +69,7 @@ TEST(TranslationGuardTest, NoWordStandsForPartOfACode) {
 }
 
 TEST(TranslationGuardTest, WordsDoNotBecomeANumberAlone) {
-  EXPECT_TRUE(Inspect("404 Not Found", "404").says_nothing);
+  EXPECT_TRUE(Inspect("404 Not Found", "404").only_number);
   EXPECT_TRUE(Inspect("404 Not Found", "404").suspicious);
   EXPECT_FALSE(Inspect("404 Not Found", "404 Não encontrado").suspicious);
   EXPECT_FALSE(Inspect("12 / 5", "12 / 5").suspicious);
