@@ -563,6 +563,9 @@ TEST_F(ExecutorPoolTest, ASpareReplacesAnExecutorWhoseMemoryGrows) {
   EXPECT_EQ(stats.recycled, 1U);
   EXPECT_EQ(stats.deaths, decltype(stats.deaths){});
   EXPECT_EQ(stats.replays, 0U);
+  // Its threads look at the memory, and so at variables of this test, for as long as it lives.
+  model_.reset();
+  pool_.reset();
 }
 
 TEST_F(ExecutorPoolTest, ALoadGoesOnInTheSuccessorOfAnExecutorThatIsKilled) {
