@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <iterator>
+#include <latch>
 #include <memory>
 #include <set>
 #include <string>
@@ -219,6 +221,8 @@ class ExecutorPoolTest : public ::testing::Test {
   std::function<void(models::Request&)> in_complete_;   // the same
   std::function<absl::Status(FakeExecutor&)> on_load_;  // the same
   std::function<absl::Status(const models::Input&)> validate_;
+  // The loads so far, for hooks to count: successors load models even when a test's body is over.
+  std::atomic<int> loads_{0};
   std::atomic<int> models_alive_{0};
   std::atomic<bool> different_{false};  // the next executors speak otherwise
   testing::FakeLauncher launcher_{
@@ -468,11 +472,10 @@ TEST_F(ExecutorPoolTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
   Mutex mu;
   CondVar changed;
   bool may_start = false;
-  std::atomic<int> loads{0};
   spares_ = 1;
   // The third executor, which is the successor of the dead one, does not get ready.
   on_load_ = [&](FakeExecutor&) {
-    if (++loads <= 2) return absl::OkStatus();
+    if (++loads_ <= 2) return absl::OkStatus();
     const MutexLock lock(mu);
     while (!may_start) changed.Wait(mu);
     return absl::OkStatus();
@@ -569,9 +572,8 @@ TEST_F(ExecutorPoolTest, ASpareReplacesAnExecutorWhoseMemoryGrows) {
 }
 
 TEST_F(ExecutorPoolTest, ALoadGoesOnInTheSuccessorOfAnExecutorThatIsKilled) {
-  std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
-    if (++loads == 1) executor.Die(kKill);
+    if (++loads_ == 1) executor.Die(kKill);
     return absl::OkStatus();
   };
   StartWithModel();
@@ -716,9 +718,8 @@ TEST_F(ExecutorPoolTest, SaysWhyAModelCouldNotBeLoaded) {
 }
 
 TEST_F(ExecutorPoolTest, TriesANewModelOnceMoreWhoseExecutorDied) {
-  std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
-    if (++loads == 2) executor.Die(kSegfault);
+    if (++loads_ == 2) executor.Die(kSegfault);
     return absl::OkStatus();
   };
   StartWithModel();
@@ -728,10 +729,18 @@ TEST_F(ExecutorPoolTest, TriesANewModelOnceMoreWhoseExecutorDied) {
 }
 
 TEST_F(ExecutorPoolTest, GivesUpANewModelThatEndsTwoExecutorsAtOnce) {
-  std::atomic<int> loads{0};
-  on_load_ = [&](FakeExecutor& executor) {
-    const int load = ++loads;
-    if (load == 3 || load == 4) executor.Die(kSegfault);
+  const auto crashes = [this] {
+    return pool_->stats().deaths.at(static_cast<size_t>(DeathCause::kCrash));
+  };
+  on_load_ = [crashes, loads = std::make_shared<std::array<std::atomic<int>, 16>>(),
+              both = std::make_shared<std::latch>(2)](FakeExecutor& executor) {
+    // The first model is the one that serves.
+    if (++loads->at(static_cast<size_t>(executor.number())) == 1) return absl::OkStatus();
+    if (executor.number() <= 2) {
+      both->arrive_and_wait();
+      executor.Die(kSegfault);
+    }
+    while (executor.number() > 2 && crashes() < 2) std::this_thread::yield();
     return absl::OkStatus();
   };
   StartWithModel(2);
@@ -741,9 +750,8 @@ TEST_F(ExecutorPoolTest, GivesUpANewModelThatEndsTwoExecutorsAtOnce) {
 }
 
 TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsTwoExecutorsInALoadAndNoOther) {
-  std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
-    const int load = ++loads;
+    const int load = ++loads_;
     if (load == 2 || load == 4) executor.Die(kSegfault);
     return absl::OkStatus();
   };
@@ -756,9 +764,8 @@ TEST_F(ExecutorPoolTest, GivesUpAModelThatEndsTwoExecutorsInALoadAndNoOther) {
 }
 
 TEST_F(ExecutorPoolTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {
-  std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor& executor) {
-    if (++loads == 2 || loads == 4 || loads == 5) executor.Die(kSegfault);
+    if (++loads_ == 2 || loads_ == 4 || loads_ == 5) executor.Die(kSegfault);
     return absl::OkStatus();
   };
   std::atomic<int> deaths{0};
@@ -774,7 +781,7 @@ TEST_F(ExecutorPoolTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {
   EXPECT_EQ(request.outcome(),
             absl::InternalError("model 'voice' could not be loaded again after an executor died: "
                                 "an executor died while it loaded model 'voice': signal SIGSEGV"));
-  EXPECT_EQ(loads, 5);
+  EXPECT_EQ(loads_, 5);
 }
 
 TEST_F(ExecutorPoolTest, KillsAnExecutorThatFallsSilentInALoad) {
@@ -798,9 +805,8 @@ TEST_F(ExecutorPoolTest, KillsAnExecutorThatFallsSilentInALoad) {
 }
 
 TEST_F(ExecutorPoolTest, EndsRequestsOfAModelThatItsSuccessorCannotLoad) {
-  std::atomic<int> loads{0};
   on_load_ = [&](FakeExecutor&) {
-    return ++loads == 1 ? absl::OkStatus() : absl::NotFoundError("its folder is gone");
+    return ++loads_ == 1 ? absl::OkStatus() : absl::NotFoundError("its folder is gone");
   };
   in_forward_ = [](FakeExecutor& executor, models::Request&) { executor.Die(kKill); };
   StartWithModel();
