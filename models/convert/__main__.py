@@ -89,7 +89,7 @@ def _run(argv: list[str], kind: str, name: str) -> int:
 
 
 def _fail(argv: list[str], name: str, error: ConvertError) -> int:
-    # What was named may have line breaks, or what a terminal obeys.
+    # Names in the message may have line breaks or control characters, which a terminal would obey.
     message = "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in str(error))
     if "--json" in argv:
         print(json.dumps({"event": "error", "status": error.status, "message": message}), flush=True)

@@ -166,7 +166,7 @@ class Proxy:
         other = self._peers[one]
         try:
             data = one.recv(1 << 16)
-            time.sleep(self._delay)
+            time.sleep(self._delay)   # the latency of the network that this proxy stands for
             if data:
                 other.sendall(data)
         except OSError:

@@ -124,16 +124,16 @@ def test_limits_network_and_clock_fail(tmp_path):
         def without_descriptors() -> None:
             with limits.without_descriptors(daemon.process.pid):
                 kill_one()
-                time.sleep(1)
+                time.sleep(1)   # the fault lasts so long
 
         def with_a_full_disk() -> None:
             with limits.with_a_full_disk(daemon.process.pid):
                 kill_one()
-                time.sleep(1)
+                time.sleep(1)   # the fault lasts so long
 
         def slow_network() -> None:
             proxy.set_delay(0.02)
-            time.sleep(1)
+            time.sleep(1)   # the fault lasts so long
             proxy.set_delay(0)
 
         def kill_child() -> None:

@@ -126,7 +126,7 @@ def test_the_other_commands_of_the_document_work_as_they_stand(hub, tmp_path):
         assert expected in commands, commands
     for number, command in enumerate(commands):
         models = tmp_path / f"models{number}"
-        # Who may write there needs no sudo, and NAME stands for one of the table.
+        # The test may write to its folder without sudo, and NAME stands for any name of the table.
         command = command.removeprefix("sudo ").replace("/var/lib/millrace/models", str(models)).replace("NAME", "firefox/en-de")
         ended = subprocess.run(command, shell=True, env=environment | {"MILLRACE_MODELS": str(models)}, capture_output=True, text=True, check=False,
                                timeout=60, cwd=home)

@@ -58,7 +58,7 @@ class ReadVoiceFile(unittest.TestCase):
             json.dumps(GOOD | {"inference": [1]}): "no object 'inference'",
             json.dumps(GOOD | {"audio": {"sample_rate": 4000}}): "audio.sample_rate is 4000, allowed are whole numbers of 8000..192000",
             json.dumps(GOOD | {"audio": {}}): "audio.sample_rate is null",
-            # What the server would refuse is refused here.
+            # The converter refuses the settings that the server would refuse.
             json.dumps(GOOD | {"inference": {"length_scale": 0}}): "inference.length_scale is 0, not a number above 0 and up to 1000",
             json.dumps(GOOD | {"inference": {"noise_w": 1e300}}): "inference.noise_w is 1e+300, not a number of 0..1000",
             json.dumps(GOOD | {"phoneme_id_map": {"^": [1], "_": [0], "$": [True]}}): "phoneme_id_map gives '$' [true], not numbers from 0",
