@@ -1,42 +1,12 @@
 #include "mps_runtime/provenance.h"
 
-#include <ATen/Version.h>
-#include <caffe2/core/common.h>
-#include <dlfcn.h>
-
 #include <stdexcept>
 #include <string_view>
 
-#include "mps_runtime/find_libtorch.h"
 #include "mps_runtime/stream_symbols.h"
 
 namespace millrace::runtime {
 namespace {
-
-// Returns a setting of libtorch's own build. It is not read by at::show_config, which looks for
-// CUDA, and libtorch looks only once: the backend, with CUDA's libraries, is loaded after the
-// version has been checked.
-std::string BuildSetting(const std::string& name) {
-  const auto& settings = caffe2::GetBuildOptions();
-  const auto found = settings.find(name);
-  return found == settings.end() ? "unknown" : found->second;
-}
-
-std::string LoadedFrom(const void* symbol) {
-  Dl_info info{};
-  return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
-}
-
-// The pool's functions of libtorch 2.15, which a patched libtorch has.
-constexpr char kStreamsByNumber[] = "getStreamByID";
-
-// libtorch has no version query for its pool of MPS streams; the exported symbols show which
-// interface it has.
-std::string PoolSymbols() {
-  if (dlsym(RTLD_DEFAULT, kGetStreamById) != nullptr) return kStreamsByNumber;
-  if (dlsym(RTLD_DEFAULT, kGetStreamFromPool) != nullptr) return "getStreamFromPool";
-  return "none";
-}
 
 // Returns true if a version matches the required prefix: "2.15" covers 2.15 and 2.15.0, not 2.150.
 bool Covers(std::string_view required, std::string_view version) {
@@ -68,24 +38,6 @@ void AppendPair(std::string& line, std::string_view key, const std::string& valu
 }
 
 }  // namespace
-
-int ReadMpsPatchLevel() {
-  const auto level = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, kPatchLevel));
-  return level == nullptr ? 0 : level();
-}
-
-Provenance ReadLibtorchProvenance() {
-  Provenance provenance;
-  provenance.libtorch_version = BuildSetting("TORCH_VERSION");
-  provenance.libtorch_git_revision = BuildSetting("COMMIT_SHA");
-  provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&caffe2::GetBuildOptions));
-  provenance.compiled_against = LibtorchCompiledAgainst();
-  provenance.blas = BuildSetting("BLAS_INFO");
-  provenance.cpu_capability = at::get_cpu_capability();
-  provenance.pool_symbols = PoolSymbols();
-  provenance.mps_patch_level = ReadMpsPatchLevel();
-  return provenance;
-}
 
 void CheckLibtorch(const Provenance& provenance, const std::string& required) {
   const std::string& loaded = provenance.libtorch_version;

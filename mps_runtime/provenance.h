@@ -5,7 +5,7 @@
 namespace millrace::runtime {
 
 // The libraries that are really in use, read from the loaded libraries and not from the headers
-// that this was compiled with.
+// that this was compiled with. What is not known is empty.
 struct Provenance {
   std::string device;                 // "cpu", "cuda" or "mps"
   std::string device_name;            // such as the CPU's model

@@ -9,6 +9,7 @@
 #include "mps_runtime/base/check.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
+#include "mps_runtime/platform.h"
 #include "mps_runtime/thread_context.h"
 
 namespace millrace::runtime {
@@ -93,11 +94,11 @@ int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
   return asked > 0 ? asked : std::max(1, cores / at_once);
 }
 
-DeviceFacts FactsOf(const RuntimeOptions& options, std::unique_ptr<Backend>& backend) {
+DeviceFacts FactsOf(const RuntimeOptions& options, const Platform& platform,
+                    std::unique_ptr<Backend>& backend) {
   DeviceFacts facts;
-  facts.provenance = ReadLibtorchProvenance();
-  CheckLibtorch(facts.provenance, options.require_libtorch);
-  backend = MakeBackend(options.device);
+  facts.provenance = platform.Identify(options.require_libtorch);
+  backend = platform.MakeBackend(options.device);
   facts.provenance.device = ToString(backend->device());
   facts.provenance.device_name = backend->DeviceName();
   facts.policy_concurrency = backend->SafeConcurrency();
@@ -120,16 +121,17 @@ struct Runtime::Plan {
   Provenance provenance;
 };
 
-DeviceFacts Runtime::Describe(std::optional<DeviceType> device,
-                              const std::string& require_libtorch) {
+DeviceFacts Runtime::Describe(std::optional<DeviceType> device, const std::string& require_libtorch,
+                              const Platform& platform) {
   RuntimeOptions options;
   options.device = device;
   options.require_libtorch = require_libtorch;
   std::unique_ptr<Backend> backend;
-  return FactsOf(options, backend);
+  return FactsOf(options, platform, backend);
 }
 
-std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
+std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options,
+                                            const Platform& platform) {
   ClaimProcess();
   try {
     if (options.workers < 0 || options.workers > kWorkerSlots) {
@@ -138,7 +140,7 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
     if (options.max_compiled_shapes == 0) Refuse("max_compiled_shapes", 0, "1 and more");
     const int cores = AvailableCores();
     Plan plan;
-    DeviceFacts facts = FactsOf(options, plan.backend);
+    DeviceFacts facts = FactsOf(options, platform, plan.backend);
     const int wanted = options.workers != 0
                            ? options.workers
                            : std::min({cores, plan.backend->UsefulWorkers(), kWorkerSlots});
@@ -153,15 +155,16 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
                               " workers=" + std::to_string(plan.workers) +
                               " intra_op=" + std::to_string(plan.intra_op_threads);
     plan.backend->Bootstrap();
-    return std::unique_ptr<Runtime>(new Runtime(options, std::move(plan)));
+    return std::unique_ptr<Runtime>(new Runtime(options, platform, std::move(plan)));
   } catch (...) {
     ReleaseProcess();
     throw;
   }
 }
 
-Runtime::Runtime(const RuntimeOptions& options, Plan plan)
-    : backend_(std::move(plan.backend)),
+Runtime::Runtime(const RuntimeOptions& options, const Platform& platform, Plan plan)
+    : platform_(platform),
+      backend_(std::move(plan.backend)),
       mode_(options.mode.value_or(backend_->DefaultMode())),
       workers_(plan.workers),
       why_fewer_workers_(std::move(plan.why_fewer_workers)),

@@ -22,6 +22,7 @@
 namespace millrace::runtime {
 
 class Backend;
+class Platform;
 class ThreadContext;
 
 // The properties of a device that are known before it is used.
@@ -70,11 +71,18 @@ class Runtime {
   // Bootstrap does for the device and for libtorch.
   static DeviceFacts Describe(std::optional<DeviceType> device,
                               const std::string& require_libtorch = "");
+  static DeviceFacts Describe(std::optional<DeviceType> device, const std::string& require_libtorch,
+                              const Platform& platform);
   // The first caller's thread is the main thread for the rest of the process. Checks options and
   // the loaded libtorch, then makes the first use of the device. Throws std::invalid_argument
   // naming the option, its value and what is allowed; std::runtime_error for the wrong libtorch;
   // StreamError while another Runtime lives or on another thread than the first time.
+  //
+  // platform: computes for the runtime and must outlive it; without it, libtorch does. Programs
+  // that name it need not link libtorch.
   static std::unique_ptr<Runtime> Bootstrap(const RuntimeOptions& options);
+  static std::unique_ptr<Runtime> Bootstrap(const RuntimeOptions& options,
+                                            const Platform& platform);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
@@ -140,11 +148,12 @@ class Runtime {
   friend class ThreadContext;
 
   struct Plan;
-  Runtime(const RuntimeOptions& options, Plan plan);
+  Runtime(const RuntimeOptions& options, const Platform& platform, Plan plan);
 
   void Register(ThreadContext* context) MILLRACE_EXCLUDES(mu_);
   void Unregister(ThreadContext* context) noexcept MILLRACE_EXCLUDES(mu_);
 
+  const Platform& platform_;
   const std::unique_ptr<Backend> backend_;
   const ForwardMode mode_;
   const int workers_;
@@ -165,10 +174,10 @@ class Runtime {
 };
 
 // Held around one forward on a thread with a context: takes a DevicePermit and the lock that the
-// mode demands, and enters libtorch's inference mode. Construct and destroy it on the context's
-// thread; scopes do not nest. Throws StreamError when thread, stream and context do not belong
-// together. When an exception leaves it, it waits for the stream first, so that no work is in
-// flight without a permit. For its cost without contention see mps_runtime_bench.
+// mode demands, and, where libtorch computes, enters its inference mode. Construct and destroy it
+// on the context's thread; scopes do not nest. Throws StreamError when thread, stream and context
+// do not belong together. When an exception leaves it, it waits for the stream first, so that no
+// work is in flight without a permit. For its cost without contention see mps_runtime_bench.
 class ForwardScope {
  public:
   ForwardScope(Runtime& runtime, WorkerContext& context);

@@ -21,6 +21,9 @@ inline constexpr char kSynchronizeAllStreams[] =
 inline constexpr char kCheckLastError[] = "_ZN2at3mps9MPSStream14checkLastErrorEv";
 inline constexpr char kGetProfiler[] = "_ZN2at3mps14getMPSProfilerEv";
 
+// The name that Provenance has for the functions of 2.15, which a patched libtorch has.
+inline constexpr char kStreamsByNumber[] = "getStreamByID";
+
 // int millrace_mps_patch_level(), which deploy/libtorch/patch adds to libtorch.
 inline constexpr char kPatchLevel[] = "millrace_mps_patch_level";
 

@@ -9,7 +9,6 @@
 #include "mps_runtime/base/check.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/errors.h"
-#include "mps_runtime/torch_warnings.h"
 
 namespace millrace::runtime {
 namespace {
@@ -59,11 +58,11 @@ ThreadContext::ThreadContext(Runtime& runtime, Stream stream,
     : runtime_(runtime),
       stream_(stream),
       lease_(std::move(lease)),
-      graph_cache_(runtime.graph_cache_limits_) {
+      graph_cache_(runtime.graph_cache_limits_),
+      platform_thread_(runtime.platform_.EnterThread()) {
   runtime_.backend_->BindThread(stream_, runtime_.intra_op_threads_);
   if (lease_) NameThisThread("millrace-w" + std::to_string(stream_.slot));
   runtime_.Register(this);
-  SendTorchWarningsToLog();
   current_context = this;
 }
 
@@ -161,7 +160,7 @@ Duration ThreadContext::EnterForward() {
   }
   if (runtime_.mode_ == ForwardMode::kEncodeLock) wait += LockTimed(runtime_.forward_mu_);
   backend_scope_ = runtime_.backend_->EnterForward();
-  inference_mode_.emplace();
+  if (platform_thread_ != nullptr) platform_thread_->EnterForward();
   return wait;
 }
 
@@ -174,7 +173,7 @@ void ThreadContext::LeaveForward(bool failed) noexcept {
     }
     if (runtime_.backend_->ReleaseMemoryIfShort()) graph_cache_.Clear();
   }
-  inference_mode_.reset();
+  if (platform_thread_ != nullptr) platform_thread_->LeaveForward();
   runtime_.backend_->LeaveForward(backend_scope_);
   if (runtime_.mode_ == ForwardMode::kEncodeLock) runtime_.forward_mu_.Unlock();
   permit_.reset();

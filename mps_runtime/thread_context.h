@@ -1,16 +1,16 @@
 #pragma once
 
-#include <c10/core/InferenceMode.h>
-
+#include <memory>
 #include <optional>
 #include <thread>
 
+#include "mps_runtime/platform.h"
 #include "mps_runtime/runtime.h"
 
 namespace millrace::runtime {
 
-// The only implementation of WorkerContext. It is internal to mps_runtime, since this header
-// includes libtorch. Not thread-safe: every method runs on the thread that made it.
+// The only implementation of WorkerContext, internal to mps_runtime. Not thread-safe: every method
+// runs on the thread that made it.
 class ThreadContext final : public WorkerContext {
  public:
   // The main thread's context has no lease.
@@ -53,11 +53,11 @@ class ThreadContext final : public WorkerContext {
   const std::thread::id owner_ = std::this_thread::get_id();
   std::optional<StreamPool::Lease> lease_;
   GraphCache graph_cache_;
+  const std::unique_ptr<PlatformThread> platform_thread_;  // null: the platform keeps none
   bool kept_ = false;
 
   // Set during a forward.
   std::optional<DevicePermit> permit_;
-  std::optional<c10::InferenceMode> inference_mode_;
   void* backend_scope_ = nullptr;
 };
 

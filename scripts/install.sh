@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 is_macos && die "make install is for Linux; on macOS the daemon runs from the checkout: link build/millrace where you want it"
 prefix="${1:?install.sh: a prefix is needed, for example /opt/millrace}"
 command -v patchelf >/dev/null || die "patchelf is missing: apt-get install patchelf"
-for program in millrace millrace-server; do
+for program in millrace millrace-front millrace-server; do
   [ -x "build/$program" ] || die "build/$program is missing: run make build"
 done
 if ! mkdir -p "$prefix/bin" "$prefix/lib" 2>/dev/null || ! [ -w "$prefix" ]; then
@@ -31,7 +31,7 @@ install -m 644 "$site/torch/version.py" "$prefix/lib/torch/"
 # Loaded at run time from beside the daemon.
 install -m 755 build/libmillrace_sentencepiece.so "$prefix/bin/"
 strip_symbols "$prefix/bin/libmillrace_sentencepiece.so"
-for program in millrace-server millrace; do
+for program in millrace-server millrace-front millrace; do
   install -m 755 "build/$program" "$prefix/bin/$program.new"
   strip_symbols "$prefix/bin/$program.new"
   # The place of this checkout is replaced; $ORIGIN is for the loader.

@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 
 is_macos && die "package-wheel.sh is for Linux"
 output="$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)"
-for program in millrace millrace-server libmillrace_sentencepiece.so; do
+for program in millrace millrace-front millrace-server libmillrace_sentencepiece.so; do
   [ -e "build/$program" ] || die "build/$program is missing: run make build"
 done
 "$VENV/bin/python" -c 'import auditwheel' 2>/dev/null || die "auditwheel is missing: run scripts/deps.sh packages"
@@ -23,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
 cp -r deploy/wheel "$work/source"
 cp LICENSE THIRD_PARTY.md "$work/source/"
 mkdir "$work/source/millrace_server/bin"
-for program in millrace millrace-server libmillrace_sentencepiece.so; do
+for program in millrace millrace-front millrace-server libmillrace_sentencepiece.so; do
   file="$work/source/millrace_server/bin/$program"
   install -m 755 "build/$program" "$file"
   strip --strip-unneeded "$file"

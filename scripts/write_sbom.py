@@ -20,7 +20,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 BUILD = pathlib.Path("build")
-PROGRAMS = ("millrace", "millrace-server", "libmillrace_sentencepiece.so")
+PROGRAMS = ("millrace", "millrace-front", "millrace-server", "libmillrace_sentencepiece.so")
 SITE = pathlib.Path(sysconfig.get_path("purelib"))
 
 

@@ -9,10 +9,12 @@
 #include "models/kernels/instruction_set.h"
 #include "models/repository/model_repository.h"
 #include "mps_runtime/base/log_sink.h"
+#include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_safety.h"
 #include "server/control/runtime_device.h"
 #include "server/cpu_isa.h"
+#include "server/local_models.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/step.h"
 #include "server/security/api_key_store.h"
@@ -59,7 +61,7 @@ int Check(const ServerConfig& config) {
       std::printf("%s %s\n", access.is_warning ? "warning" : "note   ", access.who.c_str());
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
-    const ModelSafety::Options safety_options = MakeSafetyOptions(config);
+    const ModelSafety::Options safety_options = MakeSafetyOptions(config, runtime::OperatorNames());
     // A profile that does not apply does not prevent the start.
     ModelSafety safety(safety_options,
                        [](const std::string& line) { std::printf("warning %s\n", line.c_str()); });

@@ -18,16 +18,17 @@
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/crash_report.h"
 #include "server/control/model_safety.h"
 #include "server/control/runtime_device.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
+#include "server/executor_setup.h"
 #include "server/executors/model_executor.h"
+#include "server/local_models.h"
 #include "server/logging/logging.h"
-#include "server/metrics/metric_writer.h"
-#include "server/metrics/model_metrics.h"
 #include "server/scheduling/step.h"
 #include "server/server_setup.h"
 
@@ -46,7 +47,8 @@ class TorchHost final : public ExecutorHost {
                    .format = static_cast<LogFormat>(settings.log_format())});
     ServerConfig config;
     config.models = settings.models();
-    config.device = runtime::DeviceType::kCpu;
+    if (settings.has_device()) config.device = static_cast<runtime::DeviceType>(settings.device());
+    config.require_libtorch = settings.require_libtorch();
     config.workers = settings.workers();
     config.max_in_flight = settings.max_in_flight();
     config.intra_op_threads = settings.intra_op_threads();
@@ -56,12 +58,18 @@ class TorchHost final : public ExecutorHost {
     if (settings.has_cpu_isa())
       config.cpu_isa = static_cast<kernels::InstructionSet>(settings.cpu_isa());
     if (absl::Status status = LimitCpuIsa(config.cpu_isa); !status.ok()) return status;
-    safety_.emplace(MakeSafetyOptions(config), [](const std::string&) {});  // the front has warned
+    safety_.emplace(MakeSafetyOptions(config, runtime::OperatorNames()),
+                    [](const std::string&) {});  // the front has warned
     try {
       runtime_ = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, *safety_));
       main_context_ = runtime_->EnterMainThread();
     } catch (const std::exception& error) {
       return absl::InternalError(error.what());
+    }
+    if (runtime_->device() != runtime::DeviceType::kCpu) {
+      return absl::InvalidArgumentError(
+          StrCat("--executors: only --device cpu has executors as yet; the device here is ",
+                 runtime_->provenance().device));
     }
     device_.emplace(*runtime_);
     translations_.emplace(translation::TranslationCache::Limits{
@@ -156,80 +164,6 @@ std::optional<int> ExecutorMain(int argc, char** argv) {
   logging::Shutdown();
   // Without the destructors of models: threads of libraries may run.
   _exit(status.ok() ? 0 : 1);
-}
-
-ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
-                                          CrashFolder* crashes) {
-  ExecutorPool::Options options;
-  options.executors = config.executors;
-  options.spares = config.spare_executors;
-  options.max_age = config.executor_max_age;
-  options.max_growth = config.executor_max_growth;
-  options.lanes = static_cast<size_t>(workers);
-  options.version = kVersion;
-  options.step_limit = config.executor_step_timeout;
-  options.crashes = crashes;
-  executor::v1::Configure& settings = options.settings;
-  settings.set_models(config.models);
-  settings.set_workers(workers);
-  settings.set_max_in_flight(config.max_in_flight);
-  settings.set_intra_op_threads(config.intra_op_threads);
-  settings.set_translation_cache_bytes(config.translation_cache_bytes);
-  settings.set_translation_cache_entries(config.translation_cache_entries);
-  settings.set_speech_cache_bytes(config.speech_cache_bytes);
-  settings.set_keep_packed_weights(config.keep_packed_weights);
-  if (config.cpu_isa) settings.set_cpu_isa(static_cast<int>(*config.cpu_isa));
-  settings.set_graph_cache_entries(config.graph_cache_entries);
-  settings.set_graph_cache_bytes(config.graph_cache_bytes);
-  settings.set_log_level(static_cast<int>(config.log_level));
-  settings.set_log_format(static_cast<int>(config.log_format));
-  return options;
-}
-
-void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
-  ExecutorPool::Stats stats;
-  if (executors != nullptr) stats = executors->stats();
-  MetricWriter::Family states =
-      writer.Gauges("millrace_executors", "Processes that hold the models, by whether they serve.");
-  states.Add(stats.serving, {{"state", "serving"}});
-  states.Add(stats.spares_ready, {{"state", "spare"}});
-  states.Add(stats.executors + stats.spares - stats.serving - stats.spares_ready,
-             {{"state", "down"}});
-  MetricWriter::Family deaths =
-      writer.Counters("millrace_executor_deaths_total", "Executors that have died.");
-  for (int i = 0; i < kDeathCauses; ++i) {
-    deaths.Add(stats.deaths[static_cast<size_t>(i)],
-               {{"cause", std::string(ToString(static_cast<DeathCause>(i)))}});
-  }
-  writer.Counter("millrace_executor_starts_failed_total", "Executors that could not be started.",
-                 stats.starts_failed);
-  writer.Counter("millrace_executor_restarts_total",
-                 "Attempts to start the successor of an executor.", stats.restarts);
-  writer.Counter("millrace_executors_recycled_total",
-                 "Executors that a spare one has replaced because of their age.", stats.recycled);
-  writer.Counter("millrace_requests_replayed_total",
-                 "Requests that were run again because their executor had died.", stats.replays);
-  writer.Counter("millrace_requests_convicted_total",
-                 "Requests that ended two executors and were refused from then on.",
-                 stats.convicted);
-  writer.Gauge("millrace_without_executor_seconds",
-               "For how long no executor has served; 0 if one does.", Seconds(stats.without));
-}
-
-std::string DescribeDegraded(const ExecutorPool::Stats& stats) {
-  if (stats.serving == 0) return "no executor serves";
-  if (stats.serving < stats.executors)
-    return StrCat(stats.serving, " of ", stats.executors, " executors serve");
-  if (stats.spares_ready < stats.spares)
-    return StrCat(stats.spares_ready, " of ", stats.spares, " spare executors are ready");
-  return {};
-}
-
-models::ModelFactory MakeRemoteFactory(ExecutorPool& executors) {
-  return [&executors](const models::ModelConfig& /*config*/,
-                      const std::filesystem::path& /*folder*/, const models::ModelInfo& info) {
-    return executors.Load(info.name, info.version);
-  };
 }
 
 }  // namespace millrace::server

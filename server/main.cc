@@ -1,5 +1,6 @@
-// The program that users call: it contains the clients, and starts the server program for other
-// commands. It does not link libtorch, whose loading takes far longer than all that a client does.
+// The program that users call: it contains the clients, and becomes the server program, or the
+// front of executors, for other commands. It does not link libtorch, whose loading takes far longer
+// than all that a client does.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -24,7 +25,10 @@ class Run {
   explicit Run(char** argv) : argv_(argv) {}
 
   int operator()(const ServeCommand& command) const {
-    if (!command.print_config) return InServerProgram(command.config.log_format);
+    if (!command.print_config) {
+      return Become(command.config.executors > 0 ? kFrontProgram : kServerProgram,
+                    command.config.log_format);
+    }
     std::fputs(PrintConfig(command.config, command.origins).c_str(), stdout);
     return kExitOk;
   }
@@ -52,8 +56,10 @@ class Run {
   int operator()(const CompletionCommand& command) const { return RunCompletion(command); }
 
  private:
-  int InServerProgram(LogFormat format = LogFormat::kText) const {
-    const std::string error = ExecServerProgram(argv_);
+  int InServerProgram() const { return Become(kServerProgram, LogFormat::kText); }
+
+  int Become(const char* program, LogFormat format) const {
+    const std::string error = ExecBeside(program, argv_);
     const bool json = format == LogFormat::kJson;
     return Report({.status = kExitFailed,
                    .out = "",

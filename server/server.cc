@@ -17,7 +17,6 @@
 
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
-#include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/repository/package_size.h"
 #include "models/repository/remove_model.h"
@@ -26,7 +25,6 @@
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/base/mutex.h"
-#include "mps_runtime/base/this_program.h"
 #include "mps_runtime/runtime.h"
 #include "server/allocator.h"
 #include "server/connection_listener.h"
@@ -52,7 +50,7 @@
 #include "server/cpu_isa.h"
 #include "server/crashes/crash_folder.h"
 #include "server/crashes/flight_recorder.h"
-#include "server/executor_program.h"
+#include "server/executor_setup.h"
 #include "server/executors/executor_pool.h"
 #include "server/frontends/built_in_front_ends.h"
 #include "server/frontends/front_end.h"
@@ -76,6 +74,7 @@
 #include "server/scheduling/step_timeline.h"
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
+#include "server/server_program.h"
 #include "server/server_setup.h"
 #include "server/sockets/inherited_sockets.h"
 #include "server/sockets/poll_loop.h"
@@ -109,30 +108,33 @@ class Server {
  public:
   // main_loop, shutdown, crashes, flight: must outlive this. crashes: null if no report is written.
   // sockets: those that the service manager passed.
-  Server(const ServerConfig& config, InheritedSockets sockets, MainLoop& main_loop,
-         ShutdownSequence& shutdown, CrashFolder* crashes, FlightRecord& flight)
+  Server(const ServerConfig& config, const Compute& compute, InheritedSockets sockets,
+         MainLoop& main_loop, ShutdownSequence& shutdown, CrashFolder* crashes,
+         FlightRecord& flight)
       : config_(config),
         sockets_(std::move(sockets)),
         main_loop_(main_loop),
         shutdown_(shutdown),
         recorder_(flight),
-        safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
-        runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_))),
+        safety_(MakeSafetyOptions(config, compute.operators),
+                [](const std::string& line) { logging::Warning(line); }),
+        runtime_(
+            runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_), compute.platform)),
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
         translations_({config.translation_cache_bytes, config.translation_cache_entries}),
         speech_(config.speech_cache_bytes),
-        executors_(config.executors == 0
+        executors_(compute.local_models != nullptr
                        ? nullptr
                        : std::make_unique<ExecutorPool>(
                              MakeExecutorOptions(config, runtime_->workers(), crashes), launcher_)),
         repository_(config.models,
                     executors_ != nullptr
                         ? MakeRemoteFactory(*executors_)
-                        : MakeFactory(config, *runtime_,
-                                      {.translations = &translations_,
-                                       .speech = &speech_,
-                                       .packed_weights = config.keep_packed_weights})),
+                        : compute.local_models(config, *runtime_,
+                                               {.translations = &translations_,
+                                                .speech = &speech_,
+                                                .packed_weights = config.keep_packed_weights})),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
@@ -486,12 +488,6 @@ class Server {
 
   absl::Status StartExecutors() {
     if (executors_ == nullptr) return absl::OkStatus();
-    if (runtime_->device() != runtime::DeviceType::kCpu) {
-      return absl::InvalidArgumentError(
-          StrCat("--executors: only --device cpu has executors as yet; "
-                 "the device here is ",
-                 runtime_->provenance().device));
-    }
     WarnOfMemory();
     logging::Info("starting executors", {{"executors", config_.executors}});
     return executors_->Start();
@@ -554,7 +550,8 @@ class Server {
   const std::unique_ptr<runtime::WorkerContext> main_context_;
   translation::TranslationCache translations_;
   speech::SpeechCache speech_;
-  ProgramLauncher launcher_{ThisProgram(), std::string(kExecutorArgument)};
+  const ProgramBeside executor_program_{kServerProgram};
+  ProgramLauncher launcher_{executor_program_.path(), std::string(kExecutorArgument)};
   const std::unique_ptr<ExecutorPool> executors_;  // null: models are in this process
   const models::ModelRepository repository_;
   Metrics metrics_;
@@ -609,7 +606,7 @@ std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config) {
 
 }  // namespace
 
-int Serve(const ServerConfig& config) {
+int Serve(const ServerConfig& config, const Compute& compute) {
   logging::Init({.level = config.log_level, .format = config.log_format});
   RouteGrpcLog();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow then is a write error
@@ -636,7 +633,7 @@ int Serve(const ServerConfig& config) {
       absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective, BuiltInFrontEnds());
       status = sockets.ok() ? LimitCpuIsa(config.cpu_isa) : sockets.status();
       if (status.ok()) {
-        Server server(effective, *std::move(sockets), main_loop, shutdown, crashes.get(),
+        Server server(effective, compute, *std::move(sockets), main_loop, shutdown, crashes.get(),
                       crash_page.flight);
         status = server.Start();
         shutdown.SetDrain([&server] { server.Drain(); });

@@ -19,6 +19,8 @@
 #include "server/config/command_line.h"
 #include "server/early_exit.h"
 #include "server/executor_program.h"
+#include "server/executor_setup.h"
+#include "server/local_models.h"
 #include "server/print_version.h"
 #include "server/server.h"
 #include "server/server_program.h"
@@ -30,8 +32,10 @@ namespace {
 class Run {
  public:
   int operator()(const ServeCommand& command) const {
-    if (!command.print_config) return server::Serve(command.config);
-    return InMillrace("serve --print-config");
+    if (command.print_config) return InMillrace("serve --print-config");
+    // `millrace` starts the front program where it knows that there are executors.
+    return server::Serve(command.config, command.config.executors > 0 ? server::RemoteCompute()
+                                                                      : server::LocalCompute());
   }
   int operator()(const CheckCommand& command) const { return server::Check(command.config); }
   int operator()(const CalibrateCommand& command) const { return RunCalibrate(command); }

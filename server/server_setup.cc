@@ -1,11 +1,8 @@
 #include "server/server_setup.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "models/kernels/target.h"
-#include "mps_runtime/probe/operator_probe.h"
 #include "server/config/command_line.h"
 #include "server/control/version.h"
 #include "server/http_front_ends.h"
@@ -15,12 +12,13 @@
 
 namespace millrace::server {
 
-ModelSafety::Options MakeSafetyOptions(const ServerConfig& config) {
+ModelSafety::Options MakeSafetyOptions(const ServerConfig& config,
+                                       std::vector<std::string> operators) {
   const bool named = !config.safety_profile.empty();
   return {.file = named ? config.safety_profile : DefaultSafetyProfile(config.models),
           .file_was_named = named,
           .models = config.models,
-          .operators = runtime::OperatorNames()};
+          .operators = std::move(operators)};
 }
 
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety) {
@@ -65,15 +63,6 @@ void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const Mod
   } else if (!access.who.empty()) {
     logging::Info(access.who);
   }
-}
-
-models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 const models::ModelCaches& caches) {
-  const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
-                          config.graph_cache == runtime::GraphCachePolicy::kFrozen;
-  return models::MakeModelFactory(
-      runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
-      caches);
 }
 
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config) {

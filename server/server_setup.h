@@ -4,11 +4,11 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/core/model_kind.h"
-#include "models/repository/model_factory.h"
 #include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
@@ -27,16 +27,15 @@ inline constexpr std::string_view kGrpcSocket = "grpc";
 
 // These functions make what `serve`, and in part `check`, needs from the configuration.
 
-ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
+// operators: those that models of this process run.
+ModelSafety::Options MakeSafetyOptions(const ServerConfig& config,
+                                       std::vector<std::string> operators);
 
 // safety: must outlive the bootstrap.
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety);
 
 // Logs what runs, and warns of settings that have no effect or that are dangerous.
 void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const ModelSafety& safety);
-
-models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 const models::ModelCaches& caches);
 
 // Returns null if requests are not traced. Logs what is wrong with OpenTelemetry's variables.
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config);

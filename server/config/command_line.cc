@@ -1,7 +1,9 @@
 #include "server/config/command_line.h"
 
+#include <filesystem>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -75,17 +77,19 @@ GivenValues GivenFlags(const ServeFlags& flags) {
   return values;
 }
 
+// Returns the name of the configuration file; empty if there is none.
+std::string ConfigFile(const ServeFlags& flags, const Environment& environment) {
+  if (!flags.config_file.empty()) return flags.config_file;
+  const auto variable = environment.find("MILLRACE_CONFIG");
+  return variable == environment.end() ? "" : variable->second;
+}
+
 absl::Status Resolve(const ServeFlags& flags, const Environment& environment, ServerConfig& config,
                      Origins& origins) {
   for (const Option& option : ServeOptions()) origins[option.name] = "default";
   const absl::StatusOr<GivenValues> variables = ReadEnvironment(environment);
   if (!variables.ok()) return variables.status();
-  std::string file = flags.config_file;
-  if (const auto variable = environment.find("MILLRACE_CONFIG");
-      file.empty() && variable != environment.end()) {
-    file = variable->second;
-  }
-  if (!file.empty()) {
+  if (const std::string file = ConfigFile(flags, environment); !file.empty()) {
     const absl::StatusOr<GivenValues> values = ReadTomlFile(file);
     if (!values.ok()) return values.status();
     if (absl::Status status = Apply(*values, config, origins); !status.ok()) return status;
@@ -103,6 +107,17 @@ bool AsksForJson(const ServeFlags& flags, const Environment& environment) {
     return flag->second.value == "json";
   const auto variable = environment.find(VariableOf("log-format"));
   return variable != environment.end() && variable->second == "json";
+}
+
+// Returns the number of executors, which decides what program serves. 0 if the configuration is
+// wrong, which that program reports, or is in a file that can be read only once.
+int ExecutorsOf(const ServeFlags& flags, const Environment& environment) {
+  const std::string file = ConfigFile(flags, environment);
+  std::error_code ignored;
+  if (!file.empty() && !std::filesystem::is_regular_file(file, ignored)) return 0;
+  ServerConfig config;
+  Origins unused;
+  return Resolve(flags, environment, config, unused).ok() ? config.executors : 0;
 }
 
 // Reports an argument that no option took, with the flag that may have been meant.
@@ -236,6 +251,7 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
     result.print_config = serve_flags.print_config;
     if (reader == Reader::kClient && !result.print_config) {
       if (AsksForJson(serve_flags, environment)) result.config.log_format = LogFormat::kJson;
+      result.config.executors = ExecutorsOf(serve_flags, environment);
       return Command(std::move(result));
     }
     absl::Status status = Resolve(serve_flags, environment, result.config, result.origins);

@@ -35,8 +35,8 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
 
 // Does the same for the client program, which leaves `serve` and `check` to the server program: it
 // checks only the form of their arguments, because a configuration file may be a pipe, which can be
-// read only once. Their configuration then holds the defaults and the log format of `serve`. But
-// `serve --print-config` is read in full.
+// read only once. Their configuration then holds the defaults, the log format of `serve` and, where
+// they are known by then, the number of its executors. But `serve --print-config` is read in full.
 std::variant<Command, EarlyExit> ParseClientCommandLine(std::span<const std::string> arguments,
                                                         const Environment& environment);
 

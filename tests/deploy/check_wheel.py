@@ -43,7 +43,7 @@ def test_wheel_is_for_any_python_and_asks_for_one_version_of_torch():
 
 def test_programs_load_nothing_of_the_distribution_but_its_c_library(environment):
     [package] = environment.glob("lib/python3*/site-packages/millrace_server")
-    for program in ("millrace", "millrace-server"):
+    for program in ("millrace", "millrace-front", "millrace-server"):
         listed = subprocess.run(["ldd", package / "bin" / program], capture_output=True, text=True, check=True,
                                 env={"LD_LIBRARY_PATH": f"{sysconfig.get_path('purelib')}/torch/lib"}).stdout
         assert "not found" not in listed

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import threading
 
@@ -14,7 +15,7 @@ from wire import daemon as daemons
 from wire import repository
 from wire.daemon import refused_start
 from wire.executors import end_executor, executors
-from wire.paths import EN_PT, NULL, PT_EN, SERVER_PROGRAM, VOICE
+from wire.paths import BINARY, EN_PT, FRONT_PROGRAM, NULL, PT_EN, SERVER_PROGRAM, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, floats, null_request, refused, speak_request, translate_request
 from wire.stubs import admin, kserve, synthesis, translation
@@ -101,6 +102,53 @@ def test_convicted_requests_are_for_admins_of_servers_with_executors(tmp_path, d
             assert_refused(call, request, "UNAUTHENTICATED")
             assert_refused(call, request, "PERMISSION_DENIED", metadata=(("authorization", "Bearer user"),))
             call(request, metadata=(("authorization", "Bearer admin"),), timeout=PATIENCE)
+
+
+# --- the front ---
+
+def test_the_front_maps_no_libtorch(contained, tmp_path, null_models):
+    config = tmp_path / "millrace.toml"
+    config.write_text("executors = 1\n")
+    with daemons.start(tmp_path, "--workers", "1", "--config", config, models=null_models) as by_file:
+        for front in (contained, by_file):
+            process = pathlib.Path(f"/proc/{front.process.pid}")
+            assert (process / "exe").resolve() == FRONT_PROGRAM.resolve()
+            assert "libtorch" not in (process / "maps").read_text()
+            assert all("libtorch" in pathlib.Path(f"/proc/{executor}/maps").read_text() for executor in executors(front))
+
+
+def test_executors_may_be_named_in_a_file_that_can_be_read_only_once(tmp_path, null_models):
+    pipe = tmp_path / "config"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("executors = 1\n"))
+    writer.start()
+    with daemons.start(tmp_path, "--workers", "1", "--config", pipe, models=null_models) as piped:
+        writer.join()
+        assert len(executors(piped)) == 1
+        piped.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+
+
+def test_the_front_program_does_nothing_else():
+    for arguments in (["serve"], ["version"], ["translate", "Hello."]):
+        ended = daemons.run(*arguments, binary=FRONT_PROGRAM)
+        assert (ended.returncode, ended.stdout) == (2, b"") and b"--executors" in ended.stderr and b"run `millrace`" in ended.stderr
+
+
+def test_successors_are_of_the_program_that_was_there_at_the_start(tmp_path, null_models):
+    for program in (BINARY, FRONT_PROGRAM, SERVER_PROGRAM):
+        shutil.copy(program, tmp_path)
+    with daemons.start(tmp_path, "--workers", "1", "--executors", "1", models=null_models, binary=tmp_path / BINARY.name) as daemon:
+        other = tmp_path / "other"
+        other.write_text("#!/bin/sh\nexit 1\n")
+        other.chmod(0o755)
+        other.replace(tmp_path / SERVER_PROGRAM.name)   # as an upgrade does
+        end_executor(daemon)
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+
+
+def test_a_libtorch_that_is_required_must_be_there():
+    status, error = refused_start("--executors", "1", "--require-libtorch", "1.0")
+    assert status == 1 and "1.0" in error
 
 
 # --- an executor that dies ---

@@ -261,6 +261,22 @@ TEST(ClientProgramTest, KnowsHowServeIsToLog) {
   EXPECT_EQ(format({"serve"}, {{"MILLRACE_LOG_FORMAT", "json"}}), LogFormat::kJson);
 }
 
+TEST(ClientProgramTest, KnowsTheExecutorsOfServeWhereTheyCanBeReadTwice) {
+  const auto executors = [](const Arguments& arguments, const Environment& environment = {}) {
+    return std::get<ServeCommand>(std::get<Command>(ParseClientCommandLine(arguments, environment)))
+        .config.executors;
+  };
+  EXPECT_EQ(executors({"serve"}), 0);
+  EXPECT_EQ(executors({"serve", "--executors", "2"}), 2);
+  EXPECT_EQ(executors({"serve"}, {{"MILLRACE_EXECUTORS", "3"}}), 3);
+  const ConfigFile file("executors = 4\n");
+  EXPECT_EQ(executors({"serve", "--config", file.path()}), 4);
+  EXPECT_EQ(executors({"serve"}, {{"MILLRACE_CONFIG", file.path()}}), 4);
+  // The program that serves reads these.
+  EXPECT_EQ(executors({"serve", "--executors", "1", "--config", "/dev/null"}), 0);
+  EXPECT_EQ(executors({"serve", "--executors", "many"}), 0);
+}
+
 TEST(CommandsTest, Version) {
   Parse<VersionCommand>({"version"});
   Parse<VersionCommand>({"--version"});

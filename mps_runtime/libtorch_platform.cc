@@ -1,0 +1,53 @@
+#include "mps_runtime/libtorch_platform.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include "mps_runtime/runtime.h"
+#include "mps_runtime/torch_warnings.h"
+
+namespace millrace::runtime {
+namespace {
+
+class LibtorchThread final : public PlatformThread {
+ public:
+  LibtorchThread() { SendTorchWarningsToLog(); }
+
+  void EnterForward() override { inference_mode_.emplace(); }
+  void LeaveForward() noexcept override { inference_mode_.reset(); }
+
+ private:
+  std::optional<c10::InferenceMode> inference_mode_;
+};
+
+class LibtorchPlatform final : public Platform {
+ public:
+  Provenance Identify(const std::string& required) const override {
+    Provenance provenance = ReadLibtorchProvenance();
+    CheckLibtorch(provenance, required);
+    return provenance;
+  }
+  std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device) const override {
+    return runtime::MakeBackend(device);
+  }
+  std::unique_ptr<PlatformThread> EnterThread() const override {
+    return std::make_unique<LibtorchThread>();
+  }
+};
+
+}  // namespace
+
+const Platform& Libtorch() {
+  static const LibtorchPlatform platform;
+  return platform;
+}
+
+DeviceFacts Runtime::Describe(std::optional<DeviceType> device,
+                              const std::string& require_libtorch) {
+  return Describe(device, require_libtorch, Libtorch());
+}
+
+std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
+  return Bootstrap(options, Libtorch());
+}
+
+}  // namespace millrace::runtime

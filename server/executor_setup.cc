@@ -1,0 +1,88 @@
+#include "server/executor_setup.h"
+
+#include "models/core/strings.h"
+#include "server/control/version.h"
+#include "server/executors/executor_platform.h"
+#include "server/metrics/model_metrics.h"
+
+namespace millrace::server {
+
+Compute RemoteCompute() { return {.platform = ExecutorPlatform(), .operators = {}}; }
+
+ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
+                                          CrashFolder* crashes) {
+  ExecutorPool::Options options;
+  options.executors = config.executors;
+  options.spares = config.spare_executors;
+  options.max_age = config.executor_max_age;
+  options.max_growth = config.executor_max_growth;
+  options.lanes = static_cast<size_t>(workers);
+  options.version = kVersion;
+  options.step_limit = config.executor_step_timeout;
+  options.crashes = crashes;
+  executor::v1::Configure& settings = options.settings;
+  settings.set_models(config.models);
+  settings.set_workers(workers);
+  settings.set_max_in_flight(config.max_in_flight);
+  settings.set_intra_op_threads(config.intra_op_threads);
+  settings.set_translation_cache_bytes(config.translation_cache_bytes);
+  settings.set_translation_cache_entries(config.translation_cache_entries);
+  settings.set_speech_cache_bytes(config.speech_cache_bytes);
+  settings.set_keep_packed_weights(config.keep_packed_weights);
+  if (config.cpu_isa) settings.set_cpu_isa(static_cast<int>(*config.cpu_isa));
+  settings.set_graph_cache_entries(config.graph_cache_entries);
+  settings.set_graph_cache_bytes(config.graph_cache_bytes);
+  if (config.device) settings.set_device(static_cast<int>(*config.device));
+  settings.set_require_libtorch(config.require_libtorch);
+  settings.set_log_level(static_cast<int>(config.log_level));
+  settings.set_log_format(static_cast<int>(config.log_format));
+  return options;
+}
+
+void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
+  ExecutorPool::Stats stats;
+  if (executors != nullptr) stats = executors->stats();
+  MetricWriter::Family states =
+      writer.Gauges("millrace_executors", "Processes that hold the models, by whether they serve.");
+  states.Add(stats.serving, {{"state", "serving"}});
+  states.Add(stats.spares_ready, {{"state", "spare"}});
+  states.Add(stats.executors + stats.spares - stats.serving - stats.spares_ready,
+             {{"state", "down"}});
+  MetricWriter::Family deaths =
+      writer.Counters("millrace_executor_deaths_total", "Executors that have died.");
+  for (int i = 0; i < kDeathCauses; ++i) {
+    deaths.Add(stats.deaths[static_cast<size_t>(i)],
+               {{"cause", std::string(ToString(static_cast<DeathCause>(i)))}});
+  }
+  writer.Counter("millrace_executor_starts_failed_total", "Executors that could not be started.",
+                 stats.starts_failed);
+  writer.Counter("millrace_executor_restarts_total",
+                 "Attempts to start the successor of an executor.", stats.restarts);
+  writer.Counter("millrace_executors_recycled_total",
+                 "Executors that a spare one has replaced because of their age.", stats.recycled);
+  writer.Counter("millrace_requests_replayed_total",
+                 "Requests that were run again because their executor had died.", stats.replays);
+  writer.Counter("millrace_requests_convicted_total",
+                 "Requests that ended two executors and were refused from then on.",
+                 stats.convicted);
+  writer.Gauge("millrace_without_executor_seconds",
+               "For how long no executor has served; 0 if one does.", Seconds(stats.without));
+}
+
+std::string DescribeDegraded(const ExecutorPool::Stats& stats) {
+  if (stats.serving == 0) return "no executor serves";
+  if (stats.serving < stats.executors)
+    return StrCat(stats.serving, " of ", stats.executors, " executors serve");
+  if (stats.spares_ready < stats.spares)
+    return StrCat(stats.spares_ready, " of ", stats.spares, " spare executors are ready");
+  return {};
+}
+
+models::ModelFactory MakeRemoteFactory(ExecutorPool& executors) {
+  return [&executors](const models::ModelConfig& /*config*/,
+                      const std::filesystem::path& /*folder*/, const models::ModelInfo& info) {
+    return executors.Load(info.name, info.version);
+  };
+}
+
+}  // namespace millrace::server

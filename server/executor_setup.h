@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "models/repository/model_repository.h"
+#include "server/config/server_config.h"
+#include "server/executors/executor_pool.h"
+#include "server/metrics/metric_writer.h"
+#include "server/server.h"
+
+namespace millrace::server {
+
+// The argument with which a server starts the server program as an executor.
+inline constexpr std::string_view kExecutorArgument = "--as-executor";
+
+// These functions make what a server with executors needs of the configuration.
+
+Compute RemoteCompute();
+ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
+                                          CrashFolder* crashes);
+// Returns what clients and operators are told of executors that are missing; empty: none is.
+std::string DescribeDegraded(const ExecutorPool::Stats& stats);
+models::ModelFactory MakeRemoteFactory(ExecutorPool& executors);
+// Collects what the executors have done. executors: null if there are none.
+void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer);
+
+}  // namespace millrace::server

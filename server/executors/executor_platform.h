@@ -1,0 +1,12 @@
+#pragma once
+
+#include "mps_runtime/platform.h"
+
+namespace millrace::server {
+
+// The platform of a server whose executors compute: the processor, with a lane for each worker,
+// which waits for executors and computes nothing. Loads no libtorch; what it says of it is what
+// executors load, who check that themselves.
+const runtime::Platform& ExecutorPlatform();
+
+}  // namespace millrace::server
