@@ -154,10 +154,11 @@ std::optional<int> ExecutorMain(int argc, char** argv) {
   EndWithFront();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow then is a write error
   OfferMemory();
-  // The processes that models start must not hold the connection open.
+  // The processes that models start must not hold the connections open.
   FileDescriptor control(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (dup2(nothing.get(), STDIN_FILENO) < 0) return 1;
+  const FileDescriptor life(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (dup2(nothing.get(), STDIN_FILENO) < 0 || dup2(nothing.get(), STDOUT_FILENO) < 0) return 1;
   TorchHost host;
   const absl::Status status = RunExecutor(std::move(control), kVersion, host);
   if (!status.ok()) logging::LastWords(StrCat("executor: ", Message(status)));

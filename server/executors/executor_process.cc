@@ -3,20 +3,24 @@
 #ifdef __APPLE__
 #include <libproc.h>
 #endif
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <thread>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"
 #include "server/crashes/crash_file.h"
+#include "server/executors/frame.h"
 
 namespace millrace::server {
 namespace {
@@ -51,9 +55,26 @@ uint64_t OwnMemory(pid_t pid) {
 #endif
 }
 
+// Returns true once nobody holds the other end of a socket, and false if that takes longer. What
+// comes over it is dropped.
+bool AwaitClosed(int socket, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    pollfd poller = {socket, POLLIN, 0};
+    const int ready = poll(&poller, 1, static_cast<int>(std::max(left.count(), {})));
+    if (ready == 0) return false;
+    std::array<char, 1024> dropped;
+    if (ready > 0 && recv(socket, dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) return true;
+  }
+}
+
 class ChildExecutor final : public ExecutorProcess {
  public:
-  explicit ChildExecutor(pid_t pid) : pid_(pid), out_of_memory_before_(CountOutOfMemory()) {}
+  // life: the other end is the process's alone.
+  ChildExecutor(pid_t pid, FileDescriptor life)
+      : pid_(pid), life_(std::move(life)), out_of_memory_before_(CountOutOfMemory()) {}
   ~ChildExecutor() override {
     if (reaped_) return;
     Kill();
@@ -69,12 +90,10 @@ class ChildExecutor final : public ExecutorProcess {
   void Kill() override { kill(-pid_, SIGKILL); }
 
   ProcessEnd Await() override {
-    const auto patience = std::chrono::steady_clock::now() + kGrace;
+    if (!AwaitClosed(life_.get(), kGrace)) Kill();
     int status = 0;
     pid_t got = 0;
-    while ((got = waitpid(pid_, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
-      if (std::chrono::steady_clock::now() >= patience) Kill();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while ((got = waitpid(pid_, &status, 0)) < 0 && errno == EINTR) {
     }
     reaped_ = true;
     ProcessEnd end;
@@ -86,6 +105,7 @@ class ChildExecutor final : public ExecutorProcess {
 
  private:
   const pid_t pid_;
+  const FileDescriptor life_;
   const int64_t out_of_memory_before_;
   bool reaped_ = false;
 };
@@ -93,15 +113,17 @@ class ChildExecutor final : public ExecutorProcess {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDescriptor control) {
+  auto life = MakeSocketPair();
+  if (!life.ok()) return life.status();
   pid_t pid = -1;
   const int error = SpawnProgram(
       program_, {argument_},
-      ChildStreams{.input = control.get(), .output = kDevNull, .error = kInherited}, pid);
+      ChildStreams{.input = control.get(), .output = life->theirs.get(), .error = kInherited}, pid);
   if (error != 0) {
     return absl::UnavailableError(
         StrCat("an executor could not be started: ", program_, ": ", std::strerror(error)));
   }
-  return std::make_unique<ChildExecutor>(pid);
+  return std::make_unique<ChildExecutor>(pid, std::move(life->ours));
 }
 
 std::string_view ToString(DeathCause cause) {

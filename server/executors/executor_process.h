@@ -40,7 +40,8 @@ class ExecutorLauncher {
   virtual absl::StatusOr<std::unique_ptr<ExecutorProcess>> Launch(FileDescriptor control) = 0;
 };
 
-// Starts a program, which gets the control connection as its standard input.
+// Starts a program, which gets the control connection as its standard input. Its standard output is
+// a socket whose end tells that the process has ended: no process that it starts may have it.
 class ProgramLauncher final : public ExecutorLauncher {
  public:
   ProgramLauncher(std::string program, std::string argument)
