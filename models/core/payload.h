@@ -100,6 +100,14 @@ struct SpeechPauses {
   friend bool operator==(const SpeechPauses&, const SpeechPauses&) = default;
 };
 
+// How far a request has spoken its text, at the end of a sentence.
+struct SpokenSoFar {
+  size_t bytes = 0;      // bytes of the text
+  size_t sentences = 0;  // sentences of this request
+
+  friend bool operator==(const SpokenSoFar&, const SpokenSoFar&) = default;
+};
+
 struct SynthesizeInput {
   std::string text;
   bool is_phonemes = false;   // the text is phonemes, in the model's own symbols
@@ -114,6 +122,8 @@ struct SynthesizeInput {
   bool streamed = false;
   // How many sentences of the same text earlier requests spoke; the noise continues there.
   size_t first_sentence = 0;
+  // The part that an earlier run of the same request spoke; this one goes on behind it.
+  SpokenSoFar spoken = {};
   // If true, other requests hold more of the text, and it is no error if this one has no speech.
   bool part_of_text = false;
   // The break between this text and the one that an earlier request spoke.
@@ -146,6 +156,9 @@ struct SynthesizeOutput {
   // The times that the request asked for, in order; the first piece has all of its sentence.
   std::vector<SpokenSpan> words = {};
   std::vector<SpokenSpan> phonemes = {};
+  // Set at the end of a sentence behind which another run of the request may go on; see
+  // SynthesizeInput::spoken.
+  SpokenSoFar spoken = {};
 };
 
 using Input = std::variant<InferInput, TranslateInput, SynthesizeInput>;

@@ -77,6 +77,13 @@ SpeechPlan::SpeechPlan(const models::SynthesizeInput& input, const Manner& manne
     : input_(input), manner_(manner), units_(SplitUnits(input, manner.max_bytes)) {
   if (manner.first_clause_alone && input.streamed && input.first_sentence == 0)
     CutFirstClause(units_);
+  if (input.spoken.sentences > 0) GoBehind(input.spoken);
+}
+
+void SpeechPlan::GoBehind(const models::SpokenSoFar& spoken) {
+  while (next_ < units_.size() && BeginOfUnit() < spoken.bytes) ++next_;
+  spoken_ = spoken.sentences;
+  if (!input_.markup.parts.empty() && spoken.bytes > 0) parts_begun_ = PartAt(spoken.bytes - 1) + 1;
 }
 
 bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
@@ -131,6 +138,7 @@ double SpeechPlan::WorkLeft(double spoken_part) const {
 }
 
 bool SpeechPlan::Halve() {
+  halved_end_ = std::max(halved_end_, EndOfUnit());
   if (!HalveSpeechUnit(units_, next_)) return false;
   Forget();
   return true;
@@ -321,6 +329,9 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
     heard.EndMarksAt(heard.SoundsEnd() + NetworkSamples(kMarkSilence, sample_rate));
     AddTimes(heard, begin + given_, before, chunk);
   }
+  // Another run comes to the halves of a unit only by way of the whole.
+  if (last && EndOfUnit() >= halved_end_)
+    chunk.spoken = {.bytes = EndOfUnit(), .sentences = spoken_ + 1};
   given_ += size;
   const auto lead = static_cast<size_t>(-std::min<int64_t>(begin, 0));
   begin = std::max<int64_t>(begin, 0);

@@ -87,9 +87,12 @@ class SpeechPlan {
   bool Advance();
 
  private:
+  // Goes on behind what an earlier run has spoken.
+  void GoBehind(const models::SpokenSoFar& spoken);
   // Clears the phonemes and ids of the current unit.
   void Forget();
   size_t BeginOfUnit() const { return units_[next_].data() - input_.text.data(); }
+  size_t EndOfUnit() const { return BeginOfUnit() + units_[next_].size(); }
   // Returns the index of the part of the markup that has the byte; 0 if there is no markup.
   size_t PartAt(size_t byte) const;
   const models::SpeechManner& manner_of_unit() const;
@@ -120,6 +123,7 @@ class SpeechPlan {
   size_t next_ = 0;                      // index of the current unit
   size_t spoken_ = 0;
   size_t parts_begun_ = 0;  // the parts of the markup up to that of the last unit that was spoken
+  size_t halved_end_ = 0;   // where the last unit that was halved ends
   bool ended_ = false;      // the silence behind the last unit was emitted
   size_t left_bytes_ = 0;   // bytes of the input's text before the current unit or an earlier one
   size_t left_characters_ = 0;

@@ -23,10 +23,11 @@ uint64_t HashSamples(uint64_t hash, std::span<const float> samples) {
 
 void DeliveredOutputs::BeginReplay() {
   tensors_.BeginReplay();
-  speech_.begun.BeginReplay();
-  speech_.finished.BeginReplay();
-  speech_.samples.BeginReplay();
-  speech_.seen_hash = 0;
+  const Speech::Checkpoint& from = speech_.checkpoint;
+  speech_.begun.BeginReplay(from.begun);
+  speech_.finished.BeginReplay(from.finished);
+  speech_.samples.BeginReplay(from.samples);
+  speech_.seen_hash = from.hash;
   speech_.within_sentence = false;
   for (Text& text : texts_) {
     text.seen = 0;
@@ -69,6 +70,13 @@ DeliveredOutputs::Verdict DeliveredOutputs::TakeSpeech(models::SynthesizeOutput&
     }
   }
   if (output.sentence_finished && speech_.finished.Next()) is_new = true;
+  if (output.spoken.sentences > speech_.checkpoint.spoken.sentences) {
+    speech_.checkpoint = {.spoken = output.spoken,
+                          .begun = speech_.begun.seen,
+                          .finished = speech_.finished.seen,
+                          .samples = count.seen,
+                          .hash = speech_.seen_hash};
+  }
   return is_new ? Verdict::kDeliver : Verdict::kDrop;
 }
 

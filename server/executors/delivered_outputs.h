@@ -9,8 +9,11 @@
 
 namespace millrace::server {
 
-// Remembers which outputs of a request its client has, so that the request can run again from its
-// beginning on another executor, and go on behind what was delivered. Not thread-safe.
+// Remembers which outputs of a request its client has, so that the request can run again on another
+// executor, and go on behind what was delivered. Not thread-safe.
+//
+// Speech runs again from behind the last sentence that was delivered as a whole, everything else
+// from its beginning.
 //
 // Speech and translations may come again in other pieces: a sentence of the cache comes as one, and
 // pieces of a translation depend on how far its decoder came in each step. So samples are counted
@@ -23,8 +26,9 @@ class DeliveredOutputs {
     kDiffers,  // the client has something else in its place: the request cannot go on
   };
 
-  // The outputs from here on are those of a run from the beginning.
+  // The outputs from here on are those of a run that goes on behind what `spoken` says.
   void BeginReplay();
+  const models::SpokenSoFar& spoken() const { return speech_.checkpoint.spoken; }
   // Says what becomes of the next output, and takes off what the client has of it.
   Verdict Take(models::Output& output);
   // Returns true if the run has come to the end of all that was delivered. A run that ends before
@@ -37,7 +41,7 @@ class DeliveredOutputs {
     size_t delivered = 0;
     size_t seen = 0;
 
-    void BeginReplay() { seen = 0; }
+    void BeginReplay(size_t from = 0) { seen = from; }
     // Counts one more in this run. Returns true if it is new.
     bool Next() {
       if (++seen <= delivered) return false;
@@ -53,6 +57,11 @@ class DeliveredOutputs {
     uint64_t hash = 0;  // the hash of the samples that were delivered
     uint64_t seen_hash = 0;
     bool within_sentence = false;  // in this run
+    struct Checkpoint {
+      models::SpokenSoFar spoken;
+      size_t begun = 0, finished = 0, samples = 0;
+      uint64_t hash = 0;
+    } checkpoint;  // the counts of a run that has come so far
   };
   // One text of a translation.
   struct Text {

@@ -332,6 +332,15 @@ absl::StatusOr<models::SpeechMarkup> ReadMarkup(const wire::SynthesizeInput& mes
   return markup;
 }
 
+void WriteSpoken(const models::SpokenSoFar& spoken, wire::SpokenSoFar& to) {
+  to.set_bytes(spoken.bytes);
+  to.set_sentences(spoken.sentences);
+}
+
+models::SpokenSoFar ReadSpoken(const wire::SpokenSoFar& message) {
+  return {.bytes = message.bytes(), .sentences = message.sentences()};
+}
+
 void WriteOf(const models::SynthesizeInput& input, wire::Input& message, Behind& /*behind*/) {
   wire::SynthesizeInput& to = *message.mutable_synthesize();
   to.set_text(input.text);
@@ -352,6 +361,7 @@ void WriteOf(const models::SynthesizeInput& input, wire::Input& message, Behind&
   to.set_phoneme_times(input.phoneme_times);
   to.set_use_cache(input.use_cache);
   WriteMarkup(input.markup, to);
+  if (input.spoken != models::SpokenSoFar()) WriteSpoken(input.spoken, *to.mutable_spoken());
 }
 
 absl::StatusOr<models::Input> ReadOf(const wire::SynthesizeInput& message,
@@ -361,6 +371,8 @@ absl::StatusOr<models::Input> ReadOf(const wire::SynthesizeInput& message,
   if (!pause.ok()) return pause.status();
   auto markup = ReadMarkup(message);
   if (!markup.ok()) return markup.status();
+  if (message.spoken().bytes() > message.text().size())
+    return Malformed("more of a text was spoken than it has");
   return models::SynthesizeInput{.text = message.text(),
                                  .is_phonemes = message.is_phonemes(),
                                  .language = message.language(),
@@ -371,6 +383,7 @@ absl::StatusOr<models::Input> ReadOf(const wire::SynthesizeInput& message,
                                  .seed = message.seed(),
                                  .streamed = message.streamed(),
                                  .first_sentence = message.first_sentence(),
+                                 .spoken = ReadSpoken(message.spoken()),
                                  .part_of_text = message.part_of_text(),
                                  .break_before = *pause,
                                  .sentence_pause = message.sentence_pause(),
@@ -464,6 +477,7 @@ void WriteOf(const models::SynthesizeOutput& output, wire::Output& message, Behi
   to.set_sentence_finished(output.sentence_finished);
   WriteSpans(output.words, *to.mutable_words());
   WriteSpans(output.phonemes, *to.mutable_phonemes());
+  if (output.spoken != models::SpokenSoFar()) WriteSpoken(output.spoken, *to.mutable_spoken());
 }
 
 absl::StatusOr<models::Output> ReadOf(const wire::SynthesizeOutput& message, BehindReader& behind) {
@@ -482,6 +496,7 @@ absl::StatusOr<models::Output> ReadOf(const wire::SynthesizeOutput& message, Beh
   output.sentence_finished = message.sentence_finished();
   output.words = ReadSpans(message.words());
   output.phonemes = ReadSpans(message.phonemes());
+  output.spoken = ReadSpoken(message.spoken());
   return output;
 }
 

@@ -160,8 +160,8 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       RemoteRequest& state = StateOf(*request);
       const bool begins = state.link == nullptr;
       if (begins) state.id = pool_.NextRequestId();
-      WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step,
-                   behind);
+      WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step, behind,
+                   state.delivered.spoken());
     }
     const TimePoint begin = pool_.clock().Now();
     const Duration limit =

@@ -19,7 +19,8 @@ class ExecutorPool;
 // first step of a request; the state of a request is there too. When an executor dies, the requests
 // that it had run again on another one, once they have their next step:
 //
-//  - Outputs that were delivered are dropped when they come again. If others come, the request ends
+//  - Speech goes on behind the last sentence that was delivered, everything else begins again.
+//    Outputs that were delivered are dropped when they come again. If others come, the request ends
 //    with INTERNAL, since its client has half of something else.
 //  - A request that was in a step when an executor died by its own fault is a suspect: from then on
 //    nothing else runs in its executor during its steps. If that dies again, the request is

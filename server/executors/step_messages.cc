@@ -21,12 +21,17 @@ absl::Status MalformedStep(std::string_view what) {
 }  // namespace
 
 void WriteRequest(uint64_t id, TimePoint expires, const models::Input* input,
-                  executor::v1::Step& message, Behind& behind) {
+                  executor::v1::Step& message, Behind& behind, const models::SpokenSoFar& spoken) {
   executor::v1::StepRequest& request = *message.add_requests();
   request.set_id(id);
   request.set_expires_ns(
       std::chrono::duration_cast<nanoseconds>(expires.time_since_epoch()).count());
-  if (input != nullptr) WriteInput(*input, *request.mutable_input(), behind);
+  if (input == nullptr) return;
+  WriteInput(*input, *request.mutable_input(), behind);
+  if (spoken.sentences == 0) return;
+  executor::v1::SpokenSoFar& to = *request.mutable_input()->mutable_synthesize()->mutable_spoken();
+  to.set_bytes(spoken.bytes);
+  to.set_sentences(spoken.sentences);
 }
 
 absl::StatusOr<StepOrder> ReadStep(const executor::v1::Step& message, std::string_view behind) {

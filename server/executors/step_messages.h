@@ -33,9 +33,11 @@ struct StepResult {
   double work_left = 0;
 };
 
-// Adds a request to a step; the input, if any, must outlive `behind`.
+// Adds a request to a step; the input, if any, must outlive `behind`. spoken: what earlier runs of
+// speech have delivered.
 void WriteRequest(uint64_t id, TimePoint expires, const models::Input* input,
-                  executor::v1::Step& message, Behind& behind);
+                  executor::v1::Step& message, Behind& behind,
+                  const models::SpokenSoFar& spoken = {});
 // These fail as the functions in payload_messages.h do.
 absl::StatusOr<StepOrder> ReadStep(const executor::v1::Step& message, std::string_view behind);
 

@@ -38,6 +38,18 @@ class SpeechPlanTest : public ::testing::Test {
     status_ = request.outcome().value_or(absl::InternalError("not finished"));
     return units;
   }
+  // Returns what is spoken, each unit in one chunk of silence.
+  std::vector<models::SynthesizeOutput> Spoken(const models::SynthesizeInput& input) {
+    models::Request request(input, TimePoint::max(), sink_);
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
+    std::vector<models::SynthesizeOutput> chunks;
+    while (plan.Prepare(request, reader_)) {
+      plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 80);
+      chunks.push_back(plan.TakeChunk(std::vector<float>(plan.ids().size() * 80), 8000, true));
+      if (!plan.Advance()) break;
+    }
+    return chunks;
+  }
   static models::SynthesizeInput Say(const std::string& text, bool is_phonemes = false) {
     models::SynthesizeInput input;
     input.text = text;
@@ -105,6 +117,34 @@ TEST_F(SpeechPlanTest, WhatCannotBeReadIsNamedByItsPlaceInTheWholeText) {
   EXPECT_TRUE(CheckSpeech(input, info_, reader_).ok());
   EXPECT_THAT(Units(input), ElementsAre("Abc.", "Cd."));
   EXPECT_EQ(status_.message(), "text: the '#' at byte 17 is none");
+}
+
+// Each run begins behind a sentence that another one spoke as a whole.
+TEST_F(SpeechPlanTest, GoesOnBehindWhatAnEarlierRunSpoke) {
+  reader_.max = 7;
+  models::SynthesizeInput input = Say("Abc. ?!\n\nDef abc, def fed abc. Fed cab! Abc");
+  input.word_times = true;
+  const std::vector<models::SynthesizeOutput> whole = Spoken(input);
+  ASSERT_GT(whole.size(), 5u);
+  size_t places = 0;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (whole[i].spoken == models::SpokenSoFar()) continue;
+    ++places;
+    input.spoken = whole[i].spoken;
+    EXPECT_EQ(input.spoken.sentences, i + 1);
+    const std::vector<models::SynthesizeOutput> rest = Spoken(input);
+    ASSERT_EQ(rest.size(), whole.size() - i - 1);
+    for (size_t j = 0; j < rest.size(); ++j) {
+      const models::SynthesizeOutput& expected = whole[i + 1 + j];
+      EXPECT_EQ(rest[j].text, expected.text);
+      EXPECT_EQ(rest[j].sentence_index, expected.sentence_index);
+      EXPECT_EQ(rest[j].samples.size(), expected.samples.size()) << "the pause";
+      EXPECT_EQ(rest[j].words, expected.words);
+      EXPECT_EQ(rest[j].spoken, expected.spoken);
+    }
+  }
+  // Behind "Def abc," and the like it cannot.
+  EXPECT_EQ(places, 4u);
 }
 
 TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstChunk) {

@@ -89,6 +89,7 @@ models::SynthesizeInput FullSpeech() {
   input.seed = std::numeric_limits<uint64_t>::max();
   input.streamed = true;
   input.first_sentence = 3;
+  input.spoken = {.bytes = 4, .sentences = 1};
   input.part_of_text = true;
   input.break_before = models::SpeechBreak::kClause;
   input.sentence_pause = 0.125F;
@@ -131,6 +132,7 @@ TEST(PayloadMessagesTest, InputsComeBackAsTheyWere) {
   const models::Input read = SentAndRead(FullSpeech());
   const auto& speech = std::get<models::SynthesizeInput>(read);
   EXPECT_EQ(speech.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(speech.spoken, FullSpeech().spoken);
   EXPECT_EQ(speech.markup.parts.at(0).manner, FullSpeech().markup.parts[0].manner);
   EXPECT_EQ(speech.markup.readings.at(0).phonemes, "m");
   const models::Input translated = SentAndRead(FullTranslation());
@@ -155,6 +157,7 @@ TEST(PayloadMessagesTest, OutputsComeBackAsTheyWere) {
   speech.sentence_finished = false;
   speech.words = {{"Hi", 1, 2, 3}};
   speech.phonemes = {{"h", 1, 2, 0}};
+  speech.spoken = {.bytes = 8, .sentences = 5};
   models::TranslateOutput translation;
   translation.text_index = 1;
   translation.text = "Oi. ";
@@ -190,6 +193,7 @@ TEST(PayloadMessagesTest, OutputsComeBackAsTheyWere) {
   EXPECT_EQ(heard.samples, speech.samples);
   EXPECT_EQ(heard.words, speech.words);
   EXPECT_EQ(heard.phonemes, speech.phonemes);
+  EXPECT_EQ(heard.spoken, speech.spoken);
   EXPECT_EQ(heard.sentence_index, 4U);
   EXPECT_FALSE(heard.sentence_finished);
   const auto& text = std::get<models::TranslateOutput>(read.outputs[1]);
@@ -347,6 +351,8 @@ TEST(StepMessagesTest, EachBrokenOrderIsOneClearError) {
               HasSubstr("is in it twice"));
   EXPECT_THAT(says([&](Step& step) { speech(step)->set_break_before(9); }),
               HasSubstr("unknown break of a text 9"));
+  EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_spoken()->set_bytes(1000); }),
+              HasSubstr("more of a text was spoken than it has"));
   EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_parts(0)->set_end(1000); }),
               HasSubstr("a part of a text is out of it"));
   EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_readings(0)->set_end(2); }),

@@ -147,6 +147,41 @@ TEST(DeliveredOutputsTest, PiecesOfSpeechAreCutOtherwiseInAReplay) {
   EXPECT_THAT(texts, ElementsAre("Hi.", "Hi."));
 }
 
+TEST(DeliveredOutputsTest, SpeechGoesOnBehindTheLastSentenceThatWasDelivered) {
+  const auto piece = [](std::vector<float> samples, size_t finished_sentences) {
+    models::SynthesizeOutput output;
+    output.samples = std::move(samples);
+    output.sentence_finished = finished_sentences > 0;
+    output.spoken = {.bytes = 10 * finished_sentences, .sentences = finished_sentences};
+    return models::Output(output);
+  };
+  DeliveredOutputs outputs;
+  EXPECT_EQ(outputs.spoken(), models::SpokenSoFar());
+  EXPECT_EQ(Take(outputs, piece({1, 2}, 0)), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_EQ(outputs.spoken(), models::SpokenSoFar()) << "half a sentence is spoken again";
+  EXPECT_EQ(Take(outputs, piece({1, 2}, 0)), Verdict::kDrop);
+  EXPECT_EQ(Take(outputs, piece({3}, 1)), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, piece({4}, 2)), Verdict::kDeliver);
+  EXPECT_EQ(Take(outputs, piece({5}, 0)), Verdict::kDeliver);
+  for (int replay = 0; replay < 2; ++replay) {
+    outputs.BeginReplay();
+    EXPECT_EQ(outputs.spoken(), (models::SpokenSoFar{.bytes = 20, .sentences = 2}));
+    EXPECT_FALSE(outputs.caught_up());
+    EXPECT_EQ(Take(outputs, piece({5}, 0)), Verdict::kDrop);
+    EXPECT_TRUE(outputs.caught_up());
+  }
+  EXPECT_EQ(Take(outputs, piece({6}, 3)), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_EQ(outputs.spoken().sentences, 3u);
+  EXPECT_EQ(Take(outputs, piece({7}, 4)), Verdict::kDeliver);
+
+  outputs.BeginReplay();
+  EXPECT_EQ(Take(outputs, piece({8}, 0)), Verdict::kDeliver);
+  outputs.BeginReplay();
+  EXPECT_EQ(Take(outputs, piece({9}, 0)), Verdict::kDiffers);
+}
+
 TEST(DeliveredOutputsTest, NoticesOtherOutputsInPlaceOfThoseThatWereDelivered) {
   for (const auto& other : {std::vector<float>{2, 1}, {3, 2}, {2, 4, 3}}) {
     DeliveredOutputs outputs;
