@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "tests/unit/server/executors/executor_pool_fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using testing::FakeExecutor;
+
+class ExecutorSparesTest : public testing::ExecutorPoolTest {};
+
+TEST_F(ExecutorSparesTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
+  Mutex mu;
+  CondVar changed;
+  bool may_start = false;
+  spares_ = 1;
+  // The third executor, which is the successor of the dead one, does not get ready.
+  on_load_ = [&](FakeExecutor&) {
+    if (++loads_ <= 2) return absl::OkStatus();
+    const MutexLock lock(mu);
+    while (!may_start) changed.Wait(mu);
+    return absl::OkStatus();
+  };
+  std::atomic<int> died_on{0};
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    int none = 0;
+    if (died_on.compare_exchange_strong(none, executor.number())) executor.Die(kSegfault);
+  };
+  StartWithModel();
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(pool_->stats().spares_ready, 1);
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(pool_->stats().spares_ready, 0);
+  {
+    const MutexLock lock(mu);
+    may_start = true;
+    changed.NotifyAll();
+  }
+  while (pool_->stats().spares_ready == 0) std::this_thread::yield();
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(launcher_.started(), 3);
+}
+
+TEST_F(ExecutorSparesTest, ASpareReplacesAnOldExecutorWhichEndsOnceItsRequestsHave) {
+  spares_ = 1;
+  max_age_ = std::chrono::hours(1);
+  Mutex mu;
+  std::map<std::string, std::set<int>> executors_of;
+  in_forward_ = [&](FakeExecutor& executor, models::Request& request) {
+    const MutexLock lock(mu);
+    executors_of[TextOf(request)].insert(executor.number());
+  };
+  StartWithModel();
+  Sink sink;
+  models::Request under_way(Say("abc"), TimePoint::max(), sink);
+  RunOnce({&under_way});
+  clock_.Advance(std::chrono::minutes(61));
+  while (pool_->stats().spares_ready == 1) std::this_thread::yield();
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(RunAlone("new"), absl::OkStatus());
+  RunToEnd({&under_way});
+  EXPECT_EQ(under_way.outcome(), absl::OkStatus());
+  {
+    const MutexLock lock(mu);
+    EXPECT_EQ(executors_of["abc"].size(), 1U);
+    EXPECT_NE(executors_of["new"], executors_of["abc"]);
+  }
+  while (pool_->stats().spares_ready == 0) std::this_thread::yield();
+  const ExecutorPool::Stats stats = pool_->stats();
+  EXPECT_EQ(stats.recycled, 1U);
+  EXPECT_EQ(stats.deaths, decltype(stats.deaths){});
+  EXPECT_EQ(stats.replays, 0U);
+}
+
+TEST_F(ExecutorSparesTest, ASpareReplacesAnExecutorWhoseMemoryGrows) {
+  spares_ = 1;
+  max_growth_ = 1000;
+  std::atomic<uint64_t> looks{0};
+  // Only the first one grows, whichever of both serves first.
+  std::atomic<int> grows{0};
+  launcher_.memory = [&](int number) -> uint64_t {
+    if (grows == 0) return 5000;
+    ++looks;
+    return number == grows ? 5000 + 500 * looks : 5000;
+  };
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    if (grows == 0) grows = executor.number();
+  };
+  StartWithModel();
+  Sink sink;
+  models::Request under_way(Say("abc"), TimePoint::max(), sink);
+  RunOnce({&under_way});
+  while (pool_->stats().spares_ready == 1) {
+    const uint64_t before = looks;
+    clock_.Advance(std::chrono::milliseconds(250));
+    while (looks == before && pool_->stats().spares_ready == 1) std::this_thread::yield();
+  }
+  EXPECT_GE(looks, 64U);
+  EXPECT_EQ(pool_->stats().serving, 1);
+  EXPECT_EQ(RunAlone("new"), absl::OkStatus());
+  EXPECT_EQ(pool_->stats().recycled, 0U);
+  RunToEnd({&under_way});
+  EXPECT_EQ(under_way.outcome(), absl::OkStatus());
+  while (pool_->stats().spares_ready == 0) std::this_thread::yield();
+  const ExecutorPool::Stats stats = pool_->stats();
+  EXPECT_EQ(stats.recycled, 1U);
+  EXPECT_EQ(stats.deaths, decltype(stats.deaths){});
+  EXPECT_EQ(stats.replays, 0U);
+  // Its threads look at the memory, and so at variables of this test, for as long as it lives.
+  model_.reset();
+  pool_.reset();
+}
+
+}  // namespace
+}  // namespace millrace::server

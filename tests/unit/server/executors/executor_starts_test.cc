@@ -1,0 +1,52 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "tests/unit/server/executors/executor_pool_fixture.h"
+
+namespace millrace::server {
+namespace {
+
+class ExecutorStartsTest : public testing::ExecutorPoolTest {};
+
+// Writes what is no frame in place of its first message.
+class GarbageLauncher final : public ExecutorLauncher {
+ public:
+  absl::StatusOr<std::unique_ptr<ExecutorProcess>> Launch(FileDescriptor control) override {
+    const std::string_view bytes = "Segmentation fault (core dumped)\n";
+    EXPECT_EQ(write(control.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    struct Process final : ExecutorProcess {
+      explicit Process(FileDescriptor control) : control(std::move(control)) {}
+      int64_t pid() const override { return 1; }
+      void Kill() override {}
+      ProcessEnd Await() override { return {.exit_status = 1}; }
+      FileDescriptor control;
+    };
+    return std::make_unique<Process>(std::move(control));
+  }
+};
+
+TEST_F(ExecutorStartsTest, SaysThatAnExecutorSendsNoMessages) {
+  GarbageLauncher launcher;
+  ExecutorPool pool({.patience = std::chrono::milliseconds(1)}, launcher);
+  EXPECT_EQ(pool.Start(), absl::InvalidArgumentError("a message does not begin as a frame does"));
+}
+
+TEST_F(ExecutorStartsTest, RefusesAnExecutorOfAnotherVersion) {
+  launcher_.version = "9.9.9";
+  const absl::Status status = Start();
+  EXPECT_EQ(status, absl::FailedPreconditionError(
+                        "an executor is of version 9.9.9 and speaks protocol 2; this server is of "
+                        "version 1.2.3 and speaks 2"));
+}
+
+TEST_F(ExecutorStartsTest, SaysThatAnExecutorCannotBeStarted) {
+  launcher_.Refuse(true);
+  EXPECT_EQ(Start(), absl::UnavailableError("no more processes"));
+}
+
+}  // namespace
+}  // namespace millrace::server
