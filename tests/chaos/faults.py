@@ -80,9 +80,13 @@ def say_an_empty_message(pid: int) -> None:
     say(pid, struct.pack("<IIQ", MAGIC, 0, 0))
 
 
-ALL = [kill, crash, stop, pause, say_garbage, say_half_a_message, say_an_empty_message]
+def say_a_message_over_its_limit(pid: int) -> None:
+    say(pid, struct.pack("<IIQ", MAGIC, 1 << 31, 0))
+
+
+ALL = [kill, crash, stop, pause, say_garbage, say_half_a_message, say_an_empty_message, say_a_message_over_its_limit]
 # These look like the doing of the requests that are in a step.
-BLAMING = [crash, stop, pause, say_garbage, say_an_empty_message]
+BLAMING = [crash, stop, pause, say_garbage, say_an_empty_message, say_a_message_over_its_limit]
 
 
 def inject(daemon: Daemon, seconds: float, faults: list[Callable[[int], None]], seed: int, interval: float = 1.0) -> dict[str, int]:

@@ -22,7 +22,7 @@ from wire.daemon import Daemon
 from wire.executors import executors
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
-from wire.requests import PATIENCE
+from wire.requests import PATIENCE, null_request
 from wire.stubs import admin
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="faults are injected by means of Linux")
@@ -68,6 +68,14 @@ def test_executors_are_killed_each_second(tmp_path):
         counts = faults.inject(daemon, SECONDS, [faults.kill], SEED)
         finish(daemon, clients, history, expected, counts)
         assert daemon.metrics().total("millrace_executor_deaths_total", cause="killed") >= SECONDS / 2
+
+
+def test_a_message_over_its_limit_ends_its_executor(tmp_path):
+    with server(tmp_path) as daemon:
+        faults.say_a_message_over_its_limit(executors(daemon)[0])
+        eventually("it is dead", lambda: daemon.metrics().total("millrace_executor_deaths_total", cause="protocol") == 1, PATIENCE)
+        assert "a message has a header of 2147483648 bytes; at most 67108864 are allowed" in daemon.log_text()
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
 
 
 def test_executors_fail_in_all_ways_while_clients_misbehave(tmp_path):
