@@ -98,7 +98,11 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
     return absl::InvalidArgumentError(
         StrCat("--config: ", file, " has more than ", kMaxFileBytes, " bytes"));
   }
-  const toml::parse_result table = toml::parse(*text, file);
+  return ParseToml(*text, file);
+}
+
+absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& file) {
+  const toml::parse_result table = toml::parse(text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
     return absl::InvalidArgumentError(

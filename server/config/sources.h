@@ -21,6 +21,8 @@ using GivenValues = std::map<std::string, GivenValue, std::less<>>;
 absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment);
 // Rejects keys that no option has.
 absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file);
+// Parses what a file of that name contains.
+absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& file);
 
 // Returns true if Kubernetes sets this variable by itself for a service whose name starts with
 // "millrace".
