@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -25,6 +26,8 @@ constexpr int64_t kSmallestFrames = 64;
 // The most frames of a batch, padding included. A captured graph takes about 0.4 MB for each and
 // must fit into the graph cache; and this many keep a GPU busy.
 constexpr int64_t kMaxBatchFrames = 2048;
+// A GPU takes as long for the many small kernels of a decoder's forward as for so many more frames.
+constexpr int64_t kForwardFrames = 1024;
 
 int64_t FramesBucket(int64_t frames) { return models::ShapeBucket(frames, kSmallestFrames); }
 
@@ -153,23 +156,33 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
   return all;
 }
 
-// Each forward costs the host more than padding to twice the length costs a GPU. Sizes are powers
-// of two, because other sizes are padded with rows.
+// Finds a division of the sentences, by length, whose cost is least: a forward costs as much as
+// kForwardFrames frames, and padding costs as much as what it pads. The best division of the last
+// sentences is known before that of all from an earlier one on.
 std::vector<std::vector<size_t>> KokoroBatch::Group(std::span<const int64_t> frames) {
   std::vector<size_t> order(frames.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return frames[a] > frames[b]; });
+  struct Division {
+    int64_t cost = 0;
+    size_t end = 0;  // the end of the first group
+  };
+  std::vector<Division> best(order.size() + 1);  // an entry for the sentences from each one on
+  for (size_t begin = order.size(); begin-- > 0;) {
+    const int64_t bucket = FramesBucket(frames[order[begin]]);
+    best[begin].cost = std::numeric_limits<int64_t>::max();
+    for (size_t end = begin + 1; end <= std::min(order.size(), begin + kMaxSentences); ++end) {
+      const int64_t padded = PaddedSize(end - begin) * bucket;
+      if (padded > kMaxBatchFrames && end > begin + 1) break;
+      const int64_t cost = kForwardFrames + padded + best[end].cost;
+      if (cost < best[begin].cost) best[begin] = {cost, end};
+    }
+  }
   std::vector<std::vector<size_t>> groups;
-  for (auto begin = order.begin(); begin != order.end();) {
-    const int64_t bucket = FramesBucket(frames[*begin]);
-    const auto end = std::find_if(begin, order.end(),
-                                  [&](size_t i) { return 2 * FramesBucket(frames[i]) < bucket; });
-    const auto room = static_cast<size_t>(std::max<int64_t>(kMaxBatchFrames / bucket, 1));
-    const size_t size =
-        std::bit_floor(std::min({static_cast<size_t>(end - begin), room, kMaxSentences}));
-    groups.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size));
-    begin += static_cast<std::ptrdiff_t>(size);
+  for (size_t begin = 0; begin < order.size(); begin = best[begin].end) {
+    groups.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                        order.begin() + static_cast<std::ptrdiff_t>(best[begin].end));
   }
   return groups;
 }

@@ -22,7 +22,7 @@ namespace millrace::kokoro {
 class KokoroBatch {
  public:
   // The most sentences that are spoken at once.
-  static constexpr size_t kMaxSentences = 8;
+  static constexpr size_t kMaxSentences = 16;
 
   // Encoder and decoder must have been made for padded batches and must outlive it. model: its name
   // in the graph caches.
@@ -54,7 +54,7 @@ class KokoroBatch {
   std::vector<std::vector<float>> Decode(std::span<const Part> parts,
                                          runtime::WorkerContext& context) const;
   // Returns groups of indices of sentences that should be decoded together, by their numbers of
-  // frames.
+  // frames: the longest first.
   static std::vector<std::vector<size_t>> Group(std::span<const int64_t> frames);
 
  private:

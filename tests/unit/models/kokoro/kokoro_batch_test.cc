@@ -240,18 +240,18 @@ TEST(HarmonicSourceTest, APaddedBatchIsEachAlone) {
   }
 }
 
-TEST(KokoroBatchGroupsTest, AreOfLikeLengthsAndOfFewSizes) {
+TEST(KokoroBatchGroupsTest, TakeTheLeastTimeTogether) {
   const auto group = [](const std::vector<int64_t>& frames) { return KokoroBatch::Group(frames); };
   using Groups = std::vector<std::vector<size_t>>;
   EXPECT_EQ(group({}), Groups{});
   EXPECT_EQ(group({70}), Groups{{0}});
   EXPECT_EQ(group({100, 101, 99, 102}), (Groups{{3, 1, 0, 2}}));
-  EXPECT_EQ(group({100, 101, 99}), (Groups{{1, 0}, {2}}));               // no row is padding
-  EXPECT_EQ(group({100, 300, 110}), (Groups{{1}, {2, 0}}));              // little of a row is
-  EXPECT_EQ(group({100, 170, 110}), (Groups{{1, 2}, {0}}));              // but half of one may be
+  EXPECT_EQ(group({100, 101, 99}), (Groups{{1, 0, 2}}));  // a row of padding costs less
+  EXPECT_EQ(group({100, 300, 110}), (Groups{{1, 2, 0}}));
+  EXPECT_EQ(group({60, 60, 1000, 60}), (Groups{{2}, {0, 1, 3}}));        // long rows cost more
   EXPECT_EQ(group({1000, 1000, 1000, 1000}), (Groups{{0, 1}, {2, 3}}));  // memory is bounded
   EXPECT_EQ(group({2300, 2300}), (Groups{{0}, {1}}));                    // the longest goes alone
-  EXPECT_EQ(group(std::vector<int64_t>(20, 5)).size(), 3U);              // 8, 8 and 4
+  EXPECT_EQ(group(std::vector<int64_t>(36, 5)).size(), 3U);              // 16, 16 and 4
 }
 
 }  // namespace
