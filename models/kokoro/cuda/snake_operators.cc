@@ -37,8 +37,10 @@ constexpr int kTransposed = 32;     // rows and channels that a block transposes
 constexpr int kTransposedRows = 128;
 constexpr int kDoubled = 256;  // threads of a block that doubles rows
 
-// As many blocks run on a multiprocessor at a time; fewer blocks leave some idle.
+// As many blocks run on a multiprocessor at a time; fewer blocks leave some idle. Groups of warps
+// are faster than smaller tiles even when they leave two fifths of the multiprocessors idle.
 constexpr int64_t kBlocksAtOnce = 2;
+constexpr double kBlocksOfGroups = 0.6;
 
 // The shared memory of a convolution: the stages of weights and two chunks of rows, or the result
 // and its moments.
@@ -77,6 +79,11 @@ class SnakeKernels : public runtime::CudaKernels {
   // The largest distance between the first and the last tap of a convolution, a multiple of 8.
   int64_t max_reach() const {
     return (max_shared_bytes() - SharedBytes(kLargeTile, 0)) / (2 * kChunk * 2) / 8 * 8;
+  }
+  // Products of fewer large tiles are faster in small ones.
+  int64_t least_large_tiles() const {
+    return capability() / 10 == kHopper ? static_cast<int64_t>(kBlocksOfGroups * multiprocessors())
+                                        : kBlocksAtOnce * multiprocessors();
   }
 
  private:
@@ -126,10 +133,10 @@ const void* DataOf(const std::optional<at::Tensor>& tensor) {
   return tensor ? tensor->const_data_ptr() : nullptr;
 }
 
-// Returns the tile with which a product of so many rows and columns occupies the device.
+// Returns the tile with which a product of so many rows and columns is fastest.
 int TileOf(int64_t batch, int64_t rows, int64_t columns) {
   const int64_t blocks = batch * Parts(rows, kLargeTile) * Parts(columns, kLargeTile);
-  return blocks >= kBlocksAtOnce * SnakeKernels::Get().multiprocessors() ? kLargeTile : kSmallTile;
+  return blocks >= SnakeKernels::Get().least_large_tiles() ? kLargeTile : kSmallTile;
 }
 
 std::string WhyNot(const at::Tensor& weight, int64_t dilation) {
