@@ -7,12 +7,14 @@
 #include <ATen/cuda/MemPool.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "mps_runtime/backend/cuda/cuda_module.h"
 #include "mps_runtime/base/mutex.h"
@@ -46,6 +48,14 @@ size_t ReservedBytes() {
 
 [[noreturn]] void Rethrow(const c10::Error& error) {
   throw DeviceError(error.what_without_backtrace());
+}
+
+// Lets segments of memory grow, so that what graphs of one shape leave free fits those of others.
+// The variables are libtorch's, by which the operator may say otherwise.
+void LetSegmentsGrow() {
+  if (std::getenv("PYTORCH_ALLOC_CONF") == nullptr &&
+      std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr)
+    c10::cuda::CUDACachingAllocator::setAllocatorSettings("expandable_segments:True");
 }
 
 class Silent final : public c10::WarningHandler {
@@ -137,6 +147,7 @@ void CudaBackend::Bootstrap() {
     // voice's samples were off by 0.01, and it was no faster.
     at::globalContext().setAllowTF32CuDNN(false);
     at::globalContext().setAllowTF32CuBLAS(false);
+    LetSegmentsGrow();
     c10::cuda::set_device(kDevice);
     streams_.assign(1, c10::cuda::getDefaultCUDAStream(kDevice));
     // The pool is a ring of kStreamSlots, so that many streams in a row are distinct.
