@@ -14,6 +14,8 @@ namespace millrace::runtime {
 struct DeviceTraits {
   std::string_view name;           // in options, profiles and messages
   std::string_view libtorch_name;  // the name of its tensors' device
+  // Operators run on the host's cores.
+  bool computes_on_host = false;
   // A forward leaves something that later ones of its shape use: a captured graph, or a compiled
   // kernel. So shapes are padded to buckets.
   bool keeps_shapes = false;
@@ -32,7 +34,7 @@ struct DeviceTraits {
 
 inline constexpr std::array<DeviceTraits, 3> kDeviceTraits = {{
     // by DeviceType
-    {.name = "cpu", .libtorch_name = "cpu"},
+    {.name = "cpu", .libtorch_name = "cpu", .computes_on_host = true},
     {.name = "cuda",
      .libtorch_name = "cuda",
      .keeps_shapes = true,

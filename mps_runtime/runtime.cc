@@ -8,6 +8,7 @@
 #include "mps_runtime/backend.h"
 #include "mps_runtime/base/check.h"
 #include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/device_traits.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/platform.h"
 #include "mps_runtime/thread_context.h"
@@ -83,15 +84,18 @@ Permits CheckedPermits(const RuntimeOptions& options, Permits safe) {
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-// Returns the intra-op threads of a worker, when `at_once` of the workers compute and the others do
-// host work or wait.
-int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
+// Returns the intra-op threads of a worker, when `at_once` of the workers compute on the device and
+// the others do host work or wait. On an accelerator the host's operators only arrange data, for
+// which several threads, which spin between operators, gain nothing.
+int IntraOpThreads(const RuntimeOptions& options, DeviceType device, int cores, int at_once) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {
     Refuse("intra_op_threads", asked,
-           "0 (cores / forwards at once) and 1.." + std::to_string(kMaxIntraOpThreads));
+           "0 (cores / forwards at once, on an accelerator 1) and 1.." +
+               std::to_string(kMaxIntraOpThreads));
   }
-  return asked > 0 ? asked : std::max(1, cores / at_once);
+  if (asked > 0) return asked;
+  return TraitsOf(device).computes_on_host ? std::max(1, cores / at_once) : 1;
 }
 
 DeviceFacts FactsOf(const RuntimeOptions& options, const Platform& platform,
@@ -149,7 +153,8 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options,
     const Permits permits = CheckedPermits(options, HeldSafe(options, facts));
     plan.permits = permits.count;
     plan.permits_source = permits.source;
-    plan.intra_op_threads = IntraOpThreads(options, cores, std::min(plan.workers, plan.permits));
+    plan.intra_op_threads = IntraOpThreads(options, plan.backend->device(), cores,
+                                           std::min(plan.workers, plan.permits));
     plan.provenance = std::move(facts.provenance);
     plan.provenance.threads = "cores=" + std::to_string(cores) +
                               " workers=" + std::to_string(plan.workers) +

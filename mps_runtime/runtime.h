@@ -47,7 +47,8 @@ struct RuntimeOptions {
   std::optional<ForwardMode> mode;         // nullopt: the backend's
   std::optional<int> max_in_flight;        // forwards at once; none: as many as are held safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is held safe
-  int intra_op_threads = 0;        // threads inside one CPU operator; 0: cores / forwards at once
+  // Threads inside one CPU operator; 0: cores / forwards at once, on an accelerator 1.
+  int intra_op_threads = 0;
   GraphCache::Limits graph_cache;  // for each worker
   GraphCachePolicy graph_cache_policy = GraphCachePolicy::kGrow;
   NewShape new_shape = NewShape::kEager;  // for frozen caches

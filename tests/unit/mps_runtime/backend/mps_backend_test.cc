@@ -70,6 +70,14 @@ class MpsBackendTest : public ::testing::Test {
   }
 };
 
+TEST_F(MpsBackendTest, TheHostsOperatorsRunOnOneThreadUnlessSaidOtherwise) {
+  RuntimeOptions options = Mps(2);
+  options.intra_op_threads = 0;
+  EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(), 1);
+  options.intra_op_threads = 3;
+  EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(), 3);
+}
+
 TEST_F(MpsBackendTest, TwoForwardsAtOnceUnderAnEncodeLockUnlessSaidOtherwise) {
   const auto runtime = Runtime::Bootstrap(Mps(8));
   EXPECT_EQ(runtime->device(), DeviceType::kMps);
