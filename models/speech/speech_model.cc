@@ -1,7 +1,11 @@
 #include "models/speech/speech_model.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <span>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,6 +20,27 @@
 
 namespace millrace::speech {
 namespace {
+
+// Reads the current units of plans that want it, up to `at_once` of them at the same time. What is
+// not read here is read by SpeechPlan::Prepare.
+void ReadTogether(std::span<SpeechPlan* const> plans, const SpeechReader& reader, size_t at_once) {
+  std::atomic<size_t> next = 0;
+  const auto read = [&] {
+    try {
+      for (size_t i = next++; i < plans.size(); i = next++) plans[i]->ReadAhead(reader);
+    } catch (...) {
+      // Prepare reads it again, and fails on the thread of the request.
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    while (threads.size() + 1 < std::min(at_once, plans.size())) threads.emplace_back(read);
+  } catch (const std::system_error&) {
+    // The machine has no more threads.
+  }
+  read();
+  for (std::thread& thread : threads) thread.join();
+}
 
 class SpeechBatch final : public models::Batch {
  public:
@@ -71,6 +96,8 @@ class SpeechModel final : public models::Model {
 
  private:
   absl::Status CheckVoices(const models::SynthesizeInput& input) const;
+  // Reads the texts of requests together where the reader gains by it.
+  void ReadAhead(std::span<models::Request* const> requests) const;
   // Returns true if the request's unit is to be spoken by the voice in this step.
   bool PrepareUnit(models::Request& request) const;
   // Emits the request's current unit if it is cached; returns false if it is not.
@@ -112,6 +139,14 @@ double SpeechModel::EstimateWork(const models::Input& input) const {
 
 std::unique_ptr<models::Batch> SpeechModel::Prepare(
     std::span<models::Request* const> requests) const {
+  for (models::Request* request : requests) {
+    if (request->state() != nullptr) continue;
+    request->set_state(
+        std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request->input()), info(),
+                                      voice_->traits(), pauses_, cache_));
+    request->EstimateWorkLeft(StateOf(*request).plan.WorkLeft());
+  }
+  ReadAhead(requests);
   std::vector<models::Request*> ready;
   for (models::Request* request : requests) {
     if (PrepareUnit(*request)) ready.push_back(request);
@@ -120,13 +155,18 @@ std::unique_ptr<models::Batch> SpeechModel::Prepare(
   return std::make_unique<SpeechBatch>(*voice_, std::move(ready));
 }
 
-bool SpeechModel::PrepareUnit(models::Request& request) const {
-  if (request.state() == nullptr) {
-    request.set_state(
-        std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request.input()), info(),
-                                      voice_->traits(), pauses_, cache_));
-    request.EstimateWorkLeft(StateOf(request).plan.WorkLeft());
+void SpeechModel::ReadAhead(std::span<models::Request* const> requests) const {
+  const size_t at_once = voice_->traits().readings_at_once;
+  if (at_once == 1 || requests.size() == 1) return;
+  std::vector<SpeechPlan*> plans;
+  for (models::Request* request : requests) {
+    SpeechPlan& plan = StateOf(*request).plan;
+    if (plan.WantsReading() && !request->ShouldStop()) plans.push_back(&plan);
   }
+  ReadTogether(plans, voice_->reader(), at_once);
+}
+
+bool SpeechModel::PrepareUnit(models::Request& request) const {
   SpeechState& state = StateOf(request);
   if (!PrepareUncached(request, state.plan, voice_->reader(), [&] { return EmitCached(request); }))
     return false;

@@ -94,7 +94,7 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
     if (input_.is_phonemes) {
       text_ = {std::string(HasLetterOrDigit(unit) ? unit : ""), models::SplitPhonemeWords(unit)};
     } else {
-      auto text = Read(reader);
+      auto text = ahead_ ? *std::exchange(ahead_, std::nullopt) : Read(reader);
       if (!text.ok()) {
         request.Finish(AtSource(text.status(), BeginOfUnit(), input_));
         return false;

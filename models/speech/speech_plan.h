@@ -54,6 +54,12 @@ class SpeechPlan {
   // Advances to a unit that can be spoken. Returns false if the request is finished or must stop,
   // or has used its share of the step. Emits the silence behind the last unit.
   bool Prepare(models::Request& request, const SpeechReader& reader);
+  // Returns true if Prepare would first read the text of the current unit.
+  bool WantsReading() const {
+    return next_ < units_.size() && read_.ids.empty() && !ahead_ && !input_.is_phonemes;
+  }
+  // Reads that text for Prepare, for which WantsReading returned true.
+  void ReadAhead(const SpeechReader& reader) { ahead_ = Read(reader); }
   // The network's input for the current unit.
   const std::vector<int64_t>& ids() const { return read_.ids; }
   size_t symbols() const { return read_.symbols.size(); }
@@ -128,6 +134,7 @@ class SpeechPlan {
   size_t left_bytes_ = 0;   // bytes of the input's text before the current unit or an earlier one
   size_t left_characters_ = 0;
 
+  std::optional<absl::StatusOr<models::PhonemeText>> ahead_;  // the result of ReadAhead
   models::PhonemeText text_;  // the current unit's, as everything below; empty: not read yet
   PhonemeIds read_;
   SymbolTimes times_;

@@ -24,6 +24,8 @@ struct VoiceTraits {
   int64_t first_chunk_frames = 0;
   // The most frames of a later chunk of a streamed unit. 0: a unit is one chunk.
   int64_t max_chunk_frames = 0;
+  // The reader reads so many texts in little more time than one, because it waits for programs.
+  size_t readings_at_once = 1;
   // The fields besides the text on which the length of a unit depends, for messages.
   std::string_view length_fields = "";
 };

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/espeak_options.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/speech/noise.h"
@@ -47,6 +48,7 @@ speech::VoiceTraits TraitsOf(const VitsVoice::Network& network) {
           // seconds. Elsewhere the decoder makes a unit at once.
           .first_chunk_frames = 32,
           .max_chunk_frames = network.decodes_elsewhere ? 0 : 384,
+          .readings_at_once = models::EspeakOptions().max_processes,
           .length_fields = ", speed, noise_w"};
 }
 

@@ -70,6 +70,35 @@ TEST_F(SpeechPlanTest, GoesThroughTheSentencesThatHaveSomethingToSpeak) {
   EXPECT_EQ(status_.message(), "text: there is nothing in it that the voice can speak");
 }
 
+TEST_F(SpeechPlanTest, SpeaksWhatWasReadAhead) {
+  class OtherReader final : public SpeechReader {
+   public:
+    absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view, std::string_view,
+                                                   bool) const override {
+      return absl::UnavailableError("read once more");
+    }
+    std::string FromIpa(std::string_view) const override { return ""; }
+    PhonemeIds ToIds(std::string_view phonemes) const override { return letters_.ToIds(phonemes); }
+    std::string Symbols() const override { return letters_.Symbols(); }
+    size_t max_symbols() const override { return letters_.max_symbols(); }
+
+   private:
+    const LetterReader letters_;
+  } fails;
+  models::Request request(Say("Abc. Def."), TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
+  ASSERT_TRUE(plan.WantsReading());
+  plan.ReadAhead(reader_);
+  EXPECT_FALSE(plan.WantsReading());
+  ASSERT_TRUE(plan.Prepare(request, fails));
+  EXPECT_EQ(plan.symbols(), 4U);
+  EXPECT_FALSE(plan.WantsReading());
+  ASSERT_TRUE(plan.Advance());
+  EXPECT_TRUE(plan.WantsReading());  // a reading is used once
+  EXPECT_FALSE(plan.Prepare(request, fails));
+  EXPECT_EQ(request.outcome()->message(), "read once more");
+}
+
 TEST_F(SpeechPlanTest, WorkLeftFallsWithEachUnitToNothing) {
   models::SynthesizeInput input = Say("Abc. Def. Fed cab.");
   input.speed = 2;
