@@ -10,7 +10,7 @@ import sys
 # Before NumPy is imported: the checks' small products cost more in threads that wait for each other than they gain.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from .package import ConvertError, without_load_hint
+from .package import ConvertError, printable, without_load_hint
 
 # Imported only when asked for: each needs other, partly heavy, libraries.
 KINDS = {
@@ -45,6 +45,8 @@ def main(argv: list[str] | None = None) -> int:
         ours, debian = LIBRARIES.get(error.name.partition(".")[0], (error.name, None))
         return _fail(argv, name, ConvertError(f"the Python package {ours} is missing; install it with: pip install {ours}"
                                               + (f", or apt-get install {debian}" if debian else "")))
+    except MemoryError:
+        return _fail(argv, name, ConvertError("the files need more memory than there is; nothing was installed"))
     except KeyboardInterrupt:
         return _fail(argv, name, _Interrupted("interrupted; nothing was installed, and the same command goes on where it was" if kind == "pull"
                                               else "interrupted; nothing was written"))
@@ -89,8 +91,7 @@ def _run(argv: list[str], kind: str, name: str) -> int:
 
 
 def _fail(argv: list[str], name: str, error: ConvertError) -> int:
-    # Names in the message may have line breaks or control characters, which a terminal would obey.
-    message = "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in str(error))
+    message = printable(str(error))
     if "--json" in argv:
         print(json.dumps({"event": "error", "status": error.status, "message": message}), flush=True)
     print(f"{name}: {message}", file=sys.stderr)

@@ -8,12 +8,12 @@ import pathlib
 import sys
 import tempfile
 
-from .package import ConvertError, UsageError, calling, check_name, name_for, tell_name
+from .package import MOST_LANGUAGE, ConvertError, UsageError, calling, check_name, is_language, name_for, tell_name
 from .sources import Source, recognise_all, settings_of
 
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
 UNKNOWN_LICENSE = "NOASSERTION"
-MOST_LICENSE, MOST_LANGUAGE = 256, 35   # bytes, as the server has it
+MOST_LICENSE = 256   # bytes, as the server has it
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,10 +43,12 @@ def check_options(args: argparse.Namespace) -> None:
     """Refuses what the server would refuse, before a transfer or a conversion."""
     if args.name is not None:
         check_name(args.name)
-    for option, value, most in (("--license", getattr(args, "license", None), MOST_LICENSE), ("--source", args.source, MOST_LANGUAGE),
-                                ("--target", args.target, MOST_LANGUAGE)):
-        if value is not None and not 1 <= len(value.encode("utf-8", "surrogateescape")) <= most:
-            raise UsageError(f"{option}: '{value[:80]}' has {len(value.encode('utf-8', 'surrogateescape'))} bytes, allowed are 1..{most}")
+    license_text = getattr(args, "license", None)
+    if license_text is not None and not 1 <= (size := len(license_text.encode("utf-8", "surrogateescape"))) <= MOST_LICENSE:
+        raise UsageError(f"--license: '{license_text[:80]}' has {size} bytes, allowed are 1..{MOST_LICENSE}")
+    for option, language in (("--source", args.source), ("--target", args.target)):
+        if language is not None and not is_language(language):
+            raise UsageError(f"{option}: '{language[:80]}' is no language tag; allowed are letters, digits, '-' and '_', at most {MOST_LANGUAGE}, such as en or pt-BR")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,5 +1,6 @@
 """Takes files out of zip, tar and gzip files of strangers: members stay inside the folder, and the sizes are bounded."""
 
+import bz2
 import gzip
 import lzma
 import pathlib
@@ -15,7 +16,9 @@ MOST_MEMBERS = 10_000
 # Weights hardly shrink, vocabularies and shortlists by some ten times.
 MOST_TIMES, ALWAYS_ALLOWED = 50, 64 << 20
 MOST_TIMES_WEIGHTS = 4
+_MOST_HEADERS = 32 << 20   # bytes, of all members of a tar file
 _PIECE = 1 << 20
+_COMPRESSIONS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 
 
 def is_archive(path: pathlib.Path) -> bool:
@@ -90,8 +93,26 @@ def _unpack_zip(path: pathlib.Path, folder: pathlib.Path) -> None:
                     _write(source, places[member.filename], member.file_size, path)
 
 
+class _Headers:
+    """A tar file of which only so much may be read before its members are taken out: tarfile keeps the headers in memory."""
+
+    def __init__(self, file: BinaryIO, path: pathlib.Path):
+        self.seek, self.tell, self._file, self._path = file.seek, file.tell, file, path
+        self.left: int | None = _MOST_HEADERS
+
+    def read(self, size: int) -> bytes:
+        if self.left is not None and (size > self.left or size < 0):
+            raise ConvertError(f"{self._path}: its members have more than {_MOST_HEADERS} bytes of headers")
+        piece = self._file.read(size)
+        self.left = self.left and self.left - len(piece)
+        return piece
+
+
 def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
-    with tarfile.open(path) as archive:
+    with open(path, "rb") as file:
+        head = file.read(6)
+    opened = next((opened for magic, opened in _COMPRESSIONS.items() if head.startswith(magic)), open)
+    with opened(path, "rb") as file, tarfile.open(fileobj=(headers := _Headers(file, path)), mode="r:") as archive:
         members, total = [], 0
         for member in archive:
             members.append(member)
@@ -99,6 +120,7 @@ def _unpack_tar(path: pathlib.Path, folder: pathlib.Path) -> None:
             _check(path, len(members), total)
             if not (member.isfile() or member.isdir()):
                 raise ConvertError(f"{path}: the member '{member.name}' is a link or no file; only files are allowed")
+        headers.left = None
         members = [member for member in members if not _is_litter(member.name)]
         # A folder that a tar file was made of is a member itself, ".".
         places = {member.name: _place(path, member.name, folder) for member in members if member.isfile()}

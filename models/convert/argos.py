@@ -17,6 +17,7 @@ from .seq2seq_vocabulary import Vocabulary, Words, pieces_of
 from .sources import METADATA, MODEL
 
 _PLACES = 1024
+_LEAST_EPSILON, _MOST_EPSILON = 1e-12, 1e-2   # as models/seq2seq/seq2seq_config.cc has them
 _ACTIVATIONS = {0: "relu", 2: "swish"}
 # As Argos Translate searches.
 _SEARCH = {"num_beams": 4, "length_penalty": 0.2}
@@ -102,6 +103,9 @@ def read_network(variables: Variables, settings: dict[str, Any], vocabulary: Voc
         if len(rows) != len(words.lines):
             raise ConvertError(f"{variables.path}: has {len(rows)} words of the {side}, but the vocabulary beside it {len(words.lines)}")
     epsilon = settings.get("layer_norm_epsilon")
+    epsilon = 1e-5 if epsilon is None else float(epsilon)
+    if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
+        raise ConvertError(f"{variables.path}: layer_norm_epsilon is {epsilon}, allowed are {_LEAST_EPSILON}..{_MOST_EPSILON}")
     return Network({
         "dim": dim,
         "encoder_layers": layers["encoder"],
@@ -111,7 +115,7 @@ def read_network(variables: Variables, settings: dict[str, Any], vocabulary: Voc
         "norm_first": norm_first["encoder"],
         "activation": _ACTIVATIONS[activations["encoder"]],
         "embedding_scale": math.sqrt(dim) if arrays.attribute("encoder", "scale_embeddings", 1) else 1.0,
-        "norm_epsilon": 1e-5 if epsilon is None else float(epsilon),
+        "norm_epsilon": epsilon,
         "start": special[start],
         "end": vocabulary.target.end,
         "has_source_end": flag["add_source_eos"],

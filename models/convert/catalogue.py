@@ -97,7 +97,7 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
     if found := re.fullmatch(r"(?:https?://[^/]+/)?([\w.-]+/[\w.-]+)(/.*)?", asked, re.ASCII):
         raise NotFound(f"'{asked}' is no model that is known; a repository of the hub is named hf:{found[1]}")
-    raise NotFound(f"'{asked}' is no model that is known; {_nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'argos/en-de', 'opus-mt-en-de'])}; "
+    raise NotFound(f"'{asked}' is no model that is known; {nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'argos/en-de', 'opus-mt-en-de'])}; "
                    f"names are {', '.join(_FORMS)}")
 
 
@@ -106,7 +106,7 @@ def known_model(name: str, client: Client) -> Published:
     return dataclasses.replace(_of_repository(name, client, known.repository, "main"), name=name, source=known.source, target=known.target)
 
 
-def _nearest(asked: str, names: list[str]) -> str:
+def nearest(asked: str, names: list[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = [lower[name] for name in difflib.get_close_matches(asked.lower(), lower, 3, 0)]
     return f"nearest are {', '.join(map(_shown, near))}" if near else "there are none"
@@ -173,7 +173,7 @@ def _repository(client: Client, name: str, revision: str) -> _Repository:
         answer = _object(client.json(url), url)
     except NotFound as error:
         others = _repositories(client, name.partition("/")[0])
-        near = f"; {_nearest(name, others)}" if others else ""
+        near = f"; {nearest(name, others)}" if others else ""
         raise NotFound(f"{name}@{revision}: there is no such model or revision at {hubs.hugging_face()}{near}{_private(error)}") from error
     siblings = answer.get("siblings")
     if not isinstance(siblings, list):
@@ -246,13 +246,13 @@ def _voices(client: Client, repository: _Repository) -> dict[str, dict]:
 def _voice(asked: str, client: Client, wanted: str) -> Published:
     repository = _repository(client, PIPER_REPOSITORY, "main")
     index = _voices(client, repository)
-    aliases = {alias: key for key, entry in index.items() for alias in entry.get("aliases") or [] if isinstance(alias, str)}
+    aliases = {alias: key for key, entry in index.items() if isinstance(entry.get("aliases"), list) for alias in entry["aliases"] if isinstance(alias, str)}
     if wanted not in index and wanted not in aliases:
         wanted = _in_any_case(wanted, index)
         asked = f"piper/{wanted}"
     key = wanted if wanted in index else aliases.get(wanted)
     if key is None:
-        raise NotFound(f"'{asked}' is no voice of {PIPER_REPOSITORY}; {_nearest(asked, ['piper/' + name for name in index])}")
+        raise NotFound(f"'{asked}' is no voice of {PIPER_REPOSITORY}; {nearest(asked, ['piper/' + name for name in index])}")
     files, card = [], None
     for path, entry in _object(index[key].get("files"), key).items():
         entry = _object(entry, path)
@@ -298,7 +298,7 @@ def _directions(asked: str, wanted: str, known: Iterable[str], whose: str) -> li
     pairs = [pair for pair in given if pair in known]
     if not pairs:
         kind = asked.partition("/")[0]
-        raise NotFound(f"'{asked}' is no pair of {whose}; {_nearest(asked, [f'{kind}/{pair}' for pair in known])}")
+        raise NotFound(f"'{asked}' is no pair of {whose}; {nearest(asked, [f'{kind}/{pair}' for pair in known])}")
     return pairs
 
 

@@ -126,6 +126,9 @@ class Client:
             raise
         with response:
             resumes = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+            if response.status == 206 and not resumes:
+                path.unlink(missing_ok=True)   # so that the whole file is asked for
+                raise urllib.error.URLError("the answer is another part of the file than was asked for")
             total = start if resumes else 0
             announced = response.headers.get("Content-Length")
             with open(path, "ab" if resumes else "wb") as target:
@@ -161,7 +164,11 @@ class Client:
             request.add_header("Range", f"bytes={start}-")
         if self._token and (url + "/").startswith(self._token_base + "/"):
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
-        return self._opener.open(request, timeout=TIMEOUT_SECONDS)
+        response = self._opener.open(request, timeout=TIMEOUT_SECONDS)
+        if (encoding := response.headers.get("Content-Encoding", "identity").lower()) != "identity":
+            response.close()
+            raise NotGenuine(f"{url}: comes in the Content-Encoding '{encoding}', which was not asked for; is it the right hub or mirror?")
+        return response
 
     def _try(self, url: str, step: Callable[[], Any], position: Callable[[], int]) -> Any:
         """Tries again what may pass. position: bytes that are there; progress makes the attempts count anew."""

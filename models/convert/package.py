@@ -14,6 +14,11 @@ from collections.abc import Iterator
 OLD = ".old"   # ends the name of the version that a new one replaces, for a moment
 
 
+def printable(text: str) -> str:
+    """Names of strangers may have line breaks or control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in text)
+
+
 class ConvertError(Exception):
     """What went wrong, in words for the person who ran the command."""
     status = 1   # of the command
@@ -49,6 +54,14 @@ def is_name(name: str) -> bool:
 def check_name(name: str) -> None:
     if not is_name(name):
         raise UsageError(f"--as: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+
+
+MOST_LANGUAGE = 35   # characters, as the server has it
+
+
+def is_language(tag: str) -> bool:
+    """BCP 47, and what models call groups of languages, such as SCANDINAVIA."""
+    return len(tag) <= MOST_LANGUAGE and re.fullmatch(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", tag) is not None
 
 
 def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) -> None:

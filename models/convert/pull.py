@@ -19,7 +19,7 @@ from .catalogue import Published, canonical, is_non_commercial, resolve
 from .http_client import Client, RemoteFile, hash_of
 from .load import load
 from .origin import is_of, origin_field, pulled, upgrade
-from .package import Busy, UsageError, calling, check_place, tell_name
+from .package import Busy, UsageError, calling, check_place, printable, tell_name
 from .pull_error import LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
 
@@ -50,7 +50,7 @@ class Reporter:
             print(json.dumps({"event": event, **fields, "message": text}), flush=True)
         else:
             self._end_line()
-            print(text, flush=True)
+            print(printable(text), flush=True)
 
     def begin(self, published: Published) -> None:
         self._before, self._size = 0, published.size
@@ -69,7 +69,7 @@ class Reporter:
             return
         speed = done / max(now - started, 1e-3)
         left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
-        line = f"{file.name}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}"
+        line = f"{printable(file.name)}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}"
         print(f"\r\033[K{line}" if self._terminal else line, end="" if self._terminal else "\n", flush=True)
         self._line = self._terminal
 

@@ -1,6 +1,7 @@
 """Weights as safetensors files: the length of a JSON header, the header, the bytes of all tensors. The types of our packages are those of
 NumPy; read files may also hold bfloat16."""
 
+import itertools
 import json
 import math
 import mmap
@@ -44,9 +45,10 @@ def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
             raise ValueError(f"its header has {length} bytes")
         header = json.loads(bytes(data[8:8 + length]))
         entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        # Tensors that share bytes would be widened one by one.
-        if (size := sum(end - begin for begin, end in (entry["data_offsets"] for entry in entries.values()))) > len(data):
-            raise ValueError(f"its tensors have {size} bytes, the file {len(data)}")
+        places = sorted((entry["data_offsets"], name) for name, entry in entries.items())
+        for ((_, end), name), ((begin, _), after) in itertools.pairwise(places):
+            if begin < end:
+                raise ValueError(f"{name} and {after} share bytes")
         tensors = {name: _array(f"{path}: {name}", entry, data[8 + length:]) for name, entry in entries.items()}
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error

@@ -9,10 +9,12 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import seq2seq_check, seq2seq_marian, seq2seq_marian_check
 from .json_file import read_object
 from .kokoro_checkpoint import read_checkpoint
-from .package import ConvertError, check_place, name_for, new_version, report_written
+from .package import ConvertError, check_place, is_language, name_for, new_version, report_written
 from .safetensors import read_safetensors, write_safetensors
 from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
@@ -38,6 +40,7 @@ seq2seq {{
 
 # Source tokens of a sentence that a model manages without losing content: of Bergamot's size, measured; of base size and larger, cautious.
 SMALL_SOURCE_TOKENS, SOURCE_TOKENS = 80, 128
+MOST_PENALTY = 10                        # as models/seq2seq/seq2seq_kind.cc has it
 SMALL_DIMENSION, FEW_LAYERS = 512, 4     # a network with less of either is small
 
 
@@ -79,15 +82,21 @@ def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Na
     """languages: of requests that name none, and into which those are translated."""
     network, vocabulary, search = model.network, model.vocabulary, model.search
     source, target = languages
+    for language in languages:
+        if not is_language(language):
+            raise ConvertError(f"{name}: its files name '{language[:80]}', which is no language tag; --source and --target name others")
     if args.check == "run":
         seq2seq_check.run(network)
     elif args.check == "quick":
         print(f"{name}: {model.check()} sources give {model.reference} translations, word for word", flush=True)
-    penalty = search.get("length_penalty")
+    given = search.get("length_penalty")
+    penalty = 1.0 if given is None else float(given)
+    if not -MOST_PENALTY <= penalty <= MOST_PENALTY:
+        raise ConvertError(f"{name}: length_penalty is {given}, allowed are -{MOST_PENALTY}..{MOST_PENALTY}")
     target_files = ("" if vocabulary.shared else '  target_words_file: "target_words.txt"\n') + \
         ('  target_pieces_file: "target.spm"\n' if vocabulary.target_pieces_file is not None else "")
     pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
-                         beams=max(1, min(int(search.get("num_beams") or 1), 16)), length_penalty=1.0 if penalty is None else float(penalty),
+                         beams=max(1, min(int(search.get("num_beams") or 1), 16)), length_penalty=penalty,
                          early_stopping="true" if search.get("early_stopping") is True else "false",
                          source_tokens=source_tokens(network, args.max_source_tokens),
                          precision=f"  precision: PRECISION_{args.precision.upper()}\n" if args.precision else "")
@@ -159,8 +168,11 @@ def write_words(path: pathlib.Path, words: Words) -> None:
 def read_weights(folder: pathlib.Path):
     if (folder / "model.safetensors").exists():
         return read_safetensors(folder / "model.safetensors")
-    if (folder / "pytorch_model.bin").exists():
-        return read_checkpoint(folder / "pytorch_model.bin")
+    if (path := folder / "pytorch_model.bin").exists():
+        state = read_checkpoint(path)
+        if not isinstance(state, dict) or not all(isinstance(array, np.ndarray) for array in state.values()):
+            raise ConvertError(f"{path}: is not a checkpoint of a translator: it is not a list of tensors by their names")
+        return state
     raise ConvertError(f"{folder}: has neither model.safetensors nor pytorch_model.bin")
 
 

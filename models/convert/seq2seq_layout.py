@@ -70,6 +70,8 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
         if not 0 <= word < len(tensors["embeddings"]):
             raise ConvertError(f"config.json: {name} {word} is not a word, allowed 0..{len(tensors['embeddings']) - 1}")
     suppressed = {pad, *(words[0] for words in settings.get("bad_words_ids") or [] if len(words) == 1)} - {end}
+    if not all(type(word) is int and 0 <= word < len(tensors["embeddings"]) for word in suppressed):
+        raise ConvertError(f"config.json: bad_words_ids has {str(sorted(suppressed, key=str))[:80]}, allowed are 0..{len(tensors['embeddings']) - 1}")
     return Network({
         "dim": dim,
         "encoder_layers": int(config["encoder_layers"]),

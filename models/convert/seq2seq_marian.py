@@ -202,7 +202,8 @@ def _npz(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
         check_weights(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, AttributeError, NotImplementedError, RuntimeError,
+            MemoryError) as error:
         raise ConvertError(f"{path}: not an npz file of Marian, or it is damaged: {error}") from error
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror or error}") from error

@@ -208,8 +208,8 @@ def _languages(folder: pathlib.Path, first: int) -> dict[str, int]:
 def _lines(path: pathlib.Path, numbers: dict[str, int], words: int) -> list[str]:
     lines = [""] * words
     for piece, word in numbers.items():
-        if not 0 <= word < words:
-            raise ConvertError(f"{path}: '{piece}' is word {word}, but the model has {words} words")
+        if type(word) is not int or not 0 <= word < words:
+            raise ConvertError(f"{path}: '{piece}' is word {word!r}, but the model has {words} words")
         if "\n" in piece:
             raise ConvertError(f"{path}: word {word} has a line break")
         lines[word] = piece

@@ -17,8 +17,16 @@ def read_settings(text: str, where: str) -> dict[str, Any]:
     import yaml   # voices and Kokoro do without it
     if len(text) > _MOST_CHARACTERS:
         raise ConvertError(f"{where}: has {len(text)} characters, {_MOST_CHARACTERS} are allowed")
+
+    class Loader(yaml.BaseLoader):
+        def compose_node(self, parent, index):
+            # What stands for a list of what stands for lists is small here, and fills all memory in a message.
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.composer.ComposerError(None, None, "it has an alias, which is not supported", self.peek_event().start_mark)
+            return super().compose_node(parent, index)
+
     try:
-        settings = yaml.load(text, Loader=yaml.BaseLoader)
+        settings = yaml.load(text, Loader=Loader)
     except (yaml.YAMLError, RecursionError) as error:
         raise ConvertError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     if settings in (None, ""):

@@ -42,10 +42,10 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
         if len(inside) == 1 and archive.is_archive(inside[0]):
             return recognise(inside[0], scratch)
         return _in_folder(_plain(path, scratch), path.resolve().name)
+    _check_file(path)
     if archive.is_archive(path):
         archive.unpack(path, unpacked := scratch / "unpacked")
         return _in_folder(_plain(_innermost(unpacked), scratch), path.name.split(".")[0])
-    _refuse_pointer(path)
     if path.name.lower().endswith(".onnx.json"):
         return recognise(_beside(path, path.stem) or path.with_suffix(""), scratch)
     if path.suffix.lower() == ".onnx":
@@ -87,8 +87,8 @@ def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
 
 def _in_folder(folder: pathlib.Path, name: str) -> Source:
     names = {file.name for file in folder.iterdir()}
-    for part in sorted(names):
-        _refuse_pointer(folder / part)
+    for file in sorted([*folder.iterdir(), *(folder / "voices").glob("*"), *(folder / MODEL).glob("*")]):
+        _check_file(file)
     if _is_argos(folder):
         return Source("argos", folder, name)
     if any(part.endswith(".pth") for part in names) and {"config.json", "voices"} <= names:
@@ -114,8 +114,10 @@ def _is_argos(folder: pathlib.Path) -> bool:
     return (folder / METADATA).is_file() and (folder / MODEL / "model.bin").is_file()
 
 
-def _refuse_pointer(path: pathlib.Path) -> None:
-    """A clone without Git LFS has a few lines in the place of each large file."""
+def _check_file(path: pathlib.Path) -> None:
+    """Refuses what a reader would wait at, and what a clone without Git LFS has in the place of each large file, a few lines."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ConvertError(f"{path}: is neither a file nor a folder, but a device, a FIFO or a socket")
     if path.is_file() and path.stat().st_size < _MOST_POINTER:
         with open(path, "rb") as file:
             if file.read(len(_POINTER)) == _POINTER:

@@ -230,8 +230,9 @@ class FilesOfPeople(Adding):
 
     def test_what_the_server_would_not_load_is_refused(self):
         for options, message in (("--as=a/b", "--as: 'a/b' is no name of a model"), ("--as=", "--as: '' is no name of a model"),
-                                 ("--license=" + "x" * 257, "--license: 'xxx"), ("--source=", "--source: '' has 0 bytes, allowed are 1..35"),
-                                 ("--target=" + "ö" * 18, "--target: '" + "ö" * 18 + "' has 36 bytes, allowed are 1..35")):
+                                 ("--license=" + "x" * 257, "--license: 'xxx"), ("--source=", "--source: '' is no language tag; allowed are letters"),
+                                 ("--source=!!", "--source: '!!' is no language tag"), ("--target=" + "x" * 36, "is no language tag"),
+                                 ("--target=en-", "--target: 'en-' is no language tag")):
             status, error = self.add(self.voice, options)
             self.assertEqual((status, error.count("\n"), self.models.exists()), (2, 1, False), error)
             self.assertIn(message, error)

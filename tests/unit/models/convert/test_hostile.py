@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import resource
 import shutil
+import signal
 import struct
 import sys
 import tarfile
@@ -43,6 +44,7 @@ class Hostile(Adding):
                     size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
                     resource.setrlimit(resource.RLIMIT_AS, (size + MOST_BYTES,) * 2)
                     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS,) * 2)
+                    signal.alarm(3 * MOST_SECONDS)   # of a reader that waits
                     status = main(["add", str(path), "--models", str(self.models), *options])
                 except BaseException:
                     traceback.print_exc()
@@ -158,7 +160,7 @@ class Weights(Hostile):
 
     def test_safetensors_whose_header_lies(self):
         half = {"dtype": "F16", "shape": [1 << 19], "data_offsets": [0, 1 << 20]}
-        cases = [({f"t{i}": half for i in range(1000)}, "its tensors have 1048576000 bytes"),
+        cases = [({f"t{i}": half for i in range(1000)}, "t0 and t1 share bytes"),
                  (b"[" * 1_000_000, "not a safetensors file"), (b'{"a":' * 200_000, "not a safetensors file"),
                  ({"t": half | {"shape": [1 << 60, 1 << 60]}}, "has the shape"), ({"t": half | {"data_offsets": [-8, 1 << 20]}}, "has the shape"),
                  ({"t": half | {"data_offsets": [0]}}, "not a safetensors file"), ({"t": 3}, "not a safetensors file"), ([1], "not a safetensors file"),
