@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 from . import hubs
 from .argos_languages import tag_of
-from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, packages, registry, voice_index
+from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, nearest, packages, registry, voice_index
 from .http_client import Client
 from .origin import pulled
-from .package import name_for
+from .package import name_for, printable
 from .pull_error import NotFound, PullError, Unreachable
 
 
@@ -37,10 +37,13 @@ def run(args: argparse.Namespace) -> None:
     client = Client(hubs.hugging_face())
     installed = _installed(args.models)
     failed: PullError | None = None
+    names, found = [], False
     for entries in (_known, _voices, _pairs, _packages):
         try:
             for entry in entries(client):
+                names.append(entry.name)
                 if args.filter.lower() in entry.name.lower() or args.filter.lower() in entry.languages.lower().split():
+                    found = True
                     print(_line(dataclasses.replace(entry, installed=installed(entry)), args.json), flush=True)
         except PullError as error:
             if args.json:
@@ -50,6 +53,8 @@ def run(args: argparse.Namespace) -> None:
             failed = error
     if failed is not None:
         raise type(failed)("the list is not complete: not every hub answered")
+    if not found:
+        raise NotFound(f"'{args.filter}' is neither a part of a name nor a language; {nearest(args.filter, names)}")
 
 
 def _line(entry: Entry, as_json: bool) -> str:
@@ -58,7 +63,7 @@ def _line(entry: Entry, as_json: bool) -> str:
     size = f"{entry.bytes / 1e6:.0f} MB" if entry.bytes else "-"
     notes = [note for note, holds in (("needs --license-ok", entry.non_commercial), ("installed", entry.installed)) if holds]
     suffix = f" ({', '.join(notes)})" if notes else ""
-    return f"{entry.name:40} {entry.task:12} {entry.languages:10} {size:>8} {entry.license}{suffix}"
+    return printable(f"{entry.name:40} {entry.task:12} {entry.languages:10} {size:>8} {entry.license}{suffix}")
 
 
 def _installed(models: pathlib.Path) -> Callable[[Entry], str | None]:

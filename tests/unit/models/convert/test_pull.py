@@ -320,6 +320,9 @@ class Shelf(Pulling):
         self.assertRegex(out, r"CC-BY-NC-4\.0 \(needs --license-ok\)$")
         _, out, _ = self.command("available", "fr")
         self.assertEqual([line.split()[0] for line in out.splitlines()], ["firefox/en-fr"])
+        code, out, errors = self.command("available", "firefox/en-xx")
+        self.assertEqual((code, out), (4, ""))
+        self.assertRegex(errors, r"^millrace models --available: 'firefox/en-xx' is neither a part of a name nor a language; nearest are (firefox/en-\w\w(, )?){3}\n$")
 
     def test_a_hub_that_does_not_answer_is_named_and_the_others_are_listed(self):
         self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
