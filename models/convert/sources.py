@@ -48,6 +48,8 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
         return _in_folder(_plain(_innermost(unpacked), scratch), path.name.split(".")[0])
     if path.name.lower().endswith(".onnx.json"):
         return recognise(_beside(path, path.stem) or path.with_suffix(""), scratch)
+    if path.suffix.lower() == ".json" and (voice := _beside(path, path.stem + ".onnx")):
+        return recognise(voice, scratch)
     if path.suffix.lower() == ".onnx":
         return _voice(path)
     if path.suffix.lower() in (".bin", ".npz", ".gz", ".json", ".spm", ".pth", ".safetensors"):
@@ -95,7 +97,7 @@ def _in_folder(folder: pathlib.Path, name: str) -> Source:
         return Source("kokoro", folder, name)
     if any(is_model_name(part) and has_int8(folder / part) for part in names):
         return Source("bergamot", folder, name)
-    voices = sorted(part for part in names if part.lower().endswith(".onnx") and _beside(folder / part, part + ".json"))
+    voices = sorted(part for part in names if part.lower().endswith(".onnx") and settings_of(folder / part))
     if len(voices) > 1:
         raise ConvertError(f"{folder}: has {len(voices)} voices; name the file of one: {', '.join(voices[:8])}"
                            + (" ..." if len(voices) > 8 else ""))
@@ -134,11 +136,11 @@ def _beside(path: pathlib.Path, name: str) -> pathlib.Path | None:
 
 
 def settings_of(onnx: pathlib.Path) -> pathlib.Path | None:
-    """The JSON file of a voice."""
-    return _beside(onnx, onnx.name + ".json")
+    """The JSON file of a voice: voice.onnx.json as it is published or, as people save it, voice.json."""
+    return _beside(onnx, onnx.name + ".json") or _beside(onnx, onnx.stem + ".json")
 
 
 def _voice(onnx: pathlib.Path) -> Source:
     if settings_of(onnx) is None:
-        raise ConvertError(f"{onnx}: {onnx.name}.json is not beside it, which a Piper voice needs")
+        raise ConvertError(f"{onnx}: neither {onnx.name}.json nor {onnx.stem}.json is beside it, one of which a Piper voice needs")
     return Source("vits", onnx, onnx.stem)

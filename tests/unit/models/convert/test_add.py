@@ -200,6 +200,13 @@ class FilesOfPeople(Adding):
         self.voice.rename(self.voice.with_name("Voice.ONNX"))
         self.assertEqual(self.recognise(self.voice.with_name("Voice.ONNX")).name, "Voice")
 
+    def test_the_json_of_a_voice_may_lack_the_ending_of_the_network(self):
+        plain = self.settings.rename(self.voice.with_name("Voice.json"))
+        for path in (self.voice.parent, self.voice, plain):
+            self.assertEqual(self.recognise(path).place, self.voice)
+        shutil.copy(self.voice, self.voice.with_name("other.onnx"))   # without settings of its own
+        self.assert_added(plain, "voice")
+
     def test_links_into_the_cache_of_the_hub(self):
         published.marian(self.root / "opus-mt-en-de")
         cache, snapshot = self.root / "blobs", self.root / "snapshots" / "0123"
@@ -263,7 +270,7 @@ class Refused(Adding):
         for name in ("a.onnx", "a.onnx.json", "b.onnx", "b.onnx.json", "c.onnx"):
             (folder / name).write_text("{}")
         self.assert_refused(folder, "has 2 voices; name the file of one: a.onnx, b.onnx")
-        self.assert_refused(folder / "c.onnx", "c.onnx.json is not beside it")
+        self.assert_refused(folder / "c.onnx", "neither c.onnx.json nor c.json is beside it")
 
     def test_architectures_that_the_engine_does_not_have(self):
         for change, message in (({"dec-cell": "gru"}, "dec-cell is 'gru', only 'ssru'"), ({"transformer-heads": "16"}, "transformer-heads is '16'"),
