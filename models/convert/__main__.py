@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -42,14 +43,21 @@ def main(argv: list[str] | None = None) -> int:
         # A missing module of this package is a fault of its own.
         if (error.name or "").partition(".")[0] not in LIBRARIES and error.name not in ("onnx", "onnxruntime", "torch", "transformers"):
             raise
-        ours, debian = LIBRARIES.get(error.name.partition(".")[0], (error.name, None))
-        return _fail(argv, name, ConvertError(f"the Python package {ours} is missing; install it with: pip install {ours}"
-                                              + (f", or apt-get install {debian}" if debian else "")))
+        return _fail(argv, name, ConvertError(_missing(error.name)))
     except MemoryError:
         return _fail(argv, name, ConvertError("the files need more memory than there is; nothing was installed"))
     except KeyboardInterrupt:
         return _fail(argv, name, _Interrupted("interrupted; nothing was installed, and the same command goes on where it was" if kind == "pull"
                                               else "interrupted; nothing was written"))
+
+
+def _missing(module: str) -> str:
+    """All that are missing at once, so that one line installs them."""
+    if module.partition(".")[0] not in LIBRARIES:
+        return f"the Python package {module} is missing; install it with: pip install {module}"
+    missing = [packages for library, packages in LIBRARIES.items() if importlib.util.find_spec(library) is None]
+    ours, debian = (" ".join(names) for names in zip(*missing))
+    return f"packages of Python are missing; install them with: apt-get install {debian}, or: pip install {ours}"
 
 
 def console() -> None:

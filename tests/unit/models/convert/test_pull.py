@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import socket
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -249,10 +250,10 @@ class Names(Pulling):
             file.seek(0)
             self.assertEqual(file.read(), b"opus-mt-en-de\nopus-mt-en-de\n")
 
-    def test_a_package_of_python_that_is_missing_is_named(self):
-        with unittest.mock.patch.dict(sys.modules, {"models.convert.pull": None}), \
-                unittest.mock.patch("models.convert.__main__.importlib.import_module", side_effect=ModuleNotFoundError(name="numpy")):
-            self.assert_fails(1, "the Python package numpy is missing; install it with: pip install numpy, or apt-get install python3-numpy", TINY)
+    def test_packages_of_python_that_are_missing_are_named_together(self):
+        ended = subprocess.run([sys.executable, "-S", "-m", "models.convert", "pull", TINY, "--models", self.models], capture_output=True, text=True, check=False)
+        self.assertEqual((ended.returncode, ended.stderr), (1, "millrace pull: packages of Python are missing; install them with: apt-get install "
+                                                            "python3-numpy python3-sentencepiece python3-yaml, or: pip install numpy sentencepiece PyYAML\n"))
 
     def test_names_are_known_in_any_case(self):
         published.bergamot(self.root / "ende", "ende")
