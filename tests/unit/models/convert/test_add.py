@@ -1,6 +1,5 @@
 """Models that are there become packages, told by their files; what is wrong with them gives one message and an untouched repository."""
 
-import contextlib
 import gzip
 import importlib.util
 import io
@@ -11,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tarfile
-import tempfile
 import unittest
 import unittest.mock
 import zipfile
@@ -21,7 +19,6 @@ import numpy as np
 import published
 import random_voice
 from models.convert import archive, vits_check
-from models.convert.__main__ import main
 from models.convert.bergamot_marian import read_binary, read_shortlist
 from models.convert.bergamot_oracle import Oracle
 from models.convert.bergamot_pair import find_pair
@@ -29,37 +26,13 @@ from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors
 from models.convert.seq2seq_yaml import read_settings
 from models.convert.sources import recognise
+from repository import Adding
 from tiny_marian import write_bin
 from torch_file import Evil, save
 
 
 def package_folder(name: str) -> pathlib.Path:
     return pathlib.Path(importlib.util.find_spec(name).submodule_search_locations[0])
-
-
-class Adding(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.models = self.root / "models"
-
-    def add(self, path, *options: str) -> tuple[int, str]:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
-            status = main(["add", str(path), "--models", str(self.models), *options])
-        return status, errors.getvalue()
-
-    def assert_added(self, path, name: str, *options: str) -> str:
-        self.assertEqual(self.add(path, *options), (0, ""))
-        self.assertEqual([model.name for model in self.models.iterdir()], [name])
-        return (self.models / name / "1" / "model.pbtxt").read_text()
-
-    def assert_refused(self, path, message: str, *options: str) -> None:
-        status, error = self.add(path, *options)
-        self.assertEqual(status, 1, error)
-        self.assertIn(message, error)
-        self.assertEqual(error.count("\n"), 1, error)
-        self.assertFalse(self.models.exists())
 
 
 class Kinds(Adding):

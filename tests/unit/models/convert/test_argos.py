@@ -1,52 +1,31 @@
 """Packages of Argos become packages whose words are CTranslate2's; what the engine does not compute is refused by name."""
 
 import contextlib
-import io
 import json
 import pathlib
 import shutil
-import tempfile
 import unittest
 
 import numpy as np
 
 import tiny_argos
-from models.convert.__main__ import main
 from models.convert.argos import read
 from models.convert.ctranslate2_file import plain, read_model
 from models.convert.package import ConvertError
 from models.convert.safetensors import read_safetensors
 from models.convert.seq2seq_check import Oracle
+from repository import Adding
 
 GOLDEN = json.loads(pathlib.Path(__file__).with_name("argos_golden.json").read_text(encoding="utf-8"))
 KINDS = {"float32": None, "int8": np.int8, "int16": np.int16, "float16": np.float16}
 WORDS = len(tiny_argos.words())
 
 
-class Argos(unittest.TestCase):
+class Argos(Adding):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.models, self.package = self.root / "models", self.root / "translate-en_de-1_3"
+        super().setUp()
+        self.package = self.root / "translate-en_de-1_3"
         self.model = self.package / "model"
-
-    def add(self, path: pathlib.Path, *options: str) -> tuple[int, str]:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
-            status = main(["add", str(path), "--models", str(self.models), *options])
-        return status, errors.getvalue()
-
-    def assert_added(self, path: pathlib.Path, *names: str, options: tuple[str, ...] = ()) -> str:
-        self.assertEqual(self.add(path, *options), (0, ""))
-        self.assertEqual(sorted(model.name for model in self.models.iterdir()), sorted(names))
-        return (self.models / names[0] / "1" / "model.pbtxt").read_text()
-
-    def assert_refused(self, message: str, *options: str) -> None:
-        status, error = self.add(self.package, *options)
-        self.assertEqual(status, 1, error)
-        self.assertIn(message, error)
-        self.assertEqual(error.count("\n"), 1, error)
-        self.assertFalse(self.models.exists())
 
 
 class Words(Argos):
@@ -108,15 +87,16 @@ class Added(Argos):
         for source, target in (("en", "zt"), ("pb", "en")):
             tiny_argos.package(packages / f"{source}_{target}", source, target)
         (packages / "notes.txt").write_text("x")
-        text = self.assert_added(packages, "argos-en-zt", "argos-pb-en")
-        self.assertIn('target_language: "zh-Hant"', text)
+        self.assertEqual(self.add(packages), (0, ""))
+        self.assertEqual({model.name for model in self.models.iterdir()}, {"argos-en-zt", "argos-pb-en"})
+        self.assertIn('target_language: "zh-Hant"', (self.models / "argos-en-zt/1/model.pbtxt").read_text())
         self.assertIn('source_language: "pt-BR"', (self.models / "argos-pb-en/1/model.pbtxt").read_text())
         status, error = self.add(packages, "--as", "one")
         self.assertEqual((status, "is the name of one model" in error), (1, True), error)
 
     def test_with_options(self):
         tiny_argos.package(self.package)
-        text = self.assert_added(self.package, "mine", options=("--as", "mine", "--target", "gsw", "--precision", "int8"))
+        text = self.assert_added(self.package, "mine", "--as", "mine", "--target", "gsw", "--precision", "int8")
         for line in ('target_language: "gsw"', "PRECISION_INT8"):
             self.assertIn(line, text)
 
@@ -149,23 +129,23 @@ class Refused(Argos):
                                 ({"encoder/position_encodings/encodings": None}, "has no encoder/position_encodings/encodings"),
                                 ({"decoder/layer_1/attention/linear_1/bias": np.zeros(3, np.float32)}, "linear_1 has shape [64, 32] and 3 biases")):
             self.write({name: None if array is None else np.asarray(array) for name, array in change.items()})
-            self.assert_refused(message)
+            self.assert_refused(self.package, message)
 
     def test_words_that_do_not_fit(self):
         known = self.model / "shared_vocabulary.json"
         known.write_text(json.dumps(tiny_argos.words()[:-1]))
-        self.assert_refused(f"has {WORDS} words of the target, but the vocabulary beside it {WORDS - 1}")
+        self.assert_refused(self.package, f"has {WORDS} words of the target, but the vocabulary beside it {WORDS - 1}")
         for text, message in (("{}", "is no list of words"), ("[1]", "is no list of words"), ("[" * 100_000, "is not JSON"),
                               ('["a"]', "its vocabulary has no <unk>")):
             known.write_text(text)
-            self.assert_refused(message)
+            self.assert_refused(self.package, message)
         known.unlink()
-        self.assert_refused("has neither shared_vocabulary.json or .txt nor those of source and target")
+        self.assert_refused(self.package, "has neither shared_vocabulary.json or .txt nor those of source and target")
 
     def test_settings_that_the_engine_does_not_have(self):
         for change, message in (({"add_source_bos": True}, "a source that begins with <s>"), ({"decoder_start_token": "<x>"}, "begins with '<x>'")):
             (self.model / "config.json").write_text(json.dumps(tiny_argos.SETTINGS | change))
-            self.assert_refused(message)
+            self.assert_refused(self.package, message)
 
     def test_packages_of_other_kinds(self):
         metadata = self.package / "metadata.json"
@@ -173,25 +153,25 @@ class Refused(Argos):
         for change, message in (({"type": "sbd"}, "type is 'sbd', only 'translate' is supported"), ({"target_prefix": "__de__"}, "only packages of one"),
                                 ({"from_code": None}, "--source and --target are needed")):
             metadata.write_text(json.dumps(given | change))
-            self.assert_refused(message)
+            self.assert_refused(self.package, message)
         metadata.write_text(json.dumps(given))
         (self.package / "sentencepiece.model").rename(self.package / "bpe.model")
-        self.assert_refused("packages with Moses' tokens and BPE are not supported")
+        self.assert_refused(self.package, "packages with Moses' tokens and BPE are not supported")
 
     def test_damaged_models(self):
         whole = (self.model / "model.bin").read_bytes()
         for size in range(0, len(whole), len(whole) // 9):
             (self.model / "model.bin").write_bytes(whole[:size])
-            self.assert_refused("model.bin")
+            self.assert_refused(self.package, "model.bin")
         for version in (1, 2, 7, 1 << 31):
             self.write({}, version=version)
-            self.assert_refused("allowed are 3..6")
+            self.assert_refused(self.package, "allowed are 3..6")
         self.write({"encoder/layer_norm/gamma": np.full(tiny_argos.DIM, np.nan, np.float32)})
-        self.assert_refused("the weights are damaged")
+        self.assert_refused(self.package, "the weights are damaged")
         found = tiny_argos.quantised(tiny_argos.variables(WORDS, WORDS), np.int8)
         for scale in (None, np.zeros(WORDS, np.float32), np.ones(3, np.float32)):
             self.write(found | {"decoder/projection/weight_scale": scale})
-            self.assert_refused("decoder/projection/weight has no scale for each of its rows")
+            self.assert_refused(self.package, "decoder/projection/weight has no scale for each of its rows")
 
     def test_headers_that_lie(self):
         path = self.model / "model.bin"

@@ -2,14 +2,17 @@
 model comes whole in spite of it."""
 
 import gzip
+import hashlib
 import json
 import unittest
+import unittest.mock
 from collections.abc import Callable
 
 import published
-from hub import REVISION, Hub, cut_at, status
+from hub import REVISION, Hub, cut_at, endless, status
+from models.convert import http_client
 from models.convert.catalogue import PIPER_REPOSITORY
-from test_pull import API, TINY, WEIGHTS, Pulling
+from repository import API, TINY, WEIGHTS, Pulling
 
 RECORDS = "/v1/buckets/main/collections/translations-models-v2/records"
 LARGE = f"/tiny/opus-mt-en-de/resolve/{REVISION}/pytorch_model.bin"
@@ -80,6 +83,7 @@ TRANSFERS: dict[str, tuple[list, int, str]] = {
     "no answer of HTTP": ([raw(b"\0\1\2\n")] * 12, 3, ""),
     "nothing": ([raw(b"")] * 12, 3, "closed connection without response"),
     "chunks that lie": ([raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")] * 12, 3, ""),
+    "a file without end": ([endless], 7, "is longer than"),
     "no content": ([status(204)] * 12, 3, "the connection ended after 0"),
     "a redirect to nowhere": ([status(302)], 1, "the hub answers 302"),
     "a redirect to another scheme": ([status(302, Location="data:,x")], 1, "is not allowed"),
@@ -111,16 +115,20 @@ def changed(**fields) -> Callable[[Hub], None]:
     return change
 
 
-def sibling(**fields) -> Callable[[Hub], None]:
+def sibling(name: str = "pytorch_model.bin", **fields) -> Callable[[Hub], None]:
     def change(hub: Hub) -> None:
         read = json.loads(hub.paths[API])
-        next(entry for entry in read["siblings"] if entry["rfilename"] == "pytorch_model.bin").update(fields)
+        next(entry for entry in read["siblings"] if entry["rfilename"] == name).update(fields)
         hub.put(API, read)
     return change
 
 
 def body(data: bytes, path: str = API) -> Callable[[Hub], None]:
     return lambda hub: hub.put(path, data)
+
+
+def rewritten(path: str, change: Callable[[bytes], bytes]) -> Callable[[Hub], None]:
+    return lambda hub: hub.put(path, change(hub.paths[path]))
 
 
 def registered(**fields) -> Callable[[Hub], None]:
@@ -148,12 +156,31 @@ def argos(*packages) -> Callable[[Hub], None]:
     return lambda hub: hub.put("/argos/index.json", list(packages))
 
 
+SMALL, MODEL = f"/tiny/opus-mt-en-de/resolve/{REVISION}/vocab.json", "/models/en-de/files/model.ende.intgemm.alphas.bin.gz"
 PAIR, VOICE, PACKAGE = "firefox/en-de", "piper/a", "argos/en-de"
 CYCLE = {"a": {"aliases": ["b"], "files": {}}, "b": {"aliases": ["a"], "files": {}}}
 FILE = {"size_bytes": 1, "md5_digest": "0" * 32}
 OF_ARGOS = {"from_code": "en", "to_code": "de"}
 # What the hubs say, the name that is asked for, and how the pull ends.
 INDEXES: dict[str, tuple[Callable[[Hub], None], str, int, str]] = {
+    **{f"a file that is called {name!r}": (sibling(rfilename=name), TINY, 7, "would lie outside the folder")
+       for name in ("../../evil.json", "/evil.json", "a/../../evil.json", "a\\b.json", "a\nb.json", "", 3)},
+    **{f"a list that begins with {given[:9]!r}": (body(given), TINY, 7, "is not JSON") for given in (b"[" * 100_000, b"<html>", b"", b"\xff")},
+    **{f"a list of the shape {shape}": (body(json.dumps(shape).encode()), TINY, 7, "") for shape in (
+        [], {}, {"siblings": 3}, {"siblings": [3]}, {"siblings": [], "sha": "../x"})},
+    **{f"weights of {large}": (sibling(lfs=large), TINY, 7, "is not what a hub says") for large in (
+        {"sha256": "0" * 64, "size": -1}, {"sha256": "xx", "size": 3}, {"size": 3})},
+    "weights with another byte": (rewritten(WEIGHTS, lambda data: data[:-1] + b"x"), TINY, 7, "has the SHA-256"),
+    "weights with a byte more": (rewritten(WEIGHTS, lambda data: data + b"x"), TINY, 7, "is longer than"),
+    "a small file that was changed": (rewritten(SMALL, lambda data: data.replace(b"w2", b"w9")), TINY, 7, "SHA-1 of Git"),
+    "weights that lead to a file of this machine": (lambda hub: hub.redirect(LARGE, "file:///etc/passwd"), TINY, 1, "is not allowed"),
+    "weights that lead to FTP": (lambda hub: hub.redirect(LARGE, "ftp://127.0.0.1/x"), TINY, 1, "which is not https"),
+    "weights that lead in a circle": (lambda hub: hub.redirect(LARGE, hub.base + LARGE), TINY, 1, "302"),
+    "a gzip file that grows": (body(gzip.compress(bytes(70 << 20)), MODEL), PAIR, 1, "more than is allowed of a file of its size"),
+    "a gzip file of another one": (body(gzip.compress(b"x" * 1000), MODEL), PAIR, 7, "holds a file with the SHA-256"),
+    "a gzip file that was cut": (rewritten(MODEL, lambda data: data[:-20]), PAIR, 1, "is no gzip file, or it is damaged"),
+    "a gzip file that is none": (body(b"none", MODEL), PAIR, 1, "is no gzip file, or it is damaged"),
+    "a voice whose name is a field": (voices({"a\nvits { }": {"files": {"a\nvits { }.onnx": {"size_bytes": 1}}}}), "piper/b", 4, "nearest are piper/a\\nvits"),
     "a list in UTF-16 that is cut": (body('{"siblings": []}'.encode("utf-16")[:-1]), TINY, 7, "is not JSON"),
     "a list that is compressed": (lambda hub: hub.put(API, gzip.compress(hub.paths[API])), TINY, 7, "is not JSON"),
     "a bomb of gzip": (body(gzip.compress(bytes(80 << 20)), "/db/models.json"), PAIR, 7, "is not JSON"),
@@ -198,6 +225,27 @@ class Indexes(Pulling):
                 self.hub.paths = dict(told)
                 change(self.hub)
                 self.assert_fails(code, message, asked)
+
+    def test_a_voice_that_differs_from_its_index(self):
+        self.hub.publish_voice("xx_XX-a-low", b"onnx", b"{}")
+        index = f"/rhasspy/piper-voices/resolve/{REVISION}/voices.json"
+        self.hub.put(index, self.hub.paths[index].replace(hashlib.md5(b"{}").hexdigest().encode(), b"0" * 32))
+        self.assert_fails(7, "has the MD5", "piper/xx_XX-a-low")
+        # Files that the hub's list does not have are verified by the index alone.
+        api = "/api/models/rhasspy/piper-voices/revision/main"
+        self.hub.put(api, {**json.loads(self.hub.paths[api]), "siblings": []})
+        _, out, _ = self.pull("piper/xx_XX-a-low")
+        self.assertIn("only an MD5 is published of xx_XX-a-low.onnx.json", out)
+
+    def test_a_list_without_end(self):
+        self.hub.faults[API] = [endless]
+        with unittest.mock.patch.object(http_client, "MOST_JSON", 1 << 20):
+            self.assert_fails(7, "is longer than 1048576 bytes", TINY)
+
+    def test_what_a_hub_says_stays_in_its_field(self):
+        self.publish_tiny()
+        changed(cardData={"license": 'x"\nvits {}'})(self.hub)
+        self.assertIn('license: "NOASSERTION"', self.assert_pulled(TINY, name="opus-mt-en-de"))
 
     def test_hashes_may_be_in_capitals(self):
         self.publish_tiny()

@@ -25,7 +25,7 @@ import published
 import random_voice
 from models.convert import vits_check
 from models.convert.__main__ import main
-from test_add import Adding
+from repository import Adding
 from tiny_marian import SETTINGS, arrays, write_npz
 
 MOST_SECONDS, MOST_BYTES = 20, 600 << 20
