@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <fstream>
 #include <string>
 
 #include "httplib.h"
 #include "server/security/api_key_store.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 
 namespace millrace {
 namespace {
@@ -20,22 +18,17 @@ absl::StatusCode Access(const httplib::Headers& headers, const ApiKeyStore* keys
 }
 
 TEST(AdminAccessTest, WithKeysItNeedsOneOfAnAdmin) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
-                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
+  const auto keys =
+      testing::OpenKeys({{"ann", Role::kUser, "user"}, {"root", Role::kAdmin, "admin"}});
   using enum absl::StatusCode;
-  EXPECT_EQ(Access({}, keys->get()), kUnauthenticated);
-  EXPECT_EQ(Access({{"Authorization", "Bearer other"}}, keys->get()), kUnauthenticated);
-  EXPECT_EQ(Access({{"Authorization", "Bearer user"}}, keys->get()), kPermissionDenied);
-  EXPECT_EQ(Access({{"X-Api-Key", "user"}}, keys->get()), kPermissionDenied);
-  EXPECT_EQ(Access({{"Authorization", "Bearer admin"}}, keys->get()), kOk);
-  EXPECT_EQ(Access({{"X-Api-Key", "admin"}}, keys->get()), kOk);
+  EXPECT_EQ(Access({}, keys.get()), kUnauthenticated);
+  EXPECT_EQ(Access({{"Authorization", "Bearer other"}}, keys.get()), kUnauthenticated);
+  EXPECT_EQ(Access({{"Authorization", "Bearer user"}}, keys.get()), kPermissionDenied);
+  EXPECT_EQ(Access({{"X-Api-Key", "user"}}, keys.get()), kPermissionDenied);
+  EXPECT_EQ(Access({{"Authorization", "Bearer admin"}}, keys.get()), kOk);
+  EXPECT_EQ(Access({{"X-Api-Key", "admin"}}, keys.get()), kOk);
   // A page that knows the key may be of any origin.
-  EXPECT_EQ(Access({{"X-Api-Key", "admin"}, {"Origin", "https://other.example"}}, keys->get()),
-            kOk);
+  EXPECT_EQ(Access({{"X-Api-Key", "admin"}, {"Origin", "https://other.example"}}, keys.get()), kOk);
 }
 
 TEST(AdminAccessTest, WithoutKeysPagesOfOtherOriginsMayNot) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/console/page_files.h"
 #include "server/security/api_key_store.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -152,13 +151,9 @@ TEST_F(ConsoleRoutesTest, ThePageMayLoadNothingFromElsewhere) {
 }
 
 TEST_F(ConsoleRoutesTest, FilesAreOpenAndDataNeedsAKey) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
-                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve(keys->get());
+  const auto keys =
+      testing::OpenKeys({{"ann", Role::kUser, "user"}, {"root", Role::kAdmin, "admin"}});
+  Serve(keys.get());
   EXPECT_EQ(Get("/")->status, 200);
   EXPECT_EQ(Get("/console/console.js")->status, 200);
   EXPECT_EQ(Get("/console/live")->status, 401);
@@ -289,17 +284,13 @@ TEST_F(ConsoleRoutesTest, TheShelfHasWhatIsInstalled) {
 }
 
 TEST_F(ConsoleRoutesTest, OnlyAdminsAskTheHubs) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
-                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
+  const auto keys =
+      testing::OpenKeys({{"ann", Role::kUser, "user"}, {"root", Role::kAdmin, "admin"}});
   shelf_.published = [](const std::function<bool()>& stop) {
     EXPECT_FALSE(stop());
     return PublishedModels{.models = {R"({"name": "a"})", R"({"name": "b"})"}, .notice = "\"x\""};
   };
-  Serve(keys->get());
+  Serve(keys.get());
   const auto with = [](const char* key) -> httplib::Headers {
     return {{"Authorization", std::string("Bearer ") + key}};
   };

@@ -1,10 +1,7 @@
 #include "server/frontends/kserve/kserve_routes.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "httplib.h"
@@ -12,6 +9,7 @@
 #include "server/http/http_server.h"
 #include "server/requests/server_view.h"
 #include "server/security/api_key_store.h"
+#include "tests/fakes/open_keys.h"
 
 namespace millrace {
 namespace {
@@ -211,13 +209,8 @@ TEST_F(KServeRoutesTest, UnknownModelsAndHostileNamesAreNotFound) {
 }
 
 TEST_F(KServeRoutesTest, KeysGuardAllButHealth) {
-  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) /
-                                     ("millrace_http_keys_" + std::to_string(getpid()));
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "good") << "\n";
-  auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  std::filesystem::remove(file);
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Start(keys->get());
+  const auto keys = testing::OpenKeys({{"ann", Role::kUser, "good"}});
+  Start(keys.get());
   for (const char* path : {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready",
                            "/v2/models/null/config", "/v2/models/other"}) {
     EXPECT_EQ(Get(path).first, 401) << path;

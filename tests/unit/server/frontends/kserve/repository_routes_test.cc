@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,7 +16,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/joining_thread.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_models.h"
 
 namespace millrace::server {
@@ -149,13 +148,9 @@ TEST_F(RepositoryRoutesTest, BeforeTheStartNothingIsLoaded) {
 }
 
 TEST_F(RepositoryRoutesTest, OnlyAnAdminMay) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
-                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve(keys->get());
+  const auto keys =
+      testing::OpenKeys({{"ann", Role::kUser, "user"}, {"root", Role::kAdmin, "admin"}});
+  Serve(keys.get());
   for (const char* path : {"voice/load", "voice/unload"}) {
     EXPECT_EQ(Post(path).first, 401);
     EXPECT_EQ(Post(path, "", {{"Authorization", "Bearer user"}}).first, 403);

@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
-#include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -221,11 +219,8 @@ TEST_F(RestInferRoutesTest, BeforeItHasStartedItIsNotThere) {
 }
 
 TEST_F(RestInferRoutesTest, AKeyIsNeededWhereThereAreKeys) {
-  const testing::TemporaryFolder folder;
-  std::ofstream(folder.path() / "keys") << *ApiKeyLine("ann", Role::kUser, "good") << "\n";
-  auto keys = ApiKeyStore::Open(folder.path() / "keys", {});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve({}, {.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"ann", Role::kUser, "good"}});
+  Serve({}, {.keys = keys.get()});
   // Whatever else is wrong; and the connection goes on behind a body that nobody wanted.
   for (const char* path : {kPath, "/v2/models/nobody/infer"}) {
     const Answer answer = Post(kGood, {{"X-Api-Key", "bad"}}, path);

@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
-#include "server/security/api_key_store.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -94,12 +92,8 @@ TEST_F(StatisticsRoutesTest, AreThoseOfOneModelOrOfAll) {
 }
 
 TEST_F(StatisticsRoutesTest, NeedAKeyWhereKeysAreRequired) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "good") << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Start({.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"ann", Role::kUser, "good"}});
+  Start({.keys = keys.get()});
   for (const char* path : {"/v2/models/stats", "/v2/models/null/stats", "/v2/models/nil/stats"})
     EXPECT_EQ(Get(path).first, 401) << path;
   EXPECT_EQ(Get("/v2/models/stats", {{"X-Api-Key", "good"}}).first, 200);

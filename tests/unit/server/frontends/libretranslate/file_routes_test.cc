@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,9 +11,8 @@
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
-#include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -218,12 +216,8 @@ TEST_F(FileRoutesTest, AClientThatLeavesStopsItsTranslation) {
 }
 
 TEST_F(FileRoutesTest, TranslatingNeedsAKeyAndFetchingDoesNot) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "the-key-of-alice").value() << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve({}, {.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});
+  Serve({}, {.keys = keys.get()});
   httplib::MultipartFormDataItems form = Form("a.pdf", "Hello.");
   EXPECT_EQ(Post(form).status, 403);
   form = Form("a.txt", "Hello.");

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,10 +13,9 @@
 #include "httplib.h"
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
-#include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 
 namespace millrace::server {
@@ -336,12 +334,8 @@ TEST_F(LibreTranslateRoutesTest, ATextThatNeedsNoModelIsInTheEndOfTheStream) {
 }
 
 TEST_F(LibreTranslateRoutesTest, KeysAreThoseOfTheOtherEndpoints) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "the-key-of-alice").value() << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve({}, {.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});
+  Serve({}, {.keys = keys.get()});
   AddModels();
   json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   EXPECT_EQ(Post("/translate", body).status, 403);

@@ -7,15 +7,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
-#include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
 
 namespace millrace::server {
@@ -313,12 +311,8 @@ TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
 }
 
 TEST_F(OpenAiRoutesTest, KeysAreAskedFor) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "secret").value() << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve({}, {.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"alice", Role::kUser, "secret"}});
+  Serve({}, {.keys = keys.get()});
   server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
   EXPECT_EQ(Post(Say(), {{"Authorization", "Bearer secret"}}).status, 200);
   const Answer wrong = Post(Say(), {{"Authorization", "Bearer wrong"}});

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,9 +11,8 @@
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
-#include "server/security/api_key_store.h"
 #include "tests/fakes/needed.h"
-#include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 
 namespace millrace::server {
@@ -106,12 +104,8 @@ TEST_F(PluginRoutesTest, BeforeItHasStartedItIsNotThere) {
 }
 
 TEST_F(PluginRoutesTest, AKeyIsTakenInTheWaysOfTheOriginals) {
-  const testing::TemporaryFolder folder;
-  const auto file = folder.path() / "keys";
-  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "the-key-of-alice").value() << "\n";
-  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  Serve({}, {.keys = keys->get()});
+  const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});
+  Serve({}, {.keys = keys.get()});
   AddModels();
   const json body = {{"text", "a"}, {"from", "en"}, {"to", "pt"}};
   for (const std::string path : {"/kiss", "/translate"}) {
