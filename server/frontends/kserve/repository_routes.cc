@@ -9,9 +9,9 @@
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/error_status.h"
 #include "server/http/admin_access.h"
 #include "server/http/http_routes.h"
-#include "server/http/http_status.h"
 #include "server/http/json_body.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/refusal.h"
@@ -124,10 +124,7 @@ class RepositoryRoutes {
 
   static void Answer(httplib::Response& response, const absl::Status& status) {
     if (status.ok()) return response.set_content("{}", "application/json");
-    if (const int seconds = RetryAfterSeconds(status); seconds > 0)
-      response.set_header("Retry-After", StrCat(seconds));
-    if (absl::IsUnauthenticated(status)) response.set_header("WWW-Authenticate", "Bearer");
-    SendError(response, HttpStatusOf(status), std::string(Message(status)));
+    SendErrorStatus(response, status);
   }
 
   const RepositoryActions actions_;

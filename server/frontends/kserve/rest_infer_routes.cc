@@ -11,11 +11,11 @@
 #include "absl/strings/numbers.h"
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/frontends/http/error_status.h"
 #include "server/frontends/http/rate_limit_headers.h"
 #include "server/frontends/kserve/rest_codec.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/http/http_routes.h"
-#include "server/http/http_status.h"
 #include "server/http/multipart_form.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
@@ -24,13 +24,6 @@ namespace millrace::server {
 namespace {
 
 using httplib::ContentReader;
-
-void SendStatus(httplib::Response& response, const absl::Status& status) {
-  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
-    response.set_header("Retry-After", StrCat(seconds));
-  if (absl::IsUnauthenticated(status)) response.set_header("WWW-Authenticate", "Bearer");
-  SendError(response, HttpStatusOf(status), std::string(Message(status)));
-}
 
 class RestInferRoutes {
  public:
@@ -53,14 +46,14 @@ class RestInferRoutes {
     while (!(end = reply->Wait(kClientCheckInterval))) {
       if (!HttpClientGone()) continue;
       reply->Abandon();
-      return SendStatus(response, absl::CancelledError("the caller went away"));
+      return SendErrorStatus(response, absl::CancelledError("the caller went away"));
     }
     SetRateLimitHeaders(reply->run(), response);
-    if (!end->ok()) return SendStatus(response, *end);
+    if (!end->ok()) return SendErrorStatus(response, *end);
     absl::StatusOr<RestInferAnswer> answer = EncodeRestInfer(reply->output(), form, reply->model());
     if (!answer.ok()) {
       reply->Fail(answer.status());
-      return SendStatus(response, answer.status());
+      return SendErrorStatus(response, answer.status());
     }
     if (answer->json_length) response.set_header(kJsonLengthHeader, StrCat(*answer->json_length));
     response.set_header("Content-Type",

@@ -5,6 +5,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/error_status.h"
 #include "server/http/http_status.h"
 #include "server/json/json_text.h"
 #include "server/scheduling/refusal.h"
@@ -70,13 +71,10 @@ std::string OpenAiErrorBody(const absl::Status& status) {
 }
 
 void SendOpenAiError(httplib::Response& response, const absl::Status& status) {
-  response.status = HttpStatusOf(status);
-  if (const auto hint = server::HttpRetryHint(status); hint.count() > 0) {
-    response.set_header("Retry-After", StrCat(server::RetryAfterSeconds(status)));
-    // OpenAI's clients prefer this header.
+  server::SetErrorStatus(response, status);
+  // OpenAI's clients prefer this to Retry-After.
+  if (const auto hint = server::HttpRetryHint(status); hint.count() > 0)
     response.set_header("Retry-After-Ms", StrCat(hint.count()));
-  }
-  if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
   response.set_content(OpenAiErrorBody(status), "application/json");
 }
 

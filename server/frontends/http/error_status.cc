@@ -1,0 +1,25 @@
+#include "server/frontends/http/error_status.h"
+
+#include <string>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "server/http/http_server.h"
+#include "server/http/http_status.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+
+void SetErrorStatus(httplib::Response& response, const absl::Status& status) {
+  response.status = HttpStatusOf(status);
+  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+    response.set_header("Retry-After", StrCat(seconds));
+  if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
+}
+
+void SendErrorStatus(httplib::Response& response, const absl::Status& status) {
+  SetErrorStatus(response, status);
+  SendError(response, response.status, std::string(Message(status)));
+}
+
+}  // namespace millrace::server
