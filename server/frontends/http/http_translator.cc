@@ -97,7 +97,7 @@ std::unique_ptr<HttpTranslator::Begun> HttpTranslator::Begin(
   auto reply = std::make_shared<TranslateReply>(services_, id,
                                                 HttpCaller(request, services_.keys, other_key));
   Ticket place;  // held until nobody waits for the reply any longer
-  reply->Start(Prepare(std::move(wanted), place));
+  reply->Start(Prepare(request, other_key, std::move(wanted), place));
   return std::make_unique<Begun>(std::move(reply), std::move(place));
 }
 
@@ -115,7 +115,7 @@ absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Re
     if (request.version == "HTTP/1.0")
       wanted = absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
   }
-  stream->reply->Start(Prepare(std::move(wanted), stream->place));
+  stream->reply->Start(Prepare(request, other_key, std::move(wanted), stream->place));
   // If memory runs out before the answer owns the stream, nothing else would end the work.
   absl::Cleanup abandon = [&stream] { stream->reply->Abandon(); };
   // The HTTP status is sent with the first event, when the request's outcome is known.
@@ -150,7 +150,13 @@ absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Re
 }
 
 absl::StatusOr<std::vector<TranslationWork>> HttpTranslator::Prepare(
+    const httplib::Request& request, std::string_view other_key,
     absl::StatusOr<TranslationRequest> wanted, Ticket& place) {
+  if (!absl::IsUnauthenticated(wanted.status())) {
+    if (absl::Status status = AuthenticateHttp(request, services_.keys, other_key); !status.ok())
+      return status;
+    if (absl::Status status = CheckStarted(); !status.ok()) return status;
+  }
   if (!wanted.ok()) return wanted.status();
   absl::StatusOr<Ticket> entered = connections_.TryEnter();
   if (!entered.ok()) {

@@ -70,7 +70,9 @@ class HttpTranslator {
   FilePlaces& file_places() { return file_places_; }
 
   // Waits for a translation, or until the client has gone. `wanted` is what a protocol has read, or
-  // why it refuses; both are counted and logged. None of the protocols can name a model, so it is
+  // why it refuses; both are counted and logged. A request without a known key, or that comes
+  // before the models are loaded, ends with that error, whatever `wanted` is, unless `wanted` is
+  // UNAUTHENTICATED in the protocol's own words. None of the protocols can name a model, so it is
   // chosen, and a text whose language cannot be detected is taken for English. other_key: a key
   // that came in a way of that protocol. Gives the response its X-Request-Id.
   absl::StatusOr<Result> Translate(const httplib::Request& request, httplib::Response& response,
@@ -96,7 +98,9 @@ class HttpTranslator {
                       EventForm form);
 
  private:
-  absl::StatusOr<std::vector<TranslationWork>> Prepare(absl::StatusOr<TranslationRequest> wanted,
+  absl::StatusOr<std::vector<TranslationWork>> Prepare(const httplib::Request& request,
+                                                       std::string_view other_key,
+                                                       absl::StatusOr<TranslationRequest> wanted,
                                                        Ticket& place);
 
   Services& services_;

@@ -6,9 +6,9 @@
 namespace millrace::front_ends::translation_plugins {
 namespace {
 
-void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http) {
-  http.shared_paths.Offer("POST /translate", server::AddTranslationPluginRoutes(
-                                                 http.server, parts.services, http.translator));
+void AddRoutes(const server::FrontEndParts&, const server::HttpParts& http) {
+  http.shared_paths.Offer("POST /translate",
+                          server::AddTranslationPluginRoutes(http.server, http.translator));
 }
 
 }  // namespace

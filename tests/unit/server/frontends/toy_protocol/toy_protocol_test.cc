@@ -13,6 +13,7 @@
 #include "server/port_servers.h"
 #include "server/scheduling/step_timeline.h"
 #include "tests/fakes/fake_call.h"
+#include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 #include "tests/unit/server/frontends/toy_protocol/shout/shout.pb.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -29,6 +30,7 @@ namespace millrace::server {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -92,6 +94,20 @@ TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
   EXPECT_EQ(shouted->body, "ENPT(HEY)");
   Await([this] { return backend_.admission.in_flight() == 0; });  // a call is counted when it ends
   EXPECT_EQ(backend_.Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
+}
+
+// The protocol itself does not look at keys.
+TEST_F(ToyProtocolTest, ATranslationNeedsAKeyWhereKeysAreRequired) {
+  const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});
+  backend_.services().keys = keys.get();
+  ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
+  httplib::Client client("127.0.0.1", http_.port());
+  const auto refused = client.Post("/shout", "hey", "text/plain");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 401);
+  EXPECT_THAT(refused->body, HasSubstr("an API key is needed"));
+  client.set_bearer_token_auth("the-key-of-alice");
+  EXPECT_EQ(client.Post("/shout", "hey", "text/plain")->status, 200);
 }
 
 TEST_F(ToyProtocolTest, WhatItOffersForAPathOfAProtocolThatIsLeftOutIsServed) {

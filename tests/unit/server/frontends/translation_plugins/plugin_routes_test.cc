@@ -26,7 +26,7 @@ class PluginRoutesTest : public TranslationRoutesTest {
   void AddRoutes(HttpServer& http, Services& services,
                  std::shared_ptr<HttpTranslator> translator) override {
     AddLibreTranslateRoutes(http, services, translator,
-                            AddTranslationPluginRoutes(http, services, translator));
+                            AddTranslationPluginRoutes(http, translator));
   }
 };
 

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "httplib.h"
 #include "server/frontends/grpc/answer.h"
+#include "server/frontends/http/error_status.h"
 #include "server/frontends/http/http_translator.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/http/http_routes.h"
@@ -29,10 +30,7 @@ void AddRoutes(const server::FrontEndParts&, const server::HttpParts& http) {
     wanted.input.source_language = "en";
     wanted.input.target_language = "pt";
     const auto result = translator->Translate(request, response, "", std::move(wanted));
-    if (!result.ok()) {
-      response.status = 500;
-      return;
-    }
+    if (!result.ok()) return server::SendErrorStatus(response, result.status());
     response.set_content(absl::AsciiStrToUpper(result->translations.front().text), "text/plain");
   });
   http.shared_paths.Offer(
