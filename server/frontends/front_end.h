@@ -43,7 +43,7 @@ struct FrontEndParts {
   const ServerConfig& config;
   Services& services;
   const ServerView& view;
-  const Metrics& metrics;
+  Metrics& metrics;  // AddOwner for the numbers of the front end itself
   StepTimeline& steps;
   PollLoop& session_loop;  // for sessions that only move bytes
   RepositoryActions repository;

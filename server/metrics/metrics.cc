@@ -18,6 +18,12 @@ std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
 void Metrics::SetOwners(std::function<void(MetricWriter&)> collect) {
   MutexLock lock(owners_mu_);
   owners_ = std::move(collect);
+  if (!owners_) added_owners_.clear();
+}
+
+void Metrics::AddOwner(std::function<void(MetricWriter&)> collect) {
+  MutexLock lock(owners_mu_);
+  added_owners_.push_back(std::move(collect));
 }
 
 Metrics::Ended Metrics::CountEnded() const {
@@ -51,6 +57,7 @@ MetricWriter Metrics::Collect() const {
   CollectProcess(writer);
   MutexLock lock(owners_mu_);
   if (owners_) owners_(writer);
+  for (const auto& collect : added_owners_) collect(writer);
   return writer;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mps_runtime/base/mutex.h"
 #include "server/metrics/metric_writer.h"
@@ -39,9 +40,11 @@ class Metrics {
   std::shared_ptr<ModelMetrics> ForModel(const std::string& name,
                                          std::optional<models::Task> task = std::nullopt)
       MILLRACE_EXCLUDES(mu_);
-  // Sets what collects the metrics of all other owners, on a scrape's thread. Null removes it, and
-  // waits for a scrape under way.
+  // Sets what collects the metrics of the server's own parts, on a scrape's thread. Null removes it
+  // with what AddOwner has added, and waits for a scrape under way.
   void SetOwners(std::function<void(MetricWriter&)> collect) MILLRACE_EXCLUDES(owners_mu_);
+  // Adds what collects the metrics of one more owner, such as a front end.
+  void AddOwner(std::function<void(MetricWriter&)> collect) MILLRACE_EXCLUDES(owners_mu_);
   // The requests that have ended since the start, of all models and methods.
   struct Ended {
     double all = 0;
@@ -64,6 +67,7 @@ class Metrics {
   std::map<std::string, std::shared_ptr<ModelMetrics>> models_ MILLRACE_GUARDED_BY(mu_);
   mutable Mutex owners_mu_;  // held while they collect
   std::function<void(MetricWriter&)> owners_ MILLRACE_GUARDED_BY(owners_mu_);
+  std::vector<std::function<void(MetricWriter&)>> added_owners_ MILLRACE_GUARDED_BY(owners_mu_);
 };
 
 }  // namespace millrace::server

@@ -13,6 +13,8 @@
 namespace millrace::server {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -103,8 +105,12 @@ TEST_F(MetricsTest, OwnersAreAskedAtEachScrape) {
   in_flight = 12;
   EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_in_flight 12\n"));
   EXPECT_THAT(metrics_.OpenMetrics(), HasSubstr("millrace_requests_in_flight 12.0\n"));
+  metrics_.AddOwner([](MetricWriter& writer) { writer.Gauge("millrace_added", "Added.", 1); });
+  EXPECT_THAT(metrics_.Text(), AllOf(HasSubstr("millrace_requests_in_flight 12\n"),
+                                     HasSubstr("millrace_added 1\n")));
   metrics_.SetOwners(nullptr);
-  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_in_flight")));
+  EXPECT_THAT(metrics_.Text(),
+              Not(AnyOf(HasSubstr("millrace_requests_in_flight"), HasSubstr("millrace_added"))));
 }
 
 TEST_F(MetricsTest, OneSetOfMetricsForAName) {

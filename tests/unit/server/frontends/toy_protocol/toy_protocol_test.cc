@@ -96,6 +96,13 @@ TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
   EXPECT_EQ(backend_.Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
 }
 
+TEST_F(ToyProtocolTest, ItsNumbersAreOnThePageOfMetrics) {
+  ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
+  httplib::Client client("127.0.0.1", http_.port());
+  ASSERT_TRUE(client.Post("/shout", "hey", "text/plain"));
+  EXPECT_THAT(backend_.metrics.Text(), HasSubstr("millrace_shouted_bytes_total 3\n"));
+}
+
 // The protocol itself does not look at keys.
 TEST_F(ToyProtocolTest, ATranslationNeedsAKeyWhereKeysAreRequired) {
   const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});

@@ -1,5 +1,7 @@
 #include "server/frontends/front_end.h"
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,10 +23,15 @@ namespace {
 using toy::v1::ShoutMessage;
 
 // POST /shout translates its body to Portuguese, in capital letters.
-void AddRoutes(const server::FrontEndParts&, const server::HttpParts& http) {
-  http.server.routes().Post("/shout", [translator = http.translator](
+void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http) {
+  const auto bytes = std::make_shared<std::atomic<size_t>>(0);
+  parts.metrics.AddOwner([bytes](server::MetricWriter& writer) {
+    writer.Counter("millrace_shouted_bytes_total", "Bytes that were shouted.", bytes->load());
+  });
+  http.server.routes().Post("/shout", [translator = http.translator, bytes](
                                           const httplib::Request& request,
                                           httplib::Response& response) {
+    bytes->fetch_add(request.body.size());
     server::TranslationRequest wanted;
     wanted.input.texts = {request.body};
     wanted.input.source_language = "en";
