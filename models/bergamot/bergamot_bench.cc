@@ -1,7 +1,7 @@
 // Measures the sentences per second of the translation engines, over the sentences of about ten
 // words of the test data.
 //
-// usage: MILLRACE_MODELS=<model repository> translation_bench [--benchmark_filter=...]
+// usage: MILLRACE_MODELS=<model repository> bergamot_bench [--benchmark_filter=...]
 
 #include <benchmark/benchmark.h>
 

@@ -31,10 +31,6 @@ def infer(daemon, request):
     return daemon.kserve.ModelInfer(request, timeout=PATIENCE)
 
 
-def raw_floats(response):
-    return memoryview(response.raw_output_contents[0]).cast("f").tolist()
-
-
 # --- the server and its models ---
 
 def test_server_is_live_and_ready(daemon):

@@ -16,7 +16,6 @@ from wire.requests import PATIENCE, null_request, speak_request, translate_reque
 from wire.stubs import synthesis
 
 STALL_SECONDS = 3
-BUFFER_BYTES = 64 << 10
 INFER = "inference.GRPCInferenceService/ModelInfer"
 TRANSLATE = "millrace.v1.TranslationService/Translate"
 SPEAK = "millrace.v1.SynthesisService/StreamSynthesize"

@@ -181,7 +181,7 @@ class DeepLRoutes {
       return;
     }
     auto form = ReadFileForm(request, reader);
-    if (!form) return;  // the HTTP library has reported the error
+    if (!form) return;  // the HTTP library has answered
     std::shared_ptr<Document> document;
     absl::StatusOr<DeepLRequest> wanted = OpenInto(request, *form, document);
     ApplyGlossaries(request, wanted);

@@ -42,7 +42,7 @@ class FileRoutes {
       return;
     }
     auto read = ReadFileForm(request, reader);
-    if (!read) return;  // the HTTP library has reported the error
+    if (!read) return;  // the HTTP library has answered
     FileForm form;
     if (read->ok()) form = std::move(**read);
     absl::StatusOr<HttpTranslateRequest> wanted =

@@ -37,7 +37,7 @@ class LibreTranslateRoutes {
                  const httplib::ContentReader& reader) {
     std::string body;
     const auto parsed = Read(request, reader, body);
-    if (!parsed) return;  // the JSON library has reported the error
+    if (!parsed) return;  // the HTTP library has answered
     if (others_ && parsed->ok() && !(*parsed)->has_query && others_(request, response, body))
       return;
     HttpTranslateRequest wanted;

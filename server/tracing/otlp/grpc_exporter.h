@@ -8,7 +8,7 @@
 
 namespace millrace::tracing {
 
-// Calls TraceService/Export of the collector. See MakeOtlpExporter.
+// Calls TraceService/Export of the collector.
 absl::StatusOr<std::unique_ptr<SpanExporter>> MakeGrpcExporter(const Settings& settings);
 
 }  // namespace millrace::tracing

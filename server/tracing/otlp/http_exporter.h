@@ -7,7 +7,7 @@
 
 namespace millrace::tracing {
 
-// Posts to the collector, usually at /v1/traces. See MakeOtlpExporter.
+// Posts to the collector, usually at /v1/traces.
 std::unique_ptr<SpanExporter> MakeHttpExporter(const Settings& settings);
 
 }  // namespace millrace::tracing
