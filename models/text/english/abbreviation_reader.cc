@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/spoken_abbreviations.h"
 #include "models/text/unicode.h"
 
@@ -51,9 +52,7 @@ bool QuarterFollows(std::string_view text, size_t at) {
 }
 
 bool IsDeterminer(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords = {"a",  "an",  "her", "his",  "its",
-                                                      "my", "our", "the", "their"};
-  return std::ranges::binary_search(kWords, std::string_view(AsciiLower(word)));
+  return IsOneOf(AsciiLower(word), "a", "an", "her", "his", "its", "my", "our", "the", "their");
 }
 
 // Returns true for what stands before the kind of a street: "Main St.", "5th Ave.".

@@ -1,9 +1,9 @@
 #include "models/text/english/amount.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
 #include "models/text/unicode.h"
 
@@ -28,11 +28,9 @@ bool IsMeasureAt(std::string_view text, size_t at) {
   const std::string_view word = text.substr(at, end - at);
   if (word == "x" && !spaced) return true;
   if (FindUnit(word, spaced, EnglishDialect::kUs)) return true;
-  constexpr std::array<std::string_view, 22> kMeasures = {
-      "billion", "cm",      "degrees", "dollars",    "euros",  "feet",    "hours", "inches",
-      "kilos",   "km",      "liters",  "litres",     "meters", "metres",  "miles", "million",
-      "minutes", "percent", "points",  "percentage", "times",  "trillion"};
-  return std::ranges::find(kMeasures, word) != kMeasures.end();
+  return IsOneOf(word, "billion", "cm", "degrees", "dollars", "euros", "feet", "hours", "inches",
+                 "kilos", "km", "liters", "litres", "meters", "metres", "miles", "million",
+                 "minutes", "percent", "points", "percentage", "times", "trillion");
 }
 
 // Returns true if the number at `at` goes on with an item of a list: "1,2 and 3", "items 1,2".
@@ -43,11 +41,10 @@ bool IsItemOfList(std::string_view text, size_t at, size_t end) {
     return ByteAt(text, DigitsEnd(text, next)) != ',';
   }
   // A plural before it.
-  constexpr std::array<std::string_view, 4> kVerbs = {"as", "has", "is", "was"};
   if (at < 2 || text[at - 1] != ' ' || text[at - 2] != 's') return false;
   size_t begin = at - 1;
   while (begin > 0 && at - begin < kMaxUnitBytes && IsAsciiLetter(text[begin - 1])) --begin;
-  return std::ranges::find(kVerbs, text.substr(begin, at - 1 - begin)) == kVerbs.end();
+  return !IsOneOf(text.substr(begin, at - 1 - begin), "as", "has", "is", "was");
 }
 
 // Returns the end of the digits behind a decimal comma at `comma`, with which most languages write

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -45,34 +46,28 @@ bool NounFollows(std::string_view text, size_t at) {
 }
 
 bool CashFollows(std::string_view text, size_t at) {
-  constexpr std::array<std::string_view, 6> kCash = {"bill",  "bills", "coin",
-                                                     "coins", "note",  "notes"};
-  return std::ranges::binary_search(kCash, std::string_view(WordBehindSpace(text, at)));
+  return IsOneOf(WordBehindSpace(text, at), "bill", "bills", "coin", "coins", "note", "notes");
 }
 
 bool PluralFollows(std::string_view text, size_t at) {
-  constexpr std::array<std::string_view, 11> kVerbs = {
-      "always", "does", "hours", "has", "is", "its", "less", "pass", "plus", "this", "was"};
   const std::string word = WordBehindSpace(text, at);
   if (word.size() < 4 || !IsAsciiLower(word[0])) return false;
   if (word == "people" || word == "children") return true;
   return word.ends_with('s') && !word.ends_with("ss") &&
-         std::ranges::find(kVerbs, std::string_view(word)) == kVerbs.end();
+         !IsOneOf(word, "always", "does", "hours", "has", "is", "its", "less", "pass", "plus",
+                  "this", "was");
 }
 
 bool PrecedesYear(std::string_view word) {
-  constexpr std::array<std::string_view, 22> kWords = {
-      "after", "around", "before", "by",    "circa",  "during", "early",  "fall",
-      "from",  "in",     "late",   "mid",   "of",     "since",  "spring", "summer",
-      "the",   "till",   "to",     "until", "winter", "year"};
-  return std::ranges::find(kWords, word) != kWords.end();
+  return IsOneOf(word, "after", "around", "before", "by", "circa", "during", "early", "fall",
+                 "from", "in", "late", "mid", "of", "since", "spring", "summer", "the", "till",
+                 "to", "until", "winter", "year");
 }
 
 bool RatesBehind(std::string_view text, size_t at) {
-  constexpr std::array<std::string_view, 8> kRated = {"marks", "people", "points",   "rating",
-                                                      "score", "stars",  "students", "votes"};
   const std::string word = WordBehindSpace(text, at);
-  return std::ranges::find(kRated, std::string_view(word)) != kRated.end();
+  return IsOneOf(word, "marks", "people", "points", "rating", "score", "stars", "students",
+                 "votes");
 }
 
 }  // namespace millrace::models

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -58,10 +59,8 @@ const ChatWord* FindChatWord(std::string_view word) {
 
 // Words that have a double vowel before it is drawn out: "coool".
 bool HasDoubleVowel(std::string_view word) {
-  constexpr std::array<std::string_view, 15> kWords = {"been", "boo",     "cool", "feel",  "food",
-                                                       "fool", "freedom", "good", "keep",  "need",
-                                                       "room", "see",     "soon", "sweet", "too"};
-  return std::ranges::binary_search(kWords, word);
+  return IsOneOf(word, "been", "boo", "cool", "feel", "food", "fool", "freedom", "good", "keep",
+                 "need", "room", "see", "soon", "sweet", "too");
 }
 
 // Returns the word with at most `most` equal letters in a row.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -213,6 +214,28 @@ std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t a
   if (const unsigned first = MonthOf(from), month = MonthOf(to); first != 0 && month != 0)
     return Reading{last, {std::string(kMonths[first - 1]), "to", std::string(kMonths[month - 1])}};
   return std::nullopt;
+}
+
+std::optional<Reading> DateReader::ReadFiscalYear(std::string_view text, size_t at) const {
+  const bool fiscal = text.substr(at, 2) == "FY";
+  if (!fiscal && text.substr(at, 2) != "CY") return std::nullopt;
+  const size_t digits = at + (ByteAt(text, at + 2) == ' ' ? 3 : 2);
+  const size_t end = DigitsEnd(text.substr(0, digits + 5), digits);
+  if ((end != digits + 2 && end != digits + 4) || IsAsciiAlnum(ByteAt(text, end)))
+    return std::nullopt;
+  const auto year = static_cast<unsigned>(ParseDigits(text.substr(digits, end - digits)));
+  Reading reading{end, {fiscal ? "fiscal" : "calendar", "year"}};
+  reading.Append(end == digits + 2 ? numbers_.Whole(text.substr(digits, 2)) : numbers_.Year(year));
+  const CodePoint dash = DecodeAt(text, end);
+  const size_t second = end + dash.bytes;
+  const size_t second_end = DigitsEnd(text.substr(0, second + 3), second);
+  if ((dash.value == '-' || dash.value == U'–') && second_end == second + 2 &&
+      !IsAsciiAlnum(ByteAt(text, second_end))) {
+    reading.Append("to");
+    reading.Append(numbers_.Whole(text.substr(second, 2)));
+    reading.end = second_end;
+  }
+  return reading;
 }
 
 }  // namespace millrace::models

@@ -24,6 +24,8 @@ class DateReader {
   std::optional<Reading> ReadMonthDay(std::string_view text, size_t at) const;
   // Reads "Mon-Fri", "Jan–Mar": two days of the week or two months.
   std::optional<Reading> ReadNameRange(std::string_view text, size_t at) const;
+  // Reads "FY2024", "FY 25", "CY2024", "FY2024-25".
+  std::optional<Reading> ReadFiscalYear(std::string_view text, size_t at) const;
 
  private:
   std::optional<Reading> Spoken(size_t end, unsigned year, unsigned month, unsigned day,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/capitals.h"
 #include "models/text/english/heteronyms.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/part_of_speech.h"
 
 namespace millrace::models {
@@ -96,10 +97,6 @@ constexpr std::array<VerbAndNoun, 73> kVerbsAndNouns = {{
 }};
 static_assert(std::ranges::is_sorted(kVerbsAndNouns, {}, &VerbAndNoun::word));
 
-bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 // The words around one, in lower case; empty where there is none.
 class Neighbours {
  public:
@@ -131,34 +128,32 @@ class Neighbours {
 };
 
 bool IsSubject(std::string_view word) {
-  return IsOneOf(word, {"i", "you", "he", "she", "it", "we", "they", "who"});
+  return IsOneOf(word, "i", "you", "he", "she", "it", "we", "they", "who");
 }
 
 bool IsDeterminer(std::string_view word) {
-  return IsOneOf(word, {"a", "an", "the", "this", "that", "her", "his", "my", "our", "their",
-                        "your", "its", "every", "each", "no"});
+  return IsOneOf(word, "a", "an", "the", "this", "that", "her", "his", "my", "our", "their", "your",
+                 "its", "every", "each", "no");
 }
 
 // Returns true for the last word of a number.
 bool EndsNumber(std::string_view word) {
   return word.ends_with("teen") ||
-         IsOneOf(word,
-                 {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}) ||
-         IsOneOf(word, {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
-                        "ten", "eleven", "twelve", "hundred", "thousand"});
+         IsOneOf(word, "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty",
+                 "ninety") ||
+         IsOneOf(word, "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+                 "ten", "eleven", "twelve", "hundred", "thousand");
 }
 
 // Returns true where "lead" is the metal.
 bool IsMetal(const Neighbours& near) {
   const std::string after = near.After();
-  if (IsOneOf(near.Before(), {"of", "molten", "like", "contain", "contains"}) &&
-      !IsDeterminer(after))
+  if (IsOneOf(near.Before(), "of", "molten", "like", "contain", "contains") && !IsDeterminer(after))
     return true;
   if (near.Before().empty() && (after == "is" || after == "was")) return true;
-  return IsOneOf(after, {"pipe",     "pipes",     "paint",   "mine",   "mines",   "sheet",
-                         "roof",     "poisoning", "acid",    "bullet", "bullets", "pencil",
-                         "pencils",  "weight",    "weights", "ore",    "content", "levels",
-                         "exposure", "shot",      "crystal", "solder"}) &&
+  return IsOneOf(after, "pipe", "pipes", "paint", "mine", "mines", "sheet", "roof", "poisoning",
+                 "acid", "bullet", "bullets", "pencil", "pencils", "weight", "weights", "ore",
+                 "content", "levels", "exposure", "shot", "crystal", "solder") &&
          near.Before() != "to";
 }
 
@@ -179,54 +174,52 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
   if (word == "lives") {
     const bool noun =
         before.empty() || IsDeterminer(before) || before.ends_with("'s") ||
-        IsOneOf(before, {"all",    "both",   "change", "changed", "changes", "cost",  "costs",
-                         "four",   "human",  "lost",   "many",    "nine",    "of",    "private",
-                         "risked", "save",   "saved",  "saves",   "saving",  "seven", "several",
-                         "take",   "taking", "three",  "took",    "two"});
+        IsOneOf(before, "all", "both", "change", "changed", "changes", "cost", "costs", "four",
+                "human", "lost", "many", "nine", "of", "private", "risked", "save", "saved",
+                "saves", "saving", "seven", "several", "take", "taking", "three", "took", "two");
     return noun ? WordSound{"lˈIvz", "l'aIvz"} : WordSound{"lˈɪvz", "l'Ivz"};
   }
   if (word == "bow") {
-    const bool taken = IsOneOf(near.Before(2), {"take", "takes", "took", "taking", "taken"}) ||
-                       IsOneOf(near.Before(3), {"take", "takes", "took", "taking", "taken"});
+    const bool taken = IsOneOf(near.Before(2), "take", "takes", "took", "taking", "taken") ||
+                       IsOneOf(near.Before(3), "take", "takes", "took", "taking", "taken");
     const bool bends = taken || (before.empty() && after == "to") ||
-                       IsOneOf(before, {"to", "will", "must", "they", "we", "i", "you"}) ||
-                       IsOneOf(after, {"down", "before", "out"}) ||
+                       IsOneOf(before, "to", "will", "must", "they", "we", "i", "you") ||
+                       IsOneOf(after, "down", "before", "out") ||
                        near.Near({"ship", "stern", "curtain", "applau"});
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
   }
   if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
   // A tear in a cloth is no tear of an eye.
   if (word == "tear" && (before == "a" || before == "the") &&
-      (IsOneOf(after, {"in", "through", "across"}) && !near.Near({"eye", "cheek", "cry", "wept"})))
+      (IsOneOf(after, "in", "through", "across") && !near.Near({"eye", "cheek", "cry", "wept"})))
     return WordSound{"tˈɛɹ", "t'e@r"};
   if (word == "sow") {
     const bool pig = IsDeterminer(before) ||
-                     IsOneOf(before, {"big", "fat", "old", "pregnant", "wild", "young"}) ||
+                     IsOneOf(before, "big", "fat", "old", "pregnant", "wild", "young") ||
                      near.Near({"pig", "boar", "farrow"});
     return pig ? WordSound{"sˈW", "s'aU"} : WordSound{"sˈO", "s'oU"};
   }
   if (word == "dove") {
     const bool dives = !IsDeterminer(before) && before != "white" && before != "turtle" &&
-                       IsOneOf(after, {"in", "into", "off", "down", "under", "deep", "straight",
-                                       "headfirst", "right", "from", "for", "through", "back"});
+                       IsOneOf(after, "in", "into", "off", "down", "under", "deep", "straight",
+                               "headfirst", "right", "from", "for", "through", "back");
     return dives ? WordSound{"dˈOv", "d'oUv"} : WordSound{"dˈʌv", "d'Vv"};
   }
   if (word == "wound") {
     const bool coils = !IsDeterminer(before) && before != "to" &&
-                       (IsSubject(before) || IsOneOf(after, {"up", "down", "around", "through"})) &&
-                       !IsOneOf(near.Before(2), {"did", "can", "will", "could", "would"});
+                       (IsSubject(before) || IsOneOf(after, "up", "down", "around", "through")) &&
+                       !IsOneOf(near.Before(2), "did", "can", "will", "could", "would");
     if (coils) return WordSound{"wˈWnd", "w'aUnd"};
     return std::nullopt;
   }
   if (word == "minute") {
     const bool tiny =
-        IsOneOf(before, {"very", "so", "too", "extremely", "most", "are", "is"}) ||
-        IsOneOf(after,
-                {"amount",   "amounts",   "change",      "changes",  "crack",      "cracks",
-                 "creature", "creatures", "detail",      "details",  "difference", "differences",
-                 "dose",     "doses",     "examination", "fraction", "fragments",  "hole",
-                 "holes",    "particle",  "particles",   "piece",    "pieces",     "quantities",
-                 "quantity", "scale",     "size",        "traces",   "variations"});
+        IsOneOf(before, "very", "so", "too", "extremely", "most", "are", "is") ||
+        IsOneOf(after, "amount", "amounts", "change", "changes", "crack", "cracks", "creature",
+                "creatures", "detail", "details", "difference", "differences", "dose", "doses",
+                "examination", "fraction", "fragments", "hole", "holes", "particle", "particles",
+                "piece", "pieces", "quantities", "quantity", "scale", "size", "traces",
+                "variations");
     return tiny ? WordSound{"mInˈut", "maIn'u:t"} : WordSound{"mˈɪnət", "m'InIt"};
   }
   // "Polish the shoes" begins with a capital.
@@ -240,32 +233,32 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return WordSound{"pɹˈɛzᵊnt", "pr'Ez@nt"};
   // An adjective, or the month in small letters.
   if (word == "august") {
-    const bool noble = IsDeterminer(before) && !after.empty() && !IsOneOf(after, {"of", "the"});
+    const bool noble = IsDeterminer(before) && !after.empty() && !IsOneOf(after, "of", "the");
     return noble ? WordSound{"ɔɡˈʌst", "O:g'Vst"} : WordSound{"ˈɔɡəst", "'O:g@st"};
   }
   // A quarrel; people sit in the other row.
   if (word == "row") {
     const bool quarrel =
-        IsOneOf(before, {"almighty", "angry", "bitter", "blazing", "diplomatic", "flaming",
-                         "furious", "heated", "huge", "political", "terrible"}) ||
+        IsOneOf(before, "almighty", "angry", "bitter", "blazing", "diplomatic", "flaming",
+                "furious", "heated", "huge", "political", "terrible") ||
         (IsDeterminer(before) &&
-         ((IsOneOf(near.Before(2), {"had", "have", "having"}) &&
-           (after.empty() || IsOneOf(after, {"again", "last", "with", "yesterday"}))) ||
-          IsOneOf(after, {"broke", "erupted"}) ||
-          (IsOneOf(after, {"about", "over"}) && near.After(2) != "there")));
+         ((IsOneOf(near.Before(2), "had", "have", "having") &&
+           (after.empty() || IsOneOf(after, "again", "last", "with", "yesterday"))) ||
+          IsOneOf(after, "broke", "erupted") ||
+          (IsOneOf(after, "about", "over") && near.After(2) != "there")));
     if (quarrel) return WordSound{"ɹˈW", "r'aU"};
     return std::nullopt;
   }
   // Female deer.
   if (word == "does") {
-    const bool counted = IsOneOf(before, {"two", "three", "four", "five", "six", "several"}) &&
-                         !IsDeterminer(after) && !IsOneOf(after, {"not", "it"});
+    const bool counted = IsOneOf(before, "two", "three", "four", "five", "six", "several") &&
+                         !IsDeterminer(after) && !IsOneOf(after, "not", "it");
     if (counted || before == "the") return WordSound{"dˈOz", "d'oUz"};
     return std::nullopt;
   }
   if (word == "content" &&
-      IsOneOf(near.Before(2), {"keep", "keeps", "kept", "made", "make", "makes"}) &&
-      IsOneOf(before, {"her", "him", "me", "them", "us", "you"}))
+      IsOneOf(near.Before(2), "keep", "keeps", "kept", "made", "make", "makes") &&
+      IsOneOf(before, "her", "him", "me", "them", "us", "you"))
     return WordSound{"kəntˈɛnt", "k@nt'Ent"};
   // Muscles shorten.
   if (word == "contract" && before.ends_with('s') && !IsDeterminer(before) &&
@@ -276,11 +269,10 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
   if (word == "resume" || word == "resumes") {
     const bool noun =
         (IsDeterminer(before) && before != "that" && !IsDeterminer(after)) ||
-        IsOneOf(before, {"all",        "attached", "few",    "five",      "four", "hundred",
-                         "impressive", "many",     "more",   "of",        "send", "sent",
-                         "several",    "strong",   "submit", "submitted", "ten",  "these",
-                         "those",      "three",    "two",    "updated"}) ||
-        IsOneOf(after, {"builder", "template", "writing"});
+        IsOneOf(before, "all", "attached", "few", "five", "four", "hundred", "impressive", "many",
+                "more", "of", "send", "sent", "several", "strong", "submit", "submitted", "ten",
+                "these", "those", "three", "two", "updated") ||
+        IsOneOf(after, "builder", "template", "writing");
     if (!noun) return std::nullopt;
     return word == "resume" ? WordSound{"ɹˈɛzəmˌA", "r'Ez@m,eI"}
                             : WordSound{"ɹˈɛzəmˌAz", "r'Ez@m,eIz"};
@@ -288,9 +280,9 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
   if (word == "resent") return WordSound{"ɹəzˈɛnt", "rIz'Ent"};
   if (word == "contents" && !IsSubject(before)) return WordSound{"kˈɑntˌɛnts", "k'0ntEnts"};
   if (word == "refuse" &&
-      (IsDeterminer(before) || IsOneOf(before, {"household", "more", "of", "some"}) ||
-       IsOneOf(after, {"bag", "bags", "bin", "bins", "collection", "collector", "collectors",
-                       "disposal", "dump", "sacks", "truck", "trucks"}))) {
+      (IsDeterminer(before) || IsOneOf(before, "household", "more", "of", "some") ||
+       IsOneOf(after, "bag", "bags", "bin", "bins", "collection", "collector", "collectors",
+               "disposal", "dump", "sacks", "truck", "trucks"))) {
     return WordSound{"ɹˈɛfjˌus", "r'Efju:s"};
   }
   if (word == "refuse") return WordSound{"ɹəfjˈuz", "rIfj'u:z"};
@@ -301,18 +293,18 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     if (verb || end) return WordSound{"klˈOz", "kl'oUz"};
     // "He stood close by".
     const bool near_by =
-        IsOneOf(before, {"came",  "come",  "comes",  "draw", "drew",   "gets",  "got",  "hold",
-                         "holds", "keep",  "keeps",  "kept", "lived",  "lives", "sat",  "sit",
-                         "sits",  "stand", "stands", "stay", "stayed", "stays", "stood"}) ||
-        IsOneOf(after, {"by", "enough", "together"});
+        IsOneOf(before, "came", "come", "comes", "draw", "drew", "gets", "got", "hold", "holds",
+                "keep", "keeps", "kept", "lived", "lives", "sat", "sit", "sits", "stand", "stands",
+                "stay", "stayed", "stays", "stood") ||
+        IsOneOf(after, "by", "enough", "together");
     if (near_by && !IsSubject(before) && before != "to") return WordSound{"klˈOs", "kl'oUs"};
   }
   if (word == "read" && IsSubject(before) &&
-      IsOneOf(near.Before(2), {"have", "has", "had", "haven't", "hasn't", "hadn't"})) {
+      IsOneOf(near.Before(2), "have", "has", "had", "haven't", "hasn't", "hadn't")) {
     return WordSound{"ɹˈɛd", "r'Ed"};
   }
   if (word == "used" && after == "to" &&
-      !IsOneOf(before, {"is", "are", "was", "were", "be", "been", "being"})) {
+      !IsOneOf(before, "is", "are", "was", "were", "be", "been", "being")) {
     return WordSound{"jˈust", "j'u:st"};
   }
   if ((word == "use" || word == "abuse") && before.empty() && after == "of")

@@ -1,8 +1,6 @@
 #include "models/text/english/letter_a.h"
 
-#include <algorithm>
-#include <array>
-
+#include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -10,17 +8,13 @@ namespace {
 
 // Returns true for the first word of an operator's name.
 bool BeginsOperator(std::string_view word) {
-  constexpr std::array<std::string_view, 16> kWords = {
-      "and",  "cubed", "divided", "dot",  "equals",  "greater", "intersection", "is",
-      "less", "minus", "or",      "plus", "squared", "times",   "to",           "union"};
-  return std::ranges::binary_search(kWords, word);
+  return IsOneOf(word, "and", "cubed", "divided", "dot", "equals", "greater", "intersection", "is",
+                 "less", "minus", "or", "plus", "squared", "times", "to", "union");
 }
 
 // Returns true for words before which there is no article.
 bool FollowsNoArticle(std::string_view word) {
-  constexpr std::array<std::string_view, 7> kWords = {"and", "is",  "or",    "plus",
-                                                      "to",  "was", "versus"};
-  return std::ranges::binary_search(kWords, word);
+  return IsOneOf(word, "and", "is", "or", "plus", "to", "was", "versus");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -142,11 +143,11 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   const bool object = before == "me" || before == "him" || before == "them" || before == "us";
   if (object) {
     // "Let me object", "made me content": an infinitive, or an adjective that sounds like one.
-    constexpr std::array<std::string_view, 9> kCauses = {"help", "helped", "helps", "let",  "lets",
-                                                         "made", "make",   "makes", "watch"};
     const std::string cause = at > 1 ? AsciiLower(words[at - 2].text) : "";
-    return std::ranges::binary_search(kCauses, std::string_view(cause)) ? PartOfSpeech::kVerb
-                                                                        : PartOfSpeech::kUnknown;
+    return IsOneOf(cause, "help", "helped", "helps", "let", "lets", "made", "make", "makes",
+                   "watch")
+               ? PartOfSpeech::kVerb
+               : PartOfSpeech::kUnknown;
   }
   // "Imports of oil".
   if (before.empty() && after == "of") return PartOfSpeech::kNoun;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "models/text/english/text_normalizer.h"
+#include "models/text/english/spoken_word.h"
 
 namespace millrace::models {
 

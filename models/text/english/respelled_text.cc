@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/capitals.h"
 #include "models/text/english/heteronyms.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/written_words.h"
 
@@ -107,9 +109,7 @@ bool IsSpelled(std::string_view word) {
 
 // Returns true for abbreviations that are read as words, which espeak-ng spells.
 bool IsAcronym(std::string_view word) {
-  constexpr std::array<std::string_view, 10> kWords = {"GUI", "LAN",  "MIDI", "PIN",  "RAM",
-                                                       "ROM", "SCSI", "SIM",  "SWAT", "WAN"};
-  return std::ranges::binary_search(kWords, word);
+  return IsOneOf(word, "GUI", "LAN", "MIDI", "PIN", "RAM", "ROM", "SCSI", "SIM", "SWAT", "WAN");
 }
 
 // Returns true for abbreviations that are spelled in a sentence of capitals, too.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -56,27 +58,19 @@ unsigned ValueOf(std::string_view word) {
   return value + static_cast<unsigned>(found - kOnes.begin());
 }
 
-}  // namespace
-
-unsigned LowerRomanValue(std::string_view word) {
-  std::string upper(word);
-  for (char& c : upper) {
-    if (!IsAsciiLower(c)) return 0;
-    c = static_cast<char>(c - 'a' + 'A');
-  }
-  // Single letters but "i" are rather letters.
-  return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
-}
-
+// Returns true for words that Roman numerals follow, in lower case.
 bool CountsInRoman(std::string_view word) {
   return std::ranges::binary_search(kParts, word) || word == "page" || word == "pages" ||
          word == "scene" || word == "canto" || word == "footnote";
 }
 
+// Returns true for names of rulers, after which a numeral is an ordinal.
 bool IsRuler(std::string_view name) { return std::ranges::binary_search(kRulers, name); }
 
-std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view word,
-                                          std::string_view previous, char follows) {
+// Returns the words of a numeral behind `previous`; empty if it is a word or letters. follows: the
+// byte after it.
+std::vector<std::string> NumeralWords(const NumberWords& numbers, std::string_view word,
+                                      std::string_view previous, char follows) {
   const unsigned value = ValueOf(word);
   if (value == 0 || previous.empty() || IsAsciiAlnum(follows) || follows == '\'') return {};
   if (CountsInRoman(AsciiLower(previous))) {
@@ -84,7 +78,7 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
   }
   if (!IsAsciiUpper(previous[0]) || previous.size() < 3 || value > kMaxWithoutPart) return {};
   const bool all_capitals = IsAsciiUpper(previous[1]);
-  if (std::ranges::binary_search(kRulers, previous)) {
+  if (IsRuler(previous)) {
     // "Elizabeth I" may be a name and "I", so it is only a numeral where the sentence does not
     // continue.
     if (word == "I" && follows == ' ') return {};
@@ -97,9 +91,56 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
   return numbers.Cardinal(value);
 }
 
-std::vector<std::string> ReadRomanOrdinal(const NumberWords& numbers, std::string_view word) {
-  const unsigned value = ValueOf(word);
-  return value == 0 ? std::vector<std::string>() : numbers.Ordinal(value);
+// Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
+bool RulerSpeaks(std::string_view text, size_t at, std::span<const SpokenWord> words) {
+  const bool titled = words.size() > 1 && IsOneOf(AsciiLower(words[words.size() - 2].text),
+                                                  "emperor", "empress", "kaiser", "king", "pope",
+                                                  "prince", "queen", "saint", "sultan", "tsar");
+  if ((words.size() != 1 && !titled) || ByteAt(text, at) != ' ') return false;
+  return IsOneOf(text.substr(at + 1, LettersEnd(text.substr(0, at + 10), at + 1) - at - 1),
+                 "became", "came", "died", "had", "is", "married", "reigned", "ruled", "was");
+}
+
+bool CenturyFollows(std::string_view text, size_t at) {
+  const std::string_view rest = text.substr(at);
+  return rest.starts_with(" century") || rest.starts_with(" Century") ||
+         rest.starts_with(" dynasty") || rest.starts_with(" Dynasty");
+}
+
+}  // namespace
+
+unsigned LowerRomanValue(std::string_view word) {
+  std::string upper(word);
+  for (char& c : upper) {
+    if (!IsAsciiLower(c)) return 0;
+    c = static_cast<char>(c - 'a' + 'A');
+  }
+  // Single letters but "i" are rather letters.
+  return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
+}
+
+std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view text,
+                                          size_t end, std::string_view word,
+                                          std::span<const SpokenWord> words) {
+  if (word.size() > kMaxLetters || words.empty() || words.back().after != " ") return {};
+  const std::string& previous = words.back().text;
+  const char follows = ByteAt(text, end);
+  if (IsAsciiUpper(word[0])) {
+    const bool possessive = word.ends_with("'s");
+    const std::string_view numeral = word.substr(0, word.size() - (possessive ? 2 : 0));
+    // "Elizabeth I was queen" has no "I".
+    const bool reigns = numeral == "I" && IsRuler(previous) && RulerSpeaks(text, end, words);
+    std::vector<std::string> reading =
+        NumeralWords(numbers, numeral, previous, reigns ? '.' : follows);
+    if (reading.empty() && word.size() > 1 && CenturyFollows(text, end) && ValueOf(word) > 0)
+      reading = numbers.Ordinal(ValueOf(word));
+    if (possessive && !reading.empty()) reading.back() += "'s";
+    return reading;
+  }
+  // "page xii", "Scene iv".
+  const unsigned value = LowerRomanValue(word);
+  if (value == 0 || IsAsciiAlnum(follows) || !CountsInRoman(AsciiLower(previous))) return {};
+  return numbers.Cardinal(value);
 }
 
 }  // namespace millrace::models

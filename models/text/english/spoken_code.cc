@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -22,10 +24,8 @@ bool StatusFollows(std::string_view text, size_t at) {
 
 // Returns true for the statuses that servers send, of all the numbers that may count pages.
 bool IsCommonStatus(std::string_view digits) {
-  constexpr std::array<std::string_view, 21> kStatuses = {
-      "200", "201", "204", "301", "302", "304", "307", "308", "400", "401", "403",
-      "404", "405", "409", "410", "422", "429", "500", "502", "503", "504"};
-  return std::ranges::binary_search(kStatuses, digits);
+  return IsOneOf(digits, "200", "201", "204", "301", "302", "304", "307", "308", "400", "401",
+                 "403", "404", "405", "409", "410", "422", "429", "500", "502", "503", "504");
 }
 
 // Returns "four oh four", "four hundred" and "four twenty nine".
@@ -41,10 +41,87 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
   return words;
 }
 
-}  // namespace
+// Returns true for words that a number with hyphens follows which is a name.
+bool NamesHyphenated(std::string_view word) {
+  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "model", "order", "policy",
+                 "ref", "reference", "serial", "ticket");
+}
 
-std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
-                                      std::string_view previous) {
+// Reads numbers that are names: "dial 911", "ZIP code 10001".
+std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_view text, size_t at,
+                                     const NumberContext& context) {
+  constexpr size_t kMaxDigits = 8;
+  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const std::string_view digits = text.substr(at, end - at);
+  if (digits.size() < 3 || digits.size() > kMaxDigits) return std::nullopt;
+  const char follows = ByteAt(text, end);
+  if (IsAsciiLetter(follows) || follows == '%' ||
+      ((follows == ',' || follows == '.' || follows == '-') &&
+       IsAsciiDigit(ByteAt(text, end + 1)))) {
+    return std::nullopt;
+  }
+  const bool service = digits.size() == 3 && (digits.ends_with("11") || digits == "999" ||
+                                              digits == "112" || digits == "000");
+  // "Dial 911, or 112 in Europe", "text 88022".
+  const bool abroad = (context.previous.empty() || context.previous == "or") &&
+                      text.substr(end, 4) == " in " && IsAsciiUpper(ByteAt(text, end + 4));
+  const bool short_code = digits.size() >= 4 && context.telephone &&
+                          (context.previous == "text" || context.previous == "dial" ||
+                           (context.previous == "to" && digits.size() >= 5));
+  const bool called = (service && (context.telephone || abroad)) || short_code;
+  if (!called && !context.code && !NamesCode(context.previous)) return std::nullopt;
+  return Reading{end, numbers.Digits(digits)};
+}
+
+// Reads the digits of "#12345-67" and "order 114-3941689".
+std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::string_view text,
+                                          size_t at, std::string_view previous) {
+  constexpr size_t kMaxDigits = 16;
+  constexpr size_t kMinDigits = 5;  // "order 3-5" is a range
+  const bool numbered = at > 0 && text[at - 1] == '#';
+  if (!numbered && !NamesHyphenated(previous)) return std::nullopt;
+  std::string digits;
+  size_t end = at;
+  size_t groups = 0;
+  do {
+    const size_t begin = end + (groups > 0 ? 1 : 0);
+    end = DigitsEnd(text.substr(0, begin + kMaxDigits), begin);
+    digits += text.substr(begin, end - begin);
+    ++groups;
+  } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
+  if (groups < 2 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  if (!numbered && digits.size() < kMinDigits) return std::nullopt;
+  return Reading{end, numbers.Digits(digits)};
+}
+
+// Reads "0x1F" digit by digit.
+std::optional<Reading> ReadHexadecimal(const NumberWords& numbers, std::string_view text,
+                                       size_t at) {
+  if (text.substr(at, 2) != "0x" && text.substr(at, 2) != "0X") return std::nullopt;
+  constexpr size_t kMaxDigits = 16;
+  size_t end = at + 2;
+  bool letters = false;
+  while (end < text.size() && end - at <= kMaxDigits + 2 && std::isxdigit(text[end]) != 0) {
+    letters = letters || !IsAsciiDigit(text[end]);
+    ++end;
+  }
+  // "0x4" may be a product.
+  if (end < at + 4 || end - at > kMaxDigits + 2 || IsAsciiAlnum(ByteAt(text, end)))
+    return std::nullopt;
+  Reading reading{end, {"zero", "X."}};
+  for (size_t i = at + 2; i < end; ++i) {
+    if (IsAsciiDigit(text[i])) {
+      reading.Append(numbers.Digits(text.substr(i, 1)));
+    } else {
+      reading.words.push_back(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
+    }
+  }
+  return reading;
+}
+
+// Reads the status of HTTP, the mode of a file and a port.
+std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::string_view text,
+                                           size_t at, std::string_view previous) {
   constexpr size_t kMaxDigits = 5;
   const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
   const std::string_view digits = text.substr(at, end - at);
@@ -65,6 +142,21 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
                      previous == "error" || (IsCommonStatus(digits) && StatusFollows(text, end));
   if (!named || digits.size() != 3 || digits[0] < '1' || digits[0] > '5') return std::nullopt;
   return Reading{end, StatusWords(numbers, ParseDigits(digits))};
+}
+
+}  // namespace
+
+bool NamesCode(std::string_view word) {
+  return IsOneOf(word, "code", "ext", "extension", "passcode", "password", "pin", "postcode", "zip",
+                 "otp");
+}
+
+std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
+                                      const NumberContext& context) {
+  if (auto code = ReadProgrammersCode(numbers, text, at, context.previous)) return code;
+  if (auto code = ReadNamedCode(numbers, text, at, context)) return code;
+  if (auto code = ReadHyphenatedCode(numbers, text, at, context.previous)) return code;
+  return ReadHexadecimal(numbers, text, at);
 }
 
 }  // namespace millrace::models

@@ -4,14 +4,18 @@
 #include <optional>
 #include <string_view>
 
+#include "models/text/english/number_context.h"
 #include "models/text/english/number_words.h"
 #include "models/text/english/reading.h"
 
 namespace millrace::models {
 
-// Reads the number at `at` as programmers say it: the status of HTTP as "four oh four", the mode of
-// a file and a port digit by digit. previous: the word before, in lower case. Thread-safe.
+// Returns true for words that a number follows which is a name, in lower case: "PIN".
+bool NamesCode(std::string_view word);
+
+// Reads a number that is a name: the status of HTTP as "four oh four"; the mode of a file, a port,
+// "dial 911", "ZIP code 10001", "order 114-3941" and "0x1F" digit by digit. Thread-safe.
 std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
-                                      std::string_view previous);
+                                      const NumberContext& context);
 
 }  // namespace millrace::models

@@ -12,12 +12,18 @@
 #include "models/text/english/command_option.h"
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
+#include "models/text/english/fraction_reader.h"
 #include "models/text/english/hardware_address.h"
 #include "models/text/english/html_entity.h"
 #include "models/text/english/html_tag.h"
 #include "models/text/english/letter_a.h"
+#include "models/text/english/letter_word.h"
+#include "models/text/english/markdown_sign.h"
+#include "models/text/english/measure_reader.h"
 #include "models/text/english/money_reader.h"
+#include "models/text/english/number_context.h"
 #include "models/text/english/number_joint.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/spoken_symbols.h"
@@ -38,42 +44,12 @@ constexpr size_t kMaxJoinedParts = 6;
 
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
-// Returns the letters of an abbreviation with stops, as which they are spelled.
-std::string Dotted(std::string_view word) {
-  std::string letters;
-  for (const char c : word) {
-    letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
-    letters += '.';
-  }
-  return letters;
-}
-
 bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
 
 // Returns true for short forms that begin with an apostrophe.
 bool IsClipped(std::string_view word) {
-  constexpr std::array<std::string_view, 10> kClipped = {"bout", "cause", "em",  "n",    "round",
-                                                         "s",    "til",   "tis", "twas", "tween"};
-  return std::ranges::binary_search(kClipped, std::string_view(AsciiLower(word)));
-}
-
-// Returns true for words after which a number with a letter is a name: "seat 12A".
-bool NamesPlaces(std::string_view word) {
-  constexpr std::array<std::string_view, 60> kWords = {
-      "aisle",    "apartment", "appendix", "apt",      "bay",      "bed",      "berth",    "bin",
-      "block",    "booth",     "bus",      "building", "cabin",    "carriage", "cell",     "class",
-      "coach",    "counter",   "desk",     "door",     "exhibit",  "exit",     "figure",   "flat",
-      "floor",    "form",      "gate",     "grade",    "hall",     "house",    "lane",     "level",
-      "line",     "locker",    "lot",      "number",   "pier",     "platform", "plot",     "pump",
-      "question", "room",      "route",    "row",      "schedule", "seat",     "section",  "slot",
-      "space",    "spot",      "stall",    "stand",    "suite",    "table",    "terminal", "track",
-      "unit",     "ward",      "year",     "zone"};
-  return std::ranges::find(kWords, word) != kWords.end();
-}
-
-// Returns true for capitals whose plural is no word, as "As", "Is" and "Us" are.
-bool NamesLetterInPlural(char c) {
-  return IsAsciiUpper(c) && std::string_view("AHIMSU").find(c) == std::string_view::npos;
+  return IsOneOf(AsciiLower(word), "bout", "cause", "em", "n", "round", "s", "til", "tis", "twas",
+                 "tween");
 }
 
 // Returns true for books before a chapter and a verse: "Genesis 1:1".
@@ -92,16 +68,14 @@ bool NamesBook(std::string_view word) {
 }
 
 bool IsTimeZone(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kWords = {"bst", "cest", "cet", "cst", "edt", "est",
-                                                       "gmt", "ist",  "mst", "pdt", "pst", "utc"};
-  return std::ranges::binary_search(kWords, word);
+  return IsOneOf(word, "bst", "cest", "cet", "cst", "edt", "est", "gmt", "ist", "mst", "pdt", "pst",
+                 "utc");
 }
 
 // Returns true for words that speak of a telephone.
 bool SpeaksOfCalling(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords = {
-      "call", "called", "calling", "calls", "dial", "dialed", "dialing", "phone", "text"};
-  return std::ranges::find(kWords, word) != kWords.end();
+  return IsOneOf(word, "call", "called", "calling", "calls", "dial", "dialed", "dialing", "phone",
+                 "text");
 }
 
 // Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
@@ -190,7 +164,7 @@ class Walk {
     }
     if (auto code = ReadCode(c)) return TakeReading(std::move(code));
     const std::string previous = Previous();
-    auto reading = numbers_.Read(text_, number, ContextOf(previous));
+    auto reading = numbers_.Read(text_, number, Context(previous));
     if (!reading) return false;
     number_end_ = reading->end;
     DropCountBehindArticle(*reading);
@@ -199,69 +173,8 @@ class Walk {
     return TakeReading(std::move(reading));
   }
 
-  NumberContext ContextOf(const std::string& previous) const {
-    NumberContext context{.previous = previous};
-    context.label = (at_ > 0 && at_ != number_end_ && IsAsciiLetter(text_[at_ - 1])) ||
-                    NamesPlaces(previous) || InCode() || NamesLetter();
-    constexpr size_t kFarthest = 3;
-    size_t steps = 0;
-    for (size_t i = words_.size(); i-- > 0 && steps < kFarthest; ++steps) {
-      const std::string& after = words_[i].after;
-      if (after.find_first_of(",.;:!?") != std::string::npos) break;
-      if (IsArticle(words_[i].text, steps == 0)) context.article = true;
-    }
-    // "24h service" begins a heading.
-    if (words_.empty() && ByteAt(text_, DigitsEnd(text_.substr(0, at_ + 3), at_)) == 'h')
-      context.article = true;
-    context.telephone = calling_;
-    context.code = words_.size() > 1 && (previous == "is" || previous == "was") &&
-                   NamesCode(AsciiLower(words_[words_.size() - 2].text));
-    return context;
-  }
-
-  // Returns true if a hyphen joins the number to letters: "B-52s", "Q7-19X".
-  bool InCode() const {
-    if (at_ < 2 || text_[at_ - 1] != '-') return false;
-    size_t begin = at_ - 1;
-    constexpr size_t kMaxCode = 12;
-    bool letters = false;
-    while (begin > 0 && at_ - begin < kMaxCode && IsAsciiAlnum(text_[begin - 1])) {
-      letters = letters || IsAsciiUpper(text_[begin - 1]);
-      --begin;
-    }
-    return letters;
-  }
-
-  // Returns true if the number is followed by one capital that is no unit there: "45A Elm Road",
-  // "the 38C", an isotope as "14C".
-  bool NamesLetter() const {
-    constexpr size_t kMaxDigits = 4;
-    const size_t letter = DigitsEnd(text_.substr(0, at_ + kMaxDigits), at_);
-    if (letter == at_ || !IsAsciiUpper(ByteAt(text_, letter)) ||
-        IsAsciiAlnum(ByteAt(text_, letter + 1))) {
-      return false;
-    }
-    const bool address = ByteAt(text_, letter + 1) == ' ' &&
-                         IsAsciiUpper(ByteAt(text_, letter + 2)) &&
-                         IsAsciiLower(ByteAt(text_, letter + 3));
-    if (address) return true;
-    constexpr std::array<std::string_view, 5> kLines = {"bus", "flight", "line", "train", "tram"};
-    const size_t noun = std::min(letter + 2, text_.size());
-    const std::string_view word =
-        text_.substr(noun, LettersEnd(text_.substr(0, noun + 8), noun) - noun);
-    const bool line = std::ranges::find(kLines, word) != kLines.end();
-    if (Previous() == "the" && (line || !NounFollows(text_, letter + 1))) return true;
-    return text_[letter] == 'C' && isotopes_;
-  }
-
-  static bool IsArticle(std::string_view written, bool adjacent) {
-    const std::string word = AsciiLower(written);
-    if (word == "a" || word == "an" || word == "another" || word == "every") return true;
-    constexpr std::array<std::string_view, 15> kDeterminers = {
-        "each", "five", "four", "her",   "his",  "its",   "my", "our",
-        "six",  "that", "the",  "their", "this", "three", "two"};
-    return adjacent &&
-           std::ranges::find(kDeterminers, std::string_view(word)) != kDeterminers.end();
+  NumberContext Context(const std::string& previous) const {
+    return FindNumberContext(text_, at_, words_, previous, at_ == number_end_, so_far_);
   }
 
   // Drops "one" after an article: "a ½ inch" is half an inch, not one half.
@@ -313,46 +226,10 @@ class Walk {
     TakeReading(std::move(reading));
   }
 
-  // Reads a unit without a number: "measured in km/h".
-  std::optional<Reading> ReadUnitAlone() const {
-    size_t end = LettersEnd(text_.substr(0, at_ + 3), at_);
-    if (end == at_ || ByteAt(text_, end) != '/') return std::nullopt;
-    end = LettersEnd(text_.substr(0, end + 3), end + 1);
-    const auto unit = FindUnit(text_.substr(at_, end - at_), false, EnglishDialect::kUs);
-    if (!unit || IsAsciiAlnum(ByteAt(text_, end))) return std::nullopt;
-    Reading reading{end, {}};
-    reading.AppendEach(unit->plural);
-    return reading;
-  }
-
-  // Reads "FY2024", "FY 25", "CY2024", "FY2024-25".
-  std::optional<Reading> ReadFiscalYear() const {
-    const bool fiscal = text_.substr(at_, 2) == "FY";
-    if (!fiscal && text_.substr(at_, 2) != "CY") return std::nullopt;
-    const size_t digits = at_ + (ByteAt(text_, at_ + 2) == ' ' ? 3 : 2);
-    const size_t end = DigitsEnd(text_.substr(0, digits + 5), digits);
-    if ((end != digits + 2 && end != digits + 4) || IsAsciiAlnum(ByteAt(text_, end)))
-      return std::nullopt;
-    const auto year = static_cast<unsigned>(ParseDigits(text_.substr(digits, end - digits)));
-    Reading reading{end, {fiscal ? "fiscal" : "calendar", "year"}};
-    reading.Append(end == digits + 2 ? numbers_.numbers().Whole(text_.substr(digits, 2))
-                                     : numbers_.numbers().Year(year));
-    const CodePoint dash = DecodeAt(text_, end);
-    const size_t second = end + dash.bytes;
-    const size_t second_end = DigitsEnd(text_.substr(0, second + 3), second);
-    if ((dash.value == '-' || dash.value == U'–') && second_end == second + 2 &&
-        !IsAsciiAlnum(ByteAt(text_, second_end))) {
-      reading.Append("to");
-      reading.Append(numbers_.numbers().Whole(text_.substr(second, 2)));
-      reading.end = second_end;
-    }
-    return reading;
-  }
-
   // Takes letters with apostrophes, and hyphens between them, from at_ on.
   void TakeWord() {
     const size_t begin = at_;
-    if (AtStart() && TakeReading(ReadFiscalYear())) return;
+    if (AtStart() && TakeReading(numbers_.dates().ReadFiscalYear(text_, at_))) return;
     if (TakeCurrencyWord()) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
@@ -364,7 +241,7 @@ class Walk {
       return;
     }
     if (TakeReading(ReadDotted(text_, at_))) return;
-    if (AtStart() && TakeReading(ReadUnitAlone())) return;
+    if (AtStart() && TakeReading(ReadUnitAlone(text_, at_))) return;
     size_t end = at_;
     size_t parts = 1;
     bool plain = true;
@@ -389,7 +266,10 @@ class Walk {
     std::string word = Written(begin, end);
     if (plain && TakeAbbreviation(end)) return;
     if (plain && IsFormula(text_, begin, end) && TakeReading(Reading{end, {Dotted(word)}})) return;
-    if (plain && TakeLetters(begin, end, word)) return;
+    if (plain &&
+        TakeReading(ReadLetterWord(numbers_.numbers(), text_, begin, end, word, Previous()))) {
+      return;
+    }
     const bool has_eight = ByteAt(text_, end) == '8' && !IsAsciiAlnum(ByteAt(text_, end + 1));
     if (plain && has_eight && TakeReading(ReadChatWord(word + '8', end + 1))) return;
     if (plain && TakeReading(ReadChatWord(word, end))) return;
@@ -399,39 +279,17 @@ class Walk {
       word = "A.D.";
     }
     if (word == "AM" && IsRadioBand(end)) word = "A.M.";
-    // "Ps and Qs".
-    if (plain && word.size() == 2 && word[1] == 's' && NamesLetterInPlural(word[0]) &&
-        !IsAsciiDigit(ByteAt(text_, end + 1))) {
+    if (plain && IsLetterInPlural(word) && !IsAsciiDigit(ByteAt(text_, end + 1))) {
       TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
       return;
     }
-    const char follows = ByteAt(text_, end);
-    if (const std::string previous = words_.empty() ? "" : words_.back().text;
-        word.size() <= 8 && IsAsciiUpper(word[0]) && !words_.empty() &&
-        words_.back().after == " ") {
-      const bool possessive = word.ends_with("'s");
-      const std::string numeral = word.substr(0, word.size() - (possessive ? 2 : 0));
-      // "Elizabeth I was queen" has no "I".
-      const bool reigns = numeral == "I" && IsRuler(previous) && RulerSpeaks(end);
-      Reading reading{
-          end, ReadRomanNumeral(numbers_.numbers(), numeral, previous, reigns ? '.' : follows)};
-      if (reading.words.empty() && word.size() > 1 && CenturyFollows(end))
-        reading.words = ReadRomanOrdinal(numbers_.numbers(), word);
-      if (!reading.words.empty()) {
-        if (possessive) reading.words.back() += "'s";
-        TakeReading(std::move(reading));
-        return;
-      }
-    }
-    // "page xii", "Scene iv".
-    if (const unsigned value = LowerRomanValue(word);
-        value > 0 && plain && !words_.empty() && words_.back().after == " " &&
-        CountsInRoman(Previous()) && !IsAsciiAlnum(follows)) {
-      TakeReading(Reading{end, numbers_.numbers().Cardinal(value)});
+    Reading numeral{end, ReadRomanNumeral(numbers_.numbers(), text_, end, word, words_)};
+    if (!numeral.words.empty()) {
+      TakeReading(std::move(numeral));
       return;
     }
     // An initial: "J. Smith".
-    if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && follows == '.' &&
+    if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && ByteAt(text_, end) == '.' &&
         ByteAt(text_, end + 1) == ' ' && IsAsciiUpper(ByteAt(text_, end + 2))) {
       AddWord(word + ".", begin, end + 1);
       at_ = end + 1;
@@ -453,80 +311,11 @@ class Walk {
            words_[words_.size() - 2].text == "FM";
   }
 
-  // Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
-  bool RulerSpeaks(size_t at) const {
-    constexpr std::array<std::string_view, 10> kTitles = {"emperor", "empress", "kaiser", "king",
-                                                          "pope",    "prince",  "queen",  "saint",
-                                                          "sultan",  "tsar"};
-    const bool titled = words_.size() > 1 &&
-                        std::ranges::binary_search(
-                            kTitles, std::string_view(AsciiLower(words_[words_.size() - 2].text)));
-    if (words_.size() != 1 && !titled) return false;
-    constexpr std::array<std::string_view, 9> kVerbs = {"became",  "came",    "died",  "had", "is",
-                                                        "married", "reigned", "ruled", "was"};
-    if (ByteAt(text_, at) != ' ') return false;
-    const std::string_view word =
-        text_.substr(at + 1, LettersEnd(text_.substr(0, at + 10), at + 1) - at - 1);
-    return std::ranges::binary_search(kVerbs, word);
-  }
-
-  bool CenturyFollows(size_t at) const {
-    const std::string_view rest = text_.substr(at);
-    return rest.starts_with(" century") || rest.starts_with(" Century") ||
-           rest.starts_with(" dynasty") || rest.starts_with(" Dynasty");
-  }
-
-  // Reads words that are letters where they stand: "AT&T", "mc²", "(iii)", "heading NW".
-  bool TakeLetters(size_t begin, size_t end, std::string_view word) {
-    constexpr size_t kMaxLetters = 3;
-    const auto is = [](bool (*test)(char)) {
-      return [test](std::string_view letters) { return std::ranges::all_of(letters, test); };
-    };
-    const auto capitals = is(IsAsciiUpper);
-    const char before = begin > 0 ? text_[begin - 1] : '\0';
-    if (word.size() > kMaxLetters + 1) return false;
-    // "M&Ms" are two letters, of which the second one is a plural.
-    const bool joined = before == '&' && begin > 1 && IsAsciiLetter(text_[begin - 2]);
-    if (joined && word.size() == 2 && IsAsciiUpper(word[0]) && word[1] == 's') {
-      return TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
-    }
-    if (word.size() > kMaxLetters) return false;
-    const bool joins = ByteAt(text_, end) == '&' && IsAsciiUpper(ByteAt(text_, end + 1));
-    if (word == "A" && (joins || joined)) return TakeReading(Reading{end, {Dotted(word)}});
-    const auto power = ReadSuperscript(numbers_.numbers(), text_, end);
-    const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&
-                        power->words.back() != "minus" &&
-                        !FindUnit(word, true, EnglishDialect::kUs) && is(IsAsciiLetter)(word) &&
-                        word != "sin" && word != "cos" && word != "tan";
-    if ((word.size() > 1 && capitals(word) && (joins || joined)) || powers) {
-      return TakeReading(Reading{end, {Dotted(word)}});
-    }
-    if (before == '(' && ByteAt(text_, end) == ')') {
-      const unsigned value = LowerRomanValue(word);
-      if (value > 0) return TakeReading(Reading{end, numbers_.numbers().Cardinal(value)});
-      if (word.size() == 1 && IsAsciiLower(word[0])) {
-        return TakeReading(Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}});
-      }
-    }
-    if (word.size() == 2 && capitals(word)) {
-      constexpr std::array<std::string_view, 16> kTurns = {
-          "due",  "facing", "from", "head",   "heading", "mph",  "toward", "towards",
-          "wind", "winds",  "hour", "avenue", "street",  "road", "drive",  "boulevard"};
-      const bool turns = std::ranges::find(kTurns, std::string_view(Previous())) != kTurns.end();
-      if (turns && (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W')) {
-        return TakeReading(Reading{end,
-                                   {std::string(word[0] == 'N' ? "north" : "south") +
-                                    (word[1] == 'E' ? "east" : "west")}});
-      }
-    }
-    return false;
-  }
-
   // Reads sums as "US$5", to which the letters belong.
   bool TakeCurrencyWord() {
     if (CurrencySignBytes(text_, at_) == 0 || !AtStart()) return false;
     const std::string previous = Previous();
-    auto reading = numbers_.Read(text_, at_, ContextOf(previous));
+    auto reading = numbers_.Read(text_, at_, Context(previous));
     if (reading) number_end_ = reading->end;
     return TakeReading(std::move(reading));
   }
@@ -591,7 +380,12 @@ class Walk {
     }
     const bool opens = AtOpening();
     const char follows = ByteAt(text_, run);
-    if (TakeMarkdown(c, run, count)) return;
+    if (const auto sign = ReadMarkdown(text_, at_, run, count, words_, last_)) {
+      if (!sign->mark.empty()) AddMarkBehind(sign->mark);
+      if (!sign->word.empty()) AddWord(std::string(sign->word), at_, sign->end);
+      at_ = sign->end;
+      return;
+    }
     if (const size_t end = EmoticonEnd(text_, at_); end > at_) {
       at_ = end;
       return;
@@ -635,7 +429,7 @@ class Walk {
         const bool counted = number > 0 && IsArticle(words_[number - 1].text, false);
         const bool pointed = number > 0 && IsArticle(words_[number - 1].text, true);
         const bool one = Previous() == "one" || (sides && counted) ||
-                         ((ContextOf("").article || pointed) && NounFollows(text_, run));
+                         ((Context("").article || pointed) && NounFollows(text_, run));
         AddWord(one ? "inch" : "inches", at_, run);
         at_ = run;
         number_end_ = run;
@@ -657,7 +451,7 @@ class Walk {
     if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
     // "$5/page", "3/week".
     if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(follows)) {
-      TakeReading(ReadPer(run));
+      TakeReading(ReadPer(text_, run));
       return;
     }
     if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
@@ -690,103 +484,6 @@ class Walk {
       }
     }
     at_ = run;
-  }
-
-  // Reads what a price is for: "/page", "/kg", "/mo.".
-  Reading ReadPer(size_t word) const {
-    size_t end = LettersEnd(text_.substr(0, word + 6), word);
-    if (text_.substr(end, 2) == "²" || text_.substr(end, 2) == "³") end += 2;
-    const std::string_view symbol = text_.substr(word, end - word);
-    const bool stop = ByteAt(text_, end) == '.';
-    if (symbol == "ea") return {end + (stop ? 1 : 0), {"each"}};
-    const auto unit = FindUnit(symbol, false, EnglishDialect::kUs);
-    if (!unit || IsAsciiAlnum(ByteAt(text_, end))) return {word, {"per"}};
-    Reading reading{end + (stop && symbol.size() > 1 ? 1 : 0), {"per"}};
-    reading.AppendEach(unit->singular);
-    return reading;
-  }
-
-  // Skips the signs of Markdown: headings, quotations, highlighted text, addresses of links, items.
-  // Reads arrows.
-  bool TakeMarkdown(const CodePoint& c, size_t run, size_t count) {
-    const char follows = ByteAt(text_, run);
-    const bool begins_line = at_ == 0 || IsLineBreak(DecodeBefore(text_, at_).value);
-    if (begins_line && (c.value == '#' || c.value == '>') && count <= 6 &&
-        (follows == ' ' || (c.value == '>' && !IsAsciiDigit(follows)))) {
-      at_ = run;
-      return true;
-    }
-    if (c.value == '=' && count == 2) {
-      const bool inner = IsAsciiAlnum(follows) || (at_ > 0 && IsAsciiAlnum(text_[at_ - 1]));
-      const bool spaced = follows == ' ' && at_ > 0 && text_[at_ - 1] == ' ';
-      if (inner && !spaced) {
-        at_ = run;
-        return true;
-      }
-    }
-    if (c.value == ']' && count == 1 && follows == '(') {
-      const size_t close = text_.substr(0, run + kMaxWebBytes).find(')', run);
-      const std::string_view target =
-          close == std::string_view::npos ? "" : text_.substr(run + 1, close - run - 1);
-      if (target.find_first_of(" \n") == std::string_view::npos &&
-          target.find_first_of("/#.@") != std::string_view::npos) {
-        AddMark(")");
-        at_ = close + 1;
-        return true;
-      }
-    }
-    if (c.value == 0x2022 || c.value == 0x25E6 || c.value == 0x25AA) {
-      if (!words_.empty() && words_.back().after.find_first_of(",.;:!?") == std::string::npos) {
-        while (words_.back().after.ends_with(' ')) words_.back().after.pop_back();
-        AddMark(",");
-      }
-      at_ = run;
-      return true;
-    }
-    // The box of a task: "- [x] Buy milk".
-    if (c.value == '[' && count == 1 && at_ >= 2 && text_[at_ - 1] == ' ' &&
-        (text_[at_ - 2] == '-' || text_[at_ - 2] == '*') && words_.size() <= 1 &&
-        (text_.substr(at_, 4) == "[x] " || text_.substr(at_, 4) == "[X] " ||
-         text_.substr(at_, 4) == "[ ] ")) {
-      at_ += 3;
-      return true;
-    }
-    // An image: "![image](a.png)".
-    if (c.value == '!' && count == 1 && follows == '[') {
-      at_ = run;
-      return true;
-    }
-    // The steps of a menu: "Settings > Privacy".
-    if (c.value == '>' && count == 1 && at_ > 1 && text_[at_ - 1] == ' ' &&
-        IsAsciiLower(text_[at_ - 2]) && follows == ' ' && IsAsciiUpper(ByteAt(text_, run + 1)) &&
-        IsAsciiLower(ByteAt(text_, run + 2)) && !words_.empty()) {
-      while (words_.back().after.ends_with(' ')) words_.back().after.pop_back();
-      AddMark(",");
-      at_ = run;
-      return true;
-    }
-    // The arrow of "<->" has another head.
-    if (c.value == '<' && count == 1 && follows == '-' && ByteAt(text_, run + 1) == '>') {
-      at_ = run;
-      return true;
-    }
-    const bool arrow = (c.value == '-' || c.value == '=') && count <= 2 && follows == '>';
-    if (arrow || c.value == 0x2192 || c.value == 0x21D2) {
-      const size_t end = run + (arrow ? 1 : 0);
-      if (!words_.empty() && last_ > end) AddWord("to", at_, end);
-      at_ = end;
-      return true;
-    }
-    if (c.value == '<' && count == 1 && follows == '3' && !IsAsciiAlnum(ByteAt(text_, run + 1)) &&
-        ByteAt(text_, run + 1) != '.') {
-      const std::string previous = Previous();
-      const bool person = previous == "i" || previous == "we" || previous == "they";
-      if (!person && last_ > run + 1) return false;
-      at_ = run + 1;
-      if (person) AddWord("love", run - 1, at_);
-      return true;
-    }
-    return false;
   }
 
   // Reads "friend(s)" as "friends".
@@ -847,9 +544,9 @@ class Walk {
       words_.back().after = " ";
     }
     const std::string lower = AsciiLower(text);
-    calling_ = calling_ || SpeaksOfCalling(lower);
-    isotopes_ = isotopes_ || lower == "carbon" || lower == "radiocarbon" ||
-                lower.starts_with("isotop") || lower == "dating";
+    so_far_.calling = so_far_.calling || SpeaksOfCalling(lower);
+    so_far_.isotopes = so_far_.isotopes || lower == "carbon" || lower == "radiocarbon" ||
+                       lower.starts_with("isotop") || lower == "dating";
     words_.push_back({std::move(text), begin + offset_, end + offset_, ""});
   }
 
@@ -863,6 +560,12 @@ class Walk {
     if (after.size() + mark.size() <= kMaxMarksBytes) after += mark;
   }
 
+  // Adds a mark right behind the last word, without spaces between.
+  void AddMarkBehind(std::string_view mark) {
+    while (!words_.empty() && words_.back().after.ends_with(' ')) words_.back().after.pop_back();
+    AddMark(mark);
+  }
+
   const NumberReader& numbers_;
   const std::string_view text_;
   const size_t offset_;
@@ -870,9 +573,8 @@ class Walk {
   size_t last_ = 0;                             // one past the last byte that is spoken
   size_t number_end_ = std::string_view::npos;  // the end of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
-  bool calling_ = false;                        // a word before speaks of a telephone
-  bool isotopes_ = false;                       // a word before speaks of isotopes
-  bool quoting_ = false;                        // within straight quotation marks
+  ContextSoFar so_far_;
+  bool quoting_ = false;  // within straight quotation marks
   std::vector<SpokenWord> words_;
 };
 
@@ -887,24 +589,6 @@ std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t 
     word.end = folded->origins[word.end] + offset;
   }
   return words;
-}
-
-bool IsSpelledInCapitals(std::string_view word) {
-  constexpr std::array<std::string_view, 16> kWords = {"AI", "API", "BBC", "CEO", "CIA", "CPU",
-                                                       "EU", "FBI", "GPU", "ID",  "UFO", "UK",
-                                                       "UN", "USA", "USB", "VIP"};
-  return std::ranges::binary_search(kWords, word);
-}
-
-bool IsShouted(std::span<const SpokenWord> words) {
-  size_t capitals = 0;
-  for (const SpokenWord& word : words) {
-    for (const char c : word.text) {
-      if (IsAsciiLower(c)) return false;
-    }
-    if (word.text.size() > 1) ++capitals;
-  }
-  return capitals > 1;
 }
 
 }  // namespace millrace::models

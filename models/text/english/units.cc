@@ -3,224 +3,227 @@
 #include <algorithm>
 #include <array>
 
+#include "models/text/english/one_of.h"
+
 namespace millrace::models {
 namespace {
 
-struct UnitEntry {
-  std::string_view symbol;
-  Unit us;
-  Unit gb;
+// The meaning of a symbol. "meter" and "liter" are spelled otherwise in British English.
+struct Symbol {
+  std::string_view written;
+  std::string_view singular;
+  std::string_view plural = {};  // empty: with an s
   bool after_space = true;
 };
 
-constexpr UnitEntry Both(std::string_view symbol, std::string_view singular,
-                         std::string_view plural, bool after_space = true) {
-  return {symbol, {singular, plural}, {singular, plural}, after_space};
+// Sorted by bytes.
+constexpr std::array kSymbols =
+    std::to_array<Symbol>({{"A", "amp", "", false},
+                           {"Ah", "amp hour"},
+                           {"C", "degree celsius", "degrees celsius", false},
+                           {"F", "degree fahrenheit", "degrees fahrenheit", false},
+                           {"GiB", "gibibyte"},
+                           {"Hz", "hertz", "hertz"},
+                           {"IU", "international unit"},
+                           {"J", "joule"},
+                           {"KiB", "kibibyte"},
+                           {"L", "liter"},
+                           {"M", "million", "million", false},
+                           {"MiB", "mebibyte"},
+                           {"Nm", "newton meter"},
+                           {"Pa", "pascal"},
+                           {"Sv", "sievert"},
+                           {"TiB", "tebibyte"},
+                           {"V", "volt"},
+                           {"VA", "volt amp"},
+                           {"W", "watt"},
+                           {"Wh", "watt hour"},
+                           {"bar", "bar", "bar"},
+                           {"bn", "billion", "billion"},
+                           {"bp", "basis point"},
+                           {"bpm", "beat per minute"},
+                           {"bps", "basis point"},
+                           {"cal", "calorie"},
+                           {"dB", "decibel"},
+                           {"dpi", "dot per inch"},
+                           {"eV", "electron volt"},
+                           {"fps", "frame per second"},
+                           {"ft", "foot", "feet"},
+                           {"g", "gram"},
+                           {"gal", "gallon"},
+                           {"h", "hour"},
+                           {"ha", "hectare", "", false},
+                           {"hp", "horsepower", "horsepower"},
+                           {"hr", "hour"},
+                           {"hrs", "hour"},
+                           {"in", "inch", "inches", false},
+                           {"kmh", "kilometer per hour"},
+                           {"kn", "knot"},
+                           {"kph", "kilometer per hour"},
+                           {"kr", "krone", "kroner"},
+                           {"l", "liter"},
+                           {"lb", "pound"},
+                           {"lbs", "pound"},
+                           {"lm", "lumen"},
+                           {"lx", "lux", "lux"},
+                           {"m", "meter"},
+                           {"mH", "millihenry", "millihenries"},
+                           {"mcg", "microgram"},
+                           {"mi", "mile"},
+                           {"min", "minute"},
+                           {"mins", "minute"},
+                           {"mmHg", "millimeter of mercury"},
+                           {"mo", "month", "", false},
+                           {"mol", "mole"},
+                           {"mos", "month"},
+                           {"mpg", "mile per gallon"},
+                           {"mph", "mile per hour"},
+                           {"oz", "ounce"},
+                           {"pcs", "piece"},
+                           {"ppb", "part per billion"},
+                           {"ppm", "part per million"},
+                           {"psi", "pound per square inch"},
+                           {"pt", "point"},
+                           {"pts", "point"},
+                           {"px", "pixel"},
+                           {"qt", "quart"},
+                           {"qts", "quart"},
+                           {"rad", "radian"},
+                           {"rpm", "revolution per minute"},
+                           {"s", "second"},
+                           {"sec", "second"},
+                           {"secs", "second"},
+                           {"sqft", "square foot", "square feet"},
+                           {"st", "stone", "stone", false},
+                           {"tbsp", "tablespoon"},
+                           {"tn", "trillion", "trillion"},
+                           {"tsp", "teaspoon"},
+                           {"wk", "week"},
+                           {"wks", "week"},
+                           {"wpm", "word per minute"},
+                           {"yd", "yard"},
+                           {"yds", "yard"},
+                           {"yr", "year"},
+                           {"yrs", "year"},
+                           {"µm", "micron"},
+                           {"Å", "angstrom"},
+                           {"Ω", "ohm"}});
+static_assert(std::ranges::is_sorted(kSymbols, {}, &Symbol::written));
+static_assert(std::ranges::all_of(kSymbols, [](const Symbol& symbol) {
+  return symbol.written.size() <= kMaxUnitBytes;
+}));
+
+// A unit with the prefixes that it has.
+struct Prefixed {
+  std::string_view written;
+  std::string_view name;
+  std::string_view prefixes;
+  std::string_view plural = {};  // empty: with an s
+};
+
+constexpr auto kPrefixed = std::to_array<Prefixed>({
+    {"A", "amp", "kmnµ"},        {"Ah", "amp hour", "km"},
+    {"B", "byte", "EGKMPTk"},    {"Bq", "becquerel", "GMTk"},
+    {"F", "farad", "mnpµ"},      {"Gy", "gray", "m"},
+    {"H", "henry", "nµ"},        {"Hz", "hertz", "GMTkm", "hertz"},
+    {"J", "joule", "GMTkm"},     {"L", "liter", "cdmµ"},
+    {"N", "newton", "Mkm"},      {"Pa", "pascal", "GMhkm"},
+    {"Sv", "sievert", "mµ"},     {"V", "volt", "Mkmµ"},
+    {"VA", "volt amp", "Mk"},    {"W", "watt", "GMTkmµ"},
+    {"Wh", "watt hour", "GMTk"}, {"b", "bit", "GMT"},
+    {"bar", "bar", "m"},         {"bps", "bit per second", "GKMTk"},
+    {"cal", "calorie", "k"},     {"eV", "electron volt", "GMTkm"},
+    {"g", "gram", "Kkmnµ"},      {"l", "liter", "cdmµ"},
+    {"m", "meter", "cdkmn"},     {"mol", "mole", "kmnµ"},
+    {"s", "second", "mnpµ"},     {"Ω", "ohm", "GMkm"},
+});
+
+constexpr std::string_view PrefixName(std::string_view prefix) {
+  constexpr std::array<std::string_view, 13> kNames = {
+      "Eexa",  "Ggiga",  "Kkilo", "Mmega",  "Ppeta", "Ttera", "ccenti",
+      "ddeci", "hhecto", "kkilo", "mmilli", "nnano", "ppico"};
+  if (prefix == "µ") return "micro";
+  for (const std::string_view name : kNames) {
+    if (name.starts_with(prefix)) return name.substr(1);
+  }
+  return {};
 }
 
-// Sorted by bytes.
-constexpr std::array kUnits = {
-    Both("A", "amp", "amps", false),
-    Both("Ah", "amp hour", "amp hours"),
-    Both("C", "degree celsius", "degrees celsius", false),
-    Both("EB", "exabyte", "exabytes"),
-    Both("F", "degree fahrenheit", "degrees fahrenheit", false),
-    Both("GB", "gigabyte", "gigabytes"),
-    Both("GHz", "gigahertz", "gigahertz"),
-    Both("GW", "gigawatt", "gigawatts"),
-    Both("GWh", "gigawatt hour", "gigawatt hours"),
-    Both("Gb", "gigabit", "gigabits"),
-    Both("Gbps", "gigabit per second", "gigabits per second"),
-    Both("GeV", "gigaelectron volt", "gigaelectron volts"),
-    Both("GiB", "gibibyte", "gibibytes"),
-    Both("Hz", "hertz", "hertz"),
-    Both("IU", "international unit", "international units"),
-    Both("KB", "kilobyte", "kilobytes"),
-    Both("Kbps", "kilobit per second", "kilobits per second"),
-    Both("Kg", "kilogram", "kilograms"),
-    Both("KiB", "kibibyte", "kibibytes"),
-    UnitEntry{"L", {"liter", "liters"}, {"litre", "litres"}},
-    Both("M", "million", "million", false),
-    Both("MB", "megabyte", "megabytes"),
-    Both("MHz", "megahertz", "megahertz"),
-    Both("MPa", "megapascal", "megapascals"),
-    Both("MW", "megawatt", "megawatts"),
-    Both("MWh", "megawatt hour", "megawatt hours"),
-    Both("Mb", "megabit", "megabits"),
-    Both("Mbps", "megabit per second", "megabits per second"),
-    Both("MeV", "megaelectron volt", "megaelectron volts"),
-    Both("MiB", "mebibyte", "mebibytes"),
-    Both("MΩ", "megaohm", "megaohms"),
-    Both("Nm", "newton meter", "newton meters"),
-    Both("PB", "petabyte", "petabytes"),
-    Both("Pa", "pascal", "pascals"),
-    Both("TB", "terabyte", "terabytes"),
-    Both("THz", "terahertz", "terahertz"),
-    Both("TWh", "terawatt hour", "terawatt hours"),
-    Both("Tbps", "terabit per second", "terabits per second"),
-    Both("TiB", "tebibyte", "tebibytes"),
-    Both("V", "volt", "volts"),
-    Both("VA", "volt amp", "volt amps"),
-    Both("W", "watt", "watts"),
-    Both("Wh", "watt hour", "watt hours"),
-    Both("bar", "bar", "bar"),
-    Both("bn", "billion", "billion"),
-    Both("bp", "basis point", "basis points"),
-    Both("bpm", "beat per minute", "beats per minute"),
-    Both("bps", "basis point", "basis points"),
-    UnitEntry{"cL", {"centiliter", "centiliters"}, {"centilitre", "centilitres"}},
-    Both("cal", "calorie", "calories"),
-    UnitEntry{"cl", {"centiliter", "centiliters"}, {"centilitre", "centilitres"}},
-    UnitEntry{"cm", {"centimeter", "centimeters"}, {"centimetre", "centimetres"}},
-    UnitEntry{"cm²",
-              {"square centimeter", "square centimeters"},
-              {"square centimetre", "square centimetres"}},
-    UnitEntry{"cm³",
-              {"cubic centimeter", "cubic centimeters"},
-              {"cubic centimetre", "cubic centimetres"}},
-    Both("dB", "decibel", "decibels"),
-    UnitEntry{"dL", {"deciliter", "deciliters"}, {"decilitre", "decilitres"}},
-    UnitEntry{"dl", {"deciliter", "deciliters"}, {"decilitre", "decilitres"}},
-    UnitEntry{"dm", {"decimeter", "decimeters"}, {"decimetre", "decimetres"}},
-    Both("dpi", "dot per inch", "dots per inch"),
-    Both("eV", "electron volt", "electron volts"),
-    Both("fps", "frame per second", "frames per second"),
-    Both("ft", "foot", "feet"),
-    Both("ft²", "square foot", "square feet"),
-    Both("ft³", "cubic foot", "cubic feet"),
-    Both("g", "gram", "grams"),
-    Both("gal", "gallon", "gallons"),
-    Both("h", "hour", "hours"),
-    Both("hPa", "hectopascal", "hectopascals"),
-    Both("ha", "hectare", "hectares", false),
-    Both("hp", "horsepower", "horsepower"),
-    Both("hr", "hour", "hours"),
-    Both("hrs", "hour", "hours"),
-    Both("in", "inch", "inches", false),
-    Both("in²", "square inch", "square inches"),
-    Both("kB", "kilobyte", "kilobytes"),
-    Both("kHz", "kilohertz", "kilohertz"),
-    Both("kJ", "kilojoule", "kilojoules"),
-    Both("kN", "kilonewton", "kilonewtons"),
-    Both("kPa", "kilopascal", "kilopascals"),
-    Both("kV", "kilovolt", "kilovolts"),
-    Both("kVA", "kilovolt amp", "kilovolt amps"),
-    Both("kW", "kilowatt", "kilowatts"),
-    Both("kWh", "kilowatt hour", "kilowatt hours"),
-    Both("kbps", "kilobit per second", "kilobits per second"),
-    Both("kcal", "kilocalorie", "kilocalories"),
-    Both("keV", "kiloelectron volt", "kiloelectron volts"),
-    Both("kg", "kilogram", "kilograms"),
-    UnitEntry{"km", {"kilometer", "kilometers"}, {"kilometre", "kilometres"}},
-    UnitEntry{"km/h",
-              {"kilometer per hour", "kilometers per hour"},
-              {"kilometre per hour", "kilometres per hour"}},
-    UnitEntry{"kmh",
-              {"kilometer per hour", "kilometers per hour"},
-              {"kilometre per hour", "kilometres per hour"}},
-    UnitEntry{"km²",
-              {"square kilometer", "square kilometers"},
-              {"square kilometre", "square kilometres"}},
-    Both("kn", "knot", "knots"),
-    Both("kph", "kilometer per hour", "kilometers per hour"),
-    Both("kr", "krone", "kroner"),
-    Both("kΩ", "kiloohm", "kiloohms"),
-    UnitEntry{"l", {"liter", "liters"}, {"litre", "litres"}},
-    Both("lb", "pound", "pounds"),
-    Both("lbs", "pound", "pounds"),
-    Both("lm", "lumen", "lumens"),
-    UnitEntry{"m", {"meter", "meters"}, {"metre", "metres"}},
-    UnitEntry{"m/s",
-              {"meter per second", "meters per second"},
-              {"metre per second", "metres per second"}},
-    UnitEntry{"m/s²",
-              {"meter per second squared", "meters per second squared"},
-              {"metre per second squared", "metres per second squared"}},
-    Both("mA", "milliamp", "milliamps"),
-    Both("mAh", "milliamp hour", "milliamp hours"),
-    Both("mH", "millihenry", "millihenries"),
-    UnitEntry{"mL", {"milliliter", "milliliters"}, {"millilitre", "millilitres"}},
-    Both("mV", "millivolt", "millivolts"),
-    Both("mW", "milliwatt", "milliwatts"),
-    Both("mbar", "millibar", "millibars"),
-    Both("mcg", "microgram", "micrograms"),
-    Both("mg", "milligram", "milligrams"),
-    Both("mi", "mile", "miles"),
-    Both("min", "minute", "minutes"),
-    Both("mins", "minute", "minutes"),
-    Both("mi²", "square mile", "square miles"),
-    UnitEntry{"ml", {"milliliter", "milliliters"}, {"millilitre", "millilitres"}},
-    UnitEntry{"mm", {"millimeter", "millimeters"}, {"millimetre", "millimetres"}},
-    Both("mmHg", "millimeter of mercury", "millimeters of mercury"),
-    Both("mmol", "millimole", "millimoles"),
-    UnitEntry{"mm²",
-              {"square millimeter", "square millimeters"},
-              {"square millimetre", "square millimetres"}},
-    UnitEntry{"mm³",
-              {"cubic millimeter", "cubic millimeters"},
-              {"cubic millimetre", "cubic millimetres"}},
-    Both("mo", "month", "months", false),
-    Both("mol", "mole", "moles"),
-    Both("mos", "month", "months"),
-    Both("mpg", "mile per gallon", "miles per gallon"),
-    Both("mph", "mile per hour", "miles per hour"),
-    Both("ms", "millisecond", "milliseconds"),
-    UnitEntry{"m²", {"square meter", "square meters"}, {"square metre", "square metres"}},
-    UnitEntry{"m³", {"cubic meter", "cubic meters"}, {"cubic metre", "cubic metres"}},
-    Both("nF", "nanofarad", "nanofarads"),
-    Both("nm", "nanometer", "nanometers"),
-    Both("ns", "nanosecond", "nanoseconds"),
-    Both("oz", "ounce", "ounces"),
-    Both("pF", "picofarad", "picofarads"),
-    Both("pcs", "piece", "pieces"),
-    Both("ppb", "part per billion", "parts per billion"),
-    Both("ppm", "part per million", "parts per million"),
-    Both("psi", "pound per square inch", "pounds per square inch"),
-    Both("pt", "point", "points"),
-    Both("pts", "point", "points"),
-    Both("px", "pixel", "pixels"),
-    Both("qt", "quart", "quarts"),
-    Both("qts", "quart", "quarts"),
-    Both("rad", "radian", "radians"),
-    Both("rpm", "revolution per minute", "revolutions per minute"),
-    Both("s", "second", "seconds"),
-    Both("sec", "second", "seconds"),
-    Both("secs", "second", "seconds"),
-    Both("sqft", "square foot", "square feet"),
-    Both("st", "stone", "stone", false),
-    Both("tbsp", "tablespoon", "tablespoons"),
-    Both("tn", "trillion", "trillion"),
-    Both("tsp", "teaspoon", "teaspoons"),
-    Both("wk", "week", "weeks"),
-    Both("wks", "week", "weeks"),
-    Both("wpm", "word per minute", "words per minute"),
-    Both("yd", "yard", "yards"),
-    Both("yds", "yard", "yards"),
-    Both("yd²", "square yard", "square yards"),
-    Both("yr", "year", "years"),
-    Both("yrs", "year", "years"),
-    Both("µA", "microamp", "microamps"),
-    Both("µF", "microfarad", "microfarads"),
-    UnitEntry{"µL", {"microliter", "microliters"}, {"microlitre", "microlitres"}},
-    Both("µV", "microvolt", "microvolts"),
-    Both("µg", "microgram", "micrograms"),
-    Both("µm", "micron", "microns"),
-    Both("µs", "microsecond", "microseconds"),
-    Both("Å", "angstrom", "angstroms"),
-    Both("Ω", "ohm", "ohms"),
-};
-static_assert(std::ranges::is_sorted(kUnits, {}, &UnitEntry::symbol));
-static_assert(std::ranges::all_of(kUnits, [](const UnitEntry& e) {
-  return e.symbol.size() <= kMaxUnitBytes;
-}));
+// "beat per minute" becomes "beats per minute".
+Unit WithPlural(std::string singular, std::string plural) {
+  if (plural.empty()) {
+    plural = singular;
+    plural.insert(std::min({plural.find(" per "), plural.find(" of "), plural.size()}), "s");
+  }
+  return {std::move(singular), std::move(plural)};
+}
+
+std::optional<Unit> FindSimple(std::string_view symbol, bool spaced) {
+  const auto found = std::ranges::lower_bound(kSymbols, symbol, {}, &Symbol::written);
+  if (found != kSymbols.end() && found->written == symbol) {
+    if (spaced && !found->after_space) return std::nullopt;
+    return WithPlural(std::string(found->singular), std::string(found->plural));
+  }
+  const std::string_view prefix = symbol.substr(0, symbol.starts_with("µ") ? 2 : 1);
+  for (const Prefixed& unit : kPrefixed) {
+    if (symbol.substr(prefix.size()) != unit.written || prefix.empty() ||
+        unit.prefixes.find(prefix) == std::string_view::npos)
+      continue;
+    const std::string name(PrefixName(prefix));
+    return WithPlural(name + std::string(unit.name),
+                      unit.plural.empty() ? "" : name + std::string(unit.plural));
+  }
+  return std::nullopt;
+}
+
+// Finds a unit, also with a small 2 or 3 behind it.
+std::optional<Unit> FindPower(std::string_view symbol, bool spaced) {
+  const bool squared = symbol.ends_with("²");
+  if (!squared && !symbol.ends_with("³")) return FindSimple(symbol, spaced);
+  symbol.remove_suffix(std::string_view("²").size());
+  // "10 in²" is no word.
+  auto unit = FindSimple(symbol, false);
+  if (!unit) return std::nullopt;
+  if (IsOneOf(symbol, "m", "cm", "dm", "ft", "in", "km", "mi", "mm", "nm", "yd", "µm")) {
+    const std::string power = squared ? "square " : "cubic ";
+    return Unit{power + unit->singular, power + unit->plural};
+  }
+  const std::string power = squared ? " squared" : " cubed";
+  return Unit{unit->singular + power, unit->plural + power};
+}
+
+// Returns true for what an amount may be per that is written out: "2 kWh/day".
+bool IsPeriod(std::string_view word) {
+  return IsOneOf(word, "capita", "day", "hour", "household", "minute", "month", "night", "person",
+                 "pixel", "second", "shift", "unit", "week", "year");
+}
+
+void SpellAsBritish(std::string& words) {
+  for (const std::string_view american : {"meter", "liter"}) {
+    for (size_t at = 0; (at = words.find(american, at)) != std::string::npos; ++at)
+      words.replace(at + american.size() - 2, 2, "re");
+  }
+}
 
 }  // namespace
 
 std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialect dialect) {
-  const auto found = std::ranges::lower_bound(kUnits, symbol, {}, &UnitEntry::symbol);
-  if (found == kUnits.end() || found->symbol != symbol) return std::nullopt;
-  if (spaced && !found->after_space) return std::nullopt;
-  return dialect == EnglishDialect::kUs ? found->us : found->gb;
+  const size_t slash = std::min(symbol.find('/'), symbol.size());
+  auto unit = FindPower(symbol.substr(0, slash), spaced);
+  if (!unit) return std::nullopt;
+  if (slash < symbol.size()) {
+    const std::string_view divisor = symbol.substr(slash + 1);
+    const auto below =
+        IsPeriod(divisor) ? Unit{std::string(divisor), {}} : FindPower(divisor, false);
+    if (!below) return std::nullopt;
+    unit->singular += " per " + below->singular;
+    unit->plural += " per " + below->singular;
+  }
+  if (dialect == EnglishDialect::kGb) {
+    SpellAsBritish(unit->singular);
+    SpellAsBritish(unit->plural);
+  }
+  return unit;
 }
 
 }  // namespace millrace::models

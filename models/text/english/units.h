@@ -1,24 +1,25 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "models/text/english/dialect.h"
 
 namespace millrace::models {
 
-// The words of a unit of measurement or currency, separated by spaces.
+// The words of a unit of measurement, separated by spaces.
 struct Unit {
-  std::string_view singular;
-  std::string_view plural;
+  std::string singular;
+  std::string plural;
 };
 
-// Returns the meaning of a symbol such as "km", "MB" or "m²" after a number. spaced: whether a
-// space is between them, after which some symbols are more likely words ("5 in total").
+// Returns the meaning of a symbol such as "km", "MB", "m²" or "kWh/day" after a number. spaced:
+// whether a space is between them, after which some symbols are more likely words ("5 in total").
 // Thread-safe.
 std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialect dialect);
 
-// The most bytes of a symbol.
+// The most bytes of a symbol without a slash.
 inline constexpr size_t kMaxUnitBytes = 6;
 
 }  // namespace millrace::models

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/english/capitals.h"
 #include "models/text/english/phonetics.h"
-#include "models/text/english/text_normalizer.h"
 
 namespace millrace::models {
 namespace {

@@ -1,19 +1,15 @@
 #include "models/text/english/word_range.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 
 bool BoundsTime(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kWords = {"close",   "dawn",     "dusk",   "late",
-                                                       "midday",  "midnight", "noon",   "now",
-                                                       "present", "sunrise",  "sunset", "today"};
-  static_assert(std::ranges::is_sorted(kWords));
-  return std::ranges::binary_search(kWords, std::string_view(AsciiLower(word)));
+  return IsOneOf(AsciiLower(word), "close", "dawn", "dusk", "late", "midday", "midnight", "noon",
+                 "now", "present", "sunrise", "sunset", "today");
 }
 
 std::optional<Reading> ReadWordRange(std::string_view text, size_t at) {

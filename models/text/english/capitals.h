@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "models/text/english/spoken_word.h"
+
+namespace millrace::models {
+
+// Returns true if a sentence is written in capitals.
+bool IsShouted(std::span<const SpokenWord> words);
+
+// Returns true for abbreviations that are spelled in a sentence of capitals, too.
+bool IsSpelledInCapitals(std::string_view word);
+
+}  // namespace millrace::models

@@ -1,0 +1,111 @@
+#include "models/text/english/fraction_reader.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
+#include "models/text/english/one_of.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns true for words after which "3/10" is one of ten.
+bool CountsPages(std::string_view word) {
+  return IsOneOf(word, "chapter", "item", "page", "part", "round", "slide", "step", "task");
+}
+
+// Returns true for words after which "4/5" is a rating.
+bool Rates(std::string_view word) {
+  return IsOneOf(word, "rated", "rating", "score", "scored", "scores");
+}
+
+}  // namespace
+
+std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
+  struct Sign {
+    std::string_view sign;
+    std::string_view count;
+    std::string_view part;
+  };
+  constexpr std::array<Sign, 9> kSigns = {{{"½", "one", "half"},
+                                           {"¼", "one", "quarter"},
+                                           {"¾", "three", "quarters"},
+                                           {"⅓", "one", "third"},
+                                           {"⅔", "two", "thirds"},
+                                           {"⅛", "one", "eighth"},
+                                           {"⅜", "three", "eighths"},
+                                           {"⅝", "five", "eighths"},
+                                           {"⅞", "seven", "eighths"}}};
+  for (const Sign& sign : kSigns) {
+    if (text.substr(at, sign.sign.size()) != sign.sign) continue;
+    return Reading{at + sign.sign.size(), {std::string(sign.count), std::string(sign.part)}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view text, size_t at,
+                                    std::string_view previous) {
+  const size_t slash = DigitsEnd(text.substr(0, at + 4), at);
+  if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/') return std::nullopt;
+  const size_t end = DigitsEnd(text.substr(0, slash + 6), slash + 1);
+  if (end == slash + 1 || end - slash > 5) return std::nullopt;
+  if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/') return std::nullopt;
+  const uint64_t count = ParseDigits(text.substr(at, slash - at));
+  const uint64_t part = ParseDigits(text.substr(slash + 1, end - slash - 1));
+  if (end - slash == 5 && part != 1000) return std::nullopt;  // a month and a year
+  Reading reading{end, numbers.Cardinal(count)};
+  if (CountsPages(previous) && count <= part) {
+    reading.Append("of");
+    reading.Append(numbers.Cardinal(part));
+    return reading;
+  }
+  const bool spoken_as_part =
+      part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 || part == 32 ||
+                    part == 64 || part == 100 || part == 1000);
+  // "24/7", "9/11" and the like are two numbers.
+  const bool is_part = spoken_as_part && count > 0 && count < part;
+  if (is_part && (part == 5 || part == 10 || part == 100) &&
+      (RatesBehind(text, end) || Rates(previous))) {
+    reading.AppendEach("out of");
+    reading.Append(numbers.Cardinal(part));
+    return reading;
+  }
+  constexpr size_t kOddsBytes = 24;
+  const size_t near = at - std::min(at, kOddsBytes);
+  if (part == 1 && count > 1 && text.substr(near, at - near).find("odds") != std::string_view::npos)
+    reading.Append("to");
+  // A blood pressure.
+  if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
+    reading.Append("over");
+  reading.Append(is_part ? numbers.Denominator(part, count != 1) : numbers.Cardinal(part));
+  return reading;
+}
+
+bool TakeMixedFraction(const NumberWords& numbers, std::string_view text, Reading& reading) {
+  if (auto sign = ReadFractionSign(text, reading.end)) {
+    reading.Append("and");
+    if (sign->words[0] == "one") sign->words[0] = "a";
+    reading.Append(std::move(sign->words));
+    reading.end = sign->end;
+    return true;
+  }
+  if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
+    return false;
+  auto fraction = ReadFraction(numbers, text, reading.end + 1, {});
+  if (!fraction || fraction->words.size() != 2) return false;
+  // Only a fraction below one makes a mixed number: "5 24/7" is none.
+  const std::string& part = fraction->words[1];
+  if (part != "half" && part != "quarter" && !part.ends_with("ths") && !part.ends_with("th") &&
+      part != "quarters" && part != "third" && part != "thirds") {
+    return false;
+  }
+  reading.Append("and");
+  if (fraction->words[0] == "one") fraction->words[0] = "a";
+  reading.Append(std::move(fraction->words));
+  reading.end = fraction->end;
+  return true;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,73 @@
+#include "models/text/english/letter_word.h"
+
+#include <algorithm>
+
+#include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
+#include "models/text/english/powers.h"
+#include "models/text/english/roman_numeral.h"
+#include "models/text/english/units.h"
+
+namespace millrace::models {
+
+std::string Dotted(std::string_view word) {
+  std::string letters;
+  for (const char c : word) {
+    letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
+    letters += '.';
+  }
+  return letters;
+}
+
+bool IsLetterInPlural(std::string_view word) {
+  // "As", "Is" and "Us" are words.
+  return word.size() == 2 && word[1] == 's' && IsAsciiUpper(word[0]) &&
+         std::string_view("AHIMSU").find(word[0]) == std::string_view::npos;
+}
+
+std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_view text,
+                                      size_t begin, size_t end, std::string_view word,
+                                      std::string_view previous) {
+  constexpr size_t kMaxLetters = 3;
+  const auto is = [](bool (*test)(char)) {
+    return [test](std::string_view letters) { return std::ranges::all_of(letters, test); };
+  };
+  const auto capitals = is(IsAsciiUpper);
+  const char before = begin > 0 ? text[begin - 1] : '\0';
+  if (word.size() > kMaxLetters + 1) return std::nullopt;
+  // "M&Ms" are two letters, of which the second one is a plural.
+  const bool joined = before == '&' && begin > 1 && IsAsciiLetter(text[begin - 2]);
+  if (joined && word.size() == 2 && IsAsciiUpper(word[0]) && word[1] == 's')
+    return Reading{end, {std::string(1, word[0]) + "'s"}};
+  if (word.size() > kMaxLetters) return std::nullopt;
+  const bool joins = ByteAt(text, end) == '&' && IsAsciiUpper(ByteAt(text, end + 1));
+  if (word == "A" && (joins || joined)) return Reading{end, {Dotted(word)}};
+  const auto power = ReadSuperscript(numbers, text, end);
+  const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&
+                      power->words.back() != "minus" &&
+                      !FindUnit(word, true, EnglishDialect::kUs) && is(IsAsciiLetter)(word) &&
+                      word != "sin" && word != "cos" && word != "tan";
+  if ((word.size() > 1 && capitals(word) && (joins || joined)) || powers) {
+    return Reading{end, {Dotted(word)}};
+  }
+  if (before == '(' && ByteAt(text, end) == ')') {
+    const unsigned value = LowerRomanValue(word);
+    if (value > 0) return Reading{end, numbers.Cardinal(value)};
+    if (word.size() == 1 && IsAsciiLower(word[0])) {
+      return Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}};
+    }
+  }
+  if (word.size() == 2 && capitals(word)) {
+    const bool turns =
+        IsOneOf(previous, "due", "facing", "from", "head", "heading", "mph", "toward", "towards",
+                "wind", "winds", "hour", "avenue", "street", "road", "drive", "boulevard");
+    if (turns && (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W')) {
+      return Reading{
+          end,
+          {std::string(word[0] == 'N' ? "north" : "south") + (word[1] == 'E' ? "east" : "west")}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::models

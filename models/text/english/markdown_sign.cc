@@ -1,0 +1,77 @@
+#include "models/text/english/markdown_sign.h"
+
+#include <string>
+
+#include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
+#include "models/text/english/web_reader.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+
+std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_t run, size_t count,
+                                         std::span<const SpokenWord> words, size_t last) {
+  const char32_t c = DecodeAt(text, at).value;
+  const char follows = ByteAt(text, run);
+  const bool begins_line = at == 0 || IsLineBreak(DecodeBefore(text, at).value);
+  if (begins_line && (c == '#' || c == '>') && count <= 6 &&
+      (follows == ' ' || (c == '>' && !IsAsciiDigit(follows)))) {
+    return MarkdownSign{run, "", ""};
+  }
+  if (c == '=' && count == 2) {
+    const bool inner = IsAsciiAlnum(follows) || (at > 0 && IsAsciiAlnum(text[at - 1]));
+    const bool spaced = follows == ' ' && at > 0 && text[at - 1] == ' ';
+    if (inner && !spaced) {
+      return MarkdownSign{run, "", ""};
+    }
+  }
+  if (c == ']' && count == 1 && follows == '(') {
+    const size_t close = text.substr(0, run + kMaxWebBytes).find(')', run);
+    const std::string_view target =
+        close == std::string_view::npos ? "" : text.substr(run + 1, close - run - 1);
+    if (target.find_first_of(" \n") == std::string_view::npos &&
+        target.find_first_of("/#.@") != std::string_view::npos) {
+      return MarkdownSign{close + 1, ")", ""};
+    }
+  }
+  if (c == 0x2022 || c == 0x25E6 || c == 0x25AA) {
+    const bool divides =
+        !words.empty() && words.back().after.find_first_of(",.;:!?") == std::string::npos;
+    return MarkdownSign{run, divides ? "," : "", ""};
+  }
+  // The box of a task: "- [x] Buy milk".
+  if (c == '[' && count == 1 && at >= 2 && text[at - 1] == ' ' &&
+      (text[at - 2] == '-' || text[at - 2] == '*') && words.size() <= 1 &&
+      (text.substr(at, 4) == "[x] " || text.substr(at, 4) == "[X] " ||
+       text.substr(at, 4) == "[ ] ")) {
+    return MarkdownSign{at + 3, "", ""};
+  }
+  // An image: "![image](a.png)".
+  if (c == '!' && count == 1 && follows == '[') {
+    return MarkdownSign{run, "", ""};
+  }
+  // The steps of a menu: "Settings > Privacy".
+  if (c == '>' && count == 1 && at > 1 && text[at - 1] == ' ' && IsAsciiLower(text[at - 2]) &&
+      follows == ' ' && IsAsciiUpper(ByteAt(text, run + 1)) &&
+      IsAsciiLower(ByteAt(text, run + 2)) && !words.empty()) {
+    return MarkdownSign{run, ",", ""};
+  }
+  // The arrow of "<->" has another head.
+  if (c == '<' && count == 1 && follows == '-' && ByteAt(text, run + 1) == '>') {
+    return MarkdownSign{run, "", ""};
+  }
+  const bool arrow = (c == '-' || c == '=') && count <= 2 && follows == '>';
+  if (arrow || c == 0x2192 || c == 0x21D2) {
+    const size_t end = run + (arrow ? 1 : 0);
+    return MarkdownSign{end, "", !words.empty() && last > end ? "to" : ""};
+  }
+  if (c == '<' && count == 1 && follows == '3' && !IsAsciiAlnum(ByteAt(text, run + 1)) &&
+      ByteAt(text, run + 1) != '.') {
+    const bool person = !words.empty() && IsOneOf(AsciiLower(words.back().text), "i", "we", "they");
+    if (!person && last > run + 1) return std::nullopt;
+    return MarkdownSign{run + 1, "", person ? "love" : ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::models

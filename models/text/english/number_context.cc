@@ -1,0 +1,92 @@
+#include "models/text/english/number_context.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
+#include "models/text/english/one_of.h"
+#include "models/text/english/spoken_code.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns true for words after which a number with a letter is a name: "seat 12A".
+bool NamesPlaces(std::string_view word) {
+  constexpr std::array<std::string_view, 60> kWords = {
+      "aisle",    "apartment", "appendix", "apt",      "bay",      "bed",      "berth",    "bin",
+      "block",    "booth",     "bus",      "building", "cabin",    "carriage", "cell",     "class",
+      "coach",    "counter",   "desk",     "door",     "exhibit",  "exit",     "figure",   "flat",
+      "floor",    "form",      "gate",     "grade",    "hall",     "house",    "lane",     "level",
+      "line",     "locker",    "lot",      "number",   "pier",     "platform", "plot",     "pump",
+      "question", "room",      "route",    "row",      "schedule", "seat",     "section",  "slot",
+      "space",    "spot",      "stall",    "stand",    "suite",    "table",    "terminal", "track",
+      "unit",     "ward",      "year",     "zone"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
+// Returns true if a hyphen joins the number to letters: "B-52s", "Q7-19X".
+bool InCode(std::string_view text, size_t at) {
+  if (at < 2 || text[at - 1] != '-') return false;
+  size_t begin = at - 1;
+  constexpr size_t kMaxCode = 12;
+  bool letters = false;
+  while (begin > 0 && at - begin < kMaxCode && IsAsciiAlnum(text[begin - 1])) {
+    letters = letters || IsAsciiUpper(text[begin - 1]);
+    --begin;
+  }
+  return letters;
+}
+
+// Returns true if the number is followed by one capital that is no unit there: "45A Elm Road",
+// "the 38C", an isotope as "14C".
+bool NamesLetter(std::string_view text, size_t at, std::string_view previous, bool isotopes) {
+  constexpr size_t kMaxDigits = 4;
+  const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits), at);
+  if (letter == at || !IsAsciiUpper(ByteAt(text, letter)) ||
+      IsAsciiAlnum(ByteAt(text, letter + 1))) {
+    return false;
+  }
+  const bool address = ByteAt(text, letter + 1) == ' ' && IsAsciiUpper(ByteAt(text, letter + 2)) &&
+                       IsAsciiLower(ByteAt(text, letter + 3));
+  if (address) return true;
+  const size_t noun = std::min(letter + 2, text.size());
+  const std::string_view word =
+      text.substr(noun, LettersEnd(text.substr(0, noun + 8), noun) - noun);
+  const bool line = IsOneOf(word, "bus", "flight", "line", "train", "tram");
+  if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
+  return text[letter] == 'C' && isotopes;
+}
+
+}  // namespace
+
+bool IsArticle(std::string_view written, bool adjacent) {
+  const std::string word = AsciiLower(written);
+  if (word == "a" || word == "an" || word == "another" || word == "every") return true;
+  return adjacent && IsOneOf(word, "each", "five", "four", "her", "his", "its", "my", "our", "six",
+                             "that", "the", "their", "this", "three", "two");
+}
+
+NumberContext FindNumberContext(std::string_view text, size_t at, std::span<const SpokenWord> words,
+                                const std::string& previous, bool joined,
+                                const ContextSoFar& so_far) {
+  NumberContext context{.previous = previous};
+  context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
+                  InCode(text, at) || NamesLetter(text, at, previous, so_far.isotopes);
+  constexpr size_t kFarthest = 3;
+  size_t steps = 0;
+  for (size_t i = words.size(); i-- > 0 && steps < kFarthest; ++steps) {
+    const std::string& after = words[i].after;
+    if (after.find_first_of(",.;:!?") != std::string::npos) break;
+    if (IsArticle(words[i].text, steps == 0)) context.article = true;
+  }
+  // "24h service" begins a heading.
+  if (words.empty() && ByteAt(text, DigitsEnd(text.substr(0, at + 3), at)) == 'h')
+    context.article = true;
+  context.telephone = so_far.calling;
+  context.code = words.size() > 1 && (previous == "is" || previous == "was") &&
+                 NamesCode(AsciiLower(words[words.size() - 2].text));
+  return context;
+}
+
+}  // namespace millrace::models

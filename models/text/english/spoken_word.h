@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace millrace::models {
+
+// A word to be spoken and what follows it.
+struct SpokenWord {
+  // The word as it is written, except that numbers, symbols and abbreviations are spelled out in
+  // lower case. May contain hyphens and apostrophes ("well-known", "don't"); letters with stops
+  // between ("U.S.A.") must be spelled. Empty only in a first word that carries the marks before
+  // it.
+  std::string text;
+  // The bytes of the source that it comes from. The words of one number have the same.
+  size_t begin = 0;
+  size_t end = 0;
+  // Spaces and punctuation up to the next word: of ; : , . ! ? — … ( ) “ ” and single spaces.
+  std::string after;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,55 @@
+#include "models/text/english/version_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
+
+namespace millrace::models {
+namespace {
+
+// Reads "Python 3.10" as "three point ten".
+std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_view text,
+                                        size_t at, std::string_view previous) {
+  constexpr std::array<std::string_view, 28> kVersioned = {
+      "android",    "chrome",  "clang", "cuda",   "debian", "django", "fedora",
+      "firefox",    "gcc",     "go",    "golang", "ios",    "java",   "kernel",
+      "kubernetes", "linux",   "macos", "mysql",  "node",   "php",    "python",
+      "pytorch",    "release", "ruby",  "rust",   "swift",  "ubuntu", "version"};
+  if (std::ranges::find(kVersioned, previous) == kVersioned.end()) return std::nullopt;
+  const size_t point = DigitsEnd(text.substr(0, at + 4), at);
+  if (point == at || ByteAt(text, point) != '.') return std::nullopt;
+  const size_t end = DigitsEnd(text.substr(0, point + 4), point + 1);
+  if (end != point + 3 || IsAsciiAlnum(ByteAt(text, end)) || text[point + 1] == '0')
+    return std::nullopt;
+  Reading reading{end, numbers.Whole(text.substr(at, point - at))};
+  reading.Append("point");
+  reading.Append(numbers.Whole(text.substr(point + 1, 2)));
+  return reading;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
+                                   std::string_view previous) {
+  size_t end = DigitsEnd(text, at);
+  size_t points = 0;
+  while (end > at && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))) {
+    end = DigitsEnd(text, end + 1);
+    ++points;
+  }
+  // "1.234.567,89" is a sum.
+  const bool has_decimals = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
+  if (points < 2 || has_decimals) return ReadNamedVersion(numbers, text, at, previous);
+  Reading reading{end, {}};
+  while (at < end) {
+    const size_t part_end = DigitsEnd(text.substr(0, end), at);
+    if (!reading.words.empty()) reading.Append(points == 2 ? "point" : "dot");
+    reading.Append(numbers.Whole(text.substr(at, part_end - at)));
+    at = part_end + 1;
+  }
+  return reading;
+}
+
+}  // namespace millrace::models
