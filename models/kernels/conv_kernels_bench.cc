@@ -149,17 +149,18 @@ void BM_ConvolveInt8(benchmark::State& state, const NarrowKernels& kernels, cons
   const PackedNarrow packed(std::span(&linear, 1), Precision::kInt8, kernels.clips_pairs,
                             {shape.taps, shape.dilation});
   AlignedBuffer<float> output(problem.output.size());
-  const NarrowSignal signal = {.input = task.input,
-                               .input_pitch = task.input_pitch,
-                               .rows = task.rows,
-                               .out = output.data()};
+  const ConvTask narrow = {.input = task.input,
+                           .rows = task.rows,
+                           .input_pitch = task.input_pitch,
+                           .output_pitch = shape.out_channels,
+                           .raw = output.data()};
   Scratch scratch;
   const double operations = Operations(shape);
   int64_t (*const peak)() = Int8PeakOf(kernels.target);
   std::vector<double> speeds, float_speeds, peaks;
   for (auto _ : state) {
     const double begin = ThreadSeconds();
-    packed.Convolve(kernels, signal, scratch);
+    packed.Convolve(kernels, narrow, scratch);
     const double end = ThreadSeconds();
     state.SetIterationTime(end - begin);
     speeds.push_back(operations / (end - begin));

@@ -60,11 +60,17 @@ struct NarrowProduct {
   const int16_t* transposed = nullptr;  // see NarrowRows
   int64_t depth = 0;                    // a multiple of kBlockDepth
   int64_t taps = 1;
-  int64_t dilation = 1;          // in rows
-  int64_t outputs = 0;           // a multiple of kNarrowPanel
-  const float* added = nullptr;  // for int8, or null: rows that are added, out_stride apart
+  int64_t dilation = 1;  // in rows
+  int64_t outputs = 0;   // a multiple of kNarrowPanel
   float* out = nullptr;
   int64_t out_stride = 0;
+  // For int8 alone, as ConvTask has them: what is done with the sums, in this order, before they
+  // are stored at `out`, which may then be null. All rows lie out_stride apart.
+  const float* added = nullptr;
+  const float* partial = nullptr;
+  float out_scale = 1.0F;
+  float* active = nullptr;
+  float slope = 0.0F;
 };
 
 // A conversion of rows of floats to narrow numbers.

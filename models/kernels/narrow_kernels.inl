@@ -4,6 +4,12 @@
 
 #include <cstdint>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
 #include "models/kernels/narrow_kernels.h"
 #include "models/kernels/vector_math.inl"
 
@@ -26,53 +32,98 @@ inline Floats FromBits(Ints bits) {
   return v;
 }
 
-// Returns the bits of the greatest magnitude. Bits are in the order of the numbers; those of NaN
-// are above infinity's.
-inline int32_t TopMagnitude(const float* x, int64_t count) {
-  Ints top = {};
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const Ints magnitude = Bits(Load(x + i)) & kMagnitude;
-    top = magnitude > top ? magnitude : top;
+inline Ints Greater(Ints a, Ints b) { return a > b ? a : b; }
+
+// Raises each lane of `top` to the bits of the greatest magnitude among its numbers. Bits are in the
+// order of the numbers; those of NaN are above infinity's.
+inline void UpdateTop(const float* x, int64_t count, Ints& top) {
+  for (int64_t i = 0; i < count; i += kLanes) top = Greater(Bits(Load(x + i)) & kMagnitude, top);
+}
+
+inline int32_t Greatest(Ints v) {
+#if MILLRACE_VECTOR_BYTES == 64
+  v = Greater(v, Bits(Upper16(FromBits(v))));
+#endif
+#if MILLRACE_VECTOR_BYTES >= 32
+  v = Greater(v, Bits(Upper8(FromBits(v))));
+#endif
+  v = Greater(v, Bits(Upper4(FromBits(v))));
+  v = Greater(v, Bits(Upper2(FromBits(v))));
+  return v[0];
+}
+
+// The scale of rounded numbers, and what numbers are multiplied by before they are rounded.
+struct RowScale {
+  float scale = 0;
+  float inverse = 0;
+
+  // top: the bits of the greatest magnitude.
+  static RowScale Of(int32_t top) {
+    constexpr float kSmallest = 1e-30F;  // its reciprocal is finite
+    if (top >= kInfinity) return {__builtin_nanf(""), 0};
+    float magnitude;
+    __builtin_memcpy(&magnitude, &top, sizeof(magnitude));
+    if (magnitude < kSmallest) return {};
+    return {magnitude / 127.0F, 127.0F / magnitude};
   }
-  int32_t result = 0;
-  for (int64_t i = 0; i < kLanes; ++i) result = top[i] > result ? top[i] : result;
-  return result;
+};
+
+// Stores the low bytes of 16 numbers. GCC 12 converts such vectors number by number, so this is
+// written for each set of instructions.
+inline void StoreLowBytes(const Ints (&numbers)[kHalfVectors], unsigned char* out) {
+#if MILLRACE_VECTOR_BYTES == 64
+  _mm512_mask_cvtepi32_storeu_epi8(out, 0xFFFF, (__m512i)numbers[0]);
+#elif MILLRACE_VECTOR_BYTES == 32
+  const Ints mask = Ints{} + 0xFF;
+  const __m256i words =
+      _mm256_packus_epi32((__m256i)(numbers[0] & mask), (__m256i)(numbers[1] & mask));
+  // Each half has four bytes of the first vector, then four of the second.
+  const __m256i bytes = _mm256_packus_epi16(words, words);
+  _mm_storeu_si128(
+      reinterpret_cast<__m128i*>(out),
+      _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+#elif defined(__ARM_NEON)
+  const auto words = [&](int64_t v) { return vmovn_s32((int32x4_t)numbers[v]); };
+  vst1q_s8(reinterpret_cast<int8_t*>(out),
+           vcombine_s8(vmovn_s16(vcombine_s16(words(0), words(1))),
+                       vmovn_s16(vcombine_s16(words(2), words(3)))));
+#else
+  for (int64_t v = 0; v < kHalfVectors; ++v) {
+    for (int64_t i = 0; i < kLanes; ++i)
+      out[v * kLanes + i] = static_cast<unsigned char>(numbers[v][i]);
+  }
+#endif
 }
 
 // kFlip: 0, or 0x80 for unsigned bytes that are 128 more than the number.
 template <int kFlip>
 void ConvertToInt8(const NarrowRows& r) {
-  constexpr float kSmallest = 1e-30F;  // its reciprocal is finite
-  using Bytes = int8_t __attribute__((vector_size(kLanes)));
-  int32_t bits = 0;
-  for (int64_t row = 0; r.together && row < r.rows; ++row) {
-    const int32_t of_row = TopMagnitude(r.x + row * r.stride, r.inputs);
-    bits = of_row > bits ? of_row : bits;
+  RowScale scale;
+  if (r.together) {
+    Ints top = {};
+    for (int64_t row = 0; row < r.rows; ++row) UpdateTop(r.x + row * r.stride, r.inputs, top);
+    scale = RowScale::Of(Greatest(top));
   }
-  for (int64_t row = 0; row < r.rows; ++row) {
-    const float* x = r.x + row * r.stride;
-    unsigned char* out = r.out + row * r.depth;
-    if (!r.together) bits = TopMagnitude(x, r.inputs);
-    float top;
-    __builtin_memcpy(&top, &bits, sizeof(top));
-    int64_t done = 0;
-    if (bits >= kInfinity) {
-      r.scales[row] = __builtin_nanf("");
-    } else if (top < kSmallest) {
-      r.scales[row] = 0;
-    } else {
-      r.scales[row] = top / 127.0F;
-      const Floats inverse = Broadcast(127.0F / top);
-      // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
-      const Floats magic = Broadcast(12582912.0F);
-      for (; done < r.inputs; done += kLanes) {
-        const Floats rounded = (Load(x + done) * inverse + magic) - magic;
-        const Bytes bytes = __builtin_convertvector(__builtin_convertvector(rounded, Ints), Bytes) ^
-                            static_cast<int8_t>(kFlip);
-        __builtin_memcpy(out + done, &bytes, sizeof(bytes));
-      }
+  // Adding 1.5 * 2^23 rounds to the nearest integer, which the low byte then holds.
+  const Floats magic = Broadcast(12582912.0F + static_cast<float>(kFlip));
+  const float* x = r.x;
+  unsigned char* out = r.out;
+  for (int64_t row = 0; row < r.rows; ++row, x += r.stride, out += r.depth) {
+    if (!r.together) {
+      Ints top = {};
+      UpdateTop(x, r.inputs, top);
+      scale = RowScale::Of(Greatest(top));
     }
-    __builtin_memset(out + done, kFlip, static_cast<size_t>(r.depth - done));
+    r.scales[row] = scale.scale;
+    const Floats inverse = Broadcast(scale.inverse);
+    int64_t i = 0;
+    for (; i < r.inputs; i += 16) {
+      Ints rounded[kHalfVectors];
+      for (int64_t v = 0; v < kHalfVectors; ++v)
+        rounded[v] = Bits(Load(x + i + v * kLanes) * inverse + magic);
+      StoreLowBytes(rounded, out + i);
+    }
+    for (; i < r.depth; i += 16) __builtin_memset(out + i, kFlip, 16);
   }
 }
 
@@ -99,16 +150,21 @@ void ConvertToInt8(const NarrowRows& r) {
 // Returns the bytes of a column's inputs.
 inline int64_t ColumnBytes(const NarrowProduct& p) { return p.taps * p.depth; }
 
-// Writes the results of a row and half a panel from `column` on, from their sums.
+// Finishes a row and half a panel from `column` on, from their sums.
 inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, const Ints* sums) {
   const Floats a_scale = Broadcast(p.a_scales[row]);
-  float* out = p.out + row * p.out_stride + column;
+  const int64_t of_row = row * p.out_stride + column;
+#pragma GCC unroll 4
   for (int64_t v = 0; v < kHalfVectors; ++v) {
-    const int64_t at = v * kLanes;
-    const Floats scale = a_scale * Load(p.scales + column + at);
-    Floats value = __builtin_convertvector(sums[v], Floats) * scale + Load(p.bias + column + at);
-    if (p.added != nullptr) value += Load(p.added + row * p.out_stride + column + at);
-    Store(out + at, value);
+    const int64_t of_column = column + v * kLanes;
+    const int64_t at = of_row + v * kLanes;
+    const Floats scale = a_scale * Load(p.scales + of_column);
+    Floats value = __builtin_convertvector(sums[v], Floats) * scale + Load(p.bias + of_column);
+    if (p.added != nullptr) value += Load(p.added + at);
+    if (p.partial != nullptr) value += Load(p.partial + at);
+    if (p.out_scale != 1.0F) value *= p.out_scale;
+    if (p.out != nullptr) Store(p.out + at, value);
+    if (p.active != nullptr) Store(p.active + at, Max(value, value * p.slope));
   }
 }
 

@@ -61,6 +61,7 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
     : precision_(precision),
       taps_(taps),
       inputs_(layers.front().matrix.inputs / taps.count),
+      block_taps_(taps.count > 1 && 2 * inputs_ <= kBlockDepth ? 2 : 1),
       depth_(RoundUp(inputs_ * BytesOf(precision), kBlockDepth)) {
   int64_t outputs = 0;
   for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
@@ -70,7 +71,8 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   auto bias = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   auto scales = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   auto sums = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
-  AlignedBuffer<unsigned char> narrow(static_cast<size_t>(ColumnBytes()));
+  // Weights that a last block has no tap for stay zero.
+  auto narrow = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(ColumnBytes()));
   std::vector<float> tap_scales(static_cast<size_t>(taps_.count));  // all equal
   std::array<std::vector<NarrowExcess>, kNarrowHalf> clipped;
   std::vector<NarrowExcess> excess;
@@ -89,7 +91,7 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
       row.stride = inputs_;
       row.rows = taps_.count;
       row.inputs = inputs_;
-      row.depth = depth_;
+      row.depth = depth_ / block_taps_;
       row.out = narrow.data();
       row.scales = tap_scales.data();
       row.together = true;
@@ -115,7 +117,7 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   // Kernels look for an input among those of the first tap's row and the rows behind it.
   for (NarrowExcess& entry : excess) {
     for (int32_t& at : entry.at)
-      at = static_cast<int32_t>(at / depth_ * taps_.dilation * depth_ + at % depth_);
+      at = static_cast<int32_t>(at / depth_ * block_taps_ * taps_.dilation * depth_ + at % depth_);
   }
   panels_ = KeepPacked(std::move(panels));
   bias_ = KeepPacked(std::move(bias));
@@ -144,20 +146,20 @@ NarrowProduct PackedNarrow::Product() const {
     product.excess_begin = excess_begin_.data();
   }
   product.depth = depth_;
-  product.taps = taps_.count;
-  product.dilation = taps_.dilation;
+  product.taps = ColumnBytes() / depth_;
+  product.dilation = block_taps_ * taps_.dilation;
   product.outputs = width_;
   product.out_stride = width_;
   return product;
 }
 
-void PackedNarrow::Convolve(const NarrowKernels& kernels, const NarrowSignal& signal,
+void PackedNarrow::Convolve(const NarrowKernels& kernels, const ConvTask& task,
                             Scratch& scratch) const {
   constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
-  const int64_t most = std::min(signal.rows, kRowsOfScale) + taps_.Reach();
+  const int64_t most = std::min(task.rows, kRowsOfScale) + taps_.Reach();
   float* const memory = scratch.Take(most * (depth_ / kFloat + 1));
   NarrowRows narrow;
-  narrow.stride = signal.input_pitch;
+  narrow.stride = task.input_pitch;
   narrow.inputs = inputs_;
   narrow.depth = depth_;
   narrow.out = reinterpret_cast<unsigned char*>(memory);
@@ -166,14 +168,32 @@ void PackedNarrow::Convolve(const NarrowKernels& kernels, const NarrowSignal& si
   NarrowProduct product = Product();
   product.a = narrow.out;
   product.a_scales = narrow.scales;
-  for (int64_t row = 0; row < signal.rows; row += kRowsOfScale) {
-    product.rows = std::min(signal.rows - row, kRowsOfScale);
-    narrow.x = signal.input + row * signal.input_pitch;
+  if (task.bias != nullptr) product.bias = task.bias;
+  product.out_stride = task.output_pitch;
+  product.out_scale = task.scale;
+  product.slope = task.slope;
+  for (int64_t row = 0; row < task.rows; row += kRowsOfScale) {
+    product.rows = std::min(task.rows - row, kRowsOfScale);
+    narrow.x = task.input + row * task.input_pitch;
     narrow.rows = product.rows + taps_.Reach();
     kernels.convert(narrow);
-    product.out = signal.out + row * width_;
-    if (signal.added != nullptr) product.added = signal.added + row * width_;
+    if (block_taps_ > 1) CopyNextTap(narrow);
+    const auto from = [&](auto* rows) {
+      return rows == nullptr ? nullptr : rows + row * task.output_pitch;
+    };
+    product.added = from(task.residual);
+    product.partial = from(task.partial);
+    product.out = from(task.raw);
+    product.active = from(task.active);
     kernels.multiply(product);
+  }
+}
+
+void PackedNarrow::CopyNextTap(const NarrowRows& rows) const {
+  constexpr int64_t kHalf = kBlockDepth / 2;
+  for (int64_t row = 0; row + taps_.dilation < rows.rows; ++row) {
+    unsigned char* const to = rows.out + row * kBlockDepth;
+    std::memcpy(to + kHalf, to + taps_.dilation * kBlockDepth, kHalf);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "models/kernels/conv_kernels.h"
 #include "models/kernels/narrow_kernels.h"
 #include "models/kernels/packed_array.h"
 #include "models/kernels/packed_floats.h"
@@ -18,16 +19,6 @@ struct Taps {
 
   // Returns the number of rows beyond an output's first one that it reads.
   int64_t Reach() const { return (count - 1) * dilation; }
-};
-
-// A convolution of some rows of a signal.
-struct NarrowSignal {
-  // The first row that is read. Rows are input_pitch floats apart and may overlap.
-  const float* input = nullptr;
-  int64_t input_pitch = 0;
-  int64_t rows = 0;              // the rows of results; Taps::Reach() more are read
-  const float* added = nullptr;  // null, or rows that are added, as far apart as those of results
-  float* out = nullptr;          // rows of width() floats; may be those that are added
 };
 
 // Like PackedFloats, but rounded to bfloat16 or int8. With int8, an output whose weights are not
@@ -51,10 +42,12 @@ class PackedNarrow {
   // The kernels must have the precision of the weights, and clip pairs if those are clipped.
   void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 Scratch& scratch, float* out) const;
-  // Convolves a signal on the calling thread. With several taps a value depends on the inputs of
-  // all of the kRowsOfScale rows of results around it, so a signal may be cut at multiples of
-  // these. With one tap each row has a scale of its own.
-  void Convolve(const NarrowKernels& kernels, const NarrowSignal& signal, Scratch& scratch) const;
+  // Computes a task, which must have no gate, on the calling thread, with these weights in place of
+  // its own; its shape but the rows and pitches is that of the weights. A task without a bias gets
+  // that of the weights. With several taps a value depends on the inputs of all of the kRowsOfScale
+  // rows of results around it, so a task may be cut at multiples of these. With one tap each row
+  // has a scale of its own.
+  void Convolve(const NarrowKernels& kernels, const ConvTask& task, Scratch& scratch) const;
   // Copies the rounded weights of one output; not of a convolution.
   void CopyOutput(int64_t output, float* out) const;
 
@@ -62,11 +55,16 @@ class PackedNarrow {
   const Precision precision_;
   const Taps taps_;
   int64_t inputs_ = 0;  // the inputs of a tap
-  int64_t depth_ = 0;   // the bytes of a column's inputs of a tap
+  // The taps that share a block of a column's inputs: two where the inputs of each fill at most
+  // half of it. A converted row then has the inputs of the row of the next tap in its second half.
+  int64_t block_taps_ = 1;
+  int64_t depth_ = 0;  // the bytes of a column's inputs of so many taps
   int64_t width_ = 0;
   // Returns true if the loading thread's PackStore has all arrays.
   bool Find();
-  int64_t ColumnBytes() const { return taps_.count * depth_; }
+  int64_t ColumnBytes() const { return (taps_.count + block_taps_ - 1) / block_taps_ * depth_; }
+  // Copies the first half of each row that is `dilation` behind another to that one's second half.
+  void CopyNextTap(const NarrowRows& rows) const;
   // Returns the product with all columns, without rows.
   NarrowProduct Product() const;
 

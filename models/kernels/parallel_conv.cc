@@ -48,7 +48,7 @@ ConvTask Part(const ConvTask& task, int64_t weights_of_block, int64_t row, int64
   return part;
 }
 
-// The rows in int8 and their sums, of some rows of a task.
+// The rows in int8, of some rows of a task, and the sums that a gate takes.
 thread_local Scratch narrow_rows;
 thread_local Scratch narrow_sums;
 
@@ -62,12 +62,19 @@ void ConvolveInt8(const ConvTask& task, const ConvKernels& kernels) {
   const PackedNarrow& narrow = *task.narrow;
   ParallelFor(DivideUp(task.rows, kRows), [&](int64_t index) {
     const int64_t row = index * kRows;
-    ConvTask part = Part(task, 0, row, std::min(kRows, task.rows - row), 0, task.blocks);
+    const ConvTask part = Part(task, 0, row, std::min(kRows, task.rows - row), 0, task.blocks);
+    if (!part.gate) {
+      narrow.Convolve(Int8Kernels(), part, narrow_rows);
+      return;
+    }
     float* const sums = narrow_sums.Take(part.rows * narrow.width());
-    narrow.Convolve(
-        Int8Kernels(),
-        {.input = part.input, .input_pitch = part.input_pitch, .rows = part.rows, .out = sums},
-        narrow_rows);
+    narrow.Convolve(Int8Kernels(),
+                    {.input = part.input,
+                     .rows = part.rows,
+                     .input_pitch = part.input_pitch,
+                     .output_pitch = narrow.width(),
+                     .raw = sums},
+                    narrow_rows);
     kernels.finish(part, sums);
   });
 }

@@ -136,23 +136,20 @@ void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Sign
   std::fill_n(inside + (last - first) * width_, (read_end - last) * width_, 0.0F);
   kernels.snake({signals.from + first * width_, inside, last - first, width_, affine.scale.data(),
                  affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
-  const float* const residual =
-      signals.residual == nullptr ? nullptr : signals.residual + begin * width_;
-  if (const auto* narrow = std::get_if<kernels::PackedNarrow>(&layer.conv); narrow != nullptr) {
-    narrow->Convolve(
-        Int8Kernels(),
-        {.input = active, .input_pitch = width_, .rows = end - begin, .added = residual, .out = to},
-        narrow_rows);
-    return;
-  }
-  kernels::ConvTask task = std::get<speech::PackedConv>(layer.conv).Task();
+  const auto* const narrow = std::get_if<kernels::PackedNarrow>(&layer.conv);
+  kernels::ConvTask task;
+  if (narrow == nullptr) task = std::get<speech::PackedConv>(layer.conv).Task();
   task.input = active;
   task.rows = end - begin;
   task.input_pitch = width_;
   task.output_pitch = width_;
   task.raw = to;
-  task.residual = residual;
-  kernels.convolve(task);
+  task.residual = signals.residual == nullptr ? nullptr : signals.residual + begin * width_;
+  if (narrow != nullptr) {
+    narrow->Convolve(Int8Kernels(), task, narrow_rows);
+  } else {
+    kernels.convolve(task);
+  }
 }
 
 void CpuSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,

@@ -226,10 +226,11 @@ struct Int8Convolution {
     std::vector<float> out(static_cast<size_t>((end - begin) * width()), kNaN);
     Pack(kernels).Convolve(kernels,
                            {.input = Row(begin),
-                            .input_pitch = inputs + kGap,
                             .rows = end - begin,
-                            .added = added.data() + begin * width(),
-                            .out = out.data()},
+                            .input_pitch = inputs + kGap,
+                            .output_pitch = width(),
+                            .residual = added.data() + begin * width(),
+                            .raw = out.data()},
                            scratch);
     return out;
   }
@@ -279,7 +280,7 @@ struct Int8Convolution {
 
 TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainConvolutionForEveryShape) {
   for (const Taps taps : {Taps{1, 1}, Taps{2, 7}, Taps{3, 1}, Taps{11, 5}}) {
-    for (const int64_t inputs : {16, 80}) {
+    for (const int64_t inputs : {16, 32, 80}) {
       for (const int64_t outputs : {31, 64}) {
         for (const int64_t rows : {1, 17, 65, 130}) {
           const Int8Convolution problem(rows, taps, inputs, outputs);
