@@ -1,0 +1,259 @@
+#include "models/text/placeholder.h"
+
+#include <array>
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxMessageBytes = 16 << 10;
+
+// Returns true if each word begins with a capital or a digit: Your Name.
+bool IsTitle(std::string_view words) {
+  bool begins = true;
+  for (size_t at = 0; at < words.size();) {
+    const CodePoint c = DecodeAt(words, at);
+    if (begins && !IsUpper(c.value) && !IsDigit(c.value)) return false;
+    begins = c.value == ' ';
+    at += c.bytes;
+  }
+  return !words.empty() && !begins;
+}
+
+bool HasSentence(std::string_view words) {
+  constexpr std::ptrdiff_t kMostSpaces = 5;
+  return words.find_first_of(".!?;\n") != std::string_view::npos ||
+         std::ranges::count(words, ' ') > kMostSpaces;
+}
+
+// Returns true for an expression of a program: x + y, a ? b : "c", "key": 1.
+bool IsExpression(std::string_view inner) {
+  constexpr std::array<std::string_view, 14> kOperators = {" + ",  " * ",  " / ", " % ",  " = ",
+                                                           " == ", " != ", " ? ", " && ", " || ",
+                                                           " => ", " < ",  " > ", "()"};
+  return inner.front() == '"' || inner.back() == '"' ||
+         std::ranges::any_of(kOperators, [inner](std::string_view sign) {
+           return inner.find(sign) != std::string_view::npos;
+         });
+}
+
+// Returns true if the same sign stands behind an opening bracket and before the closing one:
+// {! name !}, [: name :].
+bool HasSigns(std::string_view inner) {
+  constexpr std::string_view kSigns = "!%$:=#";
+  return inner.size() > 2 && inner.front() == inner.back() &&
+         kSigns.find(inner.front()) != std::string_view::npos;
+}
+
+// Returns true for the numbers of notes: 12; 3, 7; 4-9.
+bool IsNote(std::string_view inner) {
+  return !inner.empty() && IsAsciiDigit(inner.front()) && IsAsciiDigit(inner.back()) &&
+         inner.find_first_not_of("0123456789, -") == std::string_view::npos;
+}
+
+// Returns true for the contents of an ICU message, such as {n, plural, one {# cat} ...}.
+bool IsMessage(std::string_view inner) {
+  constexpr std::array<std::string_view, 3> kKinds = {"plural", "select", "selectordinal"};
+  const size_t comma = inner.find(',');
+  if (comma == std::string_view::npos) return false;
+  const size_t kind = inner.find_first_not_of(" \t\r\n", comma + 1);
+  const size_t end = inner.find_first_of(", \n\t", kind);
+  return end != std::string_view::npos &&
+         std::ranges::find(kKinds, inner.substr(kind, end - kind)) != kKinds.end();
+}
+
+}  // namespace
+
+PlaceholderReader::PlaceholderReader(const PatternText& text) : PatternText(text) {
+  if (text_.find('{') == std::string_view::npos) return;
+  closing_.assign(text_.size(), 0);
+  std::vector<size_t> open;
+  for (size_t at = 0; at < text_.size(); ++at) {
+    if (text_[at] == '{') {
+      open.push_back(at);
+    } else if (text_[at] == '}' && !open.empty()) {
+      closing_[open.back()] = at;
+      open.pop_back();
+    }
+  }
+}
+
+size_t PlaceholderReader::EndAt(size_t at) const {
+  switch (text_[at]) {
+    case '<':
+      return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>") + NameBetween(at, "<<", ">>");
+    case '(':
+      return NameBetween(at, "((", "))");
+    case '[':
+      return brackets_ ? Brackets(at) : 0;
+    case '|':
+      return Pipes(at);
+    case '{':
+      return Braces(at);
+    case '$':
+      return Dollar(at);
+    case '%':
+      return Percent(at);
+    case '@':
+    case '#':
+      if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+      return At(at + 1) == '{' ? Braces(at + 1) : 0;
+    case '*':
+      return Enclosed(at, "*|", "|*");
+    default:
+      return 0;
+  }
+}
+
+// Returns the end of a name between two doubled signs: ##name##, @@name@@, %% name %%. Spaces
+// beside ## are those of a heading.
+size_t PlaceholderReader::Doubled(size_t at) const {
+  const char sign = text_[at];
+  if (At(at + 1) != sign) return 0;
+  const std::string_view mark = text_.substr(at, 2);
+  if (const size_t spaced = sign == '#' ? 0 : NameBetween(at, mark, mark); spaced > 0)
+    return spaced;
+  const size_t end = NameEnd(at + 2);
+  return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
+}
+
+// Reads {name}, { name }, {Your Name}, {0:.2f}, {{ name }}, {% tag %}, {count, plural, ...}; not
+// {a remark in braces}.
+size_t PlaceholderReader::Braces(size_t at) const {
+  if (const size_t tag = Enclosed(at, "{%", "%}") + Enclosed(at, "{#", "#}"); tag > 0) return tag;
+  const size_t end = at < closing_.size() ? closing_[at] : 0;
+  if (end == 0) return 0;
+  const std::string_view inner = text_.substr(at + 1, end - at - 1);
+  if (inner.size() <= kMaxMessageBytes && IsMessage(inner)) return end + 1;
+  if (inner.size() > kMaxSpanBytes || inner.find('\n') != std::string_view::npos) return 0;
+  if (inner.empty() || (inner.front() == '{' && inner.back() == '}') || HasSigns(inner))
+    return end + 1;
+  const size_t space = inner.find(' ');
+  if (space == std::string_view::npos || inner.find(',') < space) return end + 1;
+  const bool spaced = inner.size() > 2 && inner.starts_with(' ') && inner.ends_with(' ');
+  if (spaced && !HasSentence(inner.substr(1, inner.size() - 2))) return end + 1;
+  if (IsExpression(inner) && inner.find(". ") == std::string_view::npos) return end + 1;
+  return IsTitle(inner) && !HasSentence(inner) ? end + 1 : 0;
+}
+
+// Returns true if the text before a place is the beginning of a line, but for [remarks].
+bool PlaceholderReader::BeginsLine(size_t at) const {
+  constexpr size_t kMostRemarks = 4;
+  constexpr size_t kLongest = 40;
+  for (size_t remarks = 0; remarks <= kMostRemarks; ++remarks) {
+    while (at > 0 && text_[at - 1] == ' ') --at;
+    if (at == 0 || text_[at - 1] == '\n') return true;
+    if (text_[at - 1] != ']') return false;
+    const size_t from = at - std::min(at, kLongest);
+    const size_t opening = text_.substr(from, at - from).rfind('[');
+    if (opening == std::string_view::npos) return false;
+    at = from + opening;
+  }
+  return false;
+}
+
+// Reads [[name]], [% name %], [12], [/b], [code id="1"] and, within a sentence, [name], [ name ]
+// and [Your Name]; not [Applause] before one.
+size_t PlaceholderReader::Brackets(size_t at) const {
+  if (At(at + 1) == '[') {
+    const size_t end = Enclosed(at, "[[", "]]");
+    return text_.substr(at, end - std::min(at, end)).find('\n') == std::string_view::npos ? end : 0;
+  }
+  constexpr size_t kLongest = 40;
+  const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
+  if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
+  std::string_view inner = text_.substr(at + 1, close - at - 1);
+  if (HasSigns(inner) || IsNote(inner)) return close + 1;
+  if (inner.size() > 2 && inner.front() == ' ' && inner.back() == ' ')
+    inner = inner.substr(1, inner.size() - 2);
+  const size_t name_end = NameEnd(at + 2);
+  const bool is_tag = name_end > at + 2 && name_end == close && At(at + 1) == '/';
+  const bool has_attribute = IsAsciiLetter(At(at + 1)) && inner.find('=') < inner.size() - 1 &&
+                             inner.find(" =") == std::string_view::npos;
+  if (is_tag || has_attribute) return close + 1;
+  const bool is_name = !inner.empty() && IsAsciiLetter(inner[0]) &&
+                       std::ranges::all_of(inner, [](char c) { return IsNameByte(c) || c == '-'; });
+  if (!is_name && (inner.find(' ') == std::string_view::npos || !IsTitle(inner))) return 0;
+  const bool begins = BeginsLine(at);
+  const size_t behind = std::min(text_.find_first_not_of(' ', close + 1), text_.size());
+  const CodePoint next = DecodeAt(text_, behind);
+  const bool ends = next.bytes == 0 || next.value == '\n';
+  if (begins && (ends || IsUpper(next.value) || next.value == '[')) return 0;
+  const bool capitals = std::ranges::none_of(inner, [](char c) { return c >= 'a' && c <= 'z'; });
+  return capitals && inner.size() > 1 && ends ? 0 : close + 1;
+}
+
+// Reads |name|, which stands alone.
+size_t PlaceholderReader::Pipes(size_t at) const {
+  constexpr size_t kLongest = 64;
+  if (at > 0 && !IsSpace(DecodeBefore(text_, at).value) && text_[at - 1] != '(') return 0;
+  const size_t close = text_.substr(0, at + kLongest).find_first_of("|\n", at + 1);
+  if (At(close) != '|' || close == at + 1 || At(at + 1) == ' ' || text_[close - 1] == ' ') return 0;
+  return IsWordCharacter(DecodeAt(text_, close + 1).value) || At(close + 1) == '|' ? 0 : close + 1;
+}
+
+// Reads what begins with ${: a variable, whatever is in it, such as ${name:-a default}.
+size_t PlaceholderReader::DollarBraces(size_t at) const {
+  if (const size_t end = Braces(at + 1); end > 0) return end;
+  const size_t close = at + 1 < closing_.size() ? closing_[at + 1] : 0;
+  if (close == 0 || close - at > kMaxSpanBytes) return 0;
+  return text_.substr(at, close - at).find('\n') == std::string_view::npos ? close + 1 : 0;
+}
+
+// Reads ${name}, $NAME, $NAME/path, $env:NAME, $it->name, $x^2$, $t(key), $(pwd); not $5.
+size_t PlaceholderReader::Dollar(size_t at) const {
+  if (At(at + 1) == '{') return DollarBraces(at);
+  if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+  if (At(at + 1) == '(') return Parentheses(at + 1);
+  if (const size_t name = NameBetween(at, "$[", "]"); name > 0) return name;
+  if (!IsAsciiLetter(At(at + 1)) && At(at + 1) != '_') return 0;
+  size_t end = NameEnd(at + 1);
+  if (const size_t call = Parentheses(end); call > 0) return call;
+  const size_t joint = At(end) == ':' ? 1 : text_.substr(end, 2) == "->" ? 2 : 0;
+  if (joint > 0 && IsNameByte(At(end + joint))) end = NameEnd(end + joint);
+  if (At(end) == '/' && IsPathByte(At(end + 1))) {
+    return Trimmed(at, RunEnd(
+                           end, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));
+  }
+  // A formula without spaces.
+  const size_t close = RunEnd(at + 1, [](char c) {
+    return c > ' ' && static_cast<unsigned char>(c) < 0x80 && c != '$' && c != '/';
+  });
+  return At(close) == '$' && !IsNameByte(At(close + 1)) && At(close + 1) != '{' ? close + 1 : end;
+}
+
+// Reads placeholders of printf, Qt, Python and Ruby: %s, %1$d, %-5.2f, %lld, %(name)s, %<name>s,
+// %{name}, %1, %n, %%; but not "5 % of it".
+size_t PlaceholderReader::Percent(size_t at) const {
+  size_t next = at + 1;
+  if (At(next) == '{') return Braces(next);
+  if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+  if (const size_t end = NameEnd(next);
+      IsAsciiLetter(At(next)) && At(end) == '%' && At(end + 1) != '%' && !IsNameByte(At(end + 1)))
+    return end + 1;
+  if (At(next) == '@' || At(next) == '%') return next + 1;
+  if (At(next) == '(' || At(next) == '<' || At(next) == '[') {
+    next = std::max(
+        {NameBetween(next, "(", ")"), NameBetween(next, "<", ">"), NameBetween(next, "[", "]")});
+    if (next == 0) return 0;
+  } else if (at > 0 && IsAsciiDigit(text_[at - 1])) {
+    return 0;
+  }
+  // Qt: %1, %L2
+  const size_t number = next + (At(next) == 'L' ? 1 : 0);
+  const size_t number_end = DigitsEnd(text_, number);
+  const bool is_qt = number_end > number && number_end - number <= 2 && At(number) != '0' &&
+                     At(number_end) != '$' && At(number_end) != '.';
+  const auto part = [](char c) {
+    return IsAsciiDigit(c) || c == '$' || c == '.' || c == '-' || c == '+' || c == '#' || c == '*';
+  };
+  next = RunEnd(next, part, 12);
+  next = RunEnd(
+      next, [](char c) { return c == 'l' || c == 'h' || c == 'z'; }, 2);
+  constexpr std::string_view kConversions = "sdiufFeEgGxXocpn@";
+  const char conversion = At(next);
+  const bool converts = conversion != 0 && kConversions.find(conversion) != std::string_view::npos;
+  if (converts && !IsNameByte(At(next + 1))) return next + 1;
+  return is_qt ? number_end : 0;
+}
+
+}  // namespace millrace::models
