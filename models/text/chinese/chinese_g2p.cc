@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/chinese/chinese_words.h"
+#include "models/text/chinese/tone_sandhi.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -151,17 +152,36 @@ class ChineseSpeaker {
     size_t end = begin;
     for (; end < text_.text.size() && IsChineseCharacter(text_.text[end]); ++end)
       run += EncodeUtf8(text_.text[end]);
+    std::vector<ChineseReading> words;
+    for (const std::string_view word : DivideChinese(run, lexicon_))
+      words.push_back({word, Syllables(word)});
+    if (lexicon_.marks_spoken_tones()) ChangeTones(words);
     constexpr size_t kBytes = 3;  // each of these characters has as many
-    for (const std::string_view word : DivideChinese(run, lexicon_)) {
-      AddWord(begin, begin + word.size() / kBytes, Reading(word));
-      begin += word.size() / kBytes;
+    for (const ChineseReading& word : words) {
+      std::string phonemes;
+      for (const std::string& syllable : word.syllables) phonemes += Phonemes(syllable);
+      AddWord(begin, begin + word.word.size() / kBytes, phonemes);
+      begin += word.word.size() / kBytes;
     }
     return end;
   }
 
-  // Returns the phonemes of a word: of the longest parts that have a reading of their own.
-  std::string Reading(std::string_view word) const {
-    std::string phonemes;
+  // Returns the phonemes of a syllable, also with a tone that no word of the lexicon has in it.
+  std::string Phonemes(std::string syllable) const {
+    std::string phonemes(lexicon_.Phonemes(syllable));
+    if (!phonemes.empty() || syllable.empty() || !lexicon_.marks_spoken_tones()) return phonemes;
+    const char spoken = syllable.back();
+    for (char tone = '1'; tone <= '5' && phonemes.empty(); ++tone) {
+      syllable.back() = tone;
+      phonemes = lexicon_.Phonemes(syllable);
+    }
+    if (!phonemes.empty()) phonemes.back() = spoken;
+    return phonemes;
+  }
+
+  // Returns the syllables of a word: of the longest parts that have a reading of their own.
+  std::vector<std::string> Syllables(std::string_view word) const {
+    std::vector<std::string> syllables;
     for (size_t at = 0; at < word.size();) {
       size_t end = at;
       std::string_view pinyin;
@@ -175,10 +195,10 @@ class ChineseSpeaker {
       }
       for (const absl::string_view syllable :
            absl::StrSplit(absl::string_view(pinyin.data(), pinyin.size()), ' '))
-        phonemes += lexicon_.Phonemes({syllable.data(), syllable.size()});
+        syllables.emplace_back(syllable.data(), syllable.size());
       at = std::max(end, at + 3);
     }
-    return phonemes;
+    return syllables;
   }
 
   const ChineseText& text_;

@@ -9,8 +9,9 @@
 namespace millrace::models {
 
 // Turns Chinese in characters, simplified or traditional, Latin letters and digits into the
-// phonemes of Kokoro's Chinese voices (misaki's symbols of version 1.0: a tone is an arrow behind
-// its syllable, and is that of the lexicon). Characters without a reading are left out.
+// phonemes of Kokoro's Chinese voices: misaki's symbols of version 1.0, where a tone is an arrow
+// behind its syllable and that of the lexicon, or those of version 1.1, where it is a digit and the
+// one that is spoken in company. Characters without a reading are left out.
 // Thread-safe; linear time.
 class ChineseG2p {
  public:

@@ -72,8 +72,10 @@ bool ChineseLexicon::ParseLine(std::string_view section, size_t begin, std::stri
     return true;
   }
   if (section == "[syllables]") {
-    return fields.size() == 2 &&
-           syllables_.emplace(key, std::string_view(fields[1].data(), fields[1].size())).second;
+    if (fields.size() != 2) return false;
+    const char last = fields[1].empty() ? '\0' : fields[1].back();
+    marks_spoken_tones_ = marks_spoken_tones_ || (last >= '1' && last <= '5');
+    return syllables_.emplace(key, std::string_view(fields[1].data(), fields[1].size())).second;
   }
   if (section == "[emissions]") {
     if (fields.size() != 1 + kStates) return false;

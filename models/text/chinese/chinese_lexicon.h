@@ -43,6 +43,9 @@ class ChineseLexicon {
   // Returns the phonemes of a syllable in pinyin; empty if they are not known.
   std::string_view Phonemes(std::string_view syllable) const;
 
+  // Returns true if the phonemes mark the tone as it is spoken in company, by a digit.
+  bool marks_spoken_tones() const { return marks_spoken_tones_; }
+
   double total() const { return total_; }
   const Logarithms& start() const { return start_; }
   const std::array<Logarithms, kStates>& transitions() const { return transitions_; }
@@ -65,6 +68,7 @@ class ChineseLexicon {
   absl::flat_hash_map<std::string_view, std::string_view> syllables_;
   absl::flat_hash_map<std::string_view, Logarithms> emissions_;
   double total_ = 0;
+  bool marks_spoken_tones_ = false;
   Logarithms start_ = {};
   std::array<Logarithms, kStates> transitions_ = {};
 };

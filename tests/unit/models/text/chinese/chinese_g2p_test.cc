@@ -86,17 +86,24 @@ class ChineseG2pTest : public ::testing::Test {
 };
 
 TEST_F(ChineseG2pTest, WordsAreReadByTheirPhrases) {
-  EXPECT_EQ(Spoken("你好，银行。"), "N3H3, N2H2.");
+  EXPECT_EQ(Spoken("你好，银行。"), "N2H3, N2H2.");
   EXPECT_EQ(Spoken("行一个"), "X2 Y2G4");
-  EXPECT_EQ(Spoken("“你好”（一个）！"), "“N3H3” (Y2G4)!");
+  EXPECT_EQ(Spoken("“你好”（一个）！"), "“N2H3” (Y2G4)!");
+}
+
+TEST_F(ChineseG2pTest, TonesChangeInCompany) {
+  EXPECT_EQ(Spoken("好你好"), "H3 N2H3");
+  EXPECT_EQ(Spoken("银行好好"), "N2H2 H2 H3");
+  // Not across a pause.
+  EXPECT_EQ(Spoken("好，好"), "H3, H3");
 }
 
 TEST_F(ChineseG2pTest, CharactersThatFormNoWordOfTheLexiconAreANameTogether) {
-  EXPECT_EQ(Spoken("张伟你好"), "Z1W3 N3H3");
+  EXPECT_EQ(Spoken("张伟你好"), "Z1W3 N2H3");
 }
 
 TEST_F(ChineseG2pTest, WhatHasNoReadingIsLeftOut) {
-  EXPECT_EQ(Spoken("龘你好☆"), "N3H3");
+  EXPECT_EQ(Spoken("龘你好☆"), "N2H3");
   EXPECT_EQ(Spoken(""), "");
 }
 
@@ -116,7 +123,7 @@ TEST_F(ChineseG2pTest, WordsKnowTheirBytesInTheText) {
         text.substr(word.begin, word.end - word.begin) + "=" +
         spoken->phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin));
   }
-  EXPECT_EQ(words, (std::vector<std::string>{"１个=Y2G4", "银行=N2H2", "你好=N3H3"}));
+  EXPECT_EQ(words, (std::vector<std::string>{"１个=Y2G4", "银行=N2H2", "你好=N2H3"}));
 }
 
 TEST_F(ChineseG2pTest, AnyTextHasWordsInOrderWithinIt) {
