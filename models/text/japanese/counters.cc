@@ -309,6 +309,7 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool d
   const bool people = written == U"人" || written == U"にん";
   if (people && value == 1) return U"ヒトリ";
   if (people && value == 2) return U"フタリ";
+  if (value == 20 && (written == U"歳" || written == U"才")) return U"ハタチ";
   if (written == U"にち" && value == 1 && day_of_month) return U"ツイタチ";
   std::u32string number = CardinalKana(value);
   if (value == 0 && (counter->change & kZeroIsRei) != 0) number = U"レー";

@@ -154,8 +154,13 @@ class UnitBuilder {
   }
 
   bool IsNumeral(size_t i) const {
-    return i < morphemes_.size() && morphemes_[i].kind == Morpheme::Kind::kNumeral &&
-           std::ranges::all_of(Written(morphemes_[i]), [](char32_t c) { return IsNumeral(c); });
+    if (i >= morphemes_.size()) return false;
+    const std::u32string_view written = Written(morphemes_[i]);
+    // The dictionary may have 八百 as a name.
+    constexpr size_t kHundreds = 2;
+    const bool name = morphemes_[i].kind != Morpheme::Kind::kNumeral;
+    return (!name || (written.size() == kHundreds && written.back() == U'百')) &&
+           std::ranges::all_of(written, [](char32_t c) { return IsNumeral(c); });
   }
 
   // Adds the number in kanji that begins with the morpheme, and its counter. Returns the number of
@@ -180,7 +185,7 @@ class UnitBuilder {
       ++last;
     if (counter > 0 && (last >= morphemes_.size() || morphemes_[last].end != number_end + counter))
       counter = 0;
-    if (counter == 0 && end - i == 1) return 0;
+    if (counter == 0 && number_end - begin == 1) return 0;
     const bool month = begin > 0 && text_[begin - 1] == U'月';
     std::u32string pronunciation = CountedNumber(*value, rest.substr(0, counter), month);
     units_.push_back({begin, number_end + counter, Utf8(pronunciation), false, true});

@@ -58,11 +58,16 @@ struct Counter {
 };
 
 // Longer ones come first.
-constexpr std::array<Counter, 26> kCounters = {{{U"しゅうかん", Counter::Change::kHalfFirm},
+constexpr std::array<Counter, 30> kCounters = {{{U"しゅうかん", Counter::Change::kHalfFirm},
                                                 {U"かげつ", Counter::Change::kFirm},
                                                 {U"かこく", Counter::Change::kFirm},
                                                 {U"せんち", Counter::Change::kHalfFirm},
-                                                {U"ページ", Counter::Change::kFirm},
+                                                {U"ぱーせんと", Counter::Change::kFirm},
+                                                {U"ぽいんと", Counter::Change::kFirm},
+                                                {U"ぺーじ", Counter::Change::kFirm},
+                                                {U"しゃ", Counter::Change::kHalfFirm},
+                                                {U"とん", Counter::Change::kHalfFirm},
+
                                                 {U"がつ", Counter::Change::kMonth},
                                                 {U"かい", Counter::Change::kFirm},
                                                 {U"さい", Counter::Change::kHalfFirm},

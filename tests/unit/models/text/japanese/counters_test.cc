@@ -42,8 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
         Count{3, U"分", "サン プン"}, Count{4, U"分", "ヨン プン"}, Count{4, U"本", "ヨン ホン"},
         Count{5, U"分", "ゴ フン"}, Count{3, U"階", "サン ガイ"}, Count{3, U"回", "サン カイ"},
         Count{1, U"回", "イッカイ"}, Count{6, U"回", "ロッカイ"}, Count{8, U"歳", "ハッサイ"},
-        Count{6, U"歳", "ロク サイ"}, Count{3, U"足", "サン ゾク"}, Count{1, U"ヶ月", "イッカゲツ"},
-        Count{3, U"泊", "サン パク"}));
+        Count{6, U"歳", "ロク サイ"}, Count{20, U"歳", "ハタチ"}, Count{3, U"足", "サン ゾク"},
+        Count{1, U"ヶ月", "イッカゲツ"}, Count{3, U"泊", "サン パク"}));
 
 INSTANTIATE_TEST_SUITE_P(Numerals, CountedNumberTest,
                          testing::Values(Count{4, U"月", "シガツ"}, Count{7, U"月", "シチガツ"},
