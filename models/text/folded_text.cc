@@ -23,6 +23,10 @@ char32_t Folded(char32_t c) {
       return 0xB5;
     case 0x2126:  // the ohm sign
       return 0x3A9;
+    case 0x2206:  // the increment sign, for delta
+      return 0x394;
+    case 0x212A:  // the kelvin sign
+      return 'K';
     case 0x208A:
       return '+';
     case 0x208B:
@@ -30,7 +34,10 @@ char32_t Folded(char32_t c) {
     case 0xAD:    // soft hyphen
     case 0x200B:  // zero width
     case 0x200C:
+    case 0x200D:  // joins emoji
     case 0x2060:
+    case 0xFE0E:  // how an emoji is drawn
+    case 0xFE0F:
     case 0xFEFF:
       return kInvisible;
     default:

@@ -308,7 +308,8 @@ class Splitter {
     if (!IsSpace(DecodeAt(text_, at_).value)) return;
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
-    if (IsLower(follows.value)) return;
+    // The sign of "5! = 120" is a factorial.
+    if (IsLower(follows.value) || (first == '!' && follows.value == '=')) return;
     if (stops == 1 && first == '.' && MarksAbbreviation(language_, text_, begin_, stop, next))
       return;
     EndAt(at_);

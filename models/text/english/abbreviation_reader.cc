@@ -129,6 +129,8 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
     std::string_view spoken;
   };
   if (!IsAsciiUpper(word[0])) return std::nullopt;
+  if (word == "WWI" || word == "WWII")
+    return Reading{end, {"World", "War", word.size() == 3 ? "one" : "two"}};
   // A street's kind follows its name and ends the name.
   constexpr std::array<Entry, 10> kStreets = {{{"Ave", "avenue"},
                                                {"Blvd", "boulevard"},
@@ -227,6 +229,14 @@ std::optional<Reading> ReadDotted(std::string_view text, size_t at) {
   if (stops < 2 || (at > 0 && IsAsciiAlnum(text[at - 1]))) return std::nullopt;
   if (LettersEnd(text.substr(0, end + 2), end) > end + 1) return std::nullopt;
   const std::string_view written = text.substr(at, end - at);
+  // "Ph.D.s" are several.
+  if (ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1))) {
+    std::string plural;
+    for (const char c : written) {
+      if (c != '.') plural += IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+    return Reading{end + 1, {plural + "s"}};
+  }
   if (const auto known =
           FindSpokenAbbreviation(AsciiLower(written.substr(0, written.size() - 1)))) {
     reading.AppendEach(known->words);

@@ -14,16 +14,67 @@ constexpr size_t kMaxBracketBytes = 24;
 constexpr size_t kMaxNounBytes = 32;
 
 // Words that may follow an amount which stands for itself. Sorted by bytes.
-constexpr std::array<std::string_view, 66> kNoNouns = {
-    "above",     "after", "ago",     "ahead",  "all",    "and",   "apart", "are",  "as",
-    "at",        "away",  "back",    "before", "behind", "below", "but",   "by",   "down",
-    "during",    "each",  "earlier", "every",  "extra",  "for",   "from",  "had",  "has",
-    "have",      "if",    "in",      "into",   "is",     "later", "left",  "less", "more",
-    "now",       "of",    "off",     "on",     "only",   "or",    "out",   "over", "per",
-    "remaining", "she",   "since",   "so",     "than",   "that",  "then",  "they", "to",
-    "today",     "total", "under",   "until",  "up",     "was",   "were",  "when", "which",
-    "while",     "will",  "with"};
+constexpr std::array<std::string_view, 76> kNoNouns = {
+    "above",   "across", "after", "ago",      "ahead",  "all",       "and",    "apart",  "are",
+    "around",  "as",     "at",    "away",     "back",   "because",   "before", "behind", "below",
+    "but",     "by",     "down",  "during",   "each",   "earlier",   "every",  "extra",  "for",
+    "from",    "had",    "has",   "have",     "here",   "if",        "in",     "into",   "is",
+    "later",   "left",   "less",  "more",     "now",    "of",        "off",    "on",     "only",
+    "or",      "out",    "over",  "per",      "please", "remaining", "she",    "since",  "so",
+    "than",    "that",   "then",  "there",    "they",   "through",   "to",     "today",  "tomorrow",
+    "tonight", "total",  "under", "until",    "up",     "was",       "were",   "when",   "which",
+    "while",   "will",   "with",  "yesterday"};
 static_assert(std::ranges::is_sorted(kNoNouns));
+
+// Nouns in the singular to which an amount before them belongs, with or without an article: "100m
+// sprint", "€50 million deal". Sorted by bytes.
+constexpr auto kMeasuredNouns = std::to_array<std::string_view>(
+    {"acquisition", "adapter",    "airport",      "amplifier",    "angle",      "antenna",
+     "backpack",    "backstroke", "bag",          "bar",          "barrel",     "battery",
+     "beam",        "bench",      "bet",          "bid",          "bike",       "bill",
+     "block",       "board",      "boat",         "bolt",         "bond",       "bonus",
+     "bottle",      "bowl",       "box",          "breaststroke", "bribe",      "bucket",
+     "budget",      "bulb",       "bullet",       "butterfly",    "buyout",     "cable",
+     "cake",        "camera",     "can",          "cannon",       "capsule",    "car",
+     "card",        "carton",     "cell",         "charger",      "check",      "cheque",
+     "chip",        "coat",       "coffee",       "coin",         "commute",    "container",
+     "contract",    "crate",      "cruise",       "cup",          "curtain",    "cylinder",
+     "dam",         "dash",       "day",          "deal",         "delay",      "deposit",
+     "discount",    "disk",       "distance",     "dive",         "donation",   "dose",
+     "drill",       "drive",      "drop",         "engine",       "estate",     "exclusion",
+     "facility",    "fan",        "fare",         "fee",          "fence",      "file",
+     "fine",        "flight",     "freestyle",    "fund",         "fuse",       "gap",
+     "gift",        "goal",       "grant",        "guarantee",    "gun",        "gym",
+     "haircut",     "hamburger",  "heater",       "hike",         "hole",       "home",
+     "hose",        "house",      "hurdle",       "icon",         "incision",   "investment",
+     "item",        "jackpot",    "jar",          "jog",          "journey",    "jug",
+     "kettle",      "kit",        "ladder",       "lamp",         "laptop",     "lawsuit",
+     "lease",       "lens",       "lift",         "limit",        "loan",       "lottery",
+     "lunch",       "machine",    "mansion",      "margin",       "market",     "mattress",
+     "meal",        "membership", "memory",       "merger",       "model",      "module",
+     "monitor",     "mortgage",   "motor",        "movie",        "mug",        "nail",
+     "network",     "note",       "novel",        "offer",        "outlet",     "oven",
+     "pack",        "package",    "packet",       "panel",        "particle",   "pass",
+     "payment",     "phone",      "photo",        "picture",      "pill",       "pipe",
+     "pizza",       "plank",      "plate",        "pole",         "pool",       "pot",
+     "price",       "prize",      "profit",       "project",      "pump",       "purchase",
+     "python",      "queue",      "race",         "radio",        "radius",     "raise",
+     "range",       "reactor",    "relay",        "rent",         "resistor",   "ride",
+     "rifle",       "ring",       "road",         "rod",          "rope",       "run",
+     "sack",        "salad",      "salary",       "sale",         "sandwich",   "scale",
+     "screen",      "screw",      "sculpture",    "seat",         "settlement", "shark",
+     "ship",        "shirt",      "shot",         "signal",       "slope",      "snack",
+     "speaker",     "sphere",     "sprint",       "stake",        "statue",     "steak",
+     "stick",       "stretch",    "subscription", "subsidy",      "suitcase",   "swim",
+     "switch",      "tablet",     "tank",         "tax",          "television", "thread",
+     "ticket",      "tip",        "tire",         "tower",        "toy",        "track",
+     "trade",       "trail",      "train",        "transaction",  "transfer",   "transformer",
+     "tray",        "treadmill",  "trek",         "trip",         "truck",      "tube",
+     "tunnel",      "turbine",    "turn",         "tyre",         "upgrade",    "valuation",
+     "video",       "voucher",    "wafer",        "wager",        "walk",       "wall",
+     "warranty",    "wave",       "window",       "wing",         "wire",       "yacht",
+     "zone"});
+static_assert(std::ranges::is_sorted(kMeasuredNouns));
 
 std::string WordBehindSpace(std::string_view text, size_t at) {
   if (ByteAt(text, at) != ' ') return {};
@@ -45,8 +96,11 @@ bool NounFollows(std::string_view text, size_t at) {
   return word.size() >= 3 && !std::ranges::binary_search(kNoNouns, std::string_view(word));
 }
 
-bool CashFollows(std::string_view text, size_t at) {
-  return IsOneOf(WordBehindSpace(text, at), "bill", "bills", "coin", "coins", "note", "notes");
+bool MeasuredFollows(std::string_view text, size_t at) {
+  std::string word = WordBehindSpace(text, at);
+  for (char& c : word) c = AsciiLower(c);
+  if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
+  return std::ranges::binary_search(kMeasuredNouns, std::string_view(word));
 }
 
 bool PluralFollows(std::string_view text, size_t at) {

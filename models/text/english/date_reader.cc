@@ -59,6 +59,17 @@ void SkipOrdinalEnding(std::string_view text, size_t& at) {
   if (ending == "st" || ending == "nd" || ending == "rd" || ending == "th") at += 2;
 }
 
+// Returns the bytes of a hyphen or dash, which may have spaces around it; 0 if there is none.
+size_t DashBytes(std::string_view text, size_t at) {
+  const size_t space = ByteAt(text, at) == ' ' ? 1 : 0;
+  const size_t dash = ByteAt(text, at + space) == '-'                                   ? 1
+                      : text.substr(std::min(at + space, text.size())).starts_with("–") ? 3
+                                                                                        : 0;
+  if (dash == 0) return 0;
+  if (space == 0) return dash;
+  return ByteAt(text, at + 1 + dash) == ' ' ? dash + 2 : 0;
+}
+
 bool IsDay(unsigned day) { return day >= 1 && day <= 31; }
 
 // Returns the year after a comma or a space, and moves `at` behind it; 0 if there is none.
@@ -103,8 +114,13 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   const char separator = ByteAt(text, end);
   if (separator != '-' && separator != '/' && (separator != '.' || year_first)) return std::nullopt;
   ++end;
-  const auto second = TakeNumber(text, end, 1, 2);
-  if (!second || ByteAt(text, end) != separator) return std::nullopt;
+  const auto second = TakeNumber(text, end, 1, 4);
+  if (second && ByteAt(text, end) != separator) {
+    const size_t digits = end - at;
+    return IsAsciiAlnum(ByteAt(text, end)) ? std::nullopt
+                                           : ReadPair(end, separator, digits, *first, *second);
+  }
+  if (!second || *second > 99 || ByteAt(text, end) != separator) return std::nullopt;
   ++end;
   const size_t third_at = end;
   const auto third = TakeNumber(text, end, 1, 4);
@@ -127,14 +143,45 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   return Spoken(end, *third, month, day, third_digits == 2);
 }
 
+std::optional<Reading> DateReader::ReadPair(size_t end, char separator, size_t bytes,
+                                            unsigned first, unsigned second) const {
+  constexpr size_t kYearAndTwo = 7;
+  constexpr unsigned kCentury = 100;
+  const bool month_first = first < kCentury;
+  if ((bytes != kYearAndTwo && !(month_first && bytes == kYearAndTwo - 1)) || separator == '.')
+    return std::nullopt;
+  const unsigned year = month_first ? second : first;
+  const unsigned other = month_first ? first : second;
+  if (year < 1900 || year > 2100) return std::nullopt;
+  const bool next = (year + 1) % kCentury == other;
+  // "2008/09" is a season; "2010-12" are years, but "2023-06" is a month.
+  if (separator == '/' && !month_first && next) {
+    Reading reading{end, numbers_.Year(year)};
+    if (other < 10) reading.Append("oh");
+    reading.Append(numbers_.Cardinal(other));
+    return reading;
+  }
+  const bool month = other >= 1 && other <= kMonths.size();
+  if (!month || (separator == '-' && (month_first || next || other > year % kCentury)))
+    return std::nullopt;
+  Reading reading{end, {std::string(kMonths[other - 1])}};
+  reading.Append(numbers_.Year(year));
+  return reading;
+}
+
 std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at,
                                                 std::string_view previous) const {
   size_t end = at;
   const auto day = TakeNumber(text, end, 1, 2);
   if (!day || !IsDay(*day)) return std::nullopt;
   SkipOrdinalEnding(text, end);
+  // "5-7 June".
+  size_t last_end = end + DashBytes(text, end);
+  const unsigned last = last_end > end ? TakeNumber(text, last_end, 1, 2).value_or(0) : 0;
+  if (last != 0 && (last <= *day || !IsDay(last))) return std::nullopt;
+  if (last != 0) SkipOrdinalEnding(text, end = last_end);
   if (ByteAt(text, end) != ' ') return std::nullopt;
-  const size_t name = end + 1;
+  const size_t name = end + (text.substr(end).starts_with(" of ") ? 4 : 1);
   const size_t name_end = LettersEnd(text.substr(0, name + 10), name);
   const unsigned month = MonthOf(text.substr(name, name_end - name));
   if (month == 0 || IsAsciiLetter(ByteAt(text, name_end))) return std::nullopt;
@@ -146,6 +193,10 @@ std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at
   Reading reading{end, {}};
   if (previous != "the") reading.Append("the");
   reading.Append(numbers_.Ordinal(*day));
+  if (last != 0) {
+    reading.Append("to");
+    reading.Append(numbers_.Ordinal(last));
+  }
   reading.Append("of");
   reading.Append(kMonths[month - 1]);
   if (year != 0) reading.Append(numbers_.Year(year));
@@ -174,7 +225,7 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
   if (IsAsciiAlnum(follows) || follows == ':' || follows == '/' || follows == '%') {
     return std::nullopt;
   }
-  const size_t dash = follows == '-' ? 1 : text.substr(end, 3) == "–" ? 3 : 0;
+  const size_t dash = DashBytes(text, end);
   // The last day of "May 5-7"; not "May 5-10-2".
   size_t last_end = end + dash;
   const auto last = dash > 0 ? TakeNumber(text, last_end, 1, 2) : std::nullopt;
@@ -199,7 +250,7 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
 std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t at) const {
   const size_t end = LettersEnd(text.substr(0, at + 10), at);
   const size_t joint = end + (ByteAt(text, end) == '.' ? 1 : 0);
-  const size_t dash = ByteAt(text, joint) == '-' ? 1 : text.substr(joint, 3) == "–" ? 3 : 0;
+  const size_t dash = DashBytes(text, joint);
   if (dash == 0 || end == at) return std::nullopt;
   const size_t second = joint + dash;
   size_t last = LettersEnd(text.substr(0, std::min(text.size(), second + 10)), second);

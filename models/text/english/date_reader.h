@@ -15,7 +15,7 @@ class DateReader {
  public:
   explicit DateReader(EnglishDialect dialect) : dialect_(dialect), numbers_(dialect) {}
 
-  // Reads "2026-11-21", "11/21/2026" (en-GB: "21/11/2026"), "21.11.2026".
+  // Reads "2026-11-21", "11/21/2026" (en-GB: "21/11/2026"), "21.11.2026", "2023-06", "2008/09".
   std::optional<Reading> ReadNumeric(std::string_view text, size_t at) const;
   // Reads "21 Nov 2026", "21st November". previous: the word before, in lower case.
   std::optional<Reading> ReadDayMonth(std::string_view text, size_t at,
@@ -28,6 +28,9 @@ class DateReader {
   std::optional<Reading> ReadFiscalYear(std::string_view text, size_t at) const;
 
  private:
+  // Reads "2023-06", "06/2023" and the season "2008/09".
+  std::optional<Reading> ReadPair(size_t end, char separator, size_t bytes, unsigned first,
+                                  unsigned second) const;
   std::optional<Reading> Spoken(size_t end, unsigned year, unsigned month, unsigned day,
                                 bool short_year) const;
 

@@ -39,14 +39,20 @@ bool IsFormula(std::string_view text, size_t begin, size_t end) {
   const bool charged = IsCharge(text, end);
   // The "OH" of "C2H5OH" goes on with the formula.
   const bool goes_on = begin > 1 && IsAsciiDigit(text[begin - 1]) && IsAsciiUpper(text[begin - 2]);
-  if (!charged && !goes_on && !IsAsciiDigit(ByteAt(text, end))) return false;
+  // "NaCl": a small letter before the last symbol.
+  const bool mixed = std::any_of(text.begin() + static_cast<ptrdiff_t>(begin + 1),
+                                 text.begin() + static_cast<ptrdiff_t>(end), IsAsciiUpper) &&
+                     IsAsciiLower(text[begin + 1]) && text.substr(begin, end - begin) != "NaN";
+  // The "Fe" of "Fe2O3".
+  const bool leads = IsAsciiDigit(ByteAt(text, end)) && IsAsciiUpper(ByteAt(text, end + 1));
+  if (!charged && !goes_on && !mixed && !IsAsciiDigit(ByteAt(text, end))) return false;
   size_t symbols = 0;
   for (size_t at = begin; at < end; ++symbols) {
     const size_t size = at + 1 < end && IsAsciiLower(text[at + 1]) ? 2 : 1;
     if (!IsElement(text.substr(at, size))) return false;
     at += size;
   }
-  return symbols > 1 || charged;
+  return symbols > 1 || charged || (leads && end - begin == 2);
 }
 
 }  // namespace millrace::models

@@ -1,18 +1,9 @@
 #include "models/text/english/hardware_address.h"
 
-#include <string>
-
 #include "models/text/ascii.h"
+#include "models/text/english/ipv6_address.h"
 
 namespace millrace::models {
-namespace {
-
-bool IsHexDigit(char c) {
-  return IsAsciiDigit(c) || (AsciiLower(c) >= 'a' && AsciiLower(c) <= 'f');
-}
-
-}  // namespace
-
 std::optional<Reading> ReadHardwareAddress(const NumberWords& numbers, std::string_view text,
                                            size_t at) {
   constexpr size_t kPairs = 6;
@@ -28,12 +19,7 @@ std::optional<Reading> ReadHardwareAddress(const NumberWords& numbers, std::stri
   }
   Reading reading{end, {}};
   for (size_t i = at; i < end; ++i) {
-    if (text[i] == joint) continue;
-    if (IsAsciiDigit(text[i])) {
-      reading.Append(numbers.Digits(text.substr(i, 1)));
-    } else {
-      reading.Append(std::string(1, static_cast<char>(AsciiLower(text[i]) - 'a' + 'A')) + ".");
-    }
+    if (text[i] != joint) AppendHexDigit(numbers, text[i], reading);
   }
   return reading;
 }

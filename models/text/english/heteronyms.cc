@@ -20,81 +20,125 @@ struct VerbAndNoun {
 };
 
 // Sorted by bytes.
-constexpr std::array<VerbAndNoun, 73> kVerbsAndNouns = {{
+constexpr auto kVerbsAndNouns = std::to_array<VerbAndNoun>({
     {"abuse", "abj'u:z", "abj'u:s"},
     {"advocate", "'adv@k,eIt", "'adv@k@t"},
+    {"affix", "a#f'Iks", "'afIks"},
+    {"aggregate", "'agrIg,eIt", "'agrIg@t"},
+    {"ally", "a#l'aI", "'alaI"},
     {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
     {"animate", "'anIm,eIt", "'anIm@t"},
+    {"annex", "a#n'Eks", "'anEks"},
     {"appropriate", "apr'oUprI2;,eIt", "apr'oUprI2;@t"},
+    {"approximate", "a#pr'0ksIm,eIt", "a#pr'0ksIm@t"},
     {"articulate", "A@t'IkjUl,eIt", "A@t'IkjUl@t"},
     {"associate", "as'oUsI2;,eIt", "as'oUsI2;@t"},
-    {"attribute", "atr'Ibju:t", "'atrIbj,u:t"},
+    {"attribute", "a#tr'Ibju:t", "'atrIbj,u:t"},
     {"close", "kl'oUz", "kl'oUz"},
     {"combine", "k@mb'aIn", "k'0mbaIn"},
     {"compact", "k@mp'akt", "k'0mpakt"},
+    {"compound", "k@mp'aUnd", "k'0mpaUnd"},
+    {"compress", "k@mpr'Es", "k'0mprEs"},
     {"conduct", "k@nd'Vkt", "k'0ndVkt"},
     {"conflict", "k@nfl'Ikt", "k'0nflIkt"},
+    {"conscript", "k@nskr'Ipt", "k'0nskrIpt"},
     {"console", "k@ns'oUl", "k'0nsoUl"},
+    {"consort", "k@ns'o@t", "k'0nso@t"},
+    {"construct", "k@nstr'Vkt", "k'0nstrVkt"},
     {"content", "k@nt'Ent", "k'0ntEnt"},
-    {"contents", "k@nt'Ents", "k'0ntEnts"},
     {"contest", "k@nt'Est", "k'0nt2Est"},
     {"contract", "k@ntr'akt", "k'0ntrakt"},
     {"contrast", "k@ntr'aast", "k'0ntraast"},
+    {"converse", "k@nv'3:s", "k'0nv3:s"},
     {"convert", "k@nv'3:t", "k'0nv3:t"},
     {"convict", "k@nv'Ikt", "k'0nvIkt"},
     {"coordinate", "koU'O@d@n,eIt", "koU'O@d@n@t"},
     {"decrease", "dI2kr'i:s", "d'i:kri:s"},
+    {"defect", "dIf'Ekt", "d'i:fEkt"},
+    {"degenerate", "dIdZ'En3r,eIt", "dIdZ'En3r@t"},
     {"delegate", "d'ElI2g,eIt", "d'ElI2g@t"},
     {"deliberate", "dIl'Ib3r,eIt", "dIl'Ib3r@t"},
     {"desert", "dI#z'3:t", "d'Ez3t"},
-    {"deserts", "dI#z'3:ts", "d'Ez3ts"},
+    {"diffuse", "dIfj'u:z", "dIfj'u:s"},
     {"digest", "daIdZ'Est", "d'aIdZEst"},
+    {"discard", "dIsk'A@d", "d'IskA@d"},
+    {"discharge", "dIstS'A@dZ", "d'IstSA@dZ"},
     {"duplicate", "d'u:plIk,eIt", "d'u:plIk@t"},
     {"elaborate", "Il'ab3r,eIt", "Il'ab3r-@t"},
+    {"entrance", "Entr'ans", "'Entr@ns"},
     {"escort", "Esk'O@t", "'EskO@t"},
     {"estimate", "'EstIm,eIt", "'EstIm@t"},
-    {"estimates", "'EstIm,eIts", "'EstIm@ts"},
     {"excuse", "Ekskj'u:z", "Ekskj'u:s"},
+    {"exploit", "Ekspl'OIt", "'EksplOIt"},
     {"export", "Eksp'o@t", "'Ekspo@t"},
-    {"exports", "Eksp'o@ts", "'Ekspo@ts"},
     {"extract", "Ekstr'akt", "'Ekstrakt"},
+    {"ferment", "f3m'Ent", "f'3:mEnt"},
+    {"fragment", "fragm'Ent", "fr'agm@nt"},
+    {"frequent", "fri:kw'Ent", "fr'i:kw@nt"},
     {"graduate", "gr'adju:,eIt", "gr'adZu:@t"},
     {"house", "h'aUz", "h'aUs"},
     {"houses", "h'aUzI2z", "h'aUzI2z"},
+    {"implant", "Impl'ant", "'Implant"},
     {"import", "Imp'o@t", "'Impo@t"},
-    {"imports", "Imp'o@ts", "'Impo@ts"},
+    {"imprint", "Impr'Int", "'ImprInt"},
+    {"incense", "Ins'Ens", "'InsEns"},
+    {"incline", "Inkl'aIn", "'InklaIn"},
     {"increase", "INkr'i:s", "'INkri:s"},
-    {"increases", "INkr'i:sI2z", "'INkri:sI2z"},
     {"insert", "Ins'3:t", "'Ins3:t"},
     {"insult", "Ins'Vlt", "'InsVlt"},
+    {"intimate", "'IntIm,eIt", "'IntIm@t"},
     {"invalid", "Inv'alId", "'Inv@lId"},
+    {"invite", "Inv'aIt", "'InvaIt"},
+    {"legitimate", "l@dZ'ItIm,eIt", "l@dZ'ItIm@t"},
     {"live", "l'Iv", "l'aIv"},
+    {"misprint", "mIspr'Int", "m'IsprInt"},
+    {"misuse", "mIsj'u:z", "mIsj'u:s"},
     {"moderate", "m'0d3r,eIt", "m'0d3r@t"},
+    {"mouth", "m'aUD", "m'aUT"},
     {"object", "0bdZ'Ekt", "'0bdZEkt"},
-    {"objects", "0bdZ'Ekts", "'0bdZEkts"},
+    {"overlap", ",oUv3l'ap", "'oUv3l,ap"},
+    {"overlay", ",oUv3l'eI", "'oUv3l,eI"},
     {"perfect", "p3f'Ekt", "p'3:fEkt"},
     {"permit", "p3m'It", "p'3:mIt"},
+    {"pervert", "p3v'3:t", "p'3:v3t"},
+    {"precipitate", "prIs'IpIt,eIt", "prIs'IpIt@t"},
     {"predicate", "pr'EdIk,eIt", "pr'EdIk@t"},
     {"present", "prIz'Ent", "pr'Ez@nt"},
-    {"presents", "prIz'Ents", "pr'Ez@nts"},
     {"produce", "pr@d'u:s", "pr'0du:s"},
     {"progress", "pr@gr'Es", "pr'0grEs"},
     {"project", "pr@dZ'Ekt", "pr'0dZEkt"},
     {"rebel", "rIb'El", "r'Eb@L"},
     {"recall", "rIk'O:l", "r'i:kO:l"},
+    {"recap", "ri:k'ap", "r'i:kap"},
     {"record", "rIk'o@d", "r'Ek3d"},
-    {"records", "rIk'o@dz", "r'Ek3dz"},
+    {"recount", "rIk'aUnt", "r'i:kaUnt"},
+    {"refill", "ri:f'Il", "r'i:fIl"},
+    {"refund", "rIf'Vnd", "r'i:fVnd"},
     {"refuse", "rIfj'u:z", "r'Efju:s"},
     {"reject", "rIdZ'Ekt", "r'i:dZEkt"},
+    {"relapse", "rIl'aps", "r'i:laps"},
+    {"remake", "ri:m'eIk", "r'i:meIk"},
+    {"reprint", "ri:pr'Int", "r'i:prInt"},
+    {"retake", "ri:t'eIk", "r'i:teIk"},
+    {"rewrite", "ri:r'aIt", "r'i:raIt"},
+    {"segment", "sEgm'Ent", "s'Egm@nt"},
     {"separate", "s'Ep3r,eIt", "s'Ep@-r@t"},
     {"subject", "s@bdZ'Ekt", "s'VbdZEkt"},
+    {"subordinate", "sVb'o@dI2n,eIt", "sVb'o@dI2n@t"},
     {"survey", "s3v'eI", "s'3:veI"},
     {"suspect", "s@sp'Ekt", "s'VspEkt"},
+    {"syndicate", "s'IndIk,eIt", "s'IndIk@t"},
+    {"torment", "to@m'Ent", "t'o@mEnt"},
     {"transfer", "transf'3:", "tr'ansf3:"},
+    {"transplant", "transpl'ant", "tr'ansplant"},
     {"transport", "transp'o@t", "tr'anspo@t"},
+    {"underestimate", ",Vnd3r'EstIm,eIt", ",Vnd3r'EstIm@t"},
+    {"update", "Vpd'eIt", "'VpdeIt"},
+    {"upgrade", "Vpgr'eId", "'VpgreId"},
+    {"uplift", "Vpl'Ift", "'VplIft"},
+    {"upset", "Vps'Et", "'VpsEt"},
     {"use", "j'u:z", "j'u:s"},
-    {"uses", "j'u:zI2z", "j'u:sI2z"},
-}};
+});
 static_assert(std::ranges::is_sorted(kVerbsAndNouns, {}, &VerbAndNoun::word));
 
 // The words around one, in lower case; empty where there is none.
@@ -126,6 +170,18 @@ class Neighbours {
   const std::span<const SpokenWord> words_;
   const size_t at_;
 };
+
+const VerbAndNoun* FindVerbAndNoun(std::string_view word) {
+  const auto found = std::ranges::lower_bound(kVerbsAndNouns, word, {}, &VerbAndNoun::word);
+  return found != kVerbsAndNouns.end() && found->word == word ? &*found : nullptr;
+}
+
+// Returns the mnemonics of the "s" behind a word.
+std::string_view EndingOf(std::string_view word) {
+  if (word.ends_with("se") || word.ends_with("ge") || word.ends_with("ch")) return "I2z";
+  const char last = word[word.size() - (word.ends_with('e') ? 2 : 1)];
+  return std::string_view("fkpt").find(last) != std::string_view::npos ? "s" : "z";
+}
 
 bool IsSubject(std::string_view word) {
   return IsOneOf(word, "i", "you", "he", "she", "it", "we", "they", "who");
@@ -169,7 +225,9 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
         near.Near({"fish", "lake", "river", "caught", "catch", "pond", "lure", "bait", "angl",
                    "sea", "striped", "largemouth", "smallmouth", "fillet", "grilled", "eat"});
     if (word == "basses") return std::nullopt;
-    return fish ? WordSound{"bˈæs", "b'as"} : WordSound{"bˈAs", "b'eIs"};
+    const bool low = IsOneOf(after, "clarinet", "clef", "drum", "guitar", "guitarist", "line",
+                             "note", "part", "player", "singer", "solo", "voice");
+    return fish && !low ? WordSound{"bˈæs", "b'as"} : WordSound{"bˈAs", "b'eIs"};
   }
   if (word == "lives") {
     const bool noun =
@@ -277,6 +335,13 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return word == "resume" ? WordSound{"ɹˈɛzəmˌA", "r'Ez@m,eI"}
                             : WordSound{"ɹˈɛzəmˌAz", "r'Ez@m,eIz"};
   }
+  // Adjectives that end in a syllable of their own.
+  if (word == "blessed" && (IsDeterminer(before) || before == "most") && !after.empty())
+    return WordSound{"blˈɛsᵻd", "bl'EsI2d"};
+  if (word == "aged" && IsOneOf(after, "aunt", "couple", "father", "grandfather", "grandmother",
+                                "lady", "man", "men", "mother", "parent", "parents", "people",
+                                "relative", "relatives", "uncle", "woman", "women"))
+    return WordSound{"ˈAʤᵻd", "'eIdZI2d"};
   if (word == "resent") return WordSound{"ɹəzˈɛnt", "rIz'Ent"};
   if (word == "contents" && !IsSubject(before)) return WordSound{"kˈɑntˌɛnts", "k'0ntEnts"};
   if (word == "refuse" &&
@@ -376,24 +441,28 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
     return word == "protest" ? WordSound{"pɹətˈɛst", "pr@t'Est"}
                              : WordSound{"pɹətˈɛsts", "pr@t'Ests"};
   }
-  const auto found =
-      std::ranges::lower_bound(kVerbsAndNouns, std::string_view(word), {}, &VerbAndNoun::word);
-  if (found == kVerbsAndNouns.end() || found->word != word) return std::nullopt;
+  std::string_view ending;
+  const VerbAndNoun* found = FindVerbAndNoun(word);
+  if (found == nullptr && word.ends_with('s')) {
+    found = FindVerbAndNoun(std::string_view(word).substr(0, word.size() - 1));
+    ending = found == nullptr ? "" : EndingOf(found->word);
+  }
+  if (found == nullptr) return std::nullopt;
   switch (GuessPartOfSpeech(words, at)) {
     case PartOfSpeech::kVerb:
-      return WordSound{"", found->verb};
+      return WordSound{"", found->verb, ending};
     case PartOfSpeech::kNoun:
-      return WordSound{"", found->noun};
+      return WordSound{"", found->noun, ending};
     case PartOfSpeech::kAdjective:
-      if (word == "invalid") return WordSound{"", found->verb};
-      return WordSound{"", word == "close" ? "kl'oUs" : found->noun};
+      if (word == "invalid") return WordSound{"", found->verb, ending};
+      return WordSound{"", word == "close" ? "kl'oUs" : found->noun, ending};
     case PartOfSpeech::kPredicate:
-      if (word == "content") return WordSound{"", found->verb};
+      if (word == "content") return WordSound{"", found->verb, ending};
       return std::nullopt;
     case PartOfSpeech::kUnknown:
       // "Use it" and the like, as the lexicon has it.
       if (word == "use" || word == "uses" || word == "estimate" || word == "increase")
-        return WordSound{"", found->verb};
+        return WordSound{"", found->verb, ending};
       return std::nullopt;
     default:
       return std::nullopt;

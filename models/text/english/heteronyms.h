@@ -13,6 +13,7 @@ namespace millrace::models {
 struct WordSound {
   std::string_view misaki;  // in misaki's symbols; empty: what the lexicon has
   std::string_view espeak;  // in espeak-ng's mnemonics; empty: what espeak-ng makes of the word
+  std::string_view espeak_ending = {};  // the "s" of a plural, in mnemonics
 };
 
 // Returns the sound of words[at] if it is spelled like another word and the words around it say

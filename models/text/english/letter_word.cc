@@ -57,15 +57,21 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
       return Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}};
     }
   }
-  if (word.size() == 2 && capitals(word)) {
-    const bool turns =
-        IsOneOf(previous, "due", "facing", "from", "head", "heading", "mph", "toward", "towards",
-                "wind", "winds", "hour", "avenue", "street", "road", "drive", "boulevard");
-    if (turns && (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W')) {
-      return Reading{
-          end,
-          {std::string(word[0] == 'N' ? "north" : "south") + (word[1] == 'E' ? "east" : "west")}};
-    }
+  // "Winds NNE": a point of the compass.
+  const bool compass = word.size() > 1 && (word[0] == 'N' || word[0] == 'S' || word.size() == 3) &&
+                       (word.back() == 'E' || word.back() == 'W' || word.size() == 3) &&
+                       word.find_first_not_of("NSEW") == std::string_view::npos;
+  if (compass &&
+      IsOneOf(previous, "avenue", "boulevard", "drive", "due", "facing", "from", "head", "heading",
+              "hour", "mph", "road", "street", "toward", "towards", "wind", "winds")) {
+    const auto name = [](char letter) -> std::string {
+      return letter == 'N' ? "north" : letter == 'S' ? "south" : letter == 'E' ? "east" : "west";
+    };
+    const std::string_view last = word.substr(word.size() - 2);
+    Reading reading{end, {}};
+    if (word.size() == 3) reading.Append(name(word[0]));
+    reading.Append(name(last[0]) + name(last[1]));
+    return reading;
   }
   return std::nullopt;
 }

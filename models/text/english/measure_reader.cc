@@ -37,6 +37,16 @@ bool IsOperatorBehind(std::string_view text, size_t at) {
          (sign == at || ByteAt(text, sign + 1) == ' ');
 }
 
+// Returns true if the number that ends there is a part of a formula: the "x" of "y = -3x" is a
+// variable.
+bool IsOperatorBefore(std::string_view text, size_t end) {
+  size_t at = end;
+  while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
+  if (at > 0 && text[at - 1] == '-') --at;
+  if (at > 0 && text[at - 1] == ' ') --at;
+  return at > 0 && std::string_view("+*=/").find(text[at - 1]) != std::string_view::npos;
+}
+
 // Returns true if a single quotation mark before `at` is still open.
 bool IsQuoted(std::string_view text, size_t at) {
   constexpr size_t kFarthest = 64;
@@ -73,6 +83,17 @@ bool CircuitFollows(std::string_view behind) {
   constexpr std::array<std::string_view, 8> kCircuits = {
       " breaker", " charger", " circuit", " current", " fuse", " outlet", " plug", " socket"};
   return std::ranges::any_of(kCircuits, [&](auto noun) { return behind.starts_with(noun); });
+}
+
+// Returns true if the text before `at` speaks of what is paid, or of people.
+bool SpeaksOfMoney(std::string_view text, size_t at) {
+  constexpr size_t kFarthest = 40;
+  const size_t begin = at > kFarthest ? at - kFarthest : 0;
+  const std::string_view before = text.substr(begin, at - begin);
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"$", "£", "€", "salary", "earn", "pay", "paid", "cost", "price", "raise", "sold", "worth",
+       "budget", "followers", "users", "people"});
+  return std::ranges::any_of(kWords, [&](auto word) { return before.find(word) != before.npos; });
 }
 
 // Returns the unit at `at`, also one of two parts ("mg/L", "sq ft"), and moves `at` behind it.
@@ -125,14 +146,32 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     at = end;
     return "bits per second";
   }
+  // "130 mm Hg".
+  if (text.substr(at).starts_with("mm Hg") && !IsAsciiAlnum(ByteAt(text, at + 5))) {
+    at += 5;
+    return one ? "millimeter of mercury" : "millimeters of mercury";
+  }
   // "1 in. wide".
   const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));
   // "5 A fuse", where a spaced "A" is no word.
   const bool amps = text.substr(at, end - at) == "A" && CircuitFollows(text.substr(end));
-  const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch && !amps, dialect);
+  // "300 K" is a temperature, but a salary of so much is none.
+  if (spaced && text.substr(at, end - at) == "K" && !SpeaksOfMoney(text, at)) {
+    at = end;
+    return "kelvin";
+  }
+  // "9.8 N", but not "5 N Main St".
+  if (text.substr(at, end - at) == "N" &&
+      !(ByteAt(text, end) == ' ' && IsAsciiUpper(ByteAt(text, end + 1)))) {
+    at = end;
+    return one ? "newton" : "newtons";
+  }
+  const bool land = text.substr(at, 6) == "ha of ";
+  const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch && !amps && !land, dialect);
   if (!unit) return std::nullopt;
   at = end;
-  return one || (article && NounFollows(text, behind)) ? unit->singular : unit->plural;
+  const bool belongs = (article && NounFollows(text, behind)) || MeasuredFollows(text, behind);
+  return one || belongs ? unit->singular : unit->plural;
 }
 
 }  // namespace
@@ -283,7 +322,9 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     const auto* scale = std::ranges::find(kScales, ByteAt(text, end), &Scale::letter);
     const bool scaled = scale != kScales.end() && !IsAsciiAlnum(ByteAt(text, end + 1));
     reading.end = scaled ? end + 1 : at + 2;
-    reading.Append(one || (article && NounFollows(text, reading.end)) ? "degree" : "degrees");
+    const bool belongs =
+        (article && NounFollows(text, reading.end)) || MeasuredFollows(text, reading.end);
+    reading.Append(one || belongs ? "degree" : "degrees");
     if (scaled) reading.Append(scale->word);
     return true;
   }
@@ -296,7 +337,8 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     return true;
   }
   if (!spaced && (ByteAt(text, at) == 'x' || ByteAt(text, at) == 'X') &&
-      !IsAsciiAlnum(ByteAt(text, at + 1)) && !IsOperatorBehind(text, at + 1)) {
+      !IsAsciiAlnum(ByteAt(text, at + 1)) && !IsOperatorBehind(text, at + 1) &&
+      !IsOperatorBefore(text, at)) {
     reading.Append("times");
     reading.end = at + 1;
     return true;

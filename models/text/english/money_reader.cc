@@ -18,12 +18,14 @@ struct Currency {
 };
 
 // Longer signs come before those that they begin with.
-constexpr std::array<Currency, 39> kCurrencies = {{
+constexpr std::array<Currency, 41> kCurrencies = {{
     {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
     {"BRL", "real", "reais", "centavo", "centavos"},
     {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
     {"CHF", "Swiss franc", "Swiss francs", "centime", "centimes"},
     {"CNY", "yuan", "yuan", "", ""},
+    {"CN¥", "yuan", "yuan", "", ""},
+    {"RMB", "yuan", "yuan", "", ""},
     {"EUR", "euro", "euros", "cent", "cents"},
     {"GBP", "pound", "pounds", "penny", "pence"},
     {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
@@ -62,10 +64,14 @@ constexpr std::array<Currency, 39> kCurrencies = {{
 
 // Returns true if a noun follows the sum, which belongs to it: "a $5 bill".
 bool IsAttributive(std::string_view text, size_t end, bool article) {
-  return (article && NounFollows(text, end)) || CashFollows(text, end);
+  return (article && NounFollows(text, end)) || MeasuredFollows(text, end) ||
+         text.substr(end).starts_with("-a-");
 }
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
+  // Most words begin with a small letter, and only one sign does.
+  const char first = ByteAt(text, at);
+  if (IsAsciiDigit(first) || (IsAsciiLower(first) && first != 'z')) return nullptr;
   for (const Currency& currency : kCurrencies) {
     if (text.substr(at, currency.sign.size()) == currency.sign) return &currency;
   }
@@ -79,7 +85,9 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
     std::string_view spoken;
     bool after_space;
   };
-  constexpr std::array<Scale, 14> kScales = {{{"thousand", "thousand", true},
+  constexpr std::array<Scale, 16> kScales = {{{"thousand", "thousand", true},
+                                              {"crore", "crore", true},
+                                              {"lakh", "lakh", true},
                                               {"million", "million", true},
                                               {"billion", "billion", true},
                                               {"trillion", "trillion", true},
@@ -128,10 +136,11 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
                                  bool article) {
   const Currency* currency = FindCurrency(text, at);
   if (currency == nullptr) return std::nullopt;
-  // Codes and "Rs." stand apart.
+  // Codes and "Rs." stand apart, "$" may.
   size_t begin = at + currency->sign.size();
   const bool apart = IsAsciiLetter(currency->sign[0]);
-  if (apart && ByteAt(text, begin) == ' ') ++begin;
+  const bool behind_number = at > 1 && text[at - 1] == ' ' && IsAsciiDigit(text[at - 2]);
+  if ((apart || !behind_number) && ByteAt(text, begin) == ' ') ++begin;
   auto first = ParseAmount(text, begin);
   if (!first) return std::nullopt;
   Amount amount = *std::move(first);

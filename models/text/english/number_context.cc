@@ -22,7 +22,14 @@ bool NamesPlaces(std::string_view word) {
       "question", "room",      "route",    "row",      "schedule", "seat",     "section",  "slot",
       "space",    "spot",      "stall",    "stand",    "suite",    "table",    "terminal", "track",
       "unit",     "ward",      "year",     "zone"};
-  return std::ranges::find(kWords, word) != kWords.end();
+  return std::ranges::binary_search(kWords, word);
+}
+
+// Returns true if the number and the letter behind it are one of several places: "seats 12A-12C".
+bool NamesSeats(std::string_view text, size_t at, std::string_view previous) {
+  constexpr size_t kMaxDigits = 4;
+  return previous.ends_with('s') && NamesPlaces(previous.substr(0, previous.size() - 1)) &&
+         IsAsciiUpper(ByteAt(text, DigitsEnd(text.substr(0, at + kMaxDigits), at)));
 }
 
 // Returns true if a hyphen joins the number to letters: "B-52s", "Q7-19X".
@@ -72,7 +79,8 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
                                 const ContextSoFar& so_far) {
   NumberContext context{.previous = previous};
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
-                  InCode(text, at) || NamesLetter(text, at, previous, so_far.isotopes);
+                  NamesSeats(text, at, previous) || InCode(text, at) ||
+                  NamesLetter(text, at, previous, so_far.isotopes);
   constexpr size_t kFarthest = 3;
   size_t steps = 0;
   for (size_t i = words.size(); i-- > 0 && steps < kFarthest; ++steps) {

@@ -52,8 +52,9 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
     TakeLastOrdinal(numbers, text, reading);
     return true;
   }
-  // "1990s", "80s", "747s".
-  if (ending != "s" || amount.grouped) return false;
+  // "1990s", "80s", "747s", but "iPhone 12S".
+  const bool letter = text.substr(letters, 1) == "S" && value % 10 != 0;
+  if (ending != "s" || amount.grouped || letter) return false;
   // "15s" is a time; "80s" are years, but not in "wait 80s"; "B-52s" are airplanes.
   const bool decade = value % 10 == 0 && (amount.whole.size() != 2 || NounFollows(text, end) ||
                                           !PrecedesDuration(context.previous));

@@ -1,7 +1,11 @@
 #include "models/text/english/number_joint.h"
 
+#include <string>
+
 #include "models/text/ascii.h"
 #include "models/text/english/money_reader.h"
+#include "models/text/english/number_words.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/word_range.h"
 
 namespace millrace::models {
@@ -74,6 +78,47 @@ bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
          IsAsciiDigit(ByteAt(text, second + 1));
 }
 
+// Returns what a hyphen with spaces between two numbers says: "5 - 10 km" is a range and "what is
+// 10 - 3" a difference; empty if it is a pause.
+std::string_view SpacedHyphen(std::string_view text, size_t at, size_t second) {
+  if (IsEquated(text, second)) return "minus";
+  constexpr size_t kMaxDigits = 6;
+  size_t begin = at;
+  while (begin > 0 && at - begin < kMaxDigits && IsAsciiDigit(text[begin - 1])) --begin;
+  const size_t end = DigitsEnd(text.substr(0, second + kMaxDigits), second);
+  if (begin == at || (begin > 0 && text[begin - 1] != ' ' && text[begin - 1] != '(')) return {};
+  const uint64_t from = ParseDigits(text.substr(begin, at - begin));
+  const uint64_t to = ParseDigits(text.substr(second, end - second));
+  const size_t before_end = begin > 0 ? begin - 1 : 0;
+  size_t before_begin = before_end;
+  while (before_begin > 0 && before_end - before_begin < kMaxOperandBytes &&
+         IsAsciiLetter(text[before_begin - 1]))
+    --before_begin;
+  const std::string before = AsciiLower(text.substr(before_begin, before_end - before_begin));
+  const std::string_view behind = text.substr(end);
+  const size_t after_begin = end + (behind.starts_with(' ') ? 1 : 0);
+  const std::string_view after = text.substr(
+      after_begin,
+      LettersEnd(text.substr(0, after_begin + kMaxOperandBytes), after_begin) - after_begin);
+  // "Chapter 3 - 10 ways to win" is a heading.
+  if (IsOneOf(before, "act", "chapter", "day", "episode", "item", "lesson", "level", "part",
+              "question", "scene", "section", "step", "unit", "week"))
+    return {};
+  const bool teams =
+      IsAsciiUpper(ByteAt(text, before_begin)) && IsAsciiUpper(ByteAt(after, 0)) && from < 100;
+  if (teams || IsOneOf(before, "beat", "drew", "final", "led", "lost", "score", "was", "won"))
+    return "to";
+  const bool asked = IsOneOf(before, "calculate", "compute", "equals", "evaluate", "is", "minus",
+                             "plus", "s", "solve", "times");
+  const bool ends = behind.empty() || std::string_view(".?!,;:)").find(behind[0]) != behind.npos;
+  if (IsOneOf(after, "equals", "gives", "is", "makes", "minus", "plus", "times") ||
+      (ends && (asked || (before.empty() && from > to))))
+    return "minus";
+  const bool pages = IsOneOf(before, "ages", "chapters", "lines", "page", "pages", "verses");
+  const bool hours = from == 9 && to == 5;
+  return from < to || pages || hours ? "to" : "";
+}
+
 }  // namespace
 
 std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
@@ -107,7 +152,8 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
       if (IsDecimal(text, at) && IsScale(text, second)) return Reading{second, {"out", "of"}};
       return std::nullopt;
     case '-':
-      if (spaced && IsEquated(text, second)) return Reading{second, {"minus"}};
+      if (const std::string_view word = spaced ? SpacedHyphen(text, at, second) : ""; !word.empty())
+        return Reading{second, {std::string(word)}};
       if (!spaced && EndsAsRange(text, at)) return Reading{second, {"to"}};
       return std::nullopt;
     default:

@@ -28,7 +28,7 @@ bool EqualsBehind(std::string_view text, size_t at) {
   return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
 }
 
-size_t DashBytes(std::string_view text, size_t at) {
+size_t RangeDashBytes(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '-') return 1;
   return text.substr(at, 3) == "–" ? 3 : 0;
 }
@@ -142,12 +142,12 @@ bool NumberReader::TakeFactorial(std::string_view text, const Amount& amount,
 
 Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool article,
                                Reading& reading) const {
-  const size_t dash = DashBytes(text, reading.end);
+  const size_t dash = RangeDashBytes(text, reading.end);
   if (dash == 0 || !IsAsciiDigit(ByteAt(text, reading.end + dash))) return amount;
   auto second = ParseAmount(text, reading.end + dash);
   // "1-2-3" is no range.
-  if (!second || (DashBytes(text, second->end) > 0 &&
-                  IsAsciiDigit(ByteAt(text, second->end + DashBytes(text, second->end))))) {
+  if (!second || (RangeDashBytes(text, second->end) > 0 &&
+                  IsAsciiDigit(ByteAt(text, second->end + RangeDashBytes(text, second->end))))) {
     return amount;
   }
   // "24-7" and "50-50" are no ranges.
@@ -160,9 +160,12 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&
                       second->fraction.empty() && ParseDigits(amount.whole) >= 50 &&
                       ParseDigits(amount.whole) + ParseDigits(second->whole) == 100;
+  // "Boeing 747-400" is no range.
+  const bool name = amount.whole.size() == 3 && second->whole.size() == 3 &&
+                    amount.whole > second->whole && second->whole.ends_with("00");
   if (EqualsBehind(text, second->end)) {
     reading.Append("minus");
-  } else if ((!both && !shares) || !amount.fraction.empty()) {
+  } else if ((!both && !shares && !name) || !amount.fraction.empty()) {
     reading.Append("to");
   }
   reading.Append(PlainWords(*second));

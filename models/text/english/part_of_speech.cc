@@ -149,6 +149,10 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
                ? PartOfSpeech::kVerb
                : PartOfSpeech::kUnknown;
   }
+  // "Associate with them", an order.
+  if (before.empty() && word.ends_with("ate") &&
+      IsOneOf(after, "against", "between", "for", "from", "on", "with"))
+    return PartOfSpeech::kVerb;
   // "Imports of oil".
   if (before.empty() && after == "of") return PartOfSpeech::kNoun;
   if (before.empty()) return PartOfSpeech::kUnknown;

@@ -91,7 +91,7 @@ bool IsGroupOfThree(std::string_view text, size_t at) {
   return DigitsEnd(text.substr(0, at + 4), at) == at + 3 && ByteAt(text, at + 3) == '-';
 }
 
-// Reads the digits of "1-800-FLOWERS" and "1-888-555-HELP".
+// Reads "1-800-FLOWERS", "1-800-GO-FEDEX" and "1-888-555-HELP".
 std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_view text,
                                       size_t at) {
   const size_t prefix = text.substr(at).starts_with("1-") ? at + 2 : at;
@@ -100,12 +100,23 @@ std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_vi
   const size_t name = prefix + (exchange ? 8 : 4);
   if (!IsAsciiUpper(ByteAt(text, name)) || !IsAsciiUpper(ByteAt(text, name + 1)))
     return std::nullopt;
-  Reading reading{name, {}};
+  Reading reading{LettersEnd(text.substr(0, name + kMaxBytes), name), {}};
+  while (ByteAt(text, reading.end) == '-' && IsAsciiUpper(ByteAt(text, reading.end + 1)))
+    reading.end = LettersEnd(text.substr(0, reading.end + kMaxBytes), reading.end + 1);
+  if (IsAsciiDigit(ByteAt(text, reading.end))) return std::nullopt;
   if (prefix > at) reading.Append("one");
   reading.Append(text.substr(prefix + 1, 2) == "00"
                      ? numbers.Cardinal(ParseDigits(text.substr(prefix, 3)))
                      : numbers.Digits(text.substr(prefix, 3)));
   if (exchange) reading.Append(numbers.Digits(text.substr(prefix + 4, 3)));
+  // Letters that are dialled are said as words: "GO-FEDEX".
+  for (size_t word = name; word < reading.end;) {
+    const size_t end = LettersEnd(text, word);
+    const std::string_view letters = text.substr(word, end - word);
+    const bool spelled = letters.find_first_of("AEIOUY") == std::string_view::npos;
+    reading.Append(spelled ? std::string(letters) : AsciiLower(letters));
+    word = end + 1;
+  }
   return reading;
 }
 

@@ -73,9 +73,13 @@ std::optional<Reading> ReadSuperscript(const NumberWords& numbers, std::string_v
 
 std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view text, size_t at) {
   // "[^1]" is the mark of a footnote.
-  if (ByteAt(text, at) != '^' || (at > 0 && text[at - 1] == '[')) return std::nullopt;
+  // "10**6" and "x**2" are powers as programmers write them, but "**3" begins bold text.
+  const bool stars = text.substr(at, 2) == "**" && at > 0 && IsAsciiAlnum(text[at - 1]) &&
+                     IsAsciiDigit(ByteAt(text, at + 2)) &&
+                     (at == 1 || !IsAsciiLetter(text[at - 1]) || !IsAsciiAlnum(text[at - 2]));
+  if ((ByteAt(text, at) != '^' && !stars) || (at > 0 && text[at - 1] == '[')) return std::nullopt;
   const bool braced = ByteAt(text, at + 1) == '{';
-  size_t begin = at + (braced ? 2 : 1);
+  size_t begin = at + (braced || stars ? 2 : 1);
   const bool negative = ByteAt(text, begin) == '-';
   if (negative) ++begin;
   const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);

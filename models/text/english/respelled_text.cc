@@ -49,6 +49,10 @@ bool IsCapitals(std::string_view word) {
   return true;
 }
 
+bool EndsClause(const SpokenWord& word) {
+  return word.after.find_first_of(",;:.!?") != std::string::npos;
+}
+
 bool IsNumberOf(std::string_view source, const SpokenWord& word) {
   return word.begin < source.size() && IsAsciiDigit(source[word.begin]);
 }
@@ -97,19 +101,27 @@ std::string SpellForEspeak(std::string_view letters, bool plural) {
 
 // Returns true for abbreviations that espeak-ng takes for words.
 bool IsSpelled(std::string_view word) {
-  constexpr std::array<std::string_view, 50> kWords = {
-      "AKA",    "APR",    "ASR",    "ATM",    "BIO",    "CAD",   "CO",     "DIY",    "EACCES",
-      "EAGAIN", "EBADF",  "EBUSY",  "EDOM",   "EEXIST", "EINTR", "EINVAL", "EISDIR", "EMFILE",
-      "ENODEV", "ENOENT", "ENOMEM", "ENOSPC", "EOD",    "EPERM", "EPIPE",  "ERANGE", "ESRCH",
-      "ETA",    "ETF",    "EVA",    "FAQ",    "IPO",    "ISO",   "LOL",    "NCAA",   "NGO",
-      "OCR",    "ODBC",   "OED",    "OKR",    "POC",    "POI",   "ROI",    "ROTC",   "SEO",
-      "UAE",    "UFO",    "UPS",    "USA",    "YMCA"};
+  constexpr std::array<std::string_view, 55> kWords = {
+      "AARP",   "ACLU",  "AKA",    "APR",    "ASR",    "ATM",    "BIO",    "CAD",
+      "CO",     "DIY",   "EACCES", "EAGAIN", "EBADF",  "EBUSY",  "EDOM",   "EEOC",
+      "EEXIST", "EINTR", "EINVAL", "EISDIR", "EMFILE", "ENODEV", "ENOENT", "ENOMEM",
+      "ENOSPC", "EOD",   "EPERM",  "EPIPE",  "ERANGE", "ESRCH",  "ETA",    "ETF",
+      "EVA",    "FAQ",   "IPO",    "ISO",    "LOL",    "NCAA",   "NGO",    "OCR",
+      "ODBC",   "OED",   "OKR",    "POC",    "POI",    "ROI",    "ROTC",   "SEO",
+      "UAE",    "UFO",   "UPS",    "USA",    "USAID",  "USMC",   "YMCA"};
   return std::ranges::binary_search(kWords, word);
 }
 
 // Returns true for abbreviations that are read as words, which espeak-ng spells.
 bool IsAcronym(std::string_view word) {
   return IsOneOf(word, "GUI", "LAN", "MIDI", "PIN", "RAM", "ROM", "SCSI", "SIM", "SWAT", "WAN");
+}
+
+// Returns true for the possessives of those that espeak-ng reads as words, of which it leaves out
+// the ending.
+bool IsPossessiveOfAcronym(std::string_view word) {
+  return IsOneOf(word, "ASEAN's", "DARPA's", "FIFA's", "IKEA's", "NASA's", "NASDAQ's", "NATO's",
+                 "NOAA's", "OPEC's", "OSHA's", "UEFA's", "UNICEF's");
 }
 
 // Returns true for abbreviations that are spelled in a sentence of capitals, too.
@@ -123,15 +135,21 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
   const SpokenWord& word = words[at];
   if (dialect == EnglishDialect::kUs) {
     if (const auto sound = FindHeteronym(words, at); sound && !sound->espeak.empty())
-      return "[[" + std::string(sound->espeak) + "]]";
+      return "[[" + std::string(sound->espeak) + std::string(sound->espeak_ending) + "]]";
     const std::string_view stem(word.text.data(),
                                 word.text.size() - (word.text.ends_with('s') ? 1 : 0));
     const auto capitals = static_cast<size_t>(std::ranges::count_if(stem, IsAsciiUpper));
     const bool plural = stem.size() < word.text.size() && stem.size() > 1 && capitals >= 2 &&
                         IsAsciiUpper(stem.back()) && stem.size() <= 4;
-    if (IsAcronym(plural ? stem : word.text)) return AsciiLower(word.text);
+    if (IsAcronym(plural ? stem : word.text) || IsPossessiveOfAcronym(word.text))
+      return AsciiLower(word.text);
     if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
     if (IsSpelled(word.text) && !shouted) return SpellForEspeak(word.text, false);
+    // Alone between two marks, espeak-ng takes any of them for a word: "AWS, GCP and Azure".
+    constexpr size_t kMaxSpelled = 3;
+    if (!shouted && word.text.size() > 1 && word.text.size() <= kMaxSpelled &&
+        IsCapitals(word.text) && (at == 0 || EndsClause(words[at - 1])) && EndsClause(word))
+      return SpellForEspeak(word.text, false);
     if (word.text == "AM" && !shouted && at > 0 && words[at - 1].text == "I") return "am";
     if (word.text == "WHO" && !shouted) return SpellForEspeak(word.text, false);
     if (shouted && word.text.size() > 1 && IsCapitals(word.text) && !StaysCapital(word.text))

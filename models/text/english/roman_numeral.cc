@@ -58,6 +58,29 @@ unsigned ValueOf(std::string_view word) {
   return value + static_cast<unsigned>(found - kOnes.begin());
 }
 
+// Returns the year from 1000 to 2099 of a well-formed numeral; 0 if it is none.
+unsigned YearOf(std::string_view word) {
+  unsigned year = 0;
+  while (word.starts_with('M') && year < 2000) {
+    year += 1000;
+    word.remove_prefix(1);
+  }
+  constexpr std::array<std::string_view, 10> kHundreds = {"",  "C",  "CC",  "CCC",  "CD",
+                                                          "D", "DC", "DCC", "DCCC", "CM"};
+  unsigned hundreds = kHundreds.size() - 1;
+  while (!word.starts_with(kHundreds[hundreds])) --hundreds;
+  word.remove_prefix(kHundreds[hundreds].size());
+  unsigned ninety = 0;
+  if (word.starts_with("XC")) {
+    ninety = 90;
+    word.remove_prefix(2);
+  }
+  const unsigned rest = ValueOf(word);
+  if (!word.empty() && (rest == 0 || (ninety > 0 && rest > 9))) return 0;
+  year += hundreds * 100 + ninety + rest;
+  return year < 2100 ? year : 0;
+}
+
 // Returns true for words that Roman numerals follow, in lower case.
 bool CountsInRoman(std::string_view word) {
   return std::ranges::binary_search(kParts, word) || word == "page" || word == "pages" ||
@@ -122,7 +145,16 @@ unsigned LowerRomanValue(std::string_view word) {
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view text,
                                           size_t end, std::string_view word,
                                           std::span<const SpokenWord> words) {
-  if (word.size() > kMaxLetters || words.empty() || words.back().after != " ") return {};
+  // A year: "MCMXCIX".
+  constexpr size_t kMinYearLetters = 4;
+  if (const unsigned year = word.size() >= kMinYearLetters && word[0] == 'M' ? YearOf(word) : 0;
+      year > 0 && !IsAsciiAlnum(ByteAt(text, end))) {
+    return numbers.Year(year);
+  }
+  if (word.size() > kMaxLetters) return {};
+  if (words.empty() && word.size() > 1 && CenturyFollows(text, end) && ValueOf(word) > 0)
+    return numbers.Ordinal(ValueOf(word));
+  if (words.empty() || words.back().after != " ") return {};
   const std::string& previous = words.back().text;
   const char follows = ByteAt(text, end);
   if (IsAsciiUpper(word[0])) {

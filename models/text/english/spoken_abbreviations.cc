@@ -15,7 +15,7 @@ struct AbbreviationEntry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<AbbreviationEntry, 138> kEntries = {{
+constexpr std::array<AbbreviationEntry, 140> kEntries = {{
     {"acct", "account", When::kStop},
     {"amt", "amount", When::kStop},
     {"approx", "approximately", When::kStop},
@@ -23,6 +23,7 @@ constexpr std::array<AbbreviationEntry, 138> kEntries = {{
     {"apt", "apartment", When::kStopAndDigit},
     {"art", "article", When::kStopAndDigit},
     {"assn", "association", When::kStop},
+    {"assoc", "associate", When::kStop},
     {"asst", "assistant", When::kStop},
     {"attn", "attention", When::kStop},
     {"aug", "august", When::kStop},
@@ -105,6 +106,7 @@ constexpr std::array<AbbreviationEntry, 138> kEntries = {{
     {"nos", "numbers", When::kStopAndDigit},
     {"nov", "november", When::kStop},
     {"oct", "october", When::kStop},
+    {"op", "opus", When::kStopAndDigit},
     {"oz", "ounces", When::kStop},
     {"p", "page", When::kStopAndDigit},
     {"para", "paragraph", When::kStopAndDigit},

@@ -8,6 +8,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/bible_reference.h"
 #include "models/text/english/chat_words.h"
 #include "models/text/english/command_option.h"
 #include "models/text/english/emoticon.h"
@@ -16,6 +17,7 @@
 #include "models/text/english/hardware_address.h"
 #include "models/text/english/html_entity.h"
 #include "models/text/english/html_tag.h"
+#include "models/text/english/ipv6_address.h"
 #include "models/text/english/letter_a.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/markdown_sign.h"
@@ -50,21 +52,6 @@ bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
 bool IsClipped(std::string_view word) {
   return IsOneOf(AsciiLower(word), "bout", "cause", "em", "n", "round", "s", "til", "tis", "twas",
                  "tween");
-}
-
-// Returns true for books before a chapter and a verse: "Genesis 1:1".
-bool NamesBook(std::string_view word) {
-  constexpr std::array<std::string_view, 44> kBooks = {
-      "acts",        "amos",         "chronicles", "colossians",  "corinthians", "daniel",
-      "deuteronomy", "ecclesiastes", "ephesians",  "esther",      "exodus",      "ezekiel",
-      "ezra",        "galatians",    "genesis",    "hebrews",     "hosea",       "isaiah",
-      "james",       "jeremiah",     "job",        "joel",        "john",        "joshua",
-      "judges",      "kings",        "leviticus",  "luke",        "mark",        "matthew",
-      "micah",       "nehemiah",     "peter",      "philippians", "proverbs",    "psalm",
-      "psalms",      "quran",        "revelation", "romans",      "ruth",        "samuel",
-      "surah",       "timothy"};
-  static_assert(std::ranges::is_sorted(kBooks));
-  return std::ranges::binary_search(kBooks, word);
 }
 
 bool IsTimeZone(std::string_view word) {
@@ -113,7 +100,9 @@ class Walk {
       at_ += c.bytes;
       return;
     }
-    if (AtStart() && (TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
+    if (AtStart() && (TakeReading(ReadBibleReference(numbers_.numbers(), text_, at_)) ||
+                      TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
+                      TakeReading(ReadIpv6Address(numbers_.numbers(), text_, at_)) ||
                       TakeReading(ReadWeb(numbers_.numbers(), text_, at_)))) {
       return;
     }
@@ -257,6 +246,9 @@ class Walk {
       const bool joins = IsApostrophe(c.value) ||
                          ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxJoinedParts);
       const size_t next = end + c.bytes;
+      // The hyphen of "44 BC-AD 14" is no part of a word.
+      if (plain && c.value == '-' && IsOneOf(text_.substr(begin, end - begin), "BC", "BCE", "CE"))
+        break;
       if (!joins || next - begin >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text_, next).value)) {
         break;
       }
@@ -444,6 +436,21 @@ class Walk {
       return;
     }
     if (c.value == '&' && count > 1) count = 1;
+    // "n! = 120".
+    if (c.value == '!' && count == 1 && Previous().size() == 1 &&
+        text_.substr(run).starts_with(" =")) {
+      AddWord("factorial", at_, run);
+      at_ = run;
+      return;
+    }
+    // "200 BC–AD 300".
+    if ((c.value == '-' || c.value == 0x2013) && count == 1 &&
+        IsOneOf(Previous(), "bc", "bce", "ad", "ce", "a.d.") &&
+        EraOrNumberFollows(run + (follows == ' ' ? 1 : 0))) {
+      AddWord("to", at_, run);
+      at_ = run;
+      return;
+    }
     if (c.value == '-') {
       TakeHyphens(run, count);
       return;
@@ -456,11 +463,7 @@ class Walk {
     }
     if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
         IsAsciiDigit(text_[at_ - 1])) {
-      // The words of one number begin at one place.
-      size_t chapter = words_.size();
-      while (chapter > 0 && words_[chapter - 1].begin == words_.back().begin) --chapter;
-      const bool verse = chapter > 0 && NamesBook(AsciiLower(words_[chapter - 1].text));
-      if (!verse) AddWord("to", at_, run);
+      AddWord("to", at_, run);
       at_ = run;
       return;
     }
@@ -470,7 +473,10 @@ class Walk {
       for (size_t i = 0; i < std::min<size_t>(count, 3); ++i) AddMark(mark);
     } else if (count < 3) {
       // Rulers of "====" say nothing.
-      const std::string_view words = SymbolName(c.value, IsAsciiDigit(follows));
+      // "#A12" is a number, too.
+      const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text_, run + 1));
+      const std::string_view words =
+          SymbolName(c.value, IsAsciiDigit(follows) || (c.value == '#' && code));
       Reading reading{run, {}};
       for (size_t i = 0; i < count; ++i) reading.AppendEach(words);
       // "∑ of all terms" has its "of" already.
@@ -499,6 +505,11 @@ class Walk {
     return false;
   }
 
+  bool EraOrNumberFollows(size_t at) const {
+    const std::string_view rest = text_.substr(at);
+    return IsAsciiDigit(ByteAt(rest, 0)) || rest.starts_with("AD ") || rest.starts_with("CE ");
+  }
+
   // Reads hyphens as a dash if they stand alone or doubled; otherwise they only join words.
   void TakeHyphens(size_t run, size_t count) {
     // A grade: "an A-".
@@ -517,6 +528,20 @@ class Walk {
         reading.end = end;
       }
       TakeReading(std::move(reading));
+      return;
+    }
+    // "seats 10A-10C".
+    if (count == 1 && at_ > 1 && IsAsciiUpper(text_[at_ - 1]) && IsAsciiDigit(text_[at_ - 2])) {
+      const size_t digits = DigitsEnd(text_.substr(0, run + 4), run);
+      if (digits > run && IsAsciiUpper(ByteAt(text_, digits)) &&
+          !IsAsciiAlnum(ByteAt(text_, digits + 1)))
+        AddWord("to", at_, run);
+    }
+    // "Blood type O-".
+    if (count == 1 && !words_.empty() && IsOneOf(words_.back().text, "O", "AB") &&
+        words_.back().after.empty() && !IsAsciiAlnum(ByteAt(text_, run))) {
+      AddWord("negative", at_, run);
+      at_ = run;
       return;
     }
     const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';

@@ -52,11 +52,26 @@ bool IsPath(std::string_view path) {
   if (slash == std::string_view::npos || slash > 2) return false;
   const std::string_view root = path.substr(0, slash);
   if (!root.empty() && root != "~" && root != "." && root != "..") return false;
-  if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + 1])) return false;
+  const bool hidden = !root.empty() && ByteAt(path, slash + 1) == '.';
+  if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + (hidden ? 2 : 1)])) return false;
   const bool deep = path.find('/', slash + 1) != std::string_view::npos;
   return (deep || !root.empty()) && std::ranges::all_of(path, [](char c) {
            return IsLabelByte(c) || c == '/' || c == '.' || c == '_' || c == '~';
          });
+}
+
+// Returns true for "src/main.cpp".
+bool IsRelativePath(std::string_view path) {
+  constexpr size_t kMaxEnding = 4;
+  const size_t dot = path.rfind('.');
+  const size_t slash = path.rfind('/');
+  if (dot == std::string_view::npos || slash == std::string_view::npos || dot < slash + 2)
+    return false;
+  const std::string_view ending = path.substr(dot + 1);
+  return !ending.empty() && ending.size() <= kMaxEnding && IsAsciiLower(ending[0]) &&
+         std::ranges::all_of(ending, [](char c) { return IsAsciiLower(c) || IsAsciiDigit(c); }) &&
+         std::ranges::all_of(
+             path, [](char c) { return IsLabelByte(c) || c == '/' || c == '.' || c == '_'; });
 }
 
 std::string_view WebSymbolName(char c) {
@@ -170,7 +185,8 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
   } else {
     const std::string_view host = address.substr(0, address.find_first_of("/?#:"));
     const bool local = (host == "localhost" || IsIpAddress(host)) && host.size() < address.size();
-    if (!local && !IsDomain(host, !host.starts_with("www."))) return std::nullopt;
+    if (!local && !IsDomain(host, !host.starts_with("www.")) && !IsRelativePath(address))
+      return std::nullopt;
   }
   if (address.ends_with('/')) address.remove_suffix(1);
   Spell(numbers, address, reading);

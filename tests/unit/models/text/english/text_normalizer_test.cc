@@ -96,8 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"50%", "fifty percent"}, Case{"5 in total", "five in total"},
                     Case{"10-20 km", "ten to twenty kilometers"},
                     Case{"1500 km", "one thousand five hundred kilometers"},
-                    Case{"3x faster", "three times faster"},
-                    Case{"90° turn", "ninety degrees turn"},
+                    Case{"3x faster", "three times faster"}, Case{"90° turn", "ninety degree turn"},
                     Case{"100 m²", "one hundred square meters"},
                     Case{"He is 5'10\" tall", "He is five foot ten tall"}));
 

@@ -1,0 +1,162 @@
+#include "models/text/english/bible_reference.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+struct Book {
+  std::string_view written;
+  std::string_view name;  // empty: as it is written
+};
+
+// Sorted by bytes.
+constexpr auto kBooks = std::to_array<Book>({{"Acts", ""},
+                                             {"Amos", ""},
+                                             {"Chr", "Chronicles"},
+                                             {"Chron", "Chronicles"},
+                                             {"Chronicles", ""},
+                                             {"Col", "Colossians"},
+                                             {"Colossians", ""},
+                                             {"Cor", "Corinthians"},
+                                             {"Corinthians", ""},
+                                             {"Dan", "Daniel"},
+                                             {"Daniel", ""},
+                                             {"Deut", "Deuteronomy"},
+                                             {"Deuteronomy", ""},
+                                             {"Eccl", "Ecclesiastes"},
+                                             {"Ecclesiastes", ""},
+                                             {"Eph", "Ephesians"},
+                                             {"Ephesians", ""},
+                                             {"Esther", ""},
+                                             {"Ex", "Exodus"},
+                                             {"Exod", "Exodus"},
+                                             {"Exodus", ""},
+                                             {"Ezek", "Ezekiel"},
+                                             {"Ezekiel", ""},
+                                             {"Ezra", ""},
+                                             {"Gal", "Galatians"},
+                                             {"Galatians", ""},
+                                             {"Gen", "Genesis"},
+                                             {"Genesis", ""},
+                                             {"Heb", "Hebrews"},
+                                             {"Hebrews", ""},
+                                             {"Hos", "Hosea"},
+                                             {"Hosea", ""},
+                                             {"Isa", "Isaiah"},
+                                             {"Isaiah", ""},
+                                             {"James", ""},
+                                             {"Jas", "James"},
+                                             {"Jer", "Jeremiah"},
+                                             {"Jeremiah", ""},
+                                             {"Jn", "John"},
+                                             {"Job", ""},
+                                             {"Joel", ""},
+                                             {"John", ""},
+                                             {"Josh", "Joshua"},
+                                             {"Joshua", ""},
+                                             {"Judg", "Judges"},
+                                             {"Judges", ""},
+                                             {"Kgs", "Kings"},
+                                             {"Kings", ""},
+                                             {"Lam", "Lamentations"},
+                                             {"Lamentations", ""},
+                                             {"Lev", "Leviticus"},
+                                             {"Leviticus", ""},
+                                             {"Lk", "Luke"},
+                                             {"Luke", ""},
+                                             {"Mal", "Malachi"},
+                                             {"Malachi", ""},
+                                             {"Mark", ""},
+                                             {"Matt", "Matthew"},
+                                             {"Matthew", ""},
+                                             {"Mic", "Micah"},
+                                             {"Micah", ""},
+                                             {"Mk", "Mark"},
+                                             {"Mt", "Matthew"},
+                                             {"Neh", "Nehemiah"},
+                                             {"Nehemiah", ""},
+                                             {"Num", "Numbers"},
+                                             {"Numbers", ""},
+                                             {"Pet", "Peter"},
+                                             {"Peter", ""},
+                                             {"Phil", "Philippians"},
+                                             {"Philippians", ""},
+                                             {"Prov", "Proverbs"},
+                                             {"Proverbs", ""},
+                                             {"Ps", "Psalm"},
+                                             {"Psalm", ""},
+                                             {"Psalms", ""},
+                                             {"Quran", ""},
+                                             {"Rev", "Revelation"},
+                                             {"Revelation", ""},
+                                             {"Rom", "Romans"},
+                                             {"Romans", ""},
+                                             {"Ruth", ""},
+                                             {"Sam", "Samuel"},
+                                             {"Samuel", ""},
+                                             {"Surah", ""},
+                                             {"Thess", "Thessalonians"},
+                                             {"Thessalonians", ""},
+                                             {"Tim", "Timothy"},
+                                             {"Timothy", ""},
+                                             {"Titus", ""},
+                                             {"Zech", "Zechariah"},
+                                             {"Zechariah", ""}});
+static_assert(std::ranges::is_sorted(kBooks, {}, &Book::written));
+
+// Appends the number that begins at the end of the reading; returns false if there is none.
+bool AppendNumber(const NumberWords& numbers, std::string_view text, Reading& reading) {
+  constexpr size_t kMaxDigits = 3;
+  const size_t end = DigitsEnd(text.substr(0, reading.end + kMaxDigits + 1), reading.end);
+  if (end == reading.end || end - reading.end > kMaxDigits) return false;
+  reading.Append(numbers.Cardinal(ParseDigits(text.substr(reading.end, end - reading.end))));
+  reading.end = end;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::string_view text,
+                                          size_t at) {
+  constexpr size_t kMaxName = 13;
+  const char first = ByteAt(text, at);
+  const bool numbered = first >= '1' && first <= '3' && ByteAt(text, at + 1) == ' ';
+  const size_t name = at + (numbered ? 2 : 0);
+  if (!IsAsciiUpper(ByteAt(text, name))) return std::nullopt;
+  const size_t name_end = LettersEnd(text.substr(0, name + kMaxName + 1), name);
+  Reading reading{name_end + (ByteAt(text, name_end) == '.' ? 1 : 0), {}};
+  if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
+    return std::nullopt;
+  const std::string_view written = text.substr(name, name_end - name);
+  const auto book = std::ranges::lower_bound(kBooks, written, {}, &Book::written);
+  if (book == kBooks.end() || book->written != written) return std::nullopt;
+  if (numbered) reading.Append(first == '1' ? "First" : first == '2' ? "Second" : "Third");
+  reading.Append(book->name.empty() ? written : book->name);
+  ++reading.end;
+  if (!AppendNumber(numbers, text, reading)) return std::nullopt;
+  if (ByteAt(text, reading.end) != ':') {
+    // "2 Samuel 7", but "James 5" may be a player.
+    const bool chapter = numbered && !IsAsciiAlnum(ByteAt(text, reading.end));
+    return chapter ? std::optional(reading) : std::nullopt;
+  }
+  ++reading.end;
+  const size_t verses = reading.words.size();
+  if (!AppendNumber(numbers, text, reading)) return std::nullopt;
+  const size_t dash = ByteAt(text, reading.end) == '-'            ? 1
+                      : text.substr(reading.end).starts_with("–") ? 3
+                                                                  : 0;
+  if (dash > 0 && IsAsciiDigit(ByteAt(text, reading.end + dash))) {
+    reading.Append("to");
+    reading.end += dash;
+    if (!AppendNumber(numbers, text, reading)) return std::nullopt;
+    reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verses");
+  }
+  return IsAsciiAlnum(ByteAt(text, reading.end)) ? std::nullopt : std::optional(reading);
+}
+
+}  // namespace millrace::models
