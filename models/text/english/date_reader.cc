@@ -131,6 +131,8 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   }
   if (year_first) {
     if (third_digits > 2 || *second < 1 || *second > 12 || !IsDay(*third)) return std::nullopt;
+    // The "T" of "2023-11-05T10:30".
+    if (follows == 'T' && IsAsciiDigit(ByteAt(text, end + 1))) ++end;
     return Spoken(end, *first, *second, *third, false);
   }
   // "1.2.34" is a version, "1-2-34" a score or a number.

@@ -351,6 +351,7 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
     return WordSound{"ɹˈɛfjˌus", "r'Efju:s"};
   }
   if (word == "refuse") return WordSound{"ɹəfjˈuz", "rIfj'u:z"};
+  if (word == "refuses") return WordSound{"", "rIfj'u:z", "I2z"};
   if (word == "close") {
     // "So close it", "the close of day".
     const bool verb = before == "so" && (after == "it" || after == "the" || after == "them");

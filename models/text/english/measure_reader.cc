@@ -103,8 +103,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
        {std::pair<std::string_view, std::string_view>{"sq", "square"},
         {"cu", "cubic"},
         {"fl", "fluid"}}) {
-    if (!text.substr(at).starts_with(short_form) || ByteAt(text, at + 2) != ' ') continue;
-    size_t second = at + 3;
+    const size_t stop = ByteAt(text, at + 2) == '.' ? 1 : 0;
+    if (!text.substr(at).starts_with(short_form) || ByteAt(text, at + 2 + stop) != ' ') continue;
+    size_t second = at + 3 + stop;
     const auto unit = TakeUnit(dialect, text, second, true, one, article);
     if (!unit) continue;
     at = second;
@@ -123,6 +124,17 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     divided = divided || divides;
     if (!part && !divides) break;
     end += c.bytes;
+  }
+  // "9.81 m/s2", "40 m2".
+  const bool power = (ByteAt(text, end) == '2' || ByteAt(text, end) == '3') && end > at &&
+                     !IsAsciiAlnum(ByteAt(text, end + 1));
+  if (power && (divided || IsOneOf(text.substr(at, end - at), "m", "cm", "km", "mm", "ft", "mi"))) {
+    const std::string_view sign = text[end] == '2' ? "²" : "³";
+    const auto unit =
+        FindUnit(std::string(text.substr(at, end - at)) + std::string(sign), spaced, dialect);
+    if (!unit) return std::nullopt;
+    at = end + 1;
+    return one || (article && NounFollows(text, at)) ? unit->singular : unit->plural;
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
   // The stop of "a 5 lb. bag" is the unit's.
@@ -156,7 +168,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   // "5 A fuse", where a spaced "A" is no word.
   const bool amps = text.substr(at, end - at) == "A" && CircuitFollows(text.substr(end));
   // "300 K" is a temperature, but a salary of so much is none.
-  if (spaced && text.substr(at, end - at) == "K" && !SpeaksOfMoney(text, at)) {
+  if (spaced && text.substr(at, end - at) == "K" && !SpeaksOfMoney(text, at) &&
+      !MeasuredFollows(text, end)) {
     at = end;
     return "kelvin";
   }

@@ -148,6 +148,8 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     case '*':
       return Reading{second, {"times"}};
     case '/':
+      // "30 mph / 50 km/h" is no quotient.
+      if (spaced && !IsAsciiDigit(text[at - 1])) return std::nullopt;
       if (spaced) return Reading{second, {"divided", "by"}};
       if (IsDecimal(text, at) && IsScale(text, second)) return Reading{second, {"out", "of"}};
       return std::nullopt;

@@ -11,9 +11,10 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes.
-constexpr std::array<std::string_view, 18> kParts = {
-    "act",   "appendix", "article", "book",    "bowl",  "chapter", "class", "figure", "grade",
-    "level", "part",     "phase",   "section", "stage", "table",   "type",  "volume", "war"};
+constexpr std::array<std::string_view, 22> kParts = {
+    "act",     "appendix", "article", "book",  "bowl",   "chapter", "class",  "division",
+    "episode", "figure",   "grade",   "level", "part",   "phase",   "season", "section",
+    "stage",   "table",    "title",   "type",  "volume", "war"};
 static_assert(std::ranges::is_sorted(kParts));
 constexpr std::array<std::string_view, 79> kRulers = {
     "Abdullah",   "Afonso",     "Albert",    "Alexander",   "Alfonso",   "Amenhotep",   "Antiochus",

@@ -15,7 +15,7 @@ struct AbbreviationEntry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<AbbreviationEntry, 140> kEntries = {{
+constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"acct", "account", When::kStop},
     {"amt", "amount", When::kStop},
     {"approx", "approximately", When::kStop},
@@ -52,6 +52,7 @@ constexpr std::array<AbbreviationEntry, 140> kEntries = {{
     {"dr", "doctor", When::kStopAndName},
     {"dr", "drive", When::kStopAfterName},
     {"e.g", "for example", When::kStop},
+    {"ea", "each", When::kStop},
     {"ed", "edition", When::kStopAfterOrdinal},
     {"eg", "for example", When::kStop},
     {"eq", "equation", When::kStopAndDigit},
@@ -84,6 +85,7 @@ constexpr std::array<AbbreviationEntry, 140> kEntries = {{
     {"jr", "junior", When::kAlways},
     {"jul", "july", When::kStopAndCapital},
     {"jun", "june", When::kStopAndCapital},
+    {"lbs", "pounds", When::kStop},
     {"ln", "lane", When::kStopAfterName},
     {"lt", "lieutenant", When::kStop},
     {"ltd", "limited", When::kAlways},
@@ -154,6 +156,7 @@ constexpr std::array<AbbreviationEntry, 140> kEntries = {{
     {"vs", "versus", When::kAlways},
     {"wed", "wednesday", When::kStopAndCapital},
     {"wk", "week", When::kStop},
+    {"wt", "weight", When::kStop},
     {"yr", "year", When::kStop},
     {"yrs", "years", When::kStop},
 }};

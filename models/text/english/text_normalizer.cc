@@ -343,6 +343,14 @@ class Walk {
   void TakeApostrophe(const CodePoint& c) {
     const size_t next = at_ + c.bytes;
     const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
+    // "COVID-19's".
+    if (at_ == number_end_ && !words_.empty() && text_.substr(next, letters - next) == "s" &&
+        !IsAsciiAlnum(ByteAt(text_, letters))) {
+      words_.back().text += "'s";
+      words_.back().end = letters + offset_;
+      at_ = letters;
+      return;
+    }
     if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
         IsClipped(text_.substr(next, letters - next))) {
       // "rock 'n' roll" has an apostrophe after the n, too.
@@ -456,6 +464,13 @@ class Walk {
       return;
     }
     if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
+    // "7 L/100 km".
+    if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(text_[at_ - 1]) &&
+        text_.substr(run).starts_with("100")) {
+      AddWord("per", at_, run);
+      at_ = run;
+      return;
+    }
     // "$5/page", "3/week".
     if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(follows)) {
       TakeReading(ReadPer(text_, run));

@@ -62,7 +62,11 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   if (digits == 0 || digits > 2) return std::nullopt;
   const auto hour = static_cast<unsigned>(ParseDigits(text.substr(at, digits)));
   Reading reading{at + digits, numbers.Cardinal(hour)};
-  if (ByteAt(text, reading.end) != ':') {
+  // "3.30pm".
+  size_t behind = reading.end + 3;
+  const bool pointed = ByteAt(text, reading.end) == '.' && TwoDigits(text, reading.end + 1) >= 0 &&
+                       hour <= 12 && !TakeHalf(text, behind).empty();
+  if (ByteAt(text, reading.end) != ':' && !pointed) {
     const std::string_view half = TakeHalf(text, reading.end);
     if (half.empty() || hour < 1 || hour > 12) return std::nullopt;
     reading.Append(half);
