@@ -13,10 +13,7 @@
 #include "server/config/edit_distance.h"
 #include "server/config/front_ends.h"
 #include "server/config/options.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include "toml++/toml.h"
+#include "server/config/toml.h"
 
 namespace millrace {
 namespace {

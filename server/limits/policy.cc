@@ -9,10 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "models/core/strings.h"
 #include "server/config/edit_distance.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include "toml++/toml.h"
+#include "server/config/toml.h"
 
 namespace millrace::server {
 namespace {

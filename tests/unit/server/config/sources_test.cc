@@ -44,6 +44,7 @@ TEST_F(TomlFileTest, UnknownKeyIsRefusedByNameWithTheNearest) {
 
 TEST_F(TomlFileTest, SyntaxErrorHasLineAndColumn) {
   EXPECT_EQ(Error("queue_size = 4\nworkers = = 2\n").substr(0, 3), ":2:");
+  EXPECT_EQ(Error("workers = \xd2\x8c\n").substr(0, 3), ":1:") << "a Cyrillic letter";
 }
 
 TEST_F(TomlFileTest, ValueOfAnotherKindIsRefused) {
