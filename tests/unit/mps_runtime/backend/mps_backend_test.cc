@@ -71,7 +71,7 @@ class MpsBackendTest : public ::testing::Test {
 };
 
 TEST_F(MpsBackendTest, TheHostsOperatorsRunOnOneThreadUnlessSaidOtherwise) {
-  RuntimeOptions options = Mps(2);
+  RuntimeOptions options = Mps(1);
   options.intra_op_threads = 0;
   EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(), 1);
   options.intra_op_threads = 3;
