@@ -146,6 +146,14 @@ def test_service_serves_from_the_package_without_a_network(root):
     assert out.splitlines() == ["Bom dia.", "RIFF", "stopped: 0"]
 
 
+def test_packages_of_python_that_are_missing_are_installed_by_the_line_that_names_them(root):
+    root.ok("dpkg --remove --force-depends python3-numpy python3-sentencepiece python3-yaml")
+    refused = root.run("millrace pull firefox/en-de", network=False)
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1, refused.stderr
+    [packages] = re.findall(r"install them with: apt-get install ([a-z0-9 -]+),", refused.stderr)
+    root.ok(INSTALL + packages)
+
+
 def test_models_are_fetched_by_name_and_served(root, tmp_path):
     with mirror.start() as hub:
         mirror.publish_pair(hub, tmp_path, "en-de")

@@ -59,14 +59,18 @@ def test_container_fetches_models_by_name_into_a_volume(tmp_path):
     volume = podman("volume", "create").stdout.strip()
     with mirror.start() as hub:
         mirror.publish_pair(hub, tmp_path, "en-de")
-        settings = hub.environment | {"MILLRACE_MODELS": "/var/lib/millrace/models", "MILLRACE_PULL": "firefox/en-de", "MILLRACE_INSECURE": "true",
-                                      "MILLRACE_GRPC_ADDRESS": "127.0.0.1:18001", "MILLRACE_HTTP_ADDRESS": "off", "MILLRACE_METRICS_ADDRESS": "off"}
+        mirror.publish_voice(hub, "en_US-lessac-medium")
+        settings = hub.environment | {"MILLRACE_MODELS": "/var/lib/millrace/models", "MILLRACE_PULL": "firefox/en-de,piper/en_US-lessac-medium",
+                                      "MILLRACE_INSECURE": "true", "MILLRACE_GRPC_ADDRESS": "127.0.0.1:18001", "MILLRACE_HTTP_ADDRESS": "off", "MILLRACE_METRICS_ADDRESS": "off"}
         options = [word for name, value in settings.items() for word in ("-e", f"{name}={value}")]
         name = podman("run", "--detach", "--read-only", "--cap-drop=all", "--network=host", "-v", f"{volume}:/var/lib/millrace/models", *options,
                       IMAGE).stdout.strip()
         try:
             wait_for("the model is served", lambda: podman("exec", name, "millrace", "translate", "the cat.", "--address", "127.0.0.1:18001",
                                                            check=False).returncode == 0)
+            spoken = subprocess.run(["podman", "exec", name, "millrace", "synthesize", "Hello.", "-o", "-", "--address", "127.0.0.1:18001"],
+                                    capture_output=True, check=True, timeout=60).stdout
+            assert spoken[:4] == b"RIFF" and len(spoken) > 10_000
         finally:
             podman("rm", "--force", name)
             podman("volume", "rm", volume)
