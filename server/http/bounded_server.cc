@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
 #include "server/logging/logging.h"
@@ -160,6 +161,10 @@ BoundedServer::BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool
 
 int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& route) const {
   if (request.path.size() > kMaxPathBytes) return 414;
+  if (request.path == "*") {  // OPTIONS of the whole server
+    route.methods = routes_.Methods();
+    return 204;
+  }
   route = routes_.Find(request.path, request.method);
   if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
   if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
@@ -247,14 +252,16 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     const size_t size = HeadSize(connection.received, 0);
     const std::string_view received = std::string_view(connection.received).substr(0, size);
     absl::StatusOr<RequestHead> head = ParseRequestHead(received);
+    int refusal = 0;
     std::string message;
     if (!head.ok()) {
+      refusal = absl::IsUnimplemented(head.status()) ? 505 : 400;
       message = Message(head.status());
     } else if (!IsKnownMethod(head->method)) {
-      message = "malformed request: there is no such method";
+      refusal = 501;
+      message = StrCat("there is no method ", Shown(head->method));
     }
-    const bool well_formed = message.empty();
-    std::string plain = well_formed && head->path.size() + head->query.size() <= kMaxTargetBytes
+    std::string plain = refusal == 0 && head->path.size() + head->query.size() <= kMaxTargetBytes
                             ? PlainHead(*head)
                             : RefusedHead(received);
     const size_t head_bytes = plain.size();
@@ -262,8 +269,9 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     BoundedStream stream(connection.socket.get(), std::move(plain), head_bytes, limits,
                          [this] { return svr_sock_ == INVALID_SOCKET; });
     const CurrentScope scope(stream, connection.peer, received);
+    current.refusal = refusal;
     current.refusal_message = std::move(message);
-    const Fate fate = ServeRequest(stream, well_formed ? &*head : nullptr);
+    const Fate fate = ServeRequest(stream, refusal == 0 ? &*head : nullptr);
     connection.received = stream.TakeUnread();
     if (current.hand_over == nullptr || fate != Fate::kKeep) return fate;
     connection.hand_over = std::move(current.hand_over);
@@ -282,11 +290,9 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
   // Called once the library has read the plain head and before anything else is looked at.
   const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
     request.headers.clear();
-    if (head == nullptr) {
-      current.refusal = 400;
-      return;
-    }
+    if (head == nullptr) return;
     current.closes = !KeepsConnection(*head);
+    bool unknown_expectation = false;
     for (auto& [name, value] : head->headers) {
       // The library answers a range with as many copies as it has parts, and one of a stream not
       // as it ought to. A server may ignore it (RFC 9110, 14.2). The library packs whatever is text
@@ -295,7 +301,8 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
       if (!packs_ && absl::EqualsIgnoreCase(name, "Accept-Encoding")) continue;
       if (absl::EqualsIgnoreCase(name, "Expect")) {
         // The library compares letters by their case, and forgets that HTTP/1.0 has no such answer.
-        if (head->is_http_1_0 || !absl::EqualsIgnoreCase(value, kExpected)) continue;
+        if (head->is_http_1_0 || value.empty()) continue;
+        if (!absl::EqualsIgnoreCase(value, kExpected)) unknown_expectation = true;
         value = kExpected;
       }
       // The library knows forms with parts by the small letters of their type, and reads them by
@@ -311,6 +318,8 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
     } else if (!AllowsHost(request)) {
       current.refusal = 403;
       current.refusal_message = AllowedHosts::Refusal(request.get_header_value("Host"));
+    } else if (unknown_expectation) {
+      current.refusal = 417;
     } else {
       current.refusal = Refusal(request, current.route);
     }

@@ -59,9 +59,12 @@ bool ConnectionPoller::Waiting::Serve(short events, TimePoint now) {
     const ssize_t count = recv(descriptor(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (count < 0 && WouldBlock()) return true;
     if (count <= 0) return false;
-    if (!has_part()) since_ = now;
+    const bool begins = !has_part();
     received.append(bytes, static_cast<size_t>(count));
+    DropEmptyLines(received);
+    if (begins && has_part()) since_ = now;
   }
+  if (!MayBeginRequest(received)) return Refuse(400, now);
   const size_t head = HeadSize(received, searched_);
   searched_ = received.size();
   if ((head != 0 ? head : received.size()) > poller_.options_.max_head_bytes)

@@ -14,7 +14,7 @@ constexpr size_t kMostPath = 200;
 }  // namespace
 
 void HttpRefusals::Add(int status, std::string_view method, std::string_view path,
-                       std::string_view address) {
+                       std::string_view address, std::string_view reason) {
   const auto found = std::ranges::find(kStatuses, status);
   if (found == kStatuses.end()) return;
   counts_[static_cast<size_t>(found - kStatuses.begin())].fetch_add(1, std::memory_order_relaxed);
@@ -23,6 +23,7 @@ void HttpRefusals::Add(int status, std::string_view method, std::string_view pat
                                            {"http_method", method.substr(0, 16)},
                                            {"path", path.substr(0, kMostPath)},
                                            {"client", address},
+                                           {"reason", reason},
                                            {"not_logged", *held_back}});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "models/core/strings.h"
 
@@ -58,6 +59,15 @@ bool HttpRoutes::Matches(const Pattern& pattern, std::string_view path) {
   return path.starts_with(pattern.begin) &&
          (name.ends_with(pattern.end) || path.ends_with(pattern.end)) &&
          std::regex_match(path.begin(), path.end(), pattern.regex);
+}
+
+std::string HttpRoutes::Methods() const {
+  std::string methods;
+  for (const auto& [method, pattern] : all_) {
+    if (Has(methods, method)) continue;
+    absl::StrAppend(&methods, methods.empty() ? "" : ", ", method, method == "GET" ? ", HEAD" : "");
+  }
+  return methods;
 }
 
 HttpRoutes::Route HttpRoutes::Find(std::string_view path, const std::string& method) const {

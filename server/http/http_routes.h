@@ -50,6 +50,8 @@ class HttpRoutes {
   // Returns the method and the pattern of each route, in the order in which they were added; of
   // what is served for GET, only that.
   const std::vector<std::pair<std::string, std::string>>& All() const { return all_; }
+  // Returns the methods of all routes, as an Allow header has them.
+  std::string Methods() const;
   // Returns what is known of a path, for a request with that method: where it is served, of its
   // first pattern for that, else of all.
   Route Find(std::string_view path, const std::string& method) const;

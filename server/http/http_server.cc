@@ -47,6 +47,8 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
       return "the path is longer than the 1024 bytes allowed, or path and query than 8000";
     case 415:
       return "a body must not be compressed";
+    case 417:
+      return "Expect: 100-continue alone is understood";
     case 429:
       return "too many requests of this address wait for their bodies already; try again soon";
     case 431:
@@ -63,6 +65,8 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
 // Returns the name of a status with which a request is refused that is not parsed.
 const char* RawReason(int status) {
   switch (status) {
+    case 400:
+      return "Bad Request";
     case 408:
       return "Request Timeout";
     case 431:
@@ -70,6 +74,17 @@ const char* RawReason(int status) {
     default:
       return "Service Unavailable";
   }
+}
+
+// Says what is wrong with bytes that begin no request of HTTP.
+std::string NoRequestMessage(std::string_view received) {
+  constexpr char kTlsHandshake = '\x16';
+  if (received.starts_with(kTlsHandshake)) {
+    return "TLS is not spoken on this address: use http:// in place of https://, or a proxy that "
+           "ends TLS";
+  }
+  if (received.starts_with('\n')) return "malformed request: each line must end with CR LF";
+  return "these bytes are no request of HTTP/1.1";
 }
 
 std::string ErrorBody(const std::string& message) {
@@ -108,7 +123,11 @@ HttpServer::HttpServer(Options options)
           cors_.AnswerPreflight(request, response, BoundedServer::CurrentRoute().methods);
           return Handled;
         }
-        CountRefusal(request, refusal);
+        if (refusal == 204) {
+          response.status = refusal;
+          response.set_header("Allow", BoundedServer::CurrentRoute().methods);
+          return Handled;
+        }
         SendRefusal(request, response, refusal);
         return Handled;
       });
@@ -136,15 +155,15 @@ HttpServer::HttpServer(Options options)
     const int body_refusal = BoundedServer::CurrentBodyRefusal();
     if (body_refusal != 0) response.status = body_refusal;
     if (response.body.empty() || body_refusal != 0) {
-      CountRefusal(request, response.status);
-      SendErrorFor(
-          request, response, response.status,
+      const std::string message =
           body_refusal == 400
               ? "malformed request: the body's chunks are malformed"
-              : DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
+              : DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes);
+      CountRefusal(request, response.status, message);
+      SendErrorFor(request, response, response.status, message);
     } else if (BoundedServer::CurrentRefusal() == 0 &&
                (response.status == 401 || response.status == 403)) {
-      CountRefusal(request, response.status);  // by a handler
+      CountRefusal(request, response.status, /*reason=*/"");  // by a handler
     }
   });
   server_->set_exception_handler([this](const httplib::Request& request,
@@ -303,33 +322,36 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
     response.set_header("Retry-After", "1");
     response.set_header("Retry-After-Ms", "1000");
   }
-  if (status != 405) {
-    const std::string& message = BoundedServer::CurrentRefusalMessage();
-    return SendErrorFor(request, response, status,
-                        message.empty()
-                            ? DefaultMessage(status, BoundedServer::CurrentRoute().max_body_bytes)
-                            : message);
+  const HttpRoutes::Route& route = BoundedServer::CurrentRoute();
+  std::string message = BoundedServer::CurrentRefusalMessage();
+  if (status == 405) {
+    response.set_header("Allow", route.methods);
+    message = StrCat("the method ", request.method, " is not allowed here; ", route.methods,
+                     route.methods.find(',') == route.methods.npos ? " is" : " are");
+  } else if (message.empty()) {
+    message = DefaultMessage(status, route.max_body_bytes);
   }
-  const std::string& methods = BoundedServer::CurrentRoute().methods;
-  response.set_header("Allow", methods);
-  SendErrorFor(request, response, status,
-               StrCat("the method ", request.method, " is not allowed here; ", methods,
-                      methods.find(',') == methods.npos ? " is" : " are"));
+  CountRefusal(request, status, message);
+  SendErrorFor(request, response, status, message);
 }
 
 std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, int status) const {
-  const std::string_view path = PathOf(received);
-  refusals_->Add(status, MethodOf(received), path, peer.ToString());
-  const std::string body =
-      ErrorBodyFor(path, status, DefaultMessage(status, options_.max_body_bytes));
+  const bool no_request = status == 400;
+  const std::string_view path = no_request ? std::string_view() : PathOf(received);
+  const std::string message =
+      no_request ? NoRequestMessage(received) : DefaultMessage(status, options_.max_body_bytes);
+  refusals_->Add(status, no_request ? std::string_view() : MethodOf(received), path,
+                 peer.ToString(), message);
+  const std::string body = ErrorBodyFor(path, status, message);
   return StrCat("HTTP/1.1 ", status, " ", RawReason(status),
                 status == 503 ? "\r\nRetry-After: 1\r\nRetry-After-Ms: 1000" : "",
                 "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ",
                 body.size(), "\r\n\r\n", body);
 }
 
-void HttpServer::CountRefusal(const httplib::Request& request, int status) const {
-  refusals_->Add(status, request.method, request.path, request.remote_addr);
+void HttpServer::CountRefusal(const httplib::Request& request, int status,
+                              std::string_view reason) const {
+  refusals_->Add(status, request.method, request.path, request.remote_addr, reason);
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {

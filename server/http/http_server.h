@@ -100,7 +100,7 @@ class HttpServer {
   absl::Status Start();
   int port() const;  // the real one, after Start
   // Counts and logs a request that is refused although a handler saw it. Any thread.
-  void CountRefusal(const httplib::Request& request, int status) const;
+  void CountRefusal(const httplib::Request& request, int status, std::string_view reason) const;
   // Returns how many requests were refused, by HTTP status: before a handler saw them, for want of
   // a key or a right, and those that CountRefusal has counted. Any thread.
   std::vector<std::pair<int, uint64_t>> CountRefusals() const;

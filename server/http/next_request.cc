@@ -16,6 +16,7 @@ using Next = RequestThreads::Next;
 constexpr size_t kReceivedAtOnce = 4096;
 
 Next Await(Connection& connection, std::chrono::milliseconds patience, size_t max_head_bytes) {
+  DropEmptyLines(connection.received);
   if (connection.received.empty()) {
     pollfd wait = {.fd = connection.socket.get(), .events = POLLIN, .revents = 0};
     if (poll(&wait, 1, static_cast<int>(patience.count())) <= 0) return Next::kNothing;
@@ -24,6 +25,7 @@ Next Await(Connection& connection, std::chrono::milliseconds patience, size_t ma
     if (count < 0 && WouldBlock()) return Next::kNothing;
     if (count <= 0) return Next::kGone;
     connection.received.assign(bytes, static_cast<size_t>(count));
+    DropEmptyLines(connection.received);
   }
   const size_t head = HeadSize(connection.received, 0);
   return head != 0 && head <= max_head_bytes ? Next::kRequest : Next::kNothing;

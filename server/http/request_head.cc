@@ -46,6 +46,11 @@ bool IsToken(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, IsTokenChar);
 }
 
+bool IsVersion(std::string_view text) {
+  return text.size() == 8 && text.starts_with("HTTP/") && absl::ascii_isdigit(text[5]) &&
+         text[6] == '.' && absl::ascii_isdigit(text[7]);
+}
+
 bool IsControl(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
 std::string_view Trim(std::string_view text) {
@@ -92,8 +97,6 @@ absl::Status ParseTarget(std::string_view target, RequestHead& head,
 absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
   RequestHead head;
   std::optional<std::string_view> line = TakeLine(bytes);
-  // Some clients send an empty line behind a body.
-  if (line && line->empty()) line = TakeLine(bytes);
   if (!line) return Malformed("each line must end with CR LF");
   const size_t first = line->find(' ');
   const size_t last = line->rfind(' ');
@@ -104,8 +107,11 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
   const std::string_view version = line->substr(last + 1);
   if (!IsToken(head.method)) return Malformed("the method is not a name");
   if (target.find(' ') != target.npos) return Malformed("a target must not have blanks");
-  if (version != "HTTP/1.1" && version != "HTTP/1.0")
-    return Malformed("the version is neither HTTP/1.1 nor HTTP/1.0");
+  if (!IsVersion(version)) return Malformed("the version is not HTTP/1.1");
+  if (version[5] != '1') {
+    return absl::UnimplementedError(
+        StrCat(View(version), " is not served here, HTTP/1.1 is; gRPC has an address of its own"));
+  }
   head.is_http_1_0 = version == "HTTP/1.0";
   std::optional<std::string> host;
   if (absl::Status status = ParseTarget(target, head, host); !status.ok()) return status;
@@ -146,6 +152,16 @@ bool HasToken(std::string_view list, std::string_view token) {
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return false;
+}
+
+void DropEmptyLines(std::string& received) {
+  size_t size = 0;
+  while (std::string_view(received).substr(size).starts_with("\r\n")) size += 2;
+  received.erase(0, size);
+}
+
+bool MayBeginRequest(std::string_view received) {
+  return received.empty() || received == "\r" || IsTokenChar(received.front());
 }
 
 size_t HeadSize(std::string_view bytes, size_t searched) {

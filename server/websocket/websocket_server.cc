@@ -37,7 +37,7 @@ std::optional<WebSocketServer::Refusal> WebSocketServer::Upgrade(const HttpServe
     return refusal;
   }
   const auto refused = [&](int status, std::string message) {
-    http.CountRefusal(request, status);
+    http.CountRefusal(request, status, message);
     for (const char* name : {"Upgrade", "Connection", "Sec-WebSocket-Accept"})
       response.headers.erase(name);
     response.set_header("Retry-After", "1");

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -122,7 +123,8 @@ TEST(HttpBadRequestsTest, HeadsThatTwoReadersCouldTakeDifferentlyAreRefused) {
       "GET ftp://x/hello HTTP/1.1\r\n" + host,
       "GET /hel\x01lo HTTP/1.1\r\n" + host,
       "G(T /hello HTTP/1.1\r\n" + host,
-      "FETCH /hello HTTP/1.1\r\n" + host,
+      "GET /hello http/1.1\r\n" + host,
+      "GET * HTTP/1.1\r\n" + host,
       "CONNECT x:80 HTTP/1.1\r\n" + host,
       "GET /hello\r\n" + host,
   };
@@ -161,6 +163,10 @@ TEST(HttpBadRequestsTest, HeadsThatOnlyLookOddAreServed) {
       {"GET /hello HTTP/1.1\r\nHost: [::1]:80\r\n", "[|0]"},
       {"GET /hello HTTP/1.1\r\nHost:\r\n", "[|0]"},
       {"\r\nGET /hello HTTP/1.1\r\n" + host, "[|0]"},
+      {"\r\n\r\n\r\nGET /hello HTTP/1.1\r\n" + host, "[|0]"},
+      {"GET /hello HTTP/1.2\r\n" + host, "[|0]"},
+      {"GET /hello HTTP/1.1\r\nExpect:\r\n" + host, "[|0]"},
+      {"GET /hello HTTP/1.0\r\nExpect: 200-ok\r\n", "[|0]"},
       {"GET /hello HTTP/1.0\r\n", "[|0]"},
   };
   for (const auto& [head, body] : heads) {
@@ -171,6 +177,69 @@ TEST(HttpBadRequestsTest, HeadsThatOnlyLookOddAreServed) {
   const std::string too_long = Raw(
       server.port(), "GET /hello?a=" + std::string(8000, 'q') + " HTTP/1.1\r\n" + host + "\r\n");
   EXPECT_EQ(too_long.find("HTTP/1.1 414 "), size_t{0}) << too_long;
+}
+
+TEST(HttpBadRequestsTest, WhatIsNotServedHasItsOwnStatus) {
+  HttpServer server(AnyPort());
+  server.routes().Post("/echo", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string host = "Host: x\r\n";
+  const std::string post = "POST /echo HTTP/1.1\r\n" + host + "Content-Length: 0\r\n";
+  const std::pair<std::string, const char*> requests[] = {
+      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 "},
+      {"GET /echo HTTP/3.0\r\n" + host + "\r\n", "505 "},
+      {"FETCH /echo HTTP/1.1\r\n" + host + "\r\n", "501 "},
+      {post + "Expect: 200-ok\r\n\r\n", "417 "},
+      {post + "Expect: 100-continue, 200-ok\r\n\r\n", "417 "},
+      {post + "Expect: 100-continue\r\nExpect: 200-ok\r\n\r\n", "417 "},
+      {"\x16\x03\x01\x02", "400 "},
+      {" GET /echo HTTP/1.1\r\n" + host + "\r\n", "400 "},
+  };
+  for (const auto& [request, status] : requests) {
+    const std::string answer = Raw(server.port(), request);
+    EXPECT_TRUE(answer.starts_with(StrCat("HTTP/1.1 ", status))) << request << answer;
+    EXPECT_EQ(answer.find("HTTP/1.1 4", 1), std::string::npos) << request << answer;
+  }
+  const auto counts = server.CountRefusals();
+  for (const int status : {400, 417, 501, 505}) {
+    EXPECT_TRUE(std::ranges::any_of(counts, [status](const auto& count) {
+      return count.first == status && count.second > 0;
+    })) << status;
+  }
+}
+
+// Its client, which waits for an answer of TLS, would not end it.
+TEST(HttpBadRequestsTest, BytesThatBeginNoRequestAreAnsweredAtOnce) {
+  HttpServer server(AnyPort());
+  ASSERT_TRUE(server.Start().ok());
+  const int client = Connect(server.port());
+  ASSERT_EQ(send(client, "\x16\x03", 2, MSG_NOSIGNAL), 2);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t count; (count = recv(client, buffer, sizeof(buffer), 0)) > 0;)
+    answer.append(buffer, static_cast<size_t>(count));
+  close(client);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
+  EXPECT_NE(answer.find("TLS is not spoken on this address"), std::string::npos) << answer;
+}
+
+TEST(HttpBadRequestsTest, OptionsOfTheWholeServerAreItsMethods) {
+  HttpServer server(AnyPort());
+  const auto hi = [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  };
+  server.routes().Get("/hello", hi);
+  server.routes().Post("/hello", hi);
+  server.routes().Post("/other", hi);
+  ASSERT_TRUE(server.Start().ok());
+  const std::string answer = Raw(server.port(),
+                                 "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"
+                                 "GET /hello HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 204 ")) << answer;
+  EXPECT_NE(answer.find("Allow: GET, HEAD, POST\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(answer.ends_with("hi")) << answer;
 }
 
 TEST(HttpBadRequestsTest, AnswersSayWhetherTheConnectionStays) {
@@ -432,7 +501,7 @@ TEST(HttpBadRequestsTest, OnlyAClientThatWaitsIsToldToGoOn) {
   }
   const std::pair<std::string, const char*> others[] = {
       {"POST /echo HTTP/1.0\r\nExpect: 100-continue\r\n" + rest + "ab", "200"},
-      {"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: magic\r\n" + rest + "ab", "200"},
+      {"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: magic\r\n" + rest + "ab", "417"},
       {"GET /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n", "404"},
       {"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n",
        "200"}};

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
+#include "models/core/strings.h"
+
 namespace millrace {
 namespace {
 
@@ -23,6 +28,38 @@ TEST(RequestHeadTest, TellsMethodAndPath) {
   EXPECT_EQ(PathOf(head), "/a/b");
   for (const char* odd : {"", "\r\n\r\n", "GET", "GET\r\n /x\r\n\r\n"})
     EXPECT_EQ(PathOf(odd), "") << odd;
+}
+
+TEST(RequestHeadTest, MayComeBehindEmptyLines) {
+  const auto dropped = [](std::string received) {
+    DropEmptyLines(received);
+    return received;
+  };
+  EXPECT_EQ(dropped("\r\n\r\n\r\nGET / HTTP/1.1\r\n\r\n"), "GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(dropped("\r\n\r"), "\r");
+  EXPECT_EQ(dropped("\nGET"), "\nGET");
+}
+
+TEST(RequestHeadTest, BeginsWithAMethod) {
+  for (const char* received : {"", "\r", "G", "get"}) EXPECT_TRUE(MayBeginRequest(received));
+  for (const char* received : {"\x16\x03\x01", " GET", "\n", "\rG", "{", "\xff"})
+    EXPECT_FALSE(MayBeginRequest(received)) << received;
+  EXPECT_FALSE(MayBeginRequest(std::string_view("\0", 1)));
+}
+
+TEST(RequestHeadTest, IsOfAnyVersionThatBeginsWith1) {
+  const auto parsed = [](const std::string& version) {
+    return ParseRequestHead(StrCat("GET / ", version, "\r\nHost: x\r\n\r\n"));
+  };
+  EXPECT_TRUE(parsed("HTTP/1.0")->is_http_1_0);
+  for (const char* version : {"HTTP/1.1", "HTTP/1.2", "HTTP/1.9"}) {
+    ASSERT_TRUE(parsed(version).ok()) << version;
+    EXPECT_FALSE(parsed(version)->is_http_1_0) << version;
+  }
+  for (const char* version : {"HTTP/2.0", "HTTP/3.0", "HTTP/0.9"})
+    EXPECT_TRUE(absl::IsUnimplemented(parsed(version).status())) << version;
+  for (const char* version : {"HTTP/1", "HTTP/1.10", "http/1.1", "HTTP/1.x", "HTTP/11"})
+    EXPECT_TRUE(absl::IsInvalidArgument(parsed(version).status())) << version;
 }
 
 }  // namespace
