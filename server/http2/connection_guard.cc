@@ -16,6 +16,8 @@ namespace {
 
 constexpr Duration kLogInterval = std::chrono::seconds(10);
 
+constexpr char kTlsHandshake = '\x16';  // the first byte of a client that speaks TLS
+
 }  // namespace
 
 TlsRandom WatchedConnection::Random() const {
@@ -51,12 +53,14 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
     chunk.store(new Chunk, std::memory_order_release);
   WatchedConnection& connection = *Find(fd);
   Forget(connection);
+  connection.descriptor_ = fd;
   connection.peer_ = peer;
   {
     MutexLock frames_lock(connection.mu_);
     if (connection.frames_) connection.frames_->Leave();
     connection.frames_.emplace(limits_, totals_, TotalsOf(peer));
     connection.end_.reset();
+    connection.has_turn_ = false;
     connection.turns_ = {};
     connection.polled_.reset();
   }
@@ -106,7 +110,7 @@ size_t ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t
                           std::min(piece.iov_len, size - shown));
     size_t shown_of_piece = bytes.size();
     if (tls_) {
-      ReadHello(*connection, bytes);
+      if (!ReadHello(*connection, bytes)) return 0;
     } else if (!bytes.empty()) {
       shown_of_piece = OnReceived(*connection, bytes);
     }
@@ -118,19 +122,25 @@ size_t ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t
 
 bool ConnectionGuard::BeginEnd(int fd) {
   WatchedConnection* const connection = FindWatched(fd);
-  if (connection == nullptr || tls_) return false;
-  MutexLock lock(connection->mu_);
-  const FrameGuard& frames = *connection->frames_;
-  if (!connection->end_ && frames.open_streams() > GradualEnd::kCallsAtOnce)
-    connection->end_ = frames.EndGradually();
-  return connection->end_.has_value();
+  return connection != nullptr && BeginEnd(*connection);
+}
+
+bool ConnectionGuard::BeginEnd(WatchedConnection& connection) {
+  MutexLock lock(connection.mu_);
+  const FrameGuard& frames = *connection.frames_;
+  if (!connection.end_ && frames.open_streams() > GradualEnd::kCallsAtOnce)
+    connection.end_ = frames.EndGradually();
+  return connection.end_.has_value();
 }
 
 bool ConnectionGuard::IsEnding(int fd) const {
   WatchedConnection* const connection = FindWatched(fd);
-  if (connection == nullptr) return false;
-  MutexLock lock(connection->mu_);
-  return connection->end_.has_value();
+  return connection != nullptr && IsEnding(*connection);
+}
+
+bool ConnectionGuard::IsEnding(WatchedConnection& connection) const {
+  MutexLock lock(connection.mu_);
+  return connection.end_.has_value();
 }
 
 size_t ConnectionGuard::ReadEnd(int fd, std::span<const iovec> pieces) {
@@ -138,10 +148,21 @@ size_t ConnectionGuard::ReadEnd(int fd, std::span<const iovec> pieces) {
   if (connection == nullptr || pieces.empty()) return 0;
   MutexLock lock(connection->mu_);
   if (!connection->end_) return 0;
-  const size_t size =
-      connection->end_->Write({static_cast<char*>(pieces[0].iov_base), pieces[0].iov_len});
+  std::span bytes(static_cast<char*>(pieces[0].iov_base), pieces[0].iov_len);
+  size_t size = 0;
+  if (!tls_) {
+    size = connection->end_->Write(bytes);
+  } else if (!connection->end_->done()) {
+    connection->has_turn_ = true;
+    bytes[size++] = '\0';
+  }
   if (size != 0) connection->turns_.OnCost(size, ReadTurns::kCost);
   return size;
+}
+
+size_t ConnectionGuard::ReadEnd(WatchedConnection& connection, std::span<char> bytes) {
+  MutexLock lock(connection.mu_);
+  return std::exchange(connection.has_turn_, false) ? connection.end_->Write(bytes) : 0;
 }
 
 void ConnectionGuard::OnSent(int fd, std::span<const iovec> pieces, size_t size) {
@@ -160,15 +181,20 @@ void ConnectionGuard::OnSent(WatchedConnection& connection, std::span<const char
   connection.frames_->ReadSent(bytes);
 }
 
-void ConnectionGuard::ReadHello(WatchedConnection& connection, std::span<const char> bytes) {
+bool ConnectionGuard::ReadHello(WatchedConnection& connection, std::span<const char> bytes) {
   size_t& filled = connection.hello_filled_;
-  if (filled == connection.hello_.size()) return;
+  if (filled == connection.hello_.size() || bytes.empty()) return true;
+  if (filled == 0 && bytes.front() != kTlsHandshake) {
+    OnOtherProtocol(connection.peer_, "it speaks no TLS, which --tls-cert asks for");
+    return false;
+  }
   const size_t taken = std::min(connection.hello_.size() - filled, bytes.size());
   std::memcpy(connection.hello_.data() + filled, bytes.data(), taken);
   filled += taken;
-  if (filled != connection.hello_.size()) return;
+  if (filled != connection.hello_.size()) return true;
   MutexLock lock(mu_);
   by_random_.emplace(connection.Random(), &connection);
+  return true;
 }
 
 // Removes the hello of a handshake that was not completed.
@@ -192,6 +218,7 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
   std::shared_ptr<ClientTotals> crowded;
   {
     MutexLock lock(connection.mu_);
+    if (connection.end_) return 0;
     FrameGuard& frames = *connection.frames_;
     const bool was_fine = frames.abuse() == FrameAbuse::kNone;
     const uint64_t calls = frames.calls();
@@ -201,7 +228,14 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
     connection.calls_.store(frames.calls(), std::memory_order_relaxed);
     connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
     if (abuse != FrameAbuse::kNone) {
-      if (was_fine) OnAbuse(connection.peer_, frames.calls(), abuse, now);
+      if (was_fine && abuse == FrameAbuse::kProtocol) {
+        OnOtherProtocol(connection.peer_,
+                        bytes.front() == kTlsHandshake
+                            ? "it speaks TLS, for which --tls-cert is needed"
+                            : "it speaks no HTTP/2; HTTP/1.1 is served on --http-address");
+      } else if (was_fine) {
+        OnAbuse(connection.peer_, frames.calls(), abuse, now);
+      }
       return frames.harmless_bytes();
     }
     if (frames.calls() != calls && frames.crowded()) crowded = frames.address();
@@ -306,6 +340,15 @@ void ConnectionGuard::OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse
                                                                      {"calls", calls},
                                                                      {"closed_so_far", closed}});
   }
+}
+
+// A mistake, for which nobody has to wait.
+void ConnectionGuard::OnOtherProtocol(const Peer& peer, std::string_view reason) {
+  static logging::LineLimiter lines(1, kLogInterval);
+  const uint64_t closed = closed_[static_cast<size_t>(FrameAbuse::kProtocol)].fetch_add(1) + 1;
+  if (!lines.Pass()) return;
+  logging::Warning("connection to --grpc-address closed: its client is of another protocol",
+                   {{"reason", reason}, {"peer", peer.ToString()}, {"closed_so_far", closed}});
 }
 
 ConnectionGuard::Counts ConnectionGuard::counts() const {

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
@@ -45,6 +46,8 @@ class WatchedConnection {
   bool acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
   // Returns true if the connection has to end, to make room for the calls of others. Any thread.
   bool must_end() const { return must_end_.load(std::memory_order_relaxed); }
+  // Returns the descriptor that gRPC reads. Only for the thread that does.
+  int descriptor() const { return descriptor_; }
 
  private:
   friend class ConnectionGuard;
@@ -61,9 +64,11 @@ class WatchedConnection {
   Mutex mu_;
   std::optional<FrameGuard> frames_ MILLRACE_GUARDED_BY(mu_);  // set once it is watched
   std::optional<GradualEnd> end_ MILLRACE_GUARDED_BY(mu_);     // set once it ends
+  bool has_turn_ MILLRACE_GUARDED_BY(mu_) = false;  // over TLS: it may read a part of end_
   ReadTurns turns_ MILLRACE_GUARDED_BY(mu_);
   std::optional<PollEntry> polled_ MILLRACE_GUARDED_BY(mu_);
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
+  int descriptor_ = -1;
   Peer peer_;
   std::array<uint8_t, kHelloBytes> hello_ = {};
   size_t hello_filled_ = 0;
@@ -114,11 +119,16 @@ class ConnectionGuard {
   // Begins to end the calls of a connection of which nothing more can or must be read. Returns
   // false if they are so few that gRPC may end them at once. Any descriptor.
   bool BeginEnd(int fd);
+  bool BeginEnd(WatchedConnection& connection);
   // Returns true if the end of the connection has begun. Any descriptor.
   bool IsEnding(int fd) const;
+  bool IsEnding(WatchedConnection& connection) const;
   // Writes what gRPC reads next of a connection that ends. Returns the number of bytes, which is 0
-  // if gRPC may see the end.
+  // if gRPC may see the end. Over TLS it is one that means nothing: it has gRPC ask for decrypted
+  // bytes, once for each turn.
   size_t ReadEnd(int fd, std::span<const iovec> pieces);
+  // Writes the decrypted bytes of a connection that ends. Returns their number; 0 before its turn.
+  size_t ReadEnd(WatchedConnection& connection, std::span<char> bytes);
   // Called with what was written to a socket. Any descriptor.
   void OnSent(int fd, std::span<const iovec> pieces, size_t size);
   // Returns the connection of a TLS session; null if none began with that hello.
@@ -161,7 +171,8 @@ class ConnectionGuard {
   ConnectionGuard() = default;
   WatchedConnection* Find(int fd) const;
   WatchedConnection* FindWatched(int fd) const;
-  void ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
+  // Returns false if these are no bytes of TLS.
+  bool ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
   std::shared_ptr<ClientTotals> TotalsOf(const Peer& peer) MILLRACE_REQUIRES(mu_);
   template <typename Function>
@@ -169,6 +180,7 @@ class ConnectionGuard {
   WatchedConnection* LongestUnanswered(const ClientTotals& address) MILLRACE_REQUIRES(mu_);
   void MakeRoom(const ClientTotals& address, TimePoint now) MILLRACE_EXCLUDES(mu_);
   void OnAbuse(const Peer& peer, uint64_t calls, FrameAbuse abuse, TimePoint now);
+  void OnOtherProtocol(const Peer& peer, std::string_view reason);
 
   FrameLimits limits_;
   FrameTotals totals_;

@@ -99,6 +99,8 @@ std::string_view ToString(FrameAbuse abuse) {
       return "messages";
     case FrameAbuse::kUnacknowledged:
       return "unacknowledged";
+    case FrameAbuse::kProtocol:
+      return "protocol";
   }
   return "none";
 }
@@ -127,6 +129,7 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
       [&](const FrameHeader&, std::span<char> payload) {
         if (payload_ == Payload::kMessages) ReadData(payload, now);
         if (payload_ == Payload::kHeaders) abuse_ = ReadHeaders(payload, now);
+        if (payload_ == Payload::kPreface) abuse_ = ReadPreface(payload);
         return abuse_ == FrameAbuse::kNone;
       });
   if (abuse_ != FrameAbuse::kNone) ForgetHarmful(before);
@@ -146,6 +149,12 @@ GradualEnd FrameGuard::EndGradually() const {
   streams.reserve(streams_.size());
   for (const auto& [stream, state] : streams_) streams.push_back(stream);
   return GradualEnd(received_, at_fault_, std::move(streams));
+}
+
+FrameAbuse FrameGuard::ReadPreface(std::span<const char> bytes) {
+  const std::string_view expected = preface_left_.substr(0, bytes.size());
+  preface_left_.remove_prefix(expected.size());
+  return std::ranges::equal(bytes, expected) ? FrameAbuse::kNone : FrameAbuse::kProtocol;
 }
 
 FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {

@@ -38,8 +38,9 @@ enum class FrameAbuse : uint8_t {
   kUnread,          // the server's answers to PING and SETTINGS frames are not read
   kMessages,        // take too much memory, in pieces that cannot be refused
   kUnacknowledged,  // the server's SETTINGS
+  kProtocol,        // is another one, by mistake
 };
-constexpr size_t kFrameAbuses = 8;
+constexpr size_t kFrameAbuses = 9;
 std::string_view ToString(FrameAbuse abuse);
 
 // Reads the frames of a connection (RFC 9113) in both directions, and detects abuse that the
@@ -95,10 +96,10 @@ class FrameGuard {
   TimePoint last_answer() const { return last_answer_; }
 
  private:
-  static constexpr size_t kPrefaceBytes = 24;
+  static constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
   // The kinds of a frame's payload.
-  enum class Payload : uint8_t { kOther, kMessages, kHeaders };
+  enum class Payload : uint8_t { kPreface, kOther, kMessages, kHeaders };
 
   struct Stream {
     bool client_ended = false;
@@ -106,6 +107,7 @@ class FrameGuard {
     MessageGuard messages;
   };
 
+  FrameAbuse ReadPreface(std::span<const char> bytes);
   FrameAbuse BeginFrame(const FrameHeader& frame, TimePoint now);
   FrameAbuse BeginData(const FrameHeader& frame, TimePoint now);
   FrameAbuse BeginHeaders(const FrameHeader& frame, TimePoint now);
@@ -129,7 +131,8 @@ class FrameGuard {
   LeakyBucket resets_;
   LeakyBucket control_frames_;
   FrameAbuse abuse_ = FrameAbuse::kNone;
-  FrameReader received_{kPrefaceBytes};
+  FrameReader received_{kPreface.size()};
+  std::string_view preface_left_ = kPreface;
   size_t harmless_bytes_ = 0;
   FrameHeader at_fault_;
   FrameReader sent_{0};
@@ -138,7 +141,7 @@ class FrameGuard {
   Stream* found_stream_ = nullptr;
   int64_t counted_calls_ = 0;  // in the totals
   MessageBytes messages_;
-  Payload payload_ = Payload::kOther;
+  Payload payload_ = Payload::kPreface;
   size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
   uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
   HeaderMeter headers_;

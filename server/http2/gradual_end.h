@@ -24,6 +24,8 @@ class GradualEnd {
 
   // Writes what gRPC reads next. Returns the number of bytes, which is 0 when all calls are over.
   size_t Write(std::span<char> bytes);
+  // Returns true if there is nothing left to write.
+  bool done() const { return next_.empty() && streams_.empty(); }
 
  private:
   std::string next_;  // bytes to be written

@@ -21,7 +21,7 @@ class MessageBytes {
   // those that calls and their first messages have alone.
   static constexpr uint64_t kLeastMessage = 16 << 20;
   static constexpr uint64_t kBesideMessage = 1 << 20;
-  static constexpr uint64_t kSharedOfCalls = 26 << 20;
+  static constexpr uint64_t kSharedOfCalls = 18 << 20;
   static constexpr uint64_t kFewShared = 4 << 20;
   static constexpr uint64_t kMessagesOfAll = 32;  // messages of the largest size
   // Charges may exceed the limits by so much, because they cannot be refused.

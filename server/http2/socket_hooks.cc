@@ -5,6 +5,8 @@
 // turns.
 
 #include <dlfcn.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -13,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -32,7 +35,7 @@ int SessionIndex() {
   return index;
 }
 
-bool IsGrpcServer(SSL* session) {
+bool IsGrpcServer(const SSL* session) {
   if (SSL_is_server(session) == 0) return false;
   const unsigned char* protocol = nullptr;
   unsigned int length = 0;
@@ -55,6 +58,29 @@ WatchedConnection* ConnectionOf(SSL* session) {
 decltype(&::epoll_ctl) NextEpollCtl() {
   static const auto next = Next<decltype(&::epoll_ctl)>("epoll_ctl");
   return next;
+}
+
+decltype(&::SSL_get_error) NextSslError() {
+  static const auto next = Next<decltype(&::SSL_get_error)>("SSL_get_error");
+  return next;
+}
+
+// Has the calls of a connection end in turns, of which the client's bytes, or their end, are at
+// fault. Returns false if they are few.
+bool EndInTurns(WatchedConnection& connection) {
+  if (!ConnectionGuard::Process().BeginEnd(connection)) return false;
+  shutdown(connection.descriptor(), SHUT_RD);  // gRPC must find it readable at each turn
+  ERR_clear_error();
+  return true;
+}
+
+// Returns what gRPC reads of a session that ends, and throws away what it has read of its socket.
+int ReadEnd(SSL* session, WatchedConnection& connection, std::span<char> bytes) {
+  std::array<char, 4096> rest;
+  while (BIO_read(SSL_get_rbio(session), rest.data(), static_cast<int>(rest.size())) > 0) {
+  }
+  const size_t written = ConnectionGuard::Process().ReadEnd(connection, bytes);
+  return written != 0 ? static_cast<int>(written) : -1;
 }
 
 // Reads no more than so many bytes.
@@ -140,24 +166,52 @@ extern "C" int epoll_wait(int epoll, epoll_event* events, int most, int timeout)
 
 extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   static const auto next = millrace::server::Next<decltype(&::SSL_read)>("SSL_read");
-  const int read = next(session, buffer, size);
-  if (read <= 0 || !millrace::server::IsGrpcServer(session)) return read;
+  if (!millrace::server::IsGrpcServer(session)) return next(session, buffer, size);
   auto* const connection = millrace::server::ConnectionOf(session);
   if (connection == nullptr) return -1;
-  const size_t shown = ConnectionGuard::Process().OnReceived(
-      *connection, {static_cast<char*>(buffer), static_cast<size_t>(read)});
-  return shown != 0 ? static_cast<int>(shown) : -1;
+  ConnectionGuard& guard = ConnectionGuard::Process();
+  const std::span bytes(static_cast<char*>(buffer), static_cast<size_t>(size));
+  if (guard.IsEnding(*connection)) return millrace::server::ReadEnd(session, *connection, bytes);
+  const int read = next(session, buffer, size);
+  size_t shown = 0;
+  if (read > 0) {
+    shown = guard.OnReceived(*connection, bytes.first(static_cast<size_t>(read)));
+    if (shown == static_cast<size_t>(read)) return read;
+  } else if (millrace::server::NextSslError()(session, read) == SSL_ERROR_WANT_READ) {
+    return read;
+  }
+  // Its bytes were abuse, are none of TLS, or are over.
+  millrace::server::EndInTurns(*connection);
+  if (shown != 0) return static_cast<int>(shown);
+  return read > 0 ? -1 : read;
+}
+
+// A session that ends has nothing to read between its turns, whatever its last error was.
+extern "C" int SSL_get_error(const SSL* session, int result) {
+  if (result <= 0 && millrace::server::IsGrpcServer(session)) {
+    auto* const connection = static_cast<millrace::server::WatchedConnection*>(
+        SSL_get_ex_data(session, millrace::server::SessionIndex()));
+    if (connection != nullptr && ConnectionGuard::Process().IsEnding(*connection))
+      return SSL_ERROR_WANT_READ;
+  }
+  return millrace::server::NextSslError()(session, result);
 }
 
 extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   static const auto next = millrace::server::Next<decltype(&::sendmsg)>("sendmsg");
   const ssize_t size = next(fd, message, flags);
+  const int error = errno;
+  ConnectionGuard& guard = ConnectionGuard::Process();
+  const std::span<const iovec> pieces(message->msg_iov, message->msg_iovlen);
   if (size > 0) {
-    const int error = errno;
-    ConnectionGuard::Process().OnSent(fd, {message->msg_iov, message->msg_iovlen},
-                                      static_cast<size_t>(size));
-    errno = error;
+    guard.OnSent(fd, pieces, static_cast<size_t>(size));
+  } else if (size < 0 && (error == EPIPE || error == ECONNRESET) && guard.BeginEnd(fd)) {
+    // The client has gone, of which reading tells gRPC in turns.
+    return std::accumulate(
+        pieces.begin(), pieces.end(), ssize_t{0},
+        [](ssize_t sum, const iovec& piece) { return sum + static_cast<ssize_t>(piece.iov_len); });
   }
+  errno = error;
   return size;
 }
 

@@ -7,7 +7,9 @@ import contextlib
 import json
 import os
 import pathlib
+import socket
 import statistics
+import struct
 import time
 
 import grpc
@@ -144,6 +146,43 @@ def test_attacks_over_tls_cost_others_little(tmp_path, null_models):
         assert daemon.metrics().total("millrace_connections_closed_total") > 0
 
 
+def hang_up(connection):
+    connection.unwrap()
+
+
+def break_off(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def send_no_tls(connection):
+    os.write(connection.fileno(), b"no record of TLS" * 4096)
+
+
+def send_headers_without_end(connection):
+    connection.sendall(frame(HEADERS, 0, 4001, bytes(MAX_FRAME)) * 4)
+
+
+@pytest.mark.parametrize("end", [hang_up, break_off, send_no_tls, send_headers_without_end])
+def test_a_connection_over_tls_with_many_calls_ends_alone(tmp_path, null_models, end):
+    authority = certificates.Authority(tmp_path, "authority")
+    certificate, key = authority.issue("server")
+    with daemons.start(tmp_path, "--workers", "1", "--tls-cert", certificate, "--tls-key", key, models=null_models) as daemon:
+        channel = daemon.connect(authority.client())
+        daemon.health(channel=channel)
+        with RawConnection(daemon.ports["grpc"], tls=True) as connection:
+            for stream in range(1, 1201, 2):
+                connection.call("grpc.health.v1.Health/Watch", grpc_message(b""), end=True, stream=stream)
+            while connection.next_frame()[2] != 1199:   # the last one is answered
+                pass
+            with contextlib.suppress(OSError):   # the server may be the first to close it
+                end(connection.socket)
+            eventually("it has ended", lambda: daemon.metrics().total("millrace_connections") == 1)
+            assert daemon.health(channel=channel) == "SERVING"
+        daemon.terminate()
+        assert daemon.exit_status(20) == 0
+
+
 def test_a_client_must_acknowledge_settings(tmp_path, null_models):
     with daemons.start(tmp_path, "--handshake-timeout", "2s", models=null_models) as daemon, \
             RawConnection(daemon.ports["grpc"], PREFACE + frame(SETTINGS, 0, 0, b"")) as silent, \
@@ -203,7 +242,7 @@ def test_three_of_the_largest_messages_may_come_at_once(daemon):
 def test_a_thousand_short_messages_may_come_at_once(patient):
     """On one connection, a frame of each in turn, as some clients send them."""
     request = null_request()
-    request.parameters["padding"].string_param = "x" * 60_000
+    request.parameters["padding"].string_param = "x" * 50_000
     body = grpc_message(request.SerializeToString())
     streams = range(1, 2001, 2)
     with RawConnection(patient.ports["grpc"]) as connection:

@@ -2,6 +2,8 @@
 
 import http.client
 import re
+import shutil
+import signal
 
 import grpc
 import pytest
@@ -199,6 +201,38 @@ def test_key_file_is_read_again_when_it_changes(tmp_path, null_models):
         stays("the old key", lambda: admitted("key-2"), 3)
 
 
+def test_keys_in_a_volume_of_kubernetes_are_swapped_and_a_mistake_is_not(tmp_path, null_models):
+    """As kubelet does it: a link to a folder is replaced, and the old folder is removed."""
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    (volume / "keys").symlink_to("..data/keys")
+
+    def project(text):
+        old = (volume / "..data").resolve()
+        new = volume / f"..{text.partition(':')[0]}"
+        new.mkdir()
+        (new / "keys").write_text(text)
+        (volume / "..data_tmp").symlink_to(new.name)
+        (volume / "..data_tmp").rename(volume / "..data")
+        if old != volume / "..data":
+            shutil.rmtree(old)
+
+    def status(key):
+        return daemon.http("/v2/models", X_Api_Key=key)[0]
+
+    project(key_line("first", "user", "key-1"))
+    with daemons.start(tmp_path, "--api-keys", volume / "keys", models=null_models) as daemon:
+        assert (status("key-1"), status("key-2")) == (200, 401)
+        project(key_line("second", "user", "key-2"))
+        eventually("the new key is known", lambda: status("key-2") == 200)
+        assert status("key-1") == 401
+        project("mistake\n")
+        eventually("it is logged", lambda: "keys:1:" in daemon.log_text())
+        assert status("key-2") == 200
+        daemon.process.send_signal(signal.SIGHUP)
+        eventually("whoever asks is told again", lambda: daemon.log_text().count("keys:1:") == 2)
+
+
 @pytest.mark.parametrize("text, words", [
     ("", ["holds no key"]),
     ("alice:user\n", [":1:", "name:role:sha256"]),
@@ -268,6 +302,8 @@ def test_plain_text_client_on_the_tls_port_fails_cleanly_and_alone(tls, authorit
     for said in (PREFACE, b"GET / HTTP/1.1\r\n\r\n", bytes(1000)):
         with RawConnection(tls.ports["grpc"], said) as connection:
             assert connection.closed_by_server()
+    assert "it speaks no TLS, which --tls-cert asks for" in tls.log_text()
+    assert tls.metrics().total("millrace_connections_closed_total", reason="protocol") >= 4
     assert tls.health(channel=served) == "SERVING"
     assert tls.health(channel=tls.connect(authority.client())) == "SERVING"
 
@@ -279,6 +315,7 @@ def test_tls_client_that_trusts_another_authority_refuses_the_server(tls, strang
 def test_tls_client_on_a_plain_port_fails_cleanly_and_alone(guarded, authority):
     assert fails_to_connect(guarded, authority.client())
     assert guarded.health() == "SERVING"
+    assert "it speaks TLS, for which --tls-cert is needed" in guarded.log_text()
 
 
 def test_tls_allows_addresses_beyond_this_machine(tmp_path, null_models, server_certificate):

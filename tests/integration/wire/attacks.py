@@ -2,8 +2,6 @@
 interpreter with the client that is measured: `python -m wire.attacks NAME PORT SECONDS`."""
 
 import contextlib
-import socket
-import ssl
 import struct
 import subprocess
 import sys
@@ -30,6 +28,7 @@ from .http2 import (
     SETTINGS,
     WINDOW_UPDATE,
     call_headers,
+    connect,
     frame,
     grpc_message,
 )
@@ -426,16 +425,6 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         trailers_again, expired_calls, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
         interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, windows_that_overflow,
         data_after_the_end_of_each_call, another_content_type, hang_ups)} | FLOODS
-
-
-def connect(port: int, tls: bool) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", port), timeout=5)
-    if not tls:
-        return connection
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    context.set_alpn_protocols(["h2"])
-    return context.wrap_socket(connection)
 
 
 def attack(name: str, port: int, seconds: float, tls: bool) -> int:

@@ -1,6 +1,7 @@
 """A minimal HTTP/2 client that can break off anywhere, as no real gRPC client would."""
 
 import socket
+import ssl
 import struct
 
 import hpack
@@ -35,11 +36,23 @@ def call_headers(method: str, timeout: str = "1H") -> bytes:
         ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
 
 
+def connect(port: int, tls: bool) -> socket.socket:
+    """Over TLS, whatever certificate the server shows."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    if not tls:
+        return connection
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    return context.wrap_socket(connection)
+
+
 class RawConnection:
     """One TCP connection that has said the HTTP/2 preface and acknowledges the server's settings. It never sends a window update."""
 
-    def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"") + frame(SETTINGS, ACK, 0, b"")) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+    def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"") + frame(SETTINGS, ACK, 0, b""),
+                 tls: bool = False) -> None:
+        self.socket = connect(port, tls)
         self.socket.sendall(preface)
         self._buffer = b""
         self._decoder = hpack.Decoder()

@@ -128,6 +128,55 @@ TEST_F(ConnectionGuardTest, TheCallsOfAConnectionThatEndsAreEndedInTurns) {
   EXPECT_FALSE(guard_.BeginEnd(kFd + 1));
 }
 
+// Decrypted bytes then, of which gRPC asks for more once it has read one of the socket.
+TEST_F(ConnectionGuardTest, TheCallsOfAnEncryptedConnectionThatEndsAreEndedInTurns) {
+  guard_.Configure({}, /*tls=*/true);
+  WatchedConnection& connection = *guard_.Watch(kFd, Peer());
+  guard_.OnPolled(kFd, {.epoll = 7});
+  std::string frames = kPreface;
+  for (uint32_t call = 0; call < 3 * GradualEnd::kCallsAtOnce; ++call)
+    frames += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
+  ASSERT_EQ(guard_.OnReceived(connection, frames), frames.size());
+  std::string buffer(8192, '\0');
+  const std::array<iovec, 1> pieces = {{{buffer.data(), buffer.size()}}};
+  EXPECT_EQ(guard_.ReadEnd(kFd, pieces), 0U);
+  EXPECT_TRUE(guard_.BeginEnd(connection));
+  EXPECT_TRUE(guard_.IsEnding(kFd));
+  // Bytes that are decrypted afterwards come too late.
+  EXPECT_EQ(guard_.OnReceived(connection, frames), 0U);
+  PollEntry entry;
+  for (size_t round = 0; round < 3; ++round) {
+    guard_.OnRound();
+    EXPECT_NE(guard_.Allowed(kFd, entry), 0U);
+    EXPECT_EQ(guard_.ReadEnd(connection, buffer), 0U);
+    EXPECT_EQ(guard_.ReadEnd(kFd, pieces), 1U);
+    EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);
+    EXPECT_EQ(guard_.ReadEnd(connection, buffer), 13 * GradualEnd::kCallsAtOnce);
+    EXPECT_EQ(guard_.ReadEnd(connection, buffer), 0U);
+  }
+  EXPECT_EQ(guard_.ReadEnd(kFd, pieces), 0U);
+}
+
+// They are mistakes, so that nobody has to wait.
+TEST_F(ConnectionGuardTest, OtherProtocolsAreEndedAndCounted) {
+  const auto closed = [&] {
+    return guard_.counts().closed[static_cast<size_t>(FrameAbuse::kProtocol)];
+  };
+  const uint64_t before = closed();
+  const Peer peer = testing::PeerAt("192.0.2.70");
+  for (const char* bytes : {"GET / HTTP/1.1\r\n", "\x16\x03\x01", "PRI * HTTP/2.0\r\n\r\nNO"}) {
+    guard_.Watch(kFd, peer);
+    EXPECT_FALSE(Receive(kFd, bytes));
+  }
+  guard_.Configure({}, /*tls=*/true);
+  guard_.Watch(kFd, peer);
+  EXPECT_FALSE(Receive(kFd, kPreface));
+  guard_.Watch(kFd, peer);
+  EXPECT_TRUE(Receive(kFd, std::string("\x16\x03\x01\0\0\x01", 6)));
+  EXPECT_EQ(closed(), before + 4);
+  EXPECT_EQ(guard_.Delay(peer, std::chrono::steady_clock::now()), Duration::zero());
+}
+
 class CrowdedTest : public ConnectionGuardTest {
  protected:
   CrowdedTest() {
@@ -324,7 +373,7 @@ class TlsConnectionGuardTest : public ConnectionGuardTest {
   }
   static std::string Hello(uint8_t seed) {
     const TlsRandom random = Random(seed);
-    return std::string(11, '\1') + std::string(random.begin(), random.end()) + "and more";
+    return '\x16' + std::string(10, '\1') + std::string(random.begin(), random.end()) + "and more";
   }
 };
 
