@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <regex>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
@@ -26,6 +29,31 @@ constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG",           "MILLRAC
                                            "MILLRACE_API_KEY",          "MILLRACE_TLS_CA",
                                            "MILLRACE_FIREFOX_REGISTRY", "MILLRACE_FIREFOX_SETTINGS",
                                            "MILLRACE_ARGOS_INDEX"};
+
+// Returns a line of a file, which are counted from 1, without its end.
+std::string_view LineOf(std::string_view text, size_t number) {
+  for (; number > 1; --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+// Returns the beginning of a line in quotes, with a mark for what a terminal may not show.
+std::string Quoted(std::string_view line) {
+  std::string shown(line.substr(0, 80));
+  std::ranges::replace_if(
+      shown, [](char c) { return !absl::ascii_isprint(c); }, '?');
+  return StrCat("'", shown, "'");
+}
+
+// Returns the option that a line gives a value; null if there is none.
+const Option* OptionOf(std::string_view line) {
+  for (const Option& option : ServeOptions()) {
+    const std::string key = KeyOf(option.name);
+    if (line.starts_with(key) &&
+        line.substr(key.size()).find_first_not_of(" \t") == line.substr(key.size()).find('='))
+      return &option;
+  }
+  return nullptr;
+}
 
 // Returns a TOML value as the text that its option reads, where a list has commas between its
 // elements; nullopt for types that no option has.
@@ -102,8 +130,12 @@ absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& 
   const toml::parse_result table = toml::parse(text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
+    const std::string_view line = LineOf(text, at.line);
+    const Option* const option = OptionOf(line);
     return absl::InvalidArgumentError(
-        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description())));
+        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description()),
+               ", in ", Quoted(line),
+               option == nullptr ? "" : ", allowed: ", option == nullptr ? "" : option->allowed));
   }
   GivenValues values;
   for (const auto& [key, node] : table.table()) {
@@ -116,14 +148,16 @@ absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& 
       if (keys.back() == name) option = &candidate;
     }
     if (option == nullptr) {
+      const bool is_table = node.is_table() || node.is_array_of_tables();
       return absl::InvalidArgumentError(
-          StrCat(line, ": unknown key ", name, Suggestion(name, keys)));
+          StrCat(line, ": unknown ", is_table ? "table " : "key ", name, Suggestion(name, keys),
+                 is_table ? "; all keys stand outside of tables" : ""));
     }
     const std::optional<std::string> value = ToText(node);
     if (!value) {
-      return absl::InvalidArgumentError(StrCat(
-          line, ": ", name,
-          ": not a string, whole number, boolean or list of strings, allowed: ", option->allowed));
+      return absl::InvalidArgumentError(
+          StrCat(line, ": ", name, ": not a string, whole number, boolean or list of strings, in ",
+                 Quoted(LineOf(text, node.source().begin.line)), ", allowed: ", option->allowed));
     }
     values[option->name] = {*value, StrCat(line, ": ", name), StrCat("file ", line)};
   }

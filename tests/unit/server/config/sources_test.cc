@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -39,7 +42,8 @@ TEST_F(TomlFileTest, UnknownKeyIsRefusedByNameWithTheNearest) {
   EXPECT_EQ(Error("models = 'x'\nqueue_sise = 4\n"),
             ":2: unknown key queue_sise, did you mean queue_size?");
   EXPECT_EQ(Error("frobnicate = 4\n"), ":1: unknown key frobnicate");
-  EXPECT_EQ(Error("[server]\nqueue_size = 4\n"), ":1: unknown key server");
+  EXPECT_EQ(Error("[server]\nqueue_size = 4\n"),
+            ":1: unknown table server; all keys stand outside of tables");
 }
 
 TEST_F(TomlFileTest, SyntaxErrorHasLineAndColumn) {
@@ -47,10 +51,32 @@ TEST_F(TomlFileTest, SyntaxErrorHasLineAndColumn) {
   EXPECT_EQ(Error("workers = \xd2\x8c\n").substr(0, 3), ":1:") << "a Cyrillic letter";
 }
 
+TEST_F(TomlFileTest, SyntaxErrorShowsItsLineAndWhatTheKeyAllows) {
+  for (const char* line : {"queue_size = 99999999999999999999", "queue_size =", "queue_size = x"}) {
+    const std::string error = Error(StrCat("insecure = true\r\n", line, "\r\n"));
+    EXPECT_EQ(error.substr(0, 3), ":2:") << error;
+    EXPECT_TRUE(error.ends_with(StrCat(", in '", line, "', allowed: 1..65536"))) << error;
+  }
+  const std::string twice = Error("queue_size = 3\nqueue_size = 4");
+  EXPECT_NE(twice.find(":2:"), std::string::npos) << twice;
+  EXPECT_NE(twice.find("in 'queue_size = 4'"), std::string::npos) << twice;
+  EXPECT_TRUE(Error("nothing = \"\xe9\"").ends_with("in 'nothing = \"?\"'"));
+}
+
+TEST_F(TomlFileTest, MayBeginWithAByteOrderMarkAndEndLinesAsWindowsDoes) {
+  const auto values = ReadTomlFile(Write("\xef\xbb\xbfqueue_size = 64\r\nworkers = 2\r\n"));
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_EQ(values->at("queue-size").value, "64");
+}
+
 TEST_F(TomlFileTest, ValueOfAnotherKindIsRefused) {
   EXPECT_NE(Error("pull = [\"a,b\"]\n").find(":1: pull: not a string"), std::string::npos);
   EXPECT_NE(Error("queue_size = [1, 2]\n").find(":1: queue_size: not a string"), std::string::npos);
-  EXPECT_NE(Error("queue_size = 1.5\n").find("1..65536"), std::string::npos);
+  for (const char* line : {"queue_size = 1.5", "queue_size = {a = 1}", "queue_size = 2026-01-01"}) {
+    EXPECT_EQ(Error(line), StrCat(":1: queue_size: not a string, whole number, boolean or list of "
+                                  "strings, in '",
+                                  line, "', allowed: 1..65536"));
+  }
 }
 
 TEST(ConfigFileTest, MissingIsAnErrorThatNamesIt) {
