@@ -67,11 +67,13 @@ void WatchedFile::Watch() {
   if (options_.poll_interval.count() > 0) poller_ = std::thread([this] { PollLoop(); });
 }
 
-absl::Status WatchedFile::Reload() {
+absl::Status WatchedFile::Reload() { return Reload(/*repeats=*/true); }
+
+absl::Status WatchedFile::Reload(bool repeats) {
   MutexLock lock(reload_mu_);
   const absl::Status before = outcome_;
   outcome_ = Load();
-  if (!outcome_.ok() && outcome_ != before)
+  if (!outcome_.ok() && (repeats || outcome_ != before))
     logging::Error(reader_.not_loaded, {{"reason", outcome_.message()}});
   return outcome_;
 }
@@ -98,7 +100,7 @@ void WatchedFile::PollLoop() {
     lock.Unlock();
     // Reload logs errors; there is no caller to report them to.
     try {
-      Reload().IgnoreError();
+      Reload(/*repeats=*/false).IgnoreError();
     } catch (const std::exception& error) {  // such as std::bad_alloc: nothing changes
       logging::Error(reader_.not_loaded, {{"file", file_.native()}, {"reason", error.what()}});
     }

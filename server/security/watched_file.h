@@ -45,7 +45,7 @@ class WatchedFile {
   WatchedFile(const WatchedFile&) = delete;
   WatchedFile& operator=(const WatchedFile&) = delete;
 
-  // Reads the file now; returns OK when its content is in force.
+  // Reads the file now, and logs why it is not loaded; returns OK when its content is in force.
   absl::Status Reload() MILLRACE_EXCLUDES(reload_mu_);
   // Starts the thread. What the reader uses must outlive this object.
   void Watch();
@@ -53,6 +53,8 @@ class WatchedFile {
   const std::filesystem::path& path() const { return file_; }
 
  private:
+  // repeats: logs an error also if it is the one of the last attempt.
+  absl::Status Reload(bool repeats) MILLRACE_EXCLUDES(reload_mu_);
   absl::Status Load() MILLRACE_REQUIRES(reload_mu_);
   void PollLoop() MILLRACE_EXCLUDES(poll_mu_);
 
@@ -64,7 +66,7 @@ class WatchedFile {
   // The content that was read last and its outcome, so that the same content is parsed once.
   std::optional<std::string> content_ MILLRACE_GUARDED_BY(reload_mu_);
   absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
-  // The outcome of the last attempt, so that the same error is logged once.
+  // The outcome of the last attempt, so that the thread logs the same error once.
   absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
 
   Mutex poll_mu_;
