@@ -110,7 +110,10 @@ std::string InTermsOfFlags(const std::string& message) {
 
 std::string Explain(const grpc::Status& status, const ClientOptions& options) {
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return StrCat("no answer from ", options.address, " (", status.error_message(),
+    // The last words of a server are its own; gRPC's tell of the connection.
+    const std::string& message = status.error_message();
+    if (message.starts_with("the server ")) return StrCat(options.address, ": ", message);
+    return StrCat("no answer from ", options.address, " (", message,
                   "); is the server running there? `make serve` or `millrace serve` starts one");
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && options.timeout) {
