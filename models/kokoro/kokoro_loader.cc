@@ -132,6 +132,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                                       .device = context.device,
                                       .padded = context.shapes != models::ShapePolicy::kExact,
                                       .precision = *precision,
+                                      .finite = config.precision.asked == kernels::Precision::kInt8,
                                       .name = StrCat(info.name, "/", info.version)});
   if (!network.ok()) return network.status();
   if (settings->largest_id() >= network->encoder->symbols()) {

@@ -13,6 +13,7 @@ absl::StatusOr<KokoroNetwork> KokoroNetwork::Read(const Options& options) {
   KokoroNetwork network;
   auto weights = KokoroWeights::Open(options.weights_file, runtime::TensorDevice(options.device));
   if (!weights.ok()) return weights.status();
+  if (options.finite) weights->RequireFinite();
   network.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
   if (!weights->status().ok()) return weights->status();
   network.decoder = std::make_unique<KokoroDecoder>(*weights, options.sample_rate, options.padded,

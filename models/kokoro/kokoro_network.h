@@ -37,7 +37,8 @@ struct KokoroNetwork {
     bool padded = false;  // with a batch
     bool exact = false;   // see KokoroDecoder, also of the next
     kernels::Precision precision = kernels::Precision::kFloat32;
-    std::string name;  // the model's name in the graph caches
+    bool finite = false;  // weights that are not finite are refused
+    std::string name;     // the model's name in the graph caches
   };
   // Errors name the file and the tensor.
   static absl::StatusOr<KokoroNetwork> Read(const Options& options);

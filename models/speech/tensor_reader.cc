@@ -2,6 +2,10 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -16,6 +20,17 @@ bool Fits(const std::vector<int64_t>& actual, const std::vector<int64_t>& wanted
     if (wanted[i] >= 0 ? actual[i] != wanted[i] : actual[i] < 1) return false;
   }
   return true;
+}
+
+bool AllFinite(const float* values, size_t count) {
+  constexpr uint32_t kInfinity = 0x7F800000;
+  uint32_t greatest = 0;  // magnitudes of floats are in the order of their bits
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof(bits));
+    greatest = std::max(greatest, bits & 0x7FFFFFFF);
+  }
+  return greatest < kInfinity;
 }
 
 }  // namespace
@@ -52,6 +67,11 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
     Refuse(name, StrCat("is ", std::string(models::ToString(view->type)), " [",
                         absl::StrJoin(view->shape, ", "), "], expected FP32 [",
                         absl::StrJoin(shape, ", "), "], -1 being any size"));
+    return {};
+  }
+  const auto* const values = reinterpret_cast<const float*>(view->data);
+  if (finite_ && !AllFinite(values, view->bytes / sizeof(float))) {
+    Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
     return {};
   }
   // This is a copy: a file that is truncated later must not kill the server.

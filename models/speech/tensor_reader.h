@@ -28,11 +28,13 @@ class TensorReader {
   // exists.
   int64_t Count(const std::string& prefix, const std::string& suffix) const;
   // Returns a float32 copy of a tensor; -1 accepts any size. Returns an undefined tensor when it is
-  // missing or has another shape.
+  // missing, has another shape, or is refused.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
   // Like Take, but a missing tensor is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
 
+  // From here on a tensor with a value that is not finite is refused: int8 has no such numbers.
+  void RequireFinite() { finite_ = true; }
   // Records an error of the tensor with that name.
   void Refuse(const std::string& name, const std::string& what);
 
@@ -45,6 +47,7 @@ class TensorReader {
  private:
   models::SafetensorsFile file_;
   at::Device device_;
+  bool finite_ = false;
   absl::Status status_;
 };
 

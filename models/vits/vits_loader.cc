@@ -50,10 +50,11 @@ absl::StatusOr<ReadVoice> ReadBatch(VitsWeights weights, double length_scale, st
   return read;
 }
 
-// name: the model's in the graph caches. Errors name the file and the tensor.
+// name: the model's in the graph caches. finite: weights that are not are refused. Errors name the
+// file and the tensor.
 absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
                                       const models::LoadContext& context, double length_scale,
-                                      std::string name, kernels::Precision precision) {
+                                      std::string name, kernels::Precision precision, bool finite) {
   const at::Device device = runtime::TensorDevice(context.device);
   // A device that compiles each shape runs the decoder only: the encoder would add many.
   const bool in_batches = context.shapes != models::ShapePolicy::kExact &&
@@ -61,10 +62,12 @@ absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
   auto weights = VitsWeights::Open(file, in_batches ? device : at::kCPU);
   if (!weights.ok()) return weights.status();
   if (in_batches) return ReadBatch(*std::move(weights), length_scale, std::move(name));
+  if (finite) weights->RequireFinite();
   auto encoder = std::make_unique<VitsEncoder>(*weights);
   if (!weights->status().ok()) return weights->status();
   auto decoder_weights = VitsWeights::Open(file, device);
   if (!decoder_weights.ok()) return decoder_weights.status();
+  if (finite) decoder_weights->RequireFinite();
   auto decoder =
       MakeVitsDecoder(*decoder_weights, encoder->latent(), device, std::move(name), precision);
   if (!decoder_weights->status().ok()) return decoder_weights->status();
@@ -92,8 +95,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   if (!precision.ok()) return precision.status();
   auto voice = VoiceConfig::Read(voice_file);
   if (!voice.ok()) return voice.status();
-  auto network = ReadNetwork(weights_file, context, voice->length_scale,
-                             StrCat(info.name, "/", info.version), *precision);
+  auto network =
+      ReadNetwork(weights_file, context, voice->length_scale, StrCat(info.name, "/", info.version),
+                  *precision, config.precision.asked == kernels::Precision::kInt8);
   if (!network.ok()) return network.status();
   if (voice->largest_id() >= network->symbols) {
     return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -91,6 +92,22 @@ TEST_F(KokoroLoadingTest, Int8IsForProcessorsWithDotProducts) {
                 "PRECISION_AUTO"),
             std::string::npos)
       << model.status();
+}
+
+TEST_F(KokoroLoadingTest, Int8RefusesWeightsThatAreNotFinite) {
+  if (!kernels::HasInt8DotProducts()) GTEST_SKIP() << "no model is in int8 on such a processor";
+  config_.precision.asked = kernels::Precision::kInt8;
+  const std::string tensor = "decoder.generator.resblocks.0.convs1.0.weight";
+  for (const float value : {INFINITY, -INFINITY, NAN}) {
+    const auto model = TryLoad({.values = {{tensor, value}}});
+    EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_NE(model.status().message().find(
+                  tensor + " has a value that is not finite, which PRECISION_INT8 cannot round"),
+              std::string::npos)
+        << model.status();
+  }
+  config_.precision = {.asked = {}, .int8_distance_db = 0.3F};
+  EXPECT_TRUE(TryLoad({.values = {{tensor, NAN}}}).ok());  // AUTO never fails
 }
 
 TEST_F(KokoroLoadingTest, AutoIsNeverRefused) {

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/precision.h"
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
 
@@ -102,6 +105,20 @@ TEST_F(VitsLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
          "dec.ups.0.weight has 3 taps, fewer than its stride of 4");
   expect({.generator = 8, .strides = {64, 64, 64}},
          "upsample_strides 64 64 64 make a frame longer than 65536 samples");
+}
+
+TEST_F(VitsLoadingTest, Int8RefusesWeightsThatAreNotFinite) {
+  if (!kernels::HasInt8DotProducts()) GTEST_SKIP() << "no model is in int8 on such a processor";
+  WriteTinyVits(folder_.path(), {.values = {{"dec.resblocks.0.convs.0.weight", NAN}}});
+  config_.precision.asked = kernels::Precision::kInt8;
+  const auto model = TryLoad();
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(model.status().message().find("dec.resblocks.0.convs.0.weight has a value that is not "
+                                          "finite, which PRECISION_INT8 cannot round"),
+            std::string::npos)
+      << model.status();
+  config_.precision = {.asked = {}, .int8_distance_db = 0.3F};
+  EXPECT_TRUE(TryLoad().ok());  // AUTO never fails
 }
 
 TEST_F(VitsLoadingTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
