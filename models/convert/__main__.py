@@ -81,6 +81,8 @@ def _run(argv: list[str], kind: str, name: str) -> int:
         child.add_argument("--force", action="store_true", help="write in the place of a model of the same name")
         # A descriptor for the name of each model that was installed or removed, for `millrace`, which tells the server.
         child.add_argument("--names-to", type=int, help=argparse.SUPPRESS)
+        # The program that has started this one, with which new voices are measured.
+        child.add_argument("--started-by", type=pathlib.Path, help=argparse.SUPPRESS)
         child.set_defaults(origin="")   # the field of model.pbtxt
         if each == kind:
             module = importlib.import_module(f".{each.replace('-', '_')}", __package__)

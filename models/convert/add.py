@@ -8,9 +8,11 @@ import pathlib
 import sys
 import tempfile
 
+from .measure_int8 import measure_new
 from .package import MOST_LANGUAGE, ConvertError, UsageError, calling, check_name, is_language, name_for, tell_name
 from .sources import Source, recognise_all, settings_of
 
+VOICES = ("kokoro", "vits")
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
 UNKNOWN_LICENSE = "NOASSERTION"
 MOST_LICENSE = 256   # bytes, as the server has it
@@ -112,6 +114,8 @@ def _convert(source: Source, args: argparse.Namespace) -> str:
         name = args.name or name_for(source.name)
         converter.run(argparse.Namespace(**common, model=source.place, name=name, called=source.name, source=args.source,
                                          target=args.target, precision=args.precision, max_source_tokens=None, check="run"))
+    if source.kind in VOICES and args.started_by is not None:
+        measure_new(args.models, name, args.started_by)
     if args.load:
         from .load import load   # imports an HTTP client
         load(args.load, name)

@@ -1,7 +1,8 @@
 """How far a voice's sound in int8 is from that in float32, measured and written into its package, for `precision: PRECISION_AUTO`.
 
 A daemon of its own, on a processor with dot products of int8, loads the package twice, in both precisions, and speaks the same sentences
-with the same noise by both. What is written is the mean distance of the log-mel spectrograms.
+with the same noise by both. What is written is the mean distance of the log-mel spectrograms. `millrace add` and `millrace pull` do this
+for a new voice.
 """
 
 import argparse
@@ -31,6 +32,10 @@ _WAV_HEADER = 44
 # Silence at the ends of a sound is cut off in steps, see models/speech/sound_edges.cc.
 _STEPS_PER_SECOND = 200
 _MOST_STEPS = 2   # that one of two sounds may have been cut more than the other
+_SENTENCES_OF_NEW = 6
+# The only variable of the server that this daemon is given: others are of the person's servers or of clients, which it refuses.
+_ISA = "MILLRACE_CPU_ISA"
+_LARGEST = 100   # dB, that a package may have
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,13 +72,23 @@ def run(args: argparse.Namespace) -> None:
         for precision in PRECISIONS:
             _copy(folder, root / "models" / precision / "1", with_fields(config, f"  precision: PRECISION_{precision}\n"))
         with _serving(program, root) as port:
-            distances = [_distance(port, sentence) for sentence in vits_check.SENTENCES[:args.sentences]]
+            distances = [_distance(port, vits_check.SENTENCES[i * len(vits_check.SENTENCES) // args.sentences]) for i in range(args.sentences)]
     mean = float(np.mean(distances))
+    if not mean <= _LARGEST:   # as that of a sound that is no number is not
+        raise ConvertError(f"the sounds differ by {mean:.3g} dB on average, allowed are 0..{_LARGEST}")
     written = file.with_name(".model.pbtxt.new")
-    written.write_text(with_fields(config, precision_of(config) + f"  int8_distance_db: {mean:.3f}\n"), encoding="utf-8")
+    written.write_text(with_fields(config, precision_of(config) + f"  int8_distance_db: {max(mean, 0.001):.3f}\n"), encoding="utf-8")
     os.replace(written, file)
     print(f"{file}: int8_distance_db: {mean:.3f}, the mean of {len(distances)} sentences from {min(distances):.3f} to {max(distances):.3f}",
           flush=True)
+
+
+def measure_new(models: pathlib.Path, name: str, program: pathlib.Path) -> None:
+    """Measures a voice that was just written. One that cannot be measured here stays as it is, and a line says why."""
+    try:
+        run(argparse.Namespace(models=models, name=name, program=program, sentences=_SENTENCES_OF_NEW))
+    except (ConvertError, KeyboardInterrupt, OSError) as error:
+        print(f"{name}: what int8 costs it was not measured, so PRECISION_AUTO is float32: {error or 'interrupted'}", flush=True)
 
 
 def _program(given: pathlib.Path | None) -> pathlib.Path:
@@ -99,7 +114,8 @@ def _serving(program: pathlib.Path, root: pathlib.Path) -> Iterator[int]:
     with open(log, "wb") as output:
         daemon = subprocess.Popen([str(program), "serve", "--models", str(root / "models"), "--device", "cpu", "--grpc-address", "127.0.0.1:0",
                                    "--http-address", "127.0.0.1:0", "--metrics-address", "off", "--keep-packed-weights", "off",
-                                   "--port-file", str(ports)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+                                   "--port-file", str(ports)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                  env={name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_") or name == _ISA})
     try:
         deadline = time.monotonic() + _START_SECONDS
         while not ports.exists() and daemon.poll() is None and time.monotonic() < deadline:

@@ -103,7 +103,9 @@ std::vector<models::PackageFile> KokoroConfig::Files() const {
 }
 
 models::ModelDetails KokoroConfig::Details() const {
-  models::SpeechInfo info{.language = language};
+  models::SpeechInfo info{.language = language,
+                          .precision = speech::NameOf(precision.asked),
+                          .int8_distance_db = precision.int8_distance_db};
   if (!voice.empty()) info.voices = {voice};
   return info;
 }

@@ -171,6 +171,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   speech.speech_cost = kSpeechCost;
   speech.min_speed = kMinSpeed;
   speech.max_speed = kMaxSpeed;
+  speech.precision = speech::NameOf(*precision);
+  speech.int8_distance_db = config.precision.int8_distance_db;
   if (absl::Status status = DescribeVoices(config.voices, config_file, speech); !status.ok())
     return status;
   return speech::MakeSpeechModel(

@@ -23,6 +23,12 @@ struct VoicePrecision {
   float int8_distance_db = 0;
 };
 
+// Returns "float32", "int8" or, for AUTO, "auto".
+inline std::string NameOf(std::optional<kernels::Precision> precision) {
+  if (!precision) return "auto";
+  return *precision == kernels::Precision::kInt8 ? "int8" : "float32";
+}
+
 // Returns float32 or int8. AUTO is int8 where the processor gains by it and the distance was
 // measured and is small, and never an error; the log says why. Returns an error if what was asked
 // for cannot run here. gaining: the targets of the int8 kernels with which the kind speaks at least

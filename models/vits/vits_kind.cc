@@ -38,7 +38,10 @@ std::vector<models::PackageFile> VitsConfig::Files() const {
 }
 
 models::ModelDetails VitsConfig::Details() const {
-  return models::SpeechInfo{.voices = {voice}, .language = language};
+  return models::SpeechInfo{.voices = {voice},
+                            .language = language,
+                            .precision = speech::NameOf(precision.asked),
+                            .int8_distance_db = precision.int8_distance_db};
 }
 
 const models::ModelKind kKind = {"vits", &Parse};

@@ -127,6 +127,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   speech.sample_rate = voice->sample_rate;
   speech.min_speed = kMinSpeed;
   speech.max_speed = VitsVoice::kMaxSpeed;
+  speech.precision = speech::NameOf(*precision);
+  speech.int8_distance_db = config.precision.int8_distance_db;
   for (const Speaker& speaker : speakers) speech.voices.push_back(speaker.name);
   speech.voice_languages.assign(speech.voices.size(), config.language);
   if (network->voice.batch != nullptr && context.max_batch == 0 &&

@@ -1,7 +1,10 @@
+#include <cmath>
 #include <cstdio>
 #include <string>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "millrace/v1/admin.grpc.pb.h"
 #include "models/core/strings.h"
@@ -19,6 +22,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "%-24s %-8s %-10s %-12s %s\n";
 
+// Returns what a voice computes in and how far its sounds in int8 are, as the end of its line.
+std::string PrecisionText(const std::string& precision, float int8_distance_db) {
+  if (precision.empty()) return "";  // an older server does not tell
+  const std::string distance =
+      int8_distance_db > 0 ? StrCat(" (int8: ", absl::StrFormat("%.2f dB", int8_distance_db), ")")
+                           : "";
+  return StrCat("; ", precision, distance);
+}
+
 std::string Details(const v1::ModelStatus& model) {
   if (!model.error().empty()) return model.error();
   if (model.task() == "translation")
@@ -32,7 +44,8 @@ std::string Details(const v1::ModelStatus& model) {
     }
     if (!model.languages().empty())
       absl::StrAppend(&details, "; ", absl::StrJoin(model.languages(), ", "));
-    return StrCat(details, "; ", model.sample_rate(), " Hz");
+    return StrCat(details, "; ", model.sample_rate(), " Hz",
+                  PrecisionText(model.precision(), model.int8_distance_db()));
   }
   return "";
 }
@@ -87,6 +100,14 @@ int ListFolder(const ModelsCommand& command) {
       model["origin"] = {
           {"name", origin.name}, {"revision", origin.revision}, {"date", origin.date}};
     }
+    if (package.ok()) {
+      const models::ModelDetails details = package->config.settings->Details();
+      if (const auto* const speech = std::get_if<models::SpeechInfo>(&details); speech != nullptr) {
+        model["precision"] = speech->precision;
+        // A float has digits that model.pbtxt does not have.
+        model["int8_distance_db"] = std::round(speech->int8_distance_db * 1000.0) / 1000.0;
+      }
+    }
     model["error"] = std::string(package.status().message());
   }
   if (command.json) {
@@ -101,6 +122,8 @@ int ListFolder(const ModelsCommand& command) {
       const auto field = [&](const char* member) { return (*found)[member].get<std::string>(); };
       details += OriginText(field("name"), field("revision"), field("date"));
     }
+    if (const auto found = model.find("precision"); found != model.end())
+      details += PrecisionText(found->get<std::string>(), model["int8_distance_db"].get<float>());
     std::printf(kRow, text("name").c_str(), text("version").c_str(), text("state").c_str(),
                 text("platform").c_str(), details.c_str());
   }

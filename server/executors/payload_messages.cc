@@ -551,6 +551,8 @@ void WriteDetails(const models::SpeechInfo& info, wire::ModelInfo& message) {
   AddAll(info.pronunciation_languages, to.mutable_pronunciation_languages());
   to.set_min_speed(info.min_speed);
   to.set_max_speed(info.max_speed);
+  to.set_precision(info.precision);
+  to.set_int8_distance_db(info.int8_distance_db);
 }
 
 absl::StatusOr<models::ModelDetails> ReadDetails(const wire::ModelInfo& message) {
@@ -580,7 +582,9 @@ absl::StatusOr<models::ModelDetails> ReadDetails(const wire::ModelInfo& message)
                               .sample_rate = from.sample_rate(),
                               .pronunciation_languages = ToVector(from.pronunciation_languages()),
                               .min_speed = from.min_speed(),
-                              .max_speed = from.max_speed()};
+                              .max_speed = from.max_speed(),
+                              .precision = from.precision(),
+                              .int8_distance_db = from.int8_distance_db()};
       for (const wire::ModelInfo::LanguageVoice& voice : from.default_voices())
         info.default_voices.push_back({voice.language(), voice.voice()});
       return info;

@@ -78,6 +78,8 @@ void FillDetails(const models::SpeechInfo& info, v1::ModelStatus& status) {
   status.mutable_voice_languages()->Add(info.voice_languages.begin(), info.voice_languages.end());
   status.mutable_languages()->Add(info.languages.begin(), info.languages.end());
   status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
+  status.set_precision(info.precision);
+  status.set_int8_distance_db(info.int8_distance_db);
 }
 
 // Resolves the folders of the repository, which takes calls of the file system.

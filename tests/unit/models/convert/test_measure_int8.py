@@ -1,11 +1,14 @@
 import argparse
+import contextlib
+import io
 import pathlib
+import shutil
 import tempfile
 import unittest
 
 import numpy as np
 
-from models.convert.measure_int8 import nearest, precision_of, run, with_fields
+from models.convert.measure_int8 import measure_new, nearest, precision_of, run, with_fields
 from models.convert.package import ConvertError
 
 CONFIG = """license: "CC0-1.0"
@@ -38,6 +41,21 @@ vits {
     def test_a_model_that_is_missing_is_named(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ConvertError, "voice/1/model.pbtxt: No such file"):
             run(argparse.Namespace(models=pathlib.Path(folder), name="voice", program=None, sentences=1))
+
+
+class NewVoices(unittest.TestCase):
+    def test_one_that_cannot_be_measured_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            models = pathlib.Path(folder)
+            file = models / "voice" / "1" / "model.pbtxt"
+            file.parent.mkdir(parents=True)
+            file.write_text(CONFIG)
+            for program, why in ((models / "none", "none is no program"), (pathlib.Path(shutil.which("false")), "does not serve the model")):
+                with contextlib.redirect_stdout(io.StringIO()) as said:
+                    measure_new(models, "voice", program)
+                self.assertEqual(file.read_text(), CONFIG)
+                self.assertIn("voice: what int8 costs it was not measured, so PRECISION_AUTO is float32: ", said.getvalue())
+                self.assertIn(why, said.getvalue())
 
 
 class Nearest(unittest.TestCase):

@@ -95,6 +95,8 @@ class FakeAdmin final : public v1::AdminService::Service {
     model.add_languages("en-US");
     model.add_languages("es");
     model.set_sample_rate(22050);
+    model.set_precision("int8");
+    model.set_int8_distance_db(0.25F);
     v1::ModelStatus& future = *response->add_models();
     future.set_name("future");
     future.set_state(static_cast<v1::ModelState>(99));
@@ -452,7 +454,9 @@ TEST_F(ClientTest, ModelsOfAServer) {
   EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitOk);
   EXPECT_NE(out_.find("joe"), std::string::npos);
   EXPECT_NE(out_.find("READY"), std::string::npos);
-  EXPECT_NE(out_.find("voices: joe; en-US, es; 22050 Hz"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("voices: joe; en-US, es; 22050 Hz; int8 (int8: 0.25 dB)\n"),
+            std::string::npos)
+      << out_;
   EXPECT_NE(out_.find("STATE_99"), std::string::npos) << out_;  // a newer server's
 }
 
@@ -464,6 +468,28 @@ TEST_F(ClientTest, ModelsOfAFolder) {
   EXPECT_EQ(Captured([&] { return RunModels({client_, folder_}); }), kExitFailed);
   EXPECT_NE(out_.find("FAILED"), std::string::npos) << out_;
   EXPECT_NE(out_.find("model.pbtxt:2:"), std::string::npos) << out_;
+}
+
+TEST_F(ClientTest, VoicesOfAFolderHaveTheirPrecision) {
+  const auto listed = [&](const std::string& fields, bool json) {
+    fs::create_directories(folder_ / "voice" / "1");
+    for (const char* const file : {"w", "v"}) std::ofstream(folder_ / "voice" / "1" / file) << "x";
+    std::ofstream(folder_ / "voice" / "1" / "model.pbtxt")
+        << "license: 'CC0-1.0' vits { file: 'w' voice_file: 'v' language: 'en' voice: 'x' "
+        << fields << " }";
+    ModelsCommand command{client_, folder_};
+    command.json = json;
+    EXPECT_EQ(Captured([&] { return RunModels(command); }), kExitOk) << out_ << err_;
+    return out_;
+  };
+  // An older package says nothing of either.
+  EXPECT_NE(listed("", false).find("CC0-1.0; float32\n"), std::string::npos) << out_;
+  const std::string measured = "precision: PRECISION_AUTO int8_distance_db: 0.3";
+  EXPECT_NE(listed(measured, false).find("CC0-1.0; auto (int8: 0.30 dB)\n"), std::string::npos)
+      << out_;
+  const std::string json = listed(measured, true);
+  EXPECT_NE(json.find("\"precision\": \"auto\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"int8_distance_db\": 0.3,\n"), std::string::npos) << json;
 }
 
 TEST_F(ClientTest, BenchNullPrintsRateAndLatencies) {

@@ -227,6 +227,8 @@ TEST(PayloadMessagesTest, ModelsComeBackAsTheyWere) {
   speech.pronunciation_languages = {"en"};
   speech.min_speed = 0.5F;
   speech.max_speed = 2;
+  speech.precision = "int8";
+  speech.int8_distance_db = 0.25F;
   models::TranslationInfo translation;
   translation.source_language = "en";
   translation.target_languages = {"pt", "de"};
