@@ -77,7 +77,10 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
   // This is a copy: a file that is truncated later must not kill the server.
   const at::Tensor mapped = at::from_blob(const_cast<std::byte*>(view->data), view->shape,
                                           at::TensorOptions().dtype(at::kFloat));
-  return mapped.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  const at::Tensor copy = mapped.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  // A model's weights would else be in the memory twice until it is loaded.
+  file_.Release(*view);
+  return copy;
 }
 
 at::Tensor TensorReader::TakeIfAny(const std::string& name, const std::vector<int64_t>& shape) {

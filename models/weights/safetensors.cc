@@ -1,6 +1,7 @@
 #include "models/weights/safetensors.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -136,6 +137,15 @@ SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&& other) noexcept {
   std::swap(tensors_, other.tensors_);
   std::swap(metadata_, other.metadata_);
   return *this;
+}
+
+void SafetensorsFile::Release(const View& view) const {
+  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // Its first and last page may have other tensors.
+  const auto offset = static_cast<size_t>(view.data - mapping_);
+  const size_t begin = (offset + page - 1) / page * page;
+  const size_t end = (offset + view.bytes) / page * page;
+  if (begin < end) madvise(const_cast<std::byte*>(mapping_) + begin, end - begin, MADV_DONTNEED);
 }
 
 SafetensorsFile::~SafetensorsFile() {

@@ -34,6 +34,9 @@ class SafetensorsFile {
   const std::filesystem::path& path() const { return path_; }
   // Returns NotFound that names the file when there is no tensor with this name.
   absl::StatusOr<View> Find(std::string_view name) const;
+  // Gives back the memory that the pages of a tensor take in this process. Those that are accessed
+  // again are read again.
+  void Release(const View& view) const;
   const std::map<std::string, View, std::less<>>& tensors() const { return tensors_; }
   // The strings of the header's "__metadata__".
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }

@@ -1,11 +1,18 @@
 #include "models/weights/safetensors.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <string>
 
+#include "mps_runtime/base/file.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace millrace::models {
@@ -61,6 +68,43 @@ TEST_F(SafetensorsTest, MovingKeepsTheViews) {
   SafetensorsFile moved = *std::move(file);
   SafetensorsFile again = std::move(moved);
   EXPECT_EQ(std::to_integer<char>(again.Find("a")->data[0]), 'Z');
+}
+
+TEST_F(SafetensorsTest, AReleasedTensorTakesNoMemoryUntilItIsReadAgain) {
+  const auto page = static_cast<size_t>(getpagesize());
+  std::string data(4 * page, 'b');
+  data[0] = 'a';
+  data.back() = 'c';
+  const auto file = Open(
+      "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+      "\"b\":{\"dtype\":\"U8\",\"shape\":[" +
+          std::to_string(data.size() - 2) + "],\"data_offsets\":[1," +
+          std::to_string(data.size() - 1) + "]}}",
+      data);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto b = file->Find("b");
+  ASSERT_TRUE(b.ok());
+  const auto all_b = [&] {
+    return std::all_of(b->data, b->data + b->bytes,
+                       [](std::byte x) { return x == std::byte{'b'}; });
+  };
+  EXPECT_TRUE(all_b());
+  // Returns whether the page in the middle is in the memory of this process.
+  const auto resident = [&] {
+    const FileDescriptor pages(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    uint64_t entry = 0;
+    const auto at = reinterpret_cast<uintptr_t>(b->data + b->bytes / 2) / page * sizeof(entry);
+    EXPECT_EQ(pread(pages.get(), &entry, sizeof(entry), static_cast<off_t>(at)), sizeof(entry));
+    return entry >> 63 != 0;
+  };
+#ifdef __linux__
+  EXPECT_TRUE(resident());
+  file->Release(*b);
+  EXPECT_FALSE(resident());
+#endif
+  file->Release(*file->Find("a"));
+  EXPECT_EQ(std::to_integer<char>(file->Find("a")->data[0]), 'a');
+  EXPECT_TRUE(all_b());
 }
 
 TEST_F(SafetensorsTest, DamageIsAnErrorThatNamesTheFile) {
