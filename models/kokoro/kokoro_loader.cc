@@ -118,9 +118,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   };
   const std::filesystem::path config_file = in_folder(config.config_file);
   const std::filesystem::path weights_file = in_folder(config.file);
-  const auto precision =
-      speech::ChoosePrecision(config.precision, context, info.name,
-                              {kernels::Target::kAmxInt8, kernels::Target::kAvx512Vnni});
+  const auto precision = speech::ChoosePrecision(
+      config.precision, context, info.name,
+      {kernels::Target::kAmxInt8, kernels::Target::kAvx512Vnni, kernels::Target::kAvxVnni});
   if (!precision.ok()) return precision.status();
   auto settings = KokoroSettings::Read(config_file);
   if (!settings.ok()) return settings.status();
