@@ -44,6 +44,7 @@ from scenarios import (
     soak,
     speech,
     speech_cache,
+    speech_int8,
     speech_peers,
     startup,
     stream,
@@ -58,11 +59,11 @@ BENCHMARKS = ROOT / "docs" / "benchmarks"
 PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "traces": traces, "ghz": ghz, "translate": translate,
              "speech": speech, "speech-cache": speech_cache,
-             "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
+             "speech-peers": speech_peers, "speech-int8": speech_int8, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "pull": pull, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
              "fleet": fleet, "fleet-prediction": fleet_prediction, "fleet-simulation": fleet_simulation, "ray": ray, "soak": soak}
-LONG = ("capacity", "console", "fleet", "fleet-prediction", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "pull", "ray", "soak", "speech-cache")  # not part of the short run
+LONG = ("capacity", "console", "fleet", "fleet-prediction", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "pull", "ray", "soak", "speech-cache", "speech-int8")  # not part of the short run
 
 
 def absolute(path):
