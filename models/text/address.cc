@@ -73,6 +73,7 @@ size_t AddressReader::Url(size_t begin, size_t from) const {
   const size_t limit = std::min(text_.size(), from + 2048);
   size_t end = from;
   while (end < limit && IsAddressByte(text_[end])) {
+    if (text_[end] == '[' && At(end + 1) == '/') break;  // a closing tag of a forum
     const CodePoint c = DecodeAt(text_, end);
     if (c.bytes > 1 && !IsWordCharacter(c.value)) break;
     end += c.bytes;
@@ -84,7 +85,13 @@ size_t AddressReader::Url(size_t begin, size_t from) const {
 size_t AddressReader::Address(size_t at) const {
   const size_t letters = RunEnd(at, IsAsciiLetter, 16);
   if (letters > at && text_.substr(letters, 3) == "://") return Url(at, letters + 3);
-  if (text_.substr(at, 7) == "mailto:") return Url(at, at + 7);
+  constexpr std::array<std::string_view, 7> kSchemes = {"data", "geo", "magnet", "mailto",
+                                                        "sms",  "tel", "urn"};
+  if (const bool has_scheme = Among(text_.substr(at, letters - at), kSchemes);
+      has_scheme && At(letters) == ':' && At(letters + 1) > ' ') {
+    // The date of a form: data:12/05.
+    if (text_[at] != 'd' || IsAsciiLetter(At(letters + 1))) return Url(at, letters + 1);
+  }
   if (text_.substr(at, 4) == "www." && IsAsciiAlnum(At(at + 4))) return Url(at, at + 4);
   if (letters == at + 1 && At(letters) == ':' &&
       (At(letters + 1) == '\\' || At(letters + 1) == '/')) {
@@ -111,6 +118,18 @@ size_t AddressReader::Mail(size_t at) const {
   return text_.substr(at, end - at).find('.') == std::string_view::npos ? 0 : end;
 }
 
+size_t AddressReader::DotName(size_t at) const {
+  constexpr std::array<std::string_view, 8> kHidden = {"config", "env",   "github",  "htaccess",
+                                                       "local",  "netrc", "profile", "vscode"};
+  if (!AtTokenStart(at)) return 0;
+  const size_t end = RunEnd(at + 1, [](char c) { return IsNameByte(c) || c == '-'; });
+  const std::string_view name = text_.substr(at + 1, end - at - 1);
+  return name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
+                 Among(name, kFileEndings) || Among(name, kDomainEndings)
+             ? end
+             : 0;
+}
+
 size_t AddressReader::Name(size_t at, size_t end) const {
   if (end < text_.size() && IsWordCharacter(DecodeAt(text_, end).value)) return 0;
   end = Trimmed(at, end);
@@ -124,6 +143,11 @@ size_t AddressReader::Name(size_t at, size_t end) const {
       return whole;
   }
   const std::string_view word = text_.substr(at, end - at);
+  if (const size_t port = DigitsEnd(text_, end + 1);
+      At(end) == ':' && port > end + 2 &&
+      (word == "localhost" || IsVersion(word) || HasEnding(word))) {
+    return Trimmed(at, RunEnd(port, [](char c) { return IsPathByte(c) || c == '/'; }));
+  }
   if (word.find('_') != std::string_view::npos && word.find_first_not_of('_') != word.npos)
     return end;
   if (IsVersion(word) || HasEnding(word)) return end;

@@ -17,6 +17,8 @@ class AddressReader final : PatternText {
   size_t Path(size_t at) const;
   // Reads a web or mail address, or a path of Windows or of a host, that begins with a word.
   size_t Address(size_t at) const;
+  // Reads a name that begins with a stop: .env, .gitignore, .pdf.
+  size_t DotName(size_t at) const;
   // Reads a version, a file, a domain or a name_like_this between `at` and `end`.
   size_t Name(size_t at, size_t end) const;
 

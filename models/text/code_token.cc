@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kLongestToken = 256;
 
-constexpr std::array<std::string_view, 19> kOperators = {
-    "\\d", "\\w", "\\s", "\\b",  "\\D",  "\\W",  "\\S", "\\.", "\\/", "]+",
-    "]*",  "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "=="};
+constexpr std::array<std::string_view, 21> kOperators = {
+    "\\d", "\\w", "\\s",  "\\b",  "\\D",  "\\W", "\\S", "\\.", "\\/", "]+", "]*",
+    "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "==",  "**/", "/*."};
 
 constexpr std::array<std::string_view, 10> kMediaTypes = {
     "application", "audio", "chemical",  "font", "image",
@@ -90,7 +90,8 @@ bool IsHexNumber(std::string_view token) {
          std::ranges::all_of(token.substr(2), IsHexByte);
 }
 
-// Returns true for the names that POSIX gives to errors and signals: ENOENT, SIGTERM.
+// Returns true for the names that POSIX and programs give to errors and signals: ENOENT, SIGTERM,
+// TypeError.
 bool IsNameOfError(std::string_view token) {
   constexpr std::array<std::string_view, 60> kErrors = {
       "E2BIG",        "EACCES",     "EADDRINUSE",   "EADDRNOTAVAIL", "EAFNOSUPPORT", "EAGAIN",
@@ -104,6 +105,11 @@ bool IsNameOfError(std::string_view token) {
       "ENOTSUP",      "ENOTTY",     "ENXIO",        "EOVERFLOW",     "EPERM",        "EPIPE",
       "EPROTO",       "ERANGE",     "EROFS",        "ESRCH",         "ETIMEDOUT",    "EXDEV"};
   static_assert(std::ranges::is_sorted(kErrors));
+  for (const std::string_view kind : {"Exception", "Error"}) {
+    if (token.ends_with(kind) && token.size() > kind.size() && IsAsciiUpper(token.front()) &&
+        IsAsciiLower(token[token.size() - kind.size() - 1]))
+      return true;
+  }
   if (token.starts_with("SIG") && token.size() > 5)
     return std::ranges::all_of(token, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c); }) &&
            token.find("IGN", 3) == std::string_view::npos;
@@ -119,9 +125,45 @@ bool HasInnerCapital(std::string_view token) {
          std::ranges::all_of(token, IsNameByteOfCode);
 }
 
+// Returns the end of the condition of a version: >=3.8, ^1.2, ~> 2.1; 0 if there is none.
+size_t VersionConditionEnd(std::string_view text, size_t at) {
+  constexpr std::array<std::string_view, 6> kConditions = {"<=", "==", ">=", "^", "~=", "~>"};
+  for (const std::string_view condition : kConditions) {
+    if (!text.substr(at).starts_with(condition)) continue;
+    const size_t number = at + condition.size() +
+                          (condition == "~>" && ByteAt(text, at + condition.size()) == ' ' ? 1 : 0);
+    size_t end = DigitsEnd(text, number);
+    while (end > number && ByteAt(text, end) == '.' && DigitsEnd(text, end + 1) > end + 1)
+      end = DigitsEnd(text, end + 1);
+    return end > number ? end : 0;
+  }
+  return 0;
+}
+
+// Returns the end of an operator that stands between two spaces, with the short names beside it:
+// a && b; 0 if there is none.
+size_t OperationEnd(std::string_view text, size_t at) {
+  constexpr std::array<std::string_view, 6> kBetween = {"!=", "!==", "&&", "==", "===", "||"};
+  constexpr size_t kLongestName = 2;
+  const auto name_end = [text](size_t from) {
+    size_t end = from;
+    while (IsNameByteOfCode(ByteAt(text, end))) ++end;
+    return end > from && end - from <= kLongestName ? end : from;
+  };
+  const size_t name = name_end(at);
+  if (name > at && ByteAt(text, name) != ' ') return 0;
+  const size_t sign = name > at ? name + 1 : at;
+  const size_t end = std::min(text.find(' ', sign), text.size());
+  if (std::ranges::find(kBetween, text.substr(sign, end - sign)) == kBetween.end()) return 0;
+  const size_t behind = std::min(end + 1, text.size());
+  return name_end(behind) > behind ? name_end(behind) : end;
+}
+
 }  // namespace
 
 size_t CodeTokenEnd(std::string_view text, size_t at) {
+  if (const size_t end = VersionConditionEnd(text, at); end > 0) return end;
+  if (const size_t end = OperationEnd(text, at); end > 0) return end;
   const std::string_view token = TokenAt(text, at);
   if (token.size() < 3) return 0;
   // Most tokens are words.

@@ -6,8 +6,8 @@
 
 namespace millrace::models {
 
-// Returns the end of a call whose function has a name from `at` to `end`: open(), print("text"),
-// list.append(x), get_name(a, b); 0 if there is none.
+// Returns the end of a call, an index or a member whose name is [at, end): open(), print("text"),
+// list.append(x), f(*args, y=2), items[0], user->name, Foo::bar(); 0 if there is none.
 size_t FunctionCallEnd(const PatternText& text, size_t at, size_t end);
 
 }  // namespace millrace::models

@@ -63,6 +63,35 @@ bool IsMessage(std::string_view inner) {
 
 }  // namespace
 
+size_t ColourCodeEnd(std::string_view text, size_t at) {
+  constexpr std::string_view kParagraph = "§";
+  constexpr std::string_view kStyles = "abcdefklmnor";
+  constexpr size_t kDigitsOfColour = 6;
+  const bool is_paragraph = text.substr(at).starts_with(kParagraph);
+  if (!is_paragraph && text[at] != '&') return 0;
+  const size_t next = at + (is_paragraph ? kParagraph.size() : 1);
+  const char code = ByteAt(text, next);
+  const char behind = ByteAt(text, next + 1);
+  const auto is_hex = [](char c) {
+    return IsAsciiDigit(c) || (AsciiLower(c) >= 'a' && AsciiLower(c) <= 'f');
+  };
+  if (code == '#') {
+    const std::string_view digits = text.substr(next + 1, kDigitsOfColour);
+    return digits.size() == kDigitsOfColour && std::ranges::all_of(digits, is_hex)
+               ? next + 1 + kDigitsOfColour
+               : 0;
+  }
+  // §12 is a paragraph of a law.
+  if (IsAsciiDigit(code)) return IsAsciiDigit(behind) || behind == '.' ? 0 : next + 1;
+  if (kStyles.find(code) == std::string_view::npos || code == '\0' || IsAsciiLower(behind))
+    return 0;
+  // Q&a is a word; another code may stand before.
+  const char32_t before = DecodeBefore(text, at).value;
+  const bool joined = at > 1 && IsWordCharacter(before) &&
+                      (text[at - 2] == '&' || text.substr(0, at - 1).ends_with(kParagraph));
+  return is_paragraph || joined || !IsWordCharacter(before) ? next + 1 : 0;
+}
+
 PlaceholderReader::PlaceholderReader(const PatternText& text) : PatternText(text) {
   if (text_.find('{') == std::string_view::npos) return;
   closing_.assign(text_.size(), 0);
@@ -96,9 +125,18 @@ size_t PlaceholderReader::EndAt(size_t at) const {
     case '@':
     case '#':
       if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
-      return At(at + 1) == '{' ? Braces(at + 1) : 0;
+      return At(at + 1) == '{' ? Braces(at + 1) : Signed(at);
     case '*':
       return Enclosed(at, "*|", "|*");
+    case '&':
+    case '\xC2':
+      return ColourCodeEnd(text_, at);
+    case '-':
+    case '=':
+    case '~':
+    case '^':
+    case '!':
+      return Signed(at);
     default:
       return 0;
   }
@@ -114,6 +152,22 @@ size_t PlaceholderReader::Doubled(size_t at) const {
     return spaced;
   const size_t end = NameEnd(at + 2);
   return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
+}
+
+// Reads a name in capitals between equal signs: #NAME#, --NAME--.
+size_t PlaceholderReader::Signed(size_t at) const {
+  const char sign = text_[at];
+  if (!AtWordStart(at) || (at > 0 && text_[at - 1] == sign)) return 0;
+  const size_t begin = at + (At(at + 1) == sign ? 2 : 1);
+  const size_t end =
+      RunEnd(begin, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c) || c == '_'; });
+  const std::string_view mark = text_.substr(at, begin - at);
+  if ((sign == '-' || sign == '=') && mark.size() == 1) return 0;
+  const size_t behind = end + mark.size();
+  return end > begin + 1 && IsAsciiUpper(text_[begin]) && text_.substr(end, mark.size()) == mark &&
+                 At(behind) != sign && !IsNameByte(At(behind))
+             ? behind
+             : 0;
 }
 
 // Reads {name}, { name }, {Your Name}, {0:.2f}, {{ name }}, {% tag %}, {count, plural, ...}; not

@@ -10,8 +10,10 @@
 #include "models/text/code_statement.h"
 #include "models/text/code_token.h"
 #include "models/text/function_call.h"
+#include "models/text/key_combination.h"
 #include "models/text/pattern_text.h"
 #include "models/text/placeholder.h"
+#include "models/text/reference_code.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -44,6 +46,11 @@ class Reader final : PatternText {
     switch (c) {
       case ':':
         return Colon(at);
+      case ';':
+        return Emoticon(at);
+      case '+':
+      case '(':
+        return AtTokenStart(at) ? ReferenceCodeEnd(*this, at) : 0;
       case '`':
         return Code(at);
       case '@':
@@ -58,9 +65,12 @@ class Reader final : PatternText {
       case '/':
       case '~':
       case '.':
-        return AtWordStart(at) ? std::max(addresses_.Path(at), Directive(at)) : 0;
+        return AtWordStart(at)
+                   ? std::max({addresses_.Path(at), addresses_.DotName(at), Directive(at)})
+                   : 0;
       default:
-        if (static_cast<unsigned char>(c) >= 0xE2) return std::max(Emoji(at), Shortcut(at));
+        if (static_cast<unsigned char>(c) >= 0xE2)
+          return std::max(Emoji(at), KeyCombinationEnd(*this, at));
         return IsNameByte(c) && AtWordStart(at) ? Word(at) : 0;
     }
   }
@@ -107,20 +117,24 @@ class Reader final : PatternText {
     return end > at + 3 && text_.substr(end, 2) == "::" ? end + 2 : 0;
   }
 
-  // Reads the keys of a shortcut that are written as signs, with a letter or digit behind them.
-  size_t Shortcut(size_t at) const {
-    constexpr std::u32string_view kKeys = U"⌘⌥⇧⌃⎋⏎↩⇥⌫⌦";
-    size_t end = at;
-    for (CodePoint c = DecodeAt(text_, at);
-         c.bytes > 0 && kKeys.find(c.value) != kKeys.npos && end - at < kMaxSpanBytes;
-         c = DecodeAt(text_, end))
-      end += c.bytes;
-    if (end > at && IsAsciiAlnum(At(end)) && !IsNameByte(At(end + 1))) ++end;
-    return end;
+  // Reads a face such as :-) or :D, which stands alone, and :+1:.
+  size_t Emoticon(size_t at) const {
+    constexpr std::string_view kMouths = ")(DPpOo|/\\*3";
+    if (!AtTokenStart(at)) return 0;
+    if ((At(at + 1) == '+' || At(at + 1) == '-') && At(at + 2) == '1' && At(at + 3) == ':')
+      return at + 4;
+    const size_t mouth = at + (At(at + 1) == '-' ? 2 : 1);
+    const char behind = At(mouth + 1);
+    return At(mouth) != '\0' && kMouths.find(At(mouth)) != std::string_view::npos &&
+                   !IsNameByte(behind) && behind != '/' && behind != ':'
+               ? mouth + 1
+               : 0;
   }
 
-  // Reads :name:, :name.
+  // Reads :name:, :name, ::name::.
   size_t Colon(size_t at) const {
+    if (const size_t face = Emoticon(at); face > 0) return face;
+    if (const size_t name = NameBetween(at, "::", "::"); name > 0) return name;
     if (!AtWordStart(at) || (at > 0 && At(at - 1) == ':') || !IsAsciiLetter(At(at + 1))) return 0;
     size_t end = NameEnd(at + 1);
     if (At(end) == ':') ++end;
@@ -142,10 +156,12 @@ class Reader final : PatternText {
     return close + mark.size();
   }
 
-  // Reads @somebody, @group/team, @:key, @if(x), #topic, #123.
+  // Reads @somebody, @group/team, @:key, @.lower:key, @if(x), #topic, #123.
   size_t Tag(size_t at) const {
     if (at > 0 && (!AtWordStart(at) || text_[at - 1] == '&' || text_[at - 1] == '#')) return 0;
     const bool is_at = text_[at] == '@';
+    if (const size_t modifier = NameEnd(at + 2); is_at && At(at + 1) == '.' && modifier > at + 2)
+      return At(modifier) == ':' ? Trimmed(at, RunEnd(modifier + 1, IsPathByte)) : 0;
     const size_t begin = at + (is_at && At(at + 1) == ':' ? 2 : 1);
     size_t end = begin;
     for (CodePoint c = DecodeAt(text_, end); end - at < kMaxSpanBytes; c = DecodeAt(text_, end)) {
@@ -175,6 +191,8 @@ class Reader final : PatternText {
       return digits + 2;
     if (const size_t product = ProductEnd(at); product > 0) return product;
     if (const size_t number = ClauseNumberEnd(*this, at); number > 0) return number;
+    if (const size_t keys = KeyCombinationEnd(*this, at); keys > 0) return keys;
+    if (const size_t code = ReferenceCodeEnd(*this, at); code > 0) return code;
     if (const size_t address = addresses_.Address(at); address > 0) return address;
     const size_t end = RunEnd(at, IsPathByte);
     if (const size_t call = FunctionCallEnd(*this, at, end); call > 0) return call;

@@ -175,6 +175,17 @@ bool IsCertainNumber(std::string_view source, std::string_view number) {
          models::IsAsciiDigit(models::ByteAt(source, end + 1));
 }
 
+// Returns true if a text has the same letter many times in a row, as no word has.
+bool HasLetterRun(std::string_view text) {
+  constexpr size_t kMany = 6;
+  size_t run = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    run = at > 0 && text[at] == text[at - 1] && models::IsAsciiLetter(text[at]) ? run + 1 : 1;
+    if (run == kMany) return true;
+  }
+  return false;
+}
+
 // Returns true if a text has a letter.
 bool HasLetter(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
@@ -219,7 +230,8 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   }
   const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
   verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);
-  verdict.lost_content = verdict.lost_content || lost_words;
+  verdict.lost_content = verdict.lost_content || lost_words ||
+                         (HasLetterRun(translation.target) && !HasLetterRun(translation.source));
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/placeholder.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/html_entities.h"
@@ -35,19 +36,40 @@ size_t CodeEnd(std::string_view text, size_t at) {
   return close == std::string_view::npos ? at : close + inner - at;
 }
 
+// Reads a tag of a forum whose [ is at `at`: [b], [url=address], [/b]. Returns false if there is
+// none.
+bool ReadForumTag(std::string_view text, size_t at, HtmlTag& tag) {
+  constexpr size_t kLongest = 256;
+  const std::string_view window = text.substr(0, at + kLongest);
+  tag.closes = models::ByteAt(text, at + 1) == '/';
+  const size_t name = at + (tag.closes ? 2 : 1);
+  size_t end = name;
+  while (end < window.size() && models::IsAsciiAlnum(window[end])) ++end;
+  if (end == name || !models::IsAsciiLetter(window[name])) return false;
+  tag.name = "[" + models::AsciiLower(window.substr(name, end - name));
+  tag.untranslated = tag.name == "[code" || tag.name == "[img";
+  if (models::ByteAt(window, end) == '=' && !tag.closes)
+    end = std::min(window.find_first_of("]\n", end), window.size());
+  tag.end = end + 1;
+  return models::ByteAt(window, end) == ']';
+}
+
 std::vector<PlainTag> FindTags(std::string_view text) {
+  constexpr std::string_view kSigns = "<`[";
   std::vector<PlainTag> found;
   std::vector<size_t> open;
   HtmlTagReader reader(text);
-  for (size_t at = text.find_first_of("<`"); at != std::string_view::npos;) {
+  for (size_t at = text.find_first_of(kSigns); at != std::string_view::npos;) {
     if (text[at] == '`') {
       const size_t end = CodeEnd(text, at);
-      at = text.find_first_of("<`", end > at ? end : text.find_first_not_of('`', at));
+      at = text.find_first_of(kSigns, end > at ? end : text.find_first_not_of('`', at));
       continue;
     }
     PlainTag tag{at, {}};
-    if (!reader.Read(at, tag.tag)) {
-      at = text.find_first_of("<`", at + 1);
+    const bool is_doubled = models::ByteAt(text, at + 1) == text[at];  // <<name>>, [[name]]
+    if (is_doubled ||
+        !(text[at] == '[' ? ReadForumTag(text, at, tag.tag) : reader.Read(at, tag.tag))) {
+      at = text.find_first_of(kSigns, at + (is_doubled ? 2 : 1));
       continue;
     }
     if (!tag.tag.closes && !tag.tag.is_empty) {
@@ -66,10 +88,13 @@ std::vector<PlainTag> FindTags(std::string_view text) {
         break;
       }
     }
-    at = text.find_first_of("<`", tag.tag.end);
+    at = text.find_first_of(kSigns, tag.tag.end);
     const bool within = !found.empty() && found.back().tag.end == tag.tag.end;
     if (!within) found.push_back(std::move(tag));
   }
+  // Without its counterpart it is a placeholder or a remark in brackets.
+  std::erase_if(found,
+                [text](const PlainTag& tag) { return text[tag.begin] == '[' && !tag.paired; });
   return found;
 }
 
@@ -110,7 +135,8 @@ class PlainReader {
       } else if (!found.paired) {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
-                            markup.find('=') == std::string_view::npos && !found.tag.is_empty;
+                            markup.find('=') == std::string_view::npos && !found.tag.is_empty &&
+                            !IsTitle(markup.substr(1, markup.size() - 2));
         remark ? out_.Text(markup) : out_.Keep(markup);
       } else if (found.tag.closes) {
         out_.Close(found.tag.name, markup);
@@ -119,6 +145,16 @@ class PlainReader {
       }
     }
     Text(text.substr(at), counts);
+  }
+
+  // Returns true if each word begins with a capital, as in <First Name>.
+  static bool IsTitle(std::string_view words) {
+    bool begins = true;
+    for (const char c : words) {
+      if (begins && !models::IsAsciiUpper(c)) return false;
+      begins = c == ' ';
+    }
+    return !begins;
   }
 
   // Returns where the name of a type before its parameters begins, but no place before `limit`:
@@ -233,6 +269,17 @@ class PlainReader {
   size_t Ampersand(std::string_view text, size_t at, const Take& take) {
     const std::string_view rest = text.substr(at);
     std::string character;
+    // The colour of a game's words, and an entity that was escaped twice, stay for
+    // FindProtectedSpans and as they are.
+    if (models::ColourCodeEnd(text, at) > 0) return at + 1;
+    constexpr std::string_view kEscaped = "&amp;";
+    if (const size_t inner = EntityBytes(
+            "&" + std::string(rest.substr(0, 32).substr(std::min(rest.size(), kEscaped.size()))));
+        rest.starts_with(kEscaped) && inner > 0) {
+      const size_t end = at + kEscaped.size() + inner - 1;
+      out_.Keep(take(at, end));
+      return end;
+    }
     if (EntityBytes(rest) > 0) {
       const size_t bytes = ReadEntity(rest, character);
       const char32_t meaning = models::DecodeAt(character, 0).value;

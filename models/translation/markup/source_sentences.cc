@@ -10,6 +10,7 @@
 #include "models/text/sentence_splitter.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/endless_words.h"
+#include "models/translation/markup/label.h"
 #include "models/translation/markup/marked_block.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/numeric_text.h"
@@ -132,6 +133,13 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   return sentence;
 }
 
+// Makes a sentence of a part of a label, which may have nothing to translate.
+SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
+  if (marked.kept.empty() && marked.events.empty() && HasWords(marked) && IsWordless(marked))
+    marked.kept.push_back({0, marked.text.size(), Untouched(marked)});
+  return MakeSentence(std::move(marked), std::move(behind));
+}
+
 // Returns the text with a word for each kept span, so that a full stop in one ends no sentence.
 std::string ForSplitting(const MarkedText& marked, bool flows) {
   std::string text = marked.text;
@@ -179,6 +187,17 @@ void CutBlock(MarkedBlock block, std::string_view language, const models::TermIn
     MarkedText sentence = cutter.Take(end);
     std::string behind = Untouched(cutter.Take(next));
     if (!sentence.text.empty()) {
+      if (const size_t label = LabelEnd(sentence); label > 0) {
+        MarkedTextCutter label_cutter(sentence);
+        const size_t words =
+            std::min(sentence.text.find_first_not_of(' ', label), sentence.text.size());
+        MarkedText front = label_cutter.Take(label);
+        std::string space = Untouched(label_cutter.Take(words));
+        sentences.push_back(MakeSentenceOfLabel(std::move(front), std::move(space)));
+        MarkedText rest = label_cutter.Take(sentence.text.size());
+        sentences.push_back(MakeSentenceOfLabel(std::move(rest), std::move(behind)));
+        return;
+      }
       sentences.push_back(MakeSentence(std::move(sentence), std::move(behind)));
     } else {
       AddBehind(Untouched(sentence) + behind, sentences);

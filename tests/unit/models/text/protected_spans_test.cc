@@ -89,7 +89,24 @@ INSTANTIATE_TEST_SUITE_P(
         "Press «⌘C» or «⇧⌘S», the «{0}º» and «{1}ª».",
         "A «[/b]» and «[url=http://x.com]» and «[code id=\"1\"]» there.", "[Music] [Laughter]",
         "[Music] [Laughter] The house.", "Dear «[First Name]» «[Last Name]», hi.",
-        "«.. note::» see", "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
+        "«&7»Hello «&l»World, «&6»«&l» and «§a»«§l» or «&#ff0000»; AT&T, Q&A, §12, &open, R&D.",
+        "Call «f(*args, **kwargs)», «max(a, b)», «rgb(255, 0, 0)»; not file(s), aluno(a, os).",
+        "Set «arr[0]», «dict[\"key\"]», «items[i][j]», «x[1:3]»; a fact«[2]», text«[sic]», "
+        "dia«[s]».",
+        "Of «user->name», «$it->name», «Foo::bar()»; go to File->Save.",
+        "From «data:image/png;base64,AA», «urn:isbn:045», «tel:+155512345»; data:12/05 or data: x.",
+        "At «localhost:8080» or «127.0.0.1:8000/x» or «example.com:443»; the ratio is 3:1.",
+        "Press «Ctrl+S», «Ctrl+Shift+P», «Alt + F4», «Ctrl-C» or «Shift+Tab»; Shift and Alt.",
+        "Needs «>=3.8», «^1.2.0» or «~> 2.1»; 3 >= 2 is so.",
+        "If «a && b» or «x != y» then terms «&&» conditions.",
+        "Find «**/*.js» and «src/*.cc»; «TypeError» and «NullPointerException», an Error.",
+        "Edit «.gitignore», «.env» and \"«.bashrc»\" .So it is.",
+        "To «#NAME#», «--NAME--», «~NAME~» or ~name~, -NO-, IBM--XT.",
+        "A «:D», «:-)», «:+1:» and «::name::»; so: (yes), 10:30:D.",
+        "Pay «DE89 3704 0044 0532 0130 00», call «+55 11 91234-5678» or «(11) 1234-5678».",
+        "It is «12h30» in «pt-BR», 12h or ex-PM; +5 or (11) 5.",
+        "Say «@.lower:key» «[img]»«https://a.org/x.png»«[/img]».", "«.. note::» see",
+        "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
 
 TEST(ProtectedSpansTest, TermsAreFoundAsWholeWordsTheLongestFirst) {
   TermIndex terms;

@@ -69,6 +69,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "  One. Two!\n\nThree ", {"One.", "Two!", "Three"}},
         Case{kText, "Hi {name}, see https://a.b?c. Bye.", {"Hi X1, see X2.", "Bye."}},
         Case{kText, "A {a}{b} is {c}s.", {"A X1 is X2."}},
+        Case{kText, "File not found: {a}", {"File not found:", "X1"}},
+        Case{kText, "Not found: UTF-8. Thanks, {a}!", {"Not found:", "X1", "Thanks", ", X1!"}},
+        Case{kText, "404: Not found. Price: $5/month", {"404:", "Not found.", "Price: $5/month"}},
+        Case{kText, "$5.50/month", {"$5.50/", "month"}},
+        Case{kText, "Color: red. STATUS: ACTIVE", {"Color: red.", "STATUS: ACTIVE"}},
+        Case{kText,
+             "A [b]very [i]old[/i][/b] car [sic] of [code]a b[/code].",
+             {"A very old car X1 of X2."}},
+        Case{kText, "Say <<name>> or <First Name>.", {"Say X1 or X2."}},
         Case{kText, "The X1 is at {place}.", {"The X1 is at K1."}},
         Case{kText, "Click <0>here</0> or <1/> now.", {"Click here or X1 now."}},
         Case{kText,
@@ -143,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{kMarkdown, "See [[The page|the *old* page]] now", {"See the old page now"}},
         Case{kMarkdown, "See [[The page]] | [[a|b|c]]", {"See X1 | [[a|b|c]]"}},
-        Case{kMarkdown, "So ==very== old, a == b, x==1, y==2", {"So very old, a == b, X1, X2"}}));
+        Case{kMarkdown, "So ==very== old, a == b, x==1, y==2", {"So very old, X1, X2, X3"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     MarkdownBlocks, ReadingTest,

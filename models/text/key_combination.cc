@@ -1,0 +1,61 @@
+#include "models/text/key_combination.h"
+
+#include <array>
+
+namespace millrace::models {
+namespace {
+
+constexpr std::array<std::string_view, 13> kModifiers = {
+    "Alt",  "AltGr",  "Cmd",   "Command", "Control", "Ctrl", "Fn",
+    "Meta", "Option", "Shift", "Strg",    "Super",   "Win"};
+constexpr std::array<std::string_view, 22> kKeys = {
+    "Backspace", "Break", "Del",    "Delete",   "Down",     "End",    "Enter", "Esc",
+    "Escape",    "Home",  "Insert", "Left",     "PageDown", "PageUp", "PgDn",  "PgUp",
+    "Return",    "Right", "Space",  "Spacebar", "Tab",      "Up"};
+
+bool Among(std::string_view word, const auto& words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// Returns true for a letter or digit, F5, or a key that has a name.
+bool IsKey(std::string_view word) {
+  const bool is_function = word.size() > 1 && word.size() < 4 && word.front() == 'F' &&
+                           std::ranges::all_of(word.substr(1), IsAsciiDigit);
+  return word.size() == 1 || is_function || Among(word, kKeys);
+}
+
+// Reads the keys that are written as signs, with a letter or digit behind them.
+size_t SignsEnd(std::string_view text, size_t at) {
+  constexpr std::u32string_view kSigns = U"⌘⌥⇧⌃⎋⏎↩⇥⌫⌦";
+  constexpr size_t kLongest = 64;
+  size_t end = at;
+  for (CodePoint c = DecodeAt(text, at);
+       c.bytes > 0 && kSigns.find(c.value) != kSigns.npos && end - at < kLongest;
+       c = DecodeAt(text, end))
+    end += c.bytes;
+  if (end == at) return 0;
+  return IsAsciiAlnum(ByteAt(text, end)) && !IsNameByte(ByteAt(text, end + 1)) ? end + 1 : end;
+}
+
+}  // namespace
+
+size_t KeyCombinationEnd(const PatternText& text, size_t at) {
+  if (static_cast<unsigned char>(text.At(at)) >= 0xE2) return SignsEnd(text.text(), at);
+  constexpr size_t kMostKeys = 4;
+  size_t end = text.NameEnd(at);
+  if (!Among(text.text().substr(at, end - at), kModifiers)) return 0;
+  for (size_t keys = 1; keys <= kMostKeys; ++keys) {
+    const size_t spaces = text.At(end) == ' ' ? 1 : 0;
+    const char joint = text.At(end + spaces);
+    if (joint != '+' && (joint != '-' || spaces > 0)) return 0;
+    const size_t begin = end + 1 + 2 * spaces;
+    if (spaces > 0 && text.At(begin - 1) != ' ') return 0;
+    end = text.NameEnd(begin);
+    const std::string_view key = text.text().substr(begin, end - begin);
+    if (IsKey(key)) return end;
+    if (!Among(key, kModifiers)) return 0;
+  }
+  return 0;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,99 @@
+#include "models/translation/markup/label.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/numeric_text.h"
+
+namespace millrace::translation {
+namespace {
+
+// Returns true if a part of a text has nothing to translate: numbers, kept spans, or one word that
+// no language has.
+bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
+  std::string part = marked.text.substr(begin, end - begin);
+  bool has_kept = false;
+  for (const KeptSpan& kept : marked.kept) {
+    if (kept.reads || kept.end <= begin || kept.begin >= end) continue;
+    if (kept.begin < begin || kept.end > end) return false;
+    std::fill_n(part.begin() + static_cast<std::ptrdiff_t>(kept.begin - begin),
+                kept.end - kept.begin, ' ');
+    has_kept = true;
+  }
+  const std::string_view word = models::Trim(part);
+  if (word.empty()) return has_kept;
+  bool has_letter = false;
+  bool has_capital_inside = false;
+  bool has_digit = false;
+  size_t small_run = 0;
+  size_t longest_small_run = 0;
+  bool has_stop_inside = false;
+  char32_t before = 0;
+  for (size_t at = 0; at < word.size();) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    if (c.value >= 0x3040) return false;
+    at += c.bytes;
+    const bool is_digit = models::IsDigit(c.value);
+    has_digit = has_digit || is_digit;
+    has_letter = has_letter || (models::IsWordCharacter(c.value) && !is_digit);
+    small_run = models::IsLower(c.value) ? small_run + 1 : 0;
+    longest_small_run = std::max(longest_small_run, small_run);
+    has_capital_inside =
+        has_capital_inside || (models::IsUpper(c.value) && models::IsLower(before));
+    has_stop_inside = has_stop_inside || (before == '.' && models::IsWordCharacter(c.value));
+    before = c.value;
+  }
+  if (!has_letter || IsNumericText(word)) return has_digit || has_kept;
+  if (word.find(' ') != std::string_view::npos || word.size() < 2) return false;
+  constexpr size_t kWord = 3;  // the letters of a word, as in 2-day
+  return (has_digit && longest_small_run < kWord) || has_capital_inside || has_stop_inside;
+}
+
+}  // namespace
+
+bool IsWordless(const MarkedText& marked) { return IsWordless(marked, 0, marked.text.size()); }
+
+size_t LabelEnd(const MarkedText& marked) {
+  constexpr size_t kLongest = 400;
+  constexpr size_t kMostSpaces = 2;
+  const std::string_view text = marked.text;
+  if (text.size() > kLongest) return 0;
+  const auto is_within = [&](size_t at) {
+    const auto holds = [at](const auto& span) { return span.begin < at && at < span.end; };
+    size_t open = 0;
+    for (const MarkEvent& event : marked.events) {
+      if (event.at > at) return true;
+      if (event.kind == MarkEvent::Kind::kOpen) ++open;
+      if (event.kind == MarkEvent::Kind::kClose) --open;
+    }
+    return open > 0 || std::ranges::any_of(marked.kept, holds);
+  };
+  if (const size_t colon = text.rfind(": "); colon != std::string_view::npos && colon > 0 &&
+                                             !is_within(colon + 1) &&
+                                             IsWordless(marked, colon + 1, text.size()))
+    return colon + 1;
+  const size_t first = std::min(text.find(": "), text.find('/'));
+  if (first != std::string_view::npos && first > 0 && !is_within(first + 1) &&
+      IsWordless(marked, 0, first)) {
+    if (text[first] == ':') return first + 1;
+    // A sum for each of something.
+    if (IsNumericText(text.substr(0, first)) && models::IsAsciiLetter(text[text.size() - 1]) &&
+        text.find_first_of(" /0123456789", first + 1) == std::string_view::npos)
+      return first + 1;
+  }
+  // A name behind a greeting.
+  const size_t comma = text.find(", ");
+  if (comma == std::string_view::npos || comma == 0 || is_within(comma) ||
+      marked.kept.size() != 1 || marked.kept[0].begin != comma + 2 || marked.kept[0].reads)
+    return 0;
+  const std::string_view marks = text.substr(marked.kept[0].end);
+  const bool greets =
+      static_cast<size_t>(std::ranges::count(text.substr(0, comma), ' ')) <= kMostSpaces;
+  return greets && marks.find_first_not_of(".!") == std::string_view::npos ? comma : 0;
+}
+
+}  // namespace millrace::translation
