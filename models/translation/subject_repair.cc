@@ -42,6 +42,7 @@ std::string_view VerbsOf(std::string_view language) {
 struct Subject {
   size_t bytes = 0;
   size_t words = 0;
+  bool is_known = false;  // whatever follows, there is this one or none
 };
 
 Subject FindSubject(std::string_view sentence, std::string_view language) {
@@ -54,12 +55,14 @@ Subject FindSubject(std::string_view sentence, std::string_view language) {
     const std::string_view word = sentence.substr(at, end - at);
     if (verbs.find(StrCat(" ", word, " ")) != std::string_view::npos) {
       subject.bytes = at == 0 ? 0 : at - 1;
+      subject.is_known = end < sentence.size();
       return subject;
     }
-    if (++subject.words > kMostWords || word.find_first_of(kSigns) != std::string_view::npos) break;
+    if (++subject.words > kMostWords || word.find_first_of(kSigns) != std::string_view::npos)
+      return {.is_known = true};
     at = end + 1;
   }
-  return {};
+  return {.is_known = verbs.empty()};
 }
 
 }  // namespace
@@ -76,6 +79,14 @@ bool LacksSubjectWord(std::string_view source, std::string_view source_language,
   if (wanted.words < 2) return false;
   const Subject got = FindSubject(target, target_language);
   return got.words > 0 && got.words < wanted.words;
+}
+
+bool MayLackSubjectWord(std::string_view source, std::string_view source_language,
+                        std::string_view beginning, std::string_view target_language) {
+  return source.find('?') == std::string_view::npos &&
+         FindSubject(source, source_language).words > 1 &&
+         (!FindSubject(beginning, target_language).is_known ||
+          LacksSubjectWord(source, source_language, beginning, target_language));
 }
 
 std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,

@@ -23,6 +23,10 @@ size_t SubjectBytes(std::string_view sentence, std::string_view language);
 bool LacksSubjectWord(std::string_view source, std::string_view source_language,
                       std::string_view target, std::string_view target_language);
 
+// Returns false if LacksSubjectWord is false of every translation with this beginning.
+bool MayLackSubjectWord(std::string_view source, std::string_view source_language,
+                        std::string_view beginning, std::string_view target_language);
+
 // The tokens of a translation, each with the source token that it comes from; the alignment may be
 // empty.
 struct AlignedTokens {

@@ -320,8 +320,13 @@ std::string TranslationBatch::StableText(const TranslationSettings& settings,
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
   if (!unit.in_pieces) return;
-  std::string text = StableText(participant.plan->settings(), unit);
-  if (text.size() <= unit.emitted) return;
+  const TranslationSettings& settings = participant.plan->settings();
+  std::string text = StableText(settings, unit);
+  // Nothing is sent before it is known whether the subject lacks a word, which Review puts back.
+  if (text.size() <= unit.emitted ||
+      (unit.emitted == 0 && MayLackSubjectWord(unit.sentence.marked.text, settings.source_language,
+                                               text, settings.target_language)))
+    return;
   models::TranslateOutput output;
   output.text_index = unit.text;
   output.text = text.substr(unit.emitted);
@@ -398,7 +403,10 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
       (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
       Carry(participant, verdict.lost_content, unit))
     return true;
-  if (!final && !verdict.suspicious && TranslateSubject(participant, source, target, unit))
+  // Of a sentence that lacks a word of its subject nothing was sent.
+  if ((!final || (unit.in_pieces && unit.emitted == 0)) && !verdict.suspicious &&
+      unit.begun.empty() && !limited_by_request && settings.min_target == 0 &&
+      TranslateSubject(participant, source, target, unit))
     return true;
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index, verdict.only_number)) return true;
@@ -433,7 +441,6 @@ bool TranslationBatch::TranslateSubject(const Participant& participant, std::str
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   const bool is_sentence = unit.level == 0 && !unit.is_part && !unit.in_capitals;
   if (unit.subject_done || !is_greedy || !is_sentence || !unit.unread.empty() ||
-      InputOf(*participant.request).partial ||
       !LacksSubjectWord(source, settings.source_language, target, settings.target_language))
     return false;
   const std::string& text = unit.sentence.marked.text;
@@ -452,6 +459,7 @@ bool TranslationBatch::TranslateSubject(const Participant& participant, std::str
   const size_t sentence_tokens = unit.tokens;
   BeginUnit(participant, unit, std::move(tokens));
   unit.job.align = unit.whole->align;
+  unit.in_pieces = false;
   unit.tokens = sentence_tokens;
   return true;
 }

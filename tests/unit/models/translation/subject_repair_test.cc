@@ -26,6 +26,20 @@ TEST(SubjectRepairTest, FewerWordsBeforeTheVerbAreALack) {
   EXPECT_FALSE(LacksSubjectWord("The old man has a dog.", "en", "Der Alte schläft.", "de"));
 }
 
+TEST(SubjectRepairTest, ABeginningShowsThatNoWordIsLacking) {
+  const auto may_lack = [](std::string_view beginning) {
+    return MayLackSubjectWord("The red house is big.", "en", beginning, "pt");
+  };
+  EXPECT_TRUE(may_lack(""));
+  EXPECT_TRUE(may_lack("A casa"));
+  EXPECT_TRUE(may_lack("A casa é"));  // the beginning of "época"
+  EXPECT_TRUE(may_lack("A casa é grande"));
+  EXPECT_FALSE(may_lack("A casa vermelha é grande"));
+  EXPECT_FALSE(may_lack("Sim, a"));
+  EXPECT_FALSE(MayLackSubjectWord("It is late.", "en", "", "pt"));
+  EXPECT_FALSE(MayLackSubjectWord("The red house is big.", "en", "", "pl"));
+}
+
 TEST(SubjectRepairTest, WhatTheSubjectHasBesidesIsPutBack) {
   // A casa | é grande; A casa vermelha
   auto completed = WithSubject({{1, 2, 8, 9}, {0, 2, 3, 4}}, 2, {{1, 2, 5, 6}, {0, 2, 1, 1}});
