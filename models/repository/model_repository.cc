@@ -127,16 +127,6 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
 
 }  // namespace
 
-absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version) {
-  if (version.empty()) return std::nullopt;
-  const std::optional<int64_t> number = VersionOf(version);
-  if (!number) {
-    return absl::InvalidArgumentError(
-        "model_version: not a version, allowed is a whole number from 1, or empty for the latest");
-  }
-  return number;
-}
-
 ModelRepository::ModelRepository(std::string sources, ModelFactory factory, const ModelKinds& kinds)
     : text_(std::move(sources)),
       sources_(ParseModelSources(text_)),

@@ -22,9 +22,6 @@ namespace millrace::models {
 using ModelFactory = std::function<absl::StatusOr<std::unique_ptr<Model>>(
     const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info)>;
 
-// Parses a version: "" is the latest (nullopt), otherwise a whole number >= 1 in decimal.
-absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
-
 // The models of some folders. One is an index, <folder>/<model>/<version>/model.pbtxt, or the
 // folder of one model, <folder>/<version>/model.pbtxt or, of version 1, <folder>/model.pbtxt, as a
 // cluster mounts it. Versions are whole numbers, and the highest is the latest. Other folders and

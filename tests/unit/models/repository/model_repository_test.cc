@@ -413,13 +413,5 @@ TEST_F(RepositoryTest, LoadHandsThePackageToTheFactory) {
   EXPECT_EQ(loaded_, (root_ / "joe" / "4").string() + " joe 4 vits");
 }
 
-TEST(ParseVersionTest, IsEmptyOrAWholeNumber) {
-  EXPECT_EQ(*ParseVersion(""), std::nullopt);
-  EXPECT_EQ(*ParseVersion("12"), 12);
-  for (const char* text : {"0", "-1", "01", "1 ", "one", "99999999999999999999", "../1"}) {
-    EXPECT_EQ(ParseVersion(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
-  }
-}
-
 }  // namespace
 }  // namespace millrace::models
