@@ -3,7 +3,8 @@
 namespace millrace::models {
 namespace {
 
-constexpr size_t kFewestDigits = 8;  // of a telephone number
+// The digits of a telephone number.
+constexpr size_t kFewestDigits = 8;
 constexpr size_t kMostDigits = 15;
 
 // Reads digits with single spaces, hyphens, stops and brackets between them.

@@ -403,7 +403,7 @@ bool TranslationBatch::Review(const Participant& participant, size_t index) cons
       (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
       Carry(participant, verdict.lost_content, unit))
     return true;
-  // Of a sentence that lacks a word of its subject nothing was sent.
+  // Nothing was sent of a sentence that lacks a word of its subject.
   if ((!final || (unit.in_pieces && unit.emitted == 0)) && !verdict.suspicious &&
       unit.begun.empty() && !limited_by_request && settings.min_target == 0 &&
       TranslateSubject(participant, source, target, unit))
