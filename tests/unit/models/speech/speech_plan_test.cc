@@ -83,7 +83,7 @@ TEST_F(SpeechPlanTest, SpeaksWhatWasReadAhead) {
     size_t max_symbols() const override { return letters_.max_symbols(); }
 
    private:
-    const LetterReader letters_;
+    const LetterReader letters_ = {};
   } fails;
   models::Request request(Say("Abc. Def."), TimePoint::max(), sink_);
   SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
