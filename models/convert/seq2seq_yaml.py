@@ -20,7 +20,7 @@ def read_settings(text: str, where: str) -> dict[str, Any]:
 
     class Loader(yaml.BaseLoader):
         def compose_node(self, parent, index):
-            # What stands for a list of what stands for lists is small here, and fills all memory in a message.
+            # An alias of a list of aliases is small in the file, but a message that quotes it could fill all memory.
             if self.check_event(yaml.AliasEvent):
                 raise yaml.composer.ComposerError(None, None, "it has an alias, which is not supported", self.peek_event().start_mark)
             return super().compose_node(parent, index)

@@ -5,9 +5,9 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millrace"))
-# What it becomes for the commands that need libtorch.
+# MILLRACE becomes this program for the commands that need libtorch.
 SERVER_PROGRAM = BINARY.with_name("millrace-server")
-# What it becomes to serve with executors.
+# MILLRACE becomes this program to serve with executors.
 FRONT_PROGRAM = BINARY.with_name("millrace-front")
 # The same server program with the MPS backend, on the stand-in for Apple's GPU (tests/fakes/mps).
 ON_MPS_STANDIN = BINARY.parent / "tests" / "fakes" / "mps" / "millrace_on_standin"

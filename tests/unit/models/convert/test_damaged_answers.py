@@ -69,7 +69,8 @@ def short(handler):
 
 
 HALF = cut_at(10_000)
-# What the hub does about the weights, again and again if it is one, and how the pull ends: in the model, or with a status and a message.
+# Each row is what the hub answers when the weights are asked for (a single answer is repeated), and how the pull ends: with the model, or with
+# a status and a message.
 TRANSFERS: dict[str, tuple[list, int, str]] = {
     "the range is ignored": ([HALF, without_range], 0, ""),
     "another range comes": ([HALF, other_range], 0, ""),
@@ -161,7 +162,7 @@ PAIR, VOICE, PACKAGE = "firefox/en-de", "piper/a", "argos/en-de"
 CYCLE = {"a": {"aliases": ["b"], "files": {}}, "b": {"aliases": ["a"], "files": {}}}
 FILE = {"size_bytes": 1, "md5_digest": "0" * 32}
 OF_ARGOS = {"from_code": "en", "to_code": "de"}
-# What the hubs say, the name that is asked for, and how the pull ends.
+# Each row is what the hubs answer, the name that is pulled, and how the pull ends.
 INDEXES: dict[str, tuple[Callable[[Hub], None], str, int, str]] = {
     **{f"a file that is called {name!r}": (sibling(rfilename=name), TINY, 7, "would lie outside the folder")
        for name in ("../../evil.json", "/evil.json", "a/../../evil.json", "a\\b.json", "a\nb.json", "", 3)},

@@ -38,7 +38,7 @@ def cases(message: str, rows: dict[str, Callable[[pathlib.Path], pathlib.Path]])
     CASES.extend((name, message, make) for name, make in rows.items())
 
 
-# What a row damages: a whole model of each kind.
+# Each row damages one of these, a whole model of each kind.
 
 def opus(folder: pathlib.Path) -> pathlib.Path:
     published.marian(folder / "opus-mt-en-de")
