@@ -105,6 +105,14 @@ def test_no_adjective_of_a_subject_vanishes(daemon):
     assert not wrong
 
 
+def test_a_stream_puts_a_lost_word_of_the_subject_back(daemon):
+    """Some of its sentences lose the adjective, and the others are sent piece by piece."""
+    texts = [f"The {adjective} house is {rest}." for adjective in ("red", "white", "black", "small") for rest in ("big", "here", "famous", "very old")]
+    streams = [[part.text for part in daemon.translation.StreamTranslate(translate_request(text, partial=True), timeout=PATIENCE)] for text in texts]
+    assert ["".join(parts) for parts in streams] == [got for got, _ in translate(daemon, texts, EN_PT)]
+    assert any(len(parts) > 1 for parts in streams)
+
+
 @pytest.mark.parametrize("text, expected", [
     ("Search\u2026", "Pesquisar\u2026"),
     ("404 Not Found", "404 N\u00e3o encontrado"),
