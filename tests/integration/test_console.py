@@ -842,6 +842,22 @@ def test_without_leave_the_shelf_says_how_to_allow_it(daemon, open_page):
     expect(page.locator("#shelf-pull")).to_be_hidden()
 
 
+def test_a_row_of_the_shelf_stays_when_the_hubs_answer(shop, open_page):
+    pulled = open_page(shop, "shelf").request.post(f"{url_of(shop)}/v2/repository/models/firefox-en-de/load", data={"parameters": {"pull": "firefox/en-de"}})
+    assert pulled.ok, pulled.text()
+    held = []
+    page = open_page(shop, "shelf", prepare=lambda page: page.route("**/console/shelf/available", lambda route: held.append(route)))
+    row = entry(page, "firefox/en-de")
+    kept = row.element_handle()
+    button = row.get_by_role("button")
+    button.focus()
+    expect(page.locator("#shelf-count")).to_contain_text("asking the hubs for more")
+    held[0].continue_()
+    expect(page.locator("#shelf-count")).not_to_contain_text("asking the hubs for more")
+    assert kept.evaluate("(row) => row.isConnected")
+    expect(button).to_be_focused()
+
+
 @pytest.mark.parametrize("width", [360, 390])
 def test_a_phone_shows_all_of_a_model_of_the_shelf(shop, open_page, width):
     page = open_page(shop, "shelf", viewport={"width": width, "height": 844})

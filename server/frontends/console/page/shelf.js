@@ -38,10 +38,15 @@ function entries() {
   const here = shelf?.models ?? [];
   const byOrigin = new Map(here.filter((model) => model.origin).map((model) => [model.origin.name, model]));
   const without = new Map(here.filter((model) => !model.origin).map((model) => [model.name, model]));
-  const listed = available.map((entry) => ({ key: entry.name, name: entry.name, model: entry.model, task: entry.task, languages: entry.languages.split(" "),
-    bytes: entry.bytes, license: entry.license, nonCommercial: entry.non_commercial, installed: byOrigin.get(entry.name) ?? without.get(entry.model) }));
+  // The key of an entry is the same before and after the hubs have answered, so that its row, and the focus in it, stay.
+  const keyOf = (model) => (model.origin && byOrigin.get(model.origin.name) === model ? model.origin.name : `model ${model.name}`);
+  const listed = available.map((entry) => {
+    const installed = byOrigin.get(entry.name) ?? without.get(entry.model);
+    return { key: installed ? keyOf(installed) : entry.name, name: entry.name, model: entry.model, task: entry.task, languages: entry.languages.split(" "),
+      bytes: entry.bytes, license: entry.license, nonCommercial: entry.non_commercial, installed };
+  });
   const shown = new Set(listed.map((entry) => entry.installed?.name));
-  const others = here.filter((model) => !shown.has(model.name)).map((model) => ({ key: `model ${model.name}`, name: model.origin?.name ?? model.name,
+  const others = here.filter((model) => !shown.has(model.name)).map((model) => ({ key: keyOf(model), name: model.origin?.name ?? model.name,
     model: model.name, task: model.task, languages: model.languages ?? [], bytes: model.bytes, license: model.license, installed: model }));
   const all = [...others, ...listed];
   return [...all.filter((entry) => entry.installed), ...all.filter((entry) => !entry.installed)];
