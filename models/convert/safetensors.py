@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .package import ConvertError
+from .scaled_tensors import to_floats
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 _NAMES = {np.dtype(kind): name for name, kind in _TYPES.items()}
@@ -36,7 +37,7 @@ def write_safetensors(path: pathlib.Path, tensors: Mapping[str, np.ndarray], met
 
 
 def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """Returns every tensor; those of 16 bits become float32, and the others lie in the mapped file."""
+    """Returns every tensor; those of 16 bits and those with a scale become float32, and the others lie in the mapped file."""
     try:
         with open(path, "rb") as file:
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -54,7 +55,7 @@ def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise ConvertError(f"{path}: not a safetensors file: {error}") from error
-    return tensors
+    return to_floats(tensors)
 
 
 def _array(where: str, entry: dict, data: memoryview) -> np.ndarray:

@@ -1,5 +1,6 @@
 #include "models/speech/tensor_reader.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
@@ -63,24 +64,64 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
     status_.Update(view.status());
     return {};
   }
-  if (view->type != models::DataType::kFp32 || !Fits(view->shape, shape)) {
+  const bool coded = view->type == models::DataType::kUint8;
+  if ((view->type != models::DataType::kFp32 && !coded) || !Fits(view->shape, shape)) {
     Refuse(name, StrCat("is ", std::string(models::ToString(view->type)), " [",
                         absl::StrJoin(view->shape, ", "), "], expected FP32 [",
                         absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
-  const auto* const values = reinterpret_cast<const float*>(view->data);
-  if (finite_ && !AllFinite(values, view->bytes / sizeof(float))) {
+  const at::Tensor values = coded ? Decode(name, *view)
+                                  : at::from_blob(const_cast<std::byte*>(view->data), view->shape,
+                                                  at::TensorOptions().dtype(at::kFloat));
+  if (!values.defined()) return {};
+  if (finite_ && !AllFinite(values.const_data_ptr<float>(), static_cast<size_t>(values.numel()))) {
     Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
     return {};
   }
-  // This is a copy: a file that is truncated later must not kill the server.
-  const at::Tensor mapped = at::from_blob(const_cast<std::byte*>(view->data), view->shape,
-                                          at::TensorOptions().dtype(at::kFloat));
-  const at::Tensor copy = mapped.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  // A mapped tensor is copied: a file that is truncated later must not kill the server.
+  const at::Tensor copy = values.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
   // A model's weights would else be in the memory twice until it is loaded.
   file_.Release(*view);
   return copy;
+}
+
+at::Tensor TensorReader::Decode(const std::string& name,
+                                const models::SafetensorsFile::View& codes) {
+  const auto scale = file_.Find(StrCat(name, ".scale"));
+  const auto zero_point = file_.Find(StrCat(name, ".zero_point"));
+  for (const auto* const view : {&scale, &zero_point}) status_.Update(view->status());
+  if (!scale.ok() || !zero_point.ok()) return {};
+  const int64_t rows = scale->shape.empty() ? 0 : scale->shape[0];
+  if (scale->type != models::DataType::kFp32 || zero_point->type != models::DataType::kUint8 ||
+      scale->shape != std::vector{rows} || zero_point->shape != scale->shape ||
+      (rows != 1 && (codes.shape.empty() || rows != codes.shape[0]))) {
+    Refuse(name, StrCat("[", absl::StrJoin(codes.shape, ", "), "] has scales ",
+                        std::string(models::ToString(scale->type)), " [",
+                        absl::StrJoin(scale->shape, ", "), "] and zero points ",
+                        std::string(models::ToString(zero_point->type)), " [",
+                        absl::StrJoin(zero_point->shape, ", "),
+                        "], expected FP32 and UINT8 of one value each, or of one for each row"));
+    return {};
+  }
+  const auto* const scales = reinterpret_cast<const float*>(scale->data);
+  if (!AllFinite(scales, static_cast<size_t>(rows))) {
+    Refuse(StrCat(name, ".scale"), "has a value that is not finite");
+    return {};
+  }
+  const at::Tensor values = at::empty(codes.shape, at::kFloat);
+  auto* value = values.mutable_data_ptr<float>();
+  const auto* code = reinterpret_cast<const uint8_t*>(codes.data);
+  const auto* const zero_points = reinterpret_cast<const uint8_t*>(zero_point->data);
+  const int64_t columns = values.numel() / rows;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int zero = zero_points[row];
+    const float unit = scales[row];
+    for (int64_t i = 0; i < columns; ++i) {
+      *value++ = static_cast<float>(*code++ - zero) * unit;
+    }
+  }
+  return values;
 }
 
 at::Tensor TensorReader::TakeIfAny(const std::string& name, const std::vector<int64_t>& shape) {

@@ -28,7 +28,9 @@ class TensorReader {
   // exists.
   int64_t Count(const std::string& prefix, const std::string& suffix) const;
   // Returns a float32 copy of a tensor; -1 accepts any size. Returns an undefined tensor when it is
-  // missing, has another shape, or is refused.
+  // missing, has another shape, or is refused. A tensor in the file is float32, or has uint8 codes
+  // with "<name>.scale", float32, and "<name>.zero_point", uint8, both of one value or of one for
+  // each row of the first dimension: (code - zero point) * scale.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
   // Like Take, but a missing tensor is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
@@ -45,6 +47,9 @@ class TensorReader {
   const models::SafetensorsFile& file() const { return file_; }
 
  private:
+  // The values of a tensor of codes, on the CPU; undefined when its scales are refused.
+  at::Tensor Decode(const std::string& name, const models::SafetensorsFile::View& codes);
+
   models::SafetensorsFile file_;
   at::Device device_;
   bool finite_ = false;

@@ -7,10 +7,13 @@ import importlib.util
 import json
 import sys
 import types
+from pathlib import Path
 from unittest import mock
 
 import torch
-from safetensors.torch import load_file
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+from models.convert.safetensors import read_safetensors  # noqa: E402
 
 # Of hexgrad/Kokoro-82M's config.json; the vocabulary comes with the package.
 CONFIG = dict(n_token=178, hidden_dim=512, style_dim=128, n_layer=3, max_dur=50, dropout=0.2, n_mels=80, text_encoder_kernel_size=5,
@@ -45,7 +48,7 @@ def load(folder):
     """(KModel, vocabulary, styles by voice) of a package folder such as var/models/kokoro-82m/1."""
     network, _ = import_network()
     vocabulary = json.loads((folder / "kokoro.json").read_text(encoding="utf-8"))["vocab"]
-    tensors = load_file(folder / "model.safetensors")
+    tensors = {name: torch.tensor(array) for name, array in read_safetensors(folder / "model.safetensors").items()}
     voices = {name.removeprefix("voices."): tensors.pop(name) for name in list(tensors) if name.startswith("voices.")}
     # It insists on a checkpoint of its own: an empty one.
     with mock.patch.object(torch, "load", lambda *_, **__: {}):
