@@ -1,73 +1,18 @@
 #include "server/config/clients_cli.h"
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "models/core/strings.h"
-#include "models/repository/model_sources.h"
 #include "mps_runtime/device_traits.h"
 #include "mps_runtime/provenance.h"
+#include "server/config/cli_checks.h"
+#include "server/config/package_cli.h"
 #include "server/config/values.h"
 
 namespace millrace {
 
-// The options of pull, add and remove, and of `models --available`, as they are parsed.
-struct PackageValues {
-  std::vector<std::string> names;  // names of models, or the path that is added
-  std::string folder = "var/models";
-  std::string as, precision, source, target, license, filter;
-  bool license_ok = false, force = false, json = false;
-};
-
 namespace {
 
 using Device = std::optional<runtime::DeviceType>;  // none: the best that is available
-
-CLI::Validator DurationFrom(std::chrono::milliseconds low) {
-  return CLI::Validator(
-      [low](std::string& text) {
-        const auto value = ParseDuration(text);
-        if (value && *value >= low) return std::string();
-        return StrCat("'", text, "' is not allowed, allowed: ", FormatDuration(low),
-                      " or more, such as 250ms, 5s or 2m");
-      },
-      "");
-}
-
-CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
-  return CLI::Validator(
-      [high](std::string& text) {
-        const auto value = ParseDuration(text);
-        if (!value || *value <= high) return std::string();
-        return StrCat("'", text, "' is not allowed, allowed: up to ", FormatDuration(high));
-      },
-      "");
-}
-
-// Removes CLI11's own words from a check's help, because the option's text says what is allowed.
-CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
-
-// Allows some words. The check's name lists them for Choices.
-CLI::Validator OneOf(const std::vector<std::string>& words) {
-  return Quiet(CLI::IsMember(words)).name(absl::StrJoin(words, "|"));
-}
-
-// CLI::Range writes six decimals.
-CLI::Validator Between(double low, double high) {
-  return CLI::Validator(
-      [low, high](std::string& text) {
-        double value = 0;
-        if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return std::string();
-        return StrCat("Value ", text, " not in range ", low, " to ", high);
-      },
-      "");
-}
-
-// Sets the placeholder that the help shows where CLI11 would print the type.
-CLI::Option* Named(CLI::Option* option, const char* placeholder) {
-  return option->type_name(placeholder);
-}
 
 // Adds the option that names a file in place of the text. It stands before others in the command
 // line or behind them.
@@ -82,48 +27,6 @@ void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file,
                                         help),
                                     "FILE");
   option->trigger_on_parse()->excludes(&text);
-}
-
-// Adds what a package is made with, wherever its files come from.
-void AddPackageOptions(CLI::App& command, PackageValues& values) {
-  Named(command.add_option("--as", values.as, "Name of the model in the repository"), "NAME");
-  Named(command.add_option("--precision", values.precision,
-                           "Of Marian, M2M-100 and NLLB-200: float32, bfloat16, int8 or auto"),
-        "NAME")
-      ->check(OneOf({"float32", "bfloat16", "int8", "auto"}));
-  Named(command.add_option("--source", values.source,
-                           "Of a translator: the language of requests that name none"),
-        "LANG");
-  Named(command.add_option("--target", values.target,
-                           "Of a translator: the language into which those are translated"),
-        "LANG");
-  command.add_flag("--force", values.force, "Replace a model of the same name");
-}
-
-void AddFolderAndJson(CLI::App& command, PackageValues& values) {
-  Named(command.add_option("--models", values.folder, "Model repository (default: var/models)"),
-        "DIR");
-  command.add_flag("--json", values.json, "Print a JSON object a line");
-}
-
-// Returns the command line of the program millrace-models.
-std::vector<std::string> ProgramArguments(const char* command, const PackageValues& values,
-                                          const std::filesystem::path& folder) {
-  std::vector<std::string> arguments = {command, StrCat("--models=", folder.string())};
-  const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) arguments.push_back(StrCat(flag, "=", value));
-  };
-  add("--as", values.as);
-  add("--precision", values.precision);
-  add("--source", values.source);
-  add("--target", values.target);
-  add("--license", values.license);
-  if (values.license_ok) arguments.emplace_back("--license-ok");
-  if (values.force) arguments.emplace_back("--force");
-  if (values.json) arguments.emplace_back("--json");
-  arguments.emplace_back("--");
-  arguments.insert(arguments.end(), values.names.begin(), values.names.end());
-  return arguments;
 }
 
 }  // namespace
@@ -157,28 +60,21 @@ struct ClientCommands::Values {
   enum class Deadline : uint8_t { kMinute, kNone };
   void AddClientOptions(CLI::App& command, Deadline deadline = Deadline::kMinute) {
     const std::string group = "Connection";
-    Named(command.add_option(
-              "--address", client.address,
-              "The server's gRPC address, host:port or unix:path (default: 127.0.0.1:8001)"),
-          "ADDR")
+    AddOption(command, "--address", client.address, "ADDR",
+              "The server's gRPC address, host:port or unix:path (default: 127.0.0.1:8001)")
         ->group(group);
-    Named(command.add_option("--api-key", client.api_key,
-                             "API key; better in MILLRACE_API_KEY, where `ps` does not show it"),
-          "KEY")
+    AddOption(command, "--api-key", client.api_key, "KEY",
+              "API key; better in MILLRACE_API_KEY, where `ps` does not show it")
         ->group(group);
-    Named(command.add_option("--tls-ca", client.tls_ca, "Use TLS and trust this PEM certificate"),
-          "FILE")
+    AddOption(command, "--tls-ca", client.tls_ca, "FILE", "Use TLS and trust this PEM certificate")
         ->group(group);
-    Named(
-        command.add_option("--tls-cert", client.tls_cert, "PEM certificate to show to the server"),
-        "FILE")
+    AddOption(command, "--tls-cert", client.tls_cert, "FILE",
+              "PEM certificate to show to the server")
         ->group(group);
-    Named(command.add_option("--tls-key", client.tls_key, "PEM private key of it"), "FILE")
-        ->group(group);
-    Named(command.add_option("--timeout", timeout,
-                             deadline == Deadline::kNone ? "Deadline of a call (default: none)"
-                                                         : "Deadline of a call (default: 1m)"),
-          "TIME")
+    AddOption(command, "--tls-key", client.tls_key, "FILE", "PEM private key of it")->group(group);
+    AddOption(command, "--timeout", timeout, "TIME",
+              deadline == Deadline::kNone ? "Deadline of a call (default: none)"
+                                          : "Deadline of a call (default: 1m)")
         ->check(DurationFrom(std::chrono::milliseconds(1)))
         ->group(group);
   }
@@ -189,98 +85,55 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
 
   CLI::App& calibrate = *app.add_subcommand(
       "calibrate", "Measure how many forwards at once this machine survives, for `serve`");
-  Named(calibrate.add_option("--models", v.calibrate.models,
-                             "Model repository (default: var/models)"),
-        "DIR");
-  Named(calibrate.add_option("--model", v.calibrate.only,
-                             "Only this model of it, and the operators; may be repeated"),
-        "NAME")
+  AddOption(calibrate, "--models", v.calibrate.models, "DIR",
+            "Model repository (default: var/models)");
+  AddOption(calibrate, "--model", v.calibrate.only, "NAME",
+            "Only this model of it, and the operators; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
-  Named(calibrate.add_option("--device", v.calibrate_device,
-                             "auto, cpu, cuda or mps (default: auto)"),
-        "NAME");
-  Named(calibrate.add_option(
-            "--repeats", v.calibrate.repeats,
+  AddOption(calibrate, "--device", v.calibrate_device, "NAME",
+            "auto, cpu, cuda or mps (default: auto)");
+  AddOption(calibrate, "--repeats", v.calibrate.repeats, "N",
             "Runs that a number of threads must survive, 1..10000 (default: 60, which miss a "
-            "crash of 5 % a run in 5 of 100 calibrations; 135 in 1 of 1000)"),
-        "N")
+            "crash of 5 % a run in 5 of 100 calibrations; 135 in 1 of 1000)")
       ->check(Quiet(CLI::Range(1, 10'000)));
-  Named(calibrate.add_option("--max-threads", v.calibrate.max_threads,
-                             "Most threads at once to try, 1..31 (default: as many as the device "
-                             "can make use of, which on the CPU is its cores)"),
-        "N")
+  AddOption(calibrate, "--max-threads", v.calibrate.max_threads, "N",
+            "Most threads at once to try, 1..31 (default: as many as the device "
+            "can make use of, which on the CPU is its cores)")
       ->check(Quiet(CLI::Range(1, runtime::kWorkerSlots)));
-  Named(calibrate.add_option("--watchdog", v.watchdog,
-                             "A run that takes longer hangs, 1s..1h (default: 2m)"),
-        "TIME")
+  AddOption(calibrate, "--watchdog", v.watchdog, "TIME",
+            "A run that takes longer hangs, 1s..1h (default: 2m)")
       ->check(DurationFrom(std::chrono::seconds(1)))
       ->check(DurationUpTo(std::chrono::hours(1)));
-  Named(calibrate.add_option("-o,--output", v.calibrate.output,
-                             "Profile to write (default: safety-profile.json in the folder of "
-                             "--models); what is done so far is kept beside it"),
-        "FILE");
+  AddOption(calibrate, "-o,--output", v.calibrate.output, "FILE",
+            "Profile to write (default: safety-profile.json in the folder of "
+            "--models); what is done so far is kept beside it");
   calibrate.add_flag("--operators-only", v.calibrate.operators_only, "Leave the models out");
 
   CLI::App& models =
       *app.add_subcommand("models", "List the models of a running server, or of a folder");
-  Named(models.add_option("--models", v.models.models,
-                          "List this model repository instead of asking a server"),
-        "DIR");
+  AddOption(models, "--models", v.models.models, "DIR",
+            "List this model repository instead of asking a server");
   models.add_flag("--voices", v.models.voices, "List the voices, with their languages and models");
   models.add_flag("--json", v.models.json, "Print JSON");
-  Named(models.add_option("--available", v.packages.filter,
-                          "List the models that `millrace pull` can fetch instead, or those with "
-                          "this in their name or languages"),
-        "FILTER")
+  AddOption(models, "--available", v.packages.filter, "FILTER",
+            "List the models that `millrace pull` can fetch instead, or those with "
+            "this in their name or languages")
       ->expected(0, 1);
   v.AddClientOptions(models);
 
-  CLI::App& pull = *app.add_subcommand(
-      "pull", "Fetch published models by name into a repository; a running server serves them");
-  Named(pull.add_option("name", v.packages.names,
-                        "Such as piper/en_US-lessac-medium, firefox/en-de, firefox/de (both "
-                        "directions), kokoro-82m, opus-mt-en-de, hf:OWNER/REPOSITORY[@REVISION]; "
-                        "`millrace models --available` lists them"),
-        "NAME")
-      ->required();
-  pull.add_flag("--license-ok", v.packages.license_ok,
-                "Accept a licence that allows no commercial use");
-  AddPackageOptions(pull, v.packages);
-  AddFolderAndJson(pull, v.packages);
-  v.AddClientOptions(pull, Values::Deadline::kNone);
-
-  CLI::App& add = *app.add_subcommand(
-      "add", "Add a model whose files are there to a repository; a running server serves it");
-  Named(add.add_option("path", v.packages.names,
-                       "Folder, zip or tar file, or the .onnx file of a voice"),
-        "PATH")
-      ->required()
-      ->expected(1);
-  Named(add.add_option("--license", v.packages.license,
-                       "SPDX expression of the weights' licence (default: NOASSERTION)"),
-        "SPDX");
-  AddPackageOptions(add, v.packages);
-  AddFolderAndJson(add, v.packages);
-  v.AddClientOptions(add, Values::Deadline::kNone);
-
-  CLI::App& remove = *app.add_subcommand(
-      "remove", "Remove models from a repository, and from the server that serves it");
-  Named(remove.add_option("name", v.packages.names,
-                          "Name of the model's folder, or the name that it was pulled by"),
-        "MODEL")
-      ->required();
-  AddFolderAndJson(remove, v.packages);
-  v.AddClientOptions(remove, Values::Deadline::kNone);
+  AddPackageCommands(app, v.packages, [&v](CLI::App& command) {
+    v.AddClientOptions(command, Values::Deadline::kNone);
+  });
 
   CLI::App& load = *app.add_subcommand(
       "load", "Load a model of a running server's repository, or its new latest version");
-  Named(load.add_option("model", v.load.model, "Name of the model's folder"), "MODEL")->required();
+  AddOption(load, "model", v.load.model, "MODEL", "Name of the model's folder")->required();
   v.AddClientOptions(load, Values::Deadline::kNone);
 
   CLI::App& unload =
       *app.add_subcommand("unload", "Take a model of a running server out of service");
-  Named(unload.add_option("model", v.unload.model, "Name of the model"), "MODEL")->required();
+  AddOption(unload, "model", v.unload.model, "MODEL", "Name of the model")->required();
   v.AddClientOptions(unload, Values::Deadline::kNone);
 
   CLI::App& usage = *app.add_subcommand(
@@ -295,60 +148,50 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       "them in again");
   CLI::Option* const clear = convicted.add_flag("--clear", v.convicted.clear,
                                                 "Let all of them in again, or that of CRASH");
-  Named(convicted.add_option("crash", v.convicted.crash,
-                             "With --clear: let only the request of this crash in again"),
-        "CRASH")
+  AddOption(convicted, "crash", v.convicted.crash, "CRASH",
+            "With --clear: let only the request of this crash in again")
       ->needs(clear);
   convicted.add_flag("--json", v.convicted.json, "Print JSON");
   v.AddClientOptions(convicted);
 
   CLI::App& crashes = *app.add_subcommand(
       "crashes", "Show the reports that a server has written into its --crash-directory");
-  Named(crashes.add_option("id", v.crashes.id,
-                           "Show this one whole: an id of the list, or the name of a file"),
-        "ID");
-  Named(crashes.add_option("--crash-directory", v.crashes.folder,
-                           "The server's folder of reports (default: MILLRACE_CRASH_DIRECTORY)"),
-        "DIR");
+  AddOption(crashes, "id", v.crashes.id, "ID",
+            "Show this one whole: an id of the list, or the name of a file");
+  AddOption(crashes, "--crash-directory", v.crashes.folder, "DIR",
+            "The server's folder of reports (default: MILLRACE_CRASH_DIRECTORY)");
   crashes.add_flag("--json", v.crashes.json, "Print JSON");
 
   CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
   CLI::Option* text =
-      Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
+      AddOption(translate, "text", v.translate.text, "TEXT", "Text, or - for standard input")
           ->required();
   AddFile(
       translate, *text, v.translate.file,
       "Translate this file: a text, or a document such as .docx, .odt, .srt, .po or .json, which "
       "is printed with its texts translated");
   translate.add_flag("--json", v.translate.json, "Print JSON");
-  Named(translate.add_option("--model", v.translate.model,
-                             "Model; without it the one that fits the languages"),
-        "NAME");
-  Named(translate.add_option("--source", v.translate.source_language,
-                             "Language of the text, such as en; auto has it detected"),
-        "LANG");
-  Named(translate.add_option("--target", v.translate.target_language,
-                             "Language to translate to, such as pt"),
-        "LANG");
-  Named(translate.add_option(
-            "--format", v.translate.format,
+  AddOption(translate, "--model", v.translate.model, "NAME",
+            "Model; without it the one that fits the languages");
+  AddOption(translate, "--source", v.translate.source_language, "LANG",
+            "Language of the text, such as en; auto has it detected");
+  AddOption(translate, "--target", v.translate.target_language, "LANG",
+            "Language to translate to, such as pt");
+  AddOption(translate, "--format", v.translate.format, "FORMAT",
             "What the text is: text, html or markdown (default: as the file's name ends, "
-            "else text)"),
-        "FORMAT")
+            "else text)")
       ->check(OneOf({"text", "html", "markdown"}));
   Named(translate.add_option_function<std::string>(
             "--glossary", [&v](const std::string& name) { v.translate.glossary = name; },
             "Translate the terms of this file as it says: on each line a term, a tab and its "
             "translation"),
         "FILE");
-  Named(translate.add_option("--beam-size", v.translate.beam_size,
-                             "Hypotheses that the search keeps, 1..16 (default: the model's)"),
-        "N")
+  AddOption(translate, "--beam-size", v.translate.beam_size, "N",
+            "Hypotheses that the search keeps, 1..16 (default: the model's)")
       ->check(Quiet(CLI::Range(1, 16)));
-  Named(translate.add_option("--alternatives", v.translate.alternatives,
-                             "Print so many other translations too, 1..15, each line with its "
-                             "score"),
-        "N")
+  AddOption(translate, "--alternatives", v.translate.alternatives, "N",
+            "Print so many other translations too, 1..15, each line with its "
+            "score")
       ->check(Quiet(CLI::Range(1, 15)));
   CLI::Option* detect =
       translate.add_flag("--detect", v.translate.detect, "Only tell the language of the text");
@@ -367,122 +210,99 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
 
   CLI::App& synthesize =
       *app.add_subcommand("synthesize", "Speak a text with a running server, into a file");
-  CLI::Option* spoken = Named(
-      synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT");
+  CLI::Option* spoken =
+      AddOption(synthesize, "text", v.synthesize.text, "TEXT", "Text, or - for standard input");
   spoken->required();
   AddFile(synthesize, *spoken, v.synthesize.file, "Take the text from this file");
   const CLI::Option* const output =
-      Named(synthesize.add_option("-o,--output", v.synthesize.output,
-                                  "File, or - for standard output (default: out.wav)"),
-            "FILE");
+      AddOption(synthesize, "-o,--output", v.synthesize.output, "FILE",
+                "File, or - for standard output (default: out.wav)");
   synthesize.add_flag("--play", v.synthesize.play,
                       "Play the speech while it comes, through aplay, ffplay, play (SoX) or mpv, "
                       "and write it only if -o is given");
   synthesize.final_callback([&v, output] {
     if (v.synthesize.play && output->empty()) v.synthesize.output.clear();
   });
-  Named(synthesize.add_option(
-            "--format", v.synthesize.format,
+  AddOption(synthesize, "--format", v.synthesize.format, "FORMAT",
             "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
             "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
-            ".pcm or .raw; wav where it has no ending"),
-        "FORMAT")
+            ".pcm or .raw; wav where it has no ending")
       ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"}));
-  Named(synthesize.add_option("--sample-rate", v.synthesize.sample_rate,
-                              "Hertz, 8000..48000; without it the voice's own"),
-        "HZ")
+  AddOption(synthesize, "--sample-rate", v.synthesize.sample_rate, "HZ",
+            "Hertz, 8000..48000; without it the voice's own")
       ->check(Quiet(CLI::Range(8000, 48000)));
-  Named(synthesize.add_option(
-            "--model", v.synthesize.model,
-            "Model, or tts-1 and the like; without it the one that suits text and voice"),
-        "NAME");
-  Named(synthesize.add_option(
-            "--voice", v.synthesize.voice,
+  AddOption(synthesize, "--model", v.synthesize.model, "NAME",
+            "Model, or tts-1 and the like; without it the one that suits text and voice");
+  AddOption(synthesize, "--voice", v.synthesize.voice, "NAME",
             "Voice, a mix such as a:0.3+b:0.7, or alloy and the like; without it the model's "
-            "for the language"),
-        "NAME");
-  Named(synthesize.add_option("--speed", v.synthesize.speed,
-                              "0.25..4; 2 speaks twice as fast (default: 1)"),
-        "X")
+            "for the language");
+  AddOption(synthesize, "--speed", v.synthesize.speed, "X",
+            "0.25..4; 2 speaks twice as fast (default: 1)")
       ->check(Between(0.25, 4));
-  Named(synthesize.add_option("--language", v.synthesize.language,
-                              "Of the text, such as ja or pt-BR; `millrace models` lists them "
-                              "(default: the text's where no model is named, else the model's)"),
-        "LANG");
-  Named(synthesize.add_option("--text-format", v.synthesize.text_format,
-                              "text, tags (plain text with [pause:1.5s] and such) or ssml "
-                              "(default: text)"),
-        "FORMAT")
+  AddOption(synthesize, "--language", v.synthesize.language, "LANG",
+            "Of the text, such as ja or pt-BR; `millrace models` lists them "
+            "(default: the text's where no model is named, else the model's)");
+  AddOption(synthesize, "--text-format", v.synthesize.text_format, "FORMAT",
+            "text, tags (plain text with [pause:1.5s] and such) or ssml "
+            "(default: text)")
       ->check(OneOf({"text", "tags", "ssml"}));
   synthesize.add_flag("--phonemes", v.synthesize.phonemes,
                       "The text is phonemes, in the model's own symbols");
-  Named(synthesize.add_option("--timestamps", v.synthesize.timestamps,
-                              "Also write when each word is heard: WebVTT if the file ends in "
-                              ".vtt, with the phonemes as JSON if in .json"),
-        "FILE");
+  AddOption(synthesize, "--timestamps", v.synthesize.timestamps, "FILE",
+            "Also write when each word is heard: WebVTT if the file ends in "
+            ".vtt, with the phonemes as JSON if in .json");
   v.AddClientOptions(synthesize, Values::Deadline::kNone);
 
   CLI::App& bench =
       *app.add_subcommand("bench-null", "Measure a running server with its null model");
-  Named(bench.add_option("--model", v.bench.model,
-                         "Generic model with INPUT0 FP32[64] (default: null)"),
-        "NAME");
-  Named(bench.add_option("--concurrency", v.bench.concurrency,
-                         "Calls at once, 1..4096 (default: 32)"),
-        "N")
+  AddOption(bench, "--model", v.bench.model, "NAME",
+            "Generic model with INPUT0 FP32[64] (default: null)");
+  AddOption(bench, "--concurrency", v.bench.concurrency, "N",
+            "Calls at once, 1..4096 (default: 32)")
       ->check(Quiet(CLI::Range(1, 4096)));
-  Named(bench.add_option("--duration", v.bench_duration, "How long to measure (default: 5s)"),
-        "TIME")
+  AddOption(bench, "--duration", v.bench_duration, "TIME", "How long to measure (default: 5s)")
       ->check(DurationFrom(std::chrono::milliseconds(100)));
-  Named(bench.add_option("--warmup", v.bench_warmup, "How long to run before (default: 1s)"),
-        "TIME")
+  AddOption(bench, "--warmup", v.bench_warmup, "TIME", "How long to run before (default: 1s)")
       ->check(DurationFrom(std::chrono::milliseconds(0)));
   v.AddClientOptions(bench);
 
   CLI::App& trace = *app.add_subcommand(
       "trace", "Record what the workers of a running server do, for Chrome's trace viewer");
-  Named(trace.add_option("-o,--output", v.trace.output,
-                         "File, or - for standard output (default: trace.json)"),
-        "FILE");
-  Named(trace.add_option("--seconds", v.trace.seconds, "How long, 1..3600 (default: 5)"), "N")
+  AddOption(trace, "-o,--output", v.trace.output, "FILE",
+            "File, or - for standard output (default: trace.json)");
+  AddOption(trace, "--seconds", v.trace.seconds, "N", "How long, 1..3600 (default: 5)")
       ->check(Quiet(CLI::Range(1, 3600)));
   v.AddClientOptions(trace);
 
   CLI::App& hash_key = *app.add_subcommand("hash-key", "Make a line for the file of --api-keys");
-  Named(hash_key.add_option("name", v.hash_key.name, "Whose key it is"), "NAME")->required();
-  Named(hash_key.add_option("--role", v.hash_key.role,
-                            "user, or admin for AdminService (default: user)"),
-        "ROLE")
+  AddOption(hash_key, "name", v.hash_key.name, "NAME", "Whose key it is")->required();
+  AddOption(hash_key, "--role", v.hash_key.role, "ROLE",
+            "user, or admin for AdminService (default: user)")
       ->check(OneOf({"user", "admin"}));
   hash_key.add_flag(
       "--stdin", v.hash_key.from_stdin,
       "Read the key from standard input; without it a new one is made and shown once");
-  Named(hash_key.add_option("--append", v.hash_key.append,
-                            "Add the line to this file instead of printing it; one that is not "
-                            "there is made, for its owner's eyes only"),
-        "FILE");
+  AddOption(hash_key, "--append", v.hash_key.append, "FILE",
+            "Add the line to this file instead of printing it; one that is not "
+            "there is made, for its owner's eyes only");
 
   CLI::App& selftest = *app.add_subcommand(
       "selftest",
       "Test this machine's device and libtorch; for a bug report, attach what it prints");
-  Named(
-      selftest.add_option("--device", v.selftest_device,
-                          "auto, cpu, cuda or mps; auto is the best that is there (default: auto)"),
-      "NAME");
-  Named(selftest.add_option("--filter", v.selftest.filter, "Only tests with this in their name"),
-        "TEXT");
+  AddOption(selftest, "--device", v.selftest_device, "NAME",
+            "auto, cpu, cuda or mps; auto is the best that is there (default: auto)");
+  AddOption(selftest, "--filter", v.selftest.filter, "TEXT", "Only tests with this in their name");
   selftest.add_flag("--json", v.selftest.json, "Print one JSON document at the end");
   selftest.add_flag("--list", v.selftest.list,
                     "Print the tests and what each shows, without running them");
-  Named(selftest.add_option("--require-patch-level", v.selftest.require_patch_level,
-                            "Fail unless libtorch's MPS backend is patched to at least this level "
-                            "(deploy/libtorch), 0 or 1 (default: 0)"),
-        "N")
+  AddOption(selftest, "--require-patch-level", v.selftest.require_patch_level, "N",
+            "Fail unless libtorch's MPS backend is patched to at least this level "
+            "(deploy/libtorch), 0 or 1 (default: 0)")
       ->check(Quiet(CLI::Range(0, runtime::kMaxMpsPatchLevel)));
 
   CLI::App& completion = *app.add_subcommand(
       "completion", "Print the completions of a shell, for example for `source <(...)` in bash");
-  Named(completion.add_option("shell", v.completion.shell, "bash, zsh or fish"), "SHELL")
+  AddOption(completion, "shell", v.completion.shell, "SHELL", "bash, zsh or fish")
       ->required()
       ->check(OneOf({"bash", "zsh", "fish"}));
 
@@ -493,13 +313,7 @@ ClientCommands::~ClientCommands() = default;
 
 std::vector<std::string> ClientCommands::Choices(CLI::Option& option) {
   if (option.get_name() == "--device") return {"auto", "cpu", "cuda", "mps"};
-  try {
-    const std::string& words = option.get_validator(0)->get_name();
-    if (!words.empty()) return absl::StrSplit(words, '|');
-  } catch (const CLI::OptionNotFound&) {
-    // It has no check.
-  }
-  return {};
+  return WordsOf(option);
 }
 
 absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
@@ -585,30 +399,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
       values.json = values_->models.json;
       if (!values.filter.empty()) values.names = {values.filter};
     }
-    const char* origin = "--models";
-    if (const auto variable = environment.find("MILLRACE_MODELS");
-        subcommand.count("--models") == 0 && variable != environment.end() &&
-        !variable->second.empty()) {
-      values.folder = variable->second;
-      origin = "MILLRACE_MODELS";
-    }
-    const auto folder = models::FolderForNewModels(values.folder);
-    if (!folder.ok())
-      return absl::InvalidArgumentError(StrCat(origin, ": ", folder.status().message()));
-    using Kind = PackageCommand::Kind;
-    const Kind kind = available        ? Kind::kAvailable
-                      : name == "pull" ? Kind::kPull
-                      : name == "add"  ? Kind::kAdd
-                                       : Kind::kRemove;
-    return PackageCommand{
-        .kind = kind,
-        .client = client,
-        .names_server =
-            subcommand.count("--address") > 0 || (environment.contains("MILLRACE_ADDRESS") &&
-                                                  !environment.at("MILLRACE_ADDRESS").empty()),
-        .models = *folder,
-        .arguments = ProgramArguments(available ? "available" : name.c_str(), values, *folder),
-        .json = values.json};
+    return MakePackageCommand(std::move(values), subcommand, client, environment);
   }
   if (name == "models") return with_client(values_->models);
   if (name == "load") return with_client(values_->load);
