@@ -7,7 +7,6 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +18,6 @@
 #include "models/kernels/target.h"
 #include "models/repository/model_repository.h"
 #include "models/repository/package_size.h"
-#include "models/repository/remove_model.h"
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
@@ -31,14 +29,12 @@
 #include "server/control/crash_report.h"
 #include "server/control/freed_memory.h"
 #include "server/control/idle_models.h"
-#include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/model_safety.h"
 #include "server/control/periodic.h"
 #include "server/control/port_file.h"
 #include "server/control/pull_models.h"
-#include "server/control/pull_queue.h"
 #include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
 #include "server/control/runtime_metrics.h"
@@ -62,8 +58,8 @@
 #include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
+#include "server/model_actions.h"
 #include "server/port_servers.h"
-#include "server/requests/repository_actions.h"
 #include "server/requests/stream_registry.h"
 #include "server/rpc/call_refusals.h"
 #include "server/rpc/grpc_log.h"
@@ -215,9 +211,9 @@ class Server {
                                  .metrics = metrics_,
                                  .steps = steps_,
                                  .session_loop = session_loop_,
-                                 .repository = MakeRepositoryActions(),
-                                 .shelf = MakeShelf(),
-                                 .pulls = [this] { return pulls_.Pulls(); },
+                                 .repository = actions_.MakeRepositoryActions(),
+                                 .shelf = actions_.MakeShelf(),
+                                 .pulls = [this] { return actions_.pulls().Pulls(); },
                                  .started = [this] { return started_.load(); },
                                  .control = &control_});
     if (absl::Status status = http_.Start(*parts_, front_ends_); !status.ok()) return status;
@@ -302,7 +298,7 @@ class Server {
     http_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
     unfinished_ = admission_.in_flight();
-    pulls_.Stop();
+    actions_.pulls().Stop();
     main_loop_.CloseTasks();
     if (executors_ != nullptr) executors_->EndWaits();
     for (auto& job : scheduler_.Close()) {
@@ -353,110 +349,6 @@ class Server {
     CollectExecutors(executors_.get(), writer);
     if (services_ && services_->limits != nullptr)
       CollectKeys(services_->limits->Usage(), scheduler_.key_seconds(), writer);
-  }
-
-  RepositoryActions MakeRepositoryActions() {
-    return {
-        .load = [this](std::string model,
-                       RepositoryActions::Done done) -> absl::StatusOr<RepositoryActions::Cancel> {
-          if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
-          const auto ticket = loads_.Add(std::move(model), std::move(done));
-          if (!ticket.ok()) return ticket.status();
-          return [this, ticket = *ticket] { loads_.Cancel(ticket); };
-        },
-        .unload = [this](std::string_view model) { return models_.Unload(model); },
-        .on_too_many = [this] { CountTooMany(); },
-        .pull = MakePullAction(),
-        .remove = MakeRemoveAction(),
-        .started = [this] { return started_.load(); },
-        .models = [this] { return models_.Models(); }};
-  }
-
-  // Counts what is refused for want of room and is no request to a model.
-  void CountTooMany() { no_model_metrics_->CountRefusal(Refusal::kTooMany); }
-
-  // Returns the folder that callers may change; nothing if they may change none.
-  std::optional<std::filesystem::path> FolderForCallers() const {
-    const auto folder = models::FolderForNewModels(config_.models);
-    if (!config_.allow_pull || !folder.ok()) return std::nullopt;
-    return *folder;
-  }
-
-  RemoveAction MakeRemoveAction() {
-    const auto folder = FolderForCallers();
-    if (!folder) return nullptr;
-    return [this, folder = *folder](std::string_view model) {
-      // It is known to be there before anybody misses it.
-      if (!std::filesystem::is_directory(folder / model))
-        return absl::NotFoundError(StrCat(folder.string(), ": has no model '", model, "'"));
-      if (absl::Status status = models_.Unload(model); !status.ok() && !absl::IsNotFound(status))
-        return status;
-      absl::Status status = models::RemoveModel(folder, model);
-      if (status.ok()) logging::Info("model removed", {{"model", std::string(model)}});
-      return status;
-    };
-  }
-
-  // Runs on threads of HTTP.
-  ModelShelf MakeShelf() {
-    const auto folder = FolderForCallers();
-    ModelShelf sources;
-    sources.installed = [this, folder] { return ListInstalled(folder); };
-    if (!folder) return sources;
-    sources.folder = folder->string();
-    sources.published = [this, folder = *folder](const std::function<bool()>& stop) {
-      return ListPublished(folder, [this, &stop] { return shutdown_.requested() || stop(); });
-    };
-    return sources;
-  }
-
-  absl::StatusOr<std::vector<ShelfModel>> ListInstalled(
-      const std::optional<std::filesystem::path>& folder) const {
-    const auto entries = repository_.List();
-    if (!entries.ok()) return entries.status();
-    std::map<std::string, models::ModelInfo> loaded;
-    for (ModelStatusView& view : models_.Models()) {
-      if (view.state == ModelState::kReady) loaded[view.info.name] = std::move(view.info);
-    }
-    std::vector<ShelfModel> models;
-    for (const models::ModelRepository::Entry& entry : *entries) {
-      ShelfModel& model = models.emplace_back();
-      model.info.name = entry.name;
-      model.info.version = entry.versions.back();
-      model.removable = folder && entry.folder == *folder / entry.name;
-      const auto package = repository_.Find(entry);
-      if (!package.ok()) {
-        model.error = std::string(Message(package.status()));
-        continue;
-      }
-      // Only the weights tell all languages of some models.
-      const auto found = loaded.find(entry.name);
-      model.info = found != loaded.end()
-                       ? std::move(found->second)
-                       : models::MakeModelInfo(package->config, entry.name, package->version);
-      model.origin = package->config.origin;
-      model.bytes = models::SizeOf(*package);
-    }
-    return models;
-  }
-
-  // Null unless callers may have models fetched.
-  PullAction MakePullAction() {
-    const auto folder = FolderForCallers();
-    if (!folder) return nullptr;
-    return [this, folder = *folder](std::string model, PullOrder order,
-                                    PullQueue::Done done) -> absl::StatusOr<std::function<void()>> {
-      const auto ticket = pulls_.Add({.names = {std::move(order.published)},
-                                      .folder = folder,
-                                      .as = std::move(model),
-                                      .license_ok = order.license_ok},
-                                     std::move(done));
-      if (!ticket.ok()) {
-        if (absl::IsResourceExhausted(ticket.status())) CountTooMany();
-        return ticket.status();
-      }
-      return [this, ticket = *ticket] { pulls_.Cancel(ticket); };
-    };
   }
 
   // Waits for the admitted requests in short intervals, so that a second signal is noticed.
@@ -562,13 +454,13 @@ class Server {
   ModelDirectory directory_;
   ModelManager models_;
   IdleModels idle_models_;
-  LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); },
-                   [this] { CountTooMany(); }};
-  PullQueue pulls_{PullModels, [this](std::string model, PullQueue::Done done) {
-                     // The load queue does not call it if it takes no more.
-                     const auto ticket = loads_.Add(std::move(model), done);
-                     if (!ticket.ok()) done(ticket.status());
-                   }};
+  ModelActions actions_{config_,
+                        repository_,
+                        models_,
+                        main_loop_,
+                        *no_model_metrics_,
+                        {.started = [this] { return started_.load(); },
+                         .stopping = [this] { return shutdown_.requested(); }}};
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
@@ -579,7 +471,8 @@ class Server {
   PollLoop session_loop_;  // for WebSockets and Wyoming, whose sessions only move bytes
   const std::span<const FrontEnd* const> front_ends_ = BuiltInFrontEnds();
   const FrontEndParts::Control control_ = {
-      models_, status_, loads_, executors_ != nullptr ? &executors_->convicted() : nullptr};
+      models_, status_, actions_.loads(),
+      executors_ != nullptr ? &executors_->convicted() : nullptr};
   std::optional<FrontEndParts> parts_;
   HttpFrontEnds http_{config_, sockets_, session_loop_};
   PortServers port_servers_;
