@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "models/core/strings.h"
-#include "server/executors/descriptor_passing.h"
-#include "server/executors/model_executor.h"
+#include "server/executors/executor_start.h"
+#include "server/executors/executor_watch.h"
+#include "server/executors/model_info_messages.h"
+#include "server/executors/payload_messages.h"
 #include "server/executors/remote_model.h"
 #include "server/logging/logging.h"
 
@@ -15,14 +17,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// The time for a new process to say what it is, and to make ready for models.
-constexpr seconds kHelloTime{60};
-// How often an executor is asked whether it lives.
-constexpr seconds kAskInterval{1};
 // The time that an executor has to serve for its death to begin a new row of deaths.
 constexpr seconds kForgiven{10};
-// How often the memory of an executor is looked at.
-constexpr std::chrono::milliseconds kMemoryInterval{250};
 // A model is given up after so many deaths in a row while it is loaded: the first one may have had
 // another cause.
 constexpr int kMostDeathsInLoad = 2;
@@ -42,55 +38,6 @@ executor::v1::ToExecutor UnloadOrder(uint64_t model) {
   order.mutable_unload()->set_model(model);
   return order;
 }
-
-// Asks an executor from time to time whether it lives. Used by the thread that listens to it.
-class Heartbeat {
- public:
-  Heartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
-      : link_(link), clock_(clock), answer_limit_(answer_limit) {}
-
-  // Asks if it is time to. Returns false if the executor has said nothing for too long.
-  bool Beat() {
-    const TimePoint now = clock_.Now();
-    if (now - answered_ >= answer_limit_) return false;
-    if (now - asked_ < kAskInterval || !link_.alive()) return true;
-    asked_ = now;
-    executor::v1::ToExecutor ping;
-    ping.mutable_ping()->set_number(++pings_);
-    link_.Tell(ping);
-    return true;
-  }
-  // Call it when the executor has said something.
-  void OnMessage() { answered_ = clock_.Now(); }
-
- private:
-  ExecutorLink& link_;
-  Clock& clock_;
-  const Duration answer_limit_;
-  TimePoint asked_ = clock_.Now();
-  TimePoint answered_ = asked_;
-  uint64_t pings_ = 0;
-};
-
-// Looks at the memory of an executor from time to time. Used by the thread that listens to it.
-class MemoryWatch {
- public:
-  MemoryWatch(const ExecutorLink& link, Clock& clock) : link_(link), clock_(clock) {}
-
-  // Returns the bytes if it is time to.
-  std::optional<uint64_t> Look() {
-    const TimePoint now = clock_.Now();
-    if (now < next_) return std::nullopt;
-    next_ = now + kMemoryInterval;
-    const uint64_t bytes = link_.MemoryBytes();
-    return bytes == 0 ? std::nullopt : std::optional(bytes);
-  }
-
- private:
-  const ExecutorLink& link_;
-  Clock& clock_;
-  TimePoint next_ = clock_.Now();
-};
 
 }  // namespace
 
@@ -176,59 +123,14 @@ void ExecutorPool::Supervise(size_t number) {
   }
 }
 
-absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::Await(
-    ExecutorLink& link, executor::v1::FromExecutor::KindCase kind, TimePoint limit) {
-  auto message = link.Receive([&] { return !stopping() && clock_.Now() < limit; });
-  if (message.ok() && message->kind_case() != kind) {
-    link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
-    return absl::InvalidArgumentError("an executor said something else than it was asked");
-  }
-  return message;
-}
-
 absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>& link) {
-  auto control = MakeSocketPair();
-  if (!control.ok()) return control.status();
-  std::vector<FileDescriptor> lanes;
-  std::vector<FileDescriptor> their_lanes;
-  std::vector<int> their_numbers;
-  for (size_t i = 0; i < options_.lanes; ++i) {
-    auto lane = MakeSocketPair();
-    if (!lane.ok()) return lane.status();
-    lanes.push_back(std::move(lane->ours));
-    their_numbers.push_back(lane->theirs.get());
-    their_lanes.push_back(std::move(lane->theirs));
-  }
-  auto crash_page = MakeCrashPageFile();
-  if (!crash_page.ok()) return crash_page.status();
-  their_numbers.push_back(crash_page->get());
-  auto process = launcher_.Launch(std::move(control->theirs));
-  if (!process.ok()) return process.status();
-  absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
-  their_lanes.clear();
-  link = std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
-                                        *std::move(crash_page), *std::move(process),
-                                        options_.patience);
-  if (!passed.ok()) return passed;
-
-  const TimePoint limit = clock_.Now() + kHelloTime;
-  const auto hello = Await(*link, executor::v1::FromExecutor::kHello, limit);
-  if (!hello.ok()) return hello.status();
-  const executor::v1::Hello& said = hello->hello();
-  if (said.protocol() != kProtocolVersion || said.version() != options_.version) {
-    link->Kill(DeathCause::kProtocol, "it is of another version");
-    return absl::FailedPreconditionError(StrCat(
-        "an executor is of version ", said.version(), " and speaks protocol ", said.protocol(),
-        "; this server is of version ", options_.version, " and speaks ", kProtocolVersion));
-  }
-  executor::v1::ToExecutor settings;
-  *settings.mutable_configure() = options_.settings;
-  link->Tell(settings);
-  const auto configured = Await(*link, executor::v1::FromExecutor::kConfigured, limit);
-  if (!configured.ok()) return configured.status();
-  if (absl::Status status = ReadStatus(configured->configured().status()); !status.ok())
-    return status;
-  return GiveModels(number, link);
+  const absl::Status status = StartExecutor(
+      {.lanes = options_.lanes,
+       .patience = options_.patience,
+       .version = options_.version,
+       .settings = options_.settings},
+      launcher_, clock_, [this] { return !stopping(); }, link);
+  return status.ok() ? GiveModels(number, link) : status;
 }
 
 absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLink& link) {

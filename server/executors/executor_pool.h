@@ -135,10 +135,6 @@ class ExecutorPool {
   void Supervise(size_t place) MILLRACE_EXCLUDES(mu_);
   // Starts an executor up to where it has all models. `link` is set as soon as there is one.
   absl::Status BringUp(size_t place, std::shared_ptr<ExecutorLink>& link) MILLRACE_EXCLUDES(mu_);
-  // Receives the next message of the kind, at most until `limit`.
-  absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
-                                                   executor::v1::FromExecutor::KindCase kind,
-                                                   TimePoint limit) MILLRACE_EXCLUDES(mu_);
   // Receives the end of a load, which takes as long as it takes while the executor says that it
   // lives.
   absl::StatusOr<executor::v1::FromExecutor> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);

@@ -18,6 +18,7 @@
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/frame.h"
 #include "server/executors/loop_helpers.h"
+#include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "server/scheduling/step_failure.h"
 

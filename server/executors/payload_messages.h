@@ -7,10 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "millrace/executor/v1/executor.pb.h"
-#include "models/core/model_info.h"
 #include "models/core/payload.h"
 
-// Inputs, outputs and descriptions of models as messages between the front and its executors, and
+// Inputs, outputs and statuses of requests as messages between the front and its executors, and
 // back. What is read fails with INVALID_ARGUMENT in one line if the message is not one that the
 // functions here write.
 namespace millrace::server {
@@ -41,8 +40,5 @@ absl::StatusOr<models::Output> ReadOutput(const executor::v1::Output& message,
 
 void WriteStatus(const absl::Status& status, executor::v1::Status& message);
 absl::Status ReadStatus(const executor::v1::Status& message);
-
-void WriteModelInfo(const models::ModelInfo& info, executor::v1::ModelInfo& message);
-absl::StatusOr<models::ModelInfo> ReadModelInfo(const executor::v1::ModelInfo& message);
 
 }  // namespace millrace::server

@@ -12,6 +12,7 @@
 #include "millrace/executor/v1/executor.pb.h"
 #include "models/core/strings.h"
 #include "server/executors/frame.h"
+#include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "tests/fuzz/require.h"
 

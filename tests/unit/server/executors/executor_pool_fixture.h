@@ -18,6 +18,7 @@
 
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/executor_pool.h"
+#include "server/executors/model_info_messages.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/server/executors/fake_executors.h"

@@ -10,6 +10,7 @@
 
 #include "models/core/strings.h"
 #include "models/translation/markup/source_sentences.h"
+#include "server/executors/model_info_messages.h"
 #include "server/executors/payload_messages.h"
 #include "server/executors/step_messages.h"
 

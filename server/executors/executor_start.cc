@@ -1,0 +1,80 @@
+#include "server/executors/executor_start.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/core/strings.h"
+#include "server/crashes/crash_page.h"
+#include "server/executors/descriptor_passing.h"
+#include "server/executors/model_executor.h"
+#include "server/executors/payload_messages.h"
+
+namespace millrace::server {
+namespace {
+
+// The time for a new process to say what it is, and to make ready for models.
+constexpr std::chrono::seconds kHelloTime{60};
+
+// Receives the next message of the kind.
+absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
+                                                 executor::v1::FromExecutor::KindCase kind,
+                                                 absl::FunctionRef<bool()> keep_waiting) {
+  auto message = link.Receive(keep_waiting);
+  if (message.ok() && message->kind_case() != kind) {
+    link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
+    return absl::InvalidArgumentError("an executor said something else than it was asked");
+  }
+  return message;
+}
+
+}  // namespace
+
+absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launcher, Clock& clock,
+                           absl::FunctionRef<bool()> keep_waiting,
+                           std::shared_ptr<ExecutorLink>& link) {
+  auto control = MakeSocketPair();
+  if (!control.ok()) return control.status();
+  std::vector<FileDescriptor> lanes;
+  std::vector<FileDescriptor> their_lanes;
+  std::vector<int> their_numbers;
+  for (size_t i = 0; i < start.lanes; ++i) {
+    auto lane = MakeSocketPair();
+    if (!lane.ok()) return lane.status();
+    lanes.push_back(std::move(lane->ours));
+    their_numbers.push_back(lane->theirs.get());
+    their_lanes.push_back(std::move(lane->theirs));
+  }
+  auto crash_page = MakeCrashPageFile();
+  if (!crash_page.ok()) return crash_page.status();
+  their_numbers.push_back(crash_page->get());
+  auto process = launcher.Launch(std::move(control->theirs));
+  if (!process.ok()) return process.status();
+  absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
+  their_lanes.clear();
+  link =
+      std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
+                                     *std::move(crash_page), *std::move(process), start.patience);
+  if (!passed.ok()) return passed;
+
+  const TimePoint limit = clock.Now() + kHelloTime;
+  const auto is_in_time = [&] { return keep_waiting() && clock.Now() < limit; };
+  const auto hello = Await(*link, executor::v1::FromExecutor::kHello, is_in_time);
+  if (!hello.ok()) return hello.status();
+  const executor::v1::Hello& said = hello->hello();
+  if (said.protocol() != kProtocolVersion || said.version() != start.version) {
+    link->Kill(DeathCause::kProtocol, "it is of another version");
+    return absl::FailedPreconditionError(StrCat(
+        "an executor is of version ", said.version(), " and speaks protocol ", said.protocol(),
+        "; this server is of version ", start.version, " and speaks ", kProtocolVersion));
+  }
+  executor::v1::ToExecutor settings;
+  *settings.mutable_configure() = start.settings;
+  link->Tell(settings);
+  const auto configured = Await(*link, executor::v1::FromExecutor::kConfigured, is_in_time);
+  if (!configured.ok()) return configured.status();
+  return ReadStatus(configured->configured().status());
+}
+
+}  // namespace millrace::server

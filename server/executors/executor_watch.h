@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "mps_runtime/base/clock.h"
+#include "server/executors/executor_link.h"
+
+// The thread that listens to an executor asks these from time to time.
+namespace millrace::server {
+
+// Asks an executor from time to time whether it lives. Used by the thread that listens to it.
+class Heartbeat {
+ public:
+  Heartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
+      : link_(link), clock_(clock), answer_limit_(answer_limit) {}
+
+  // Asks if it is time to. Returns false if the executor has said nothing for too long.
+  bool Beat() {
+    const TimePoint now = clock_.Now();
+    if (now - answered_ >= answer_limit_) return false;
+    if (now - asked_ < kInterval || !link_.alive()) return true;
+    asked_ = now;
+    executor::v1::ToExecutor ping;
+    ping.mutable_ping()->set_number(++pings_);
+    link_.Tell(ping);
+    return true;
+  }
+  // Call it when the executor has said something.
+  void OnMessage() { answered_ = clock_.Now(); }
+
+ private:
+  static constexpr Duration kInterval = std::chrono::seconds(1);
+
+  ExecutorLink& link_;
+  Clock& clock_;
+  const Duration answer_limit_;
+  TimePoint asked_ = clock_.Now();
+  TimePoint answered_ = asked_;
+  uint64_t pings_ = 0;
+};
+
+// Looks at the memory of an executor from time to time. Used by the thread that listens to it.
+class MemoryWatch {
+ public:
+  MemoryWatch(const ExecutorLink& link, Clock& clock) : link_(link), clock_(clock) {}
+
+  // Returns the bytes if it is time to.
+  std::optional<uint64_t> Look() {
+    const TimePoint now = clock_.Now();
+    if (now < next_) return std::nullopt;
+    next_ = now + kInterval;
+    const uint64_t bytes = link_.MemoryBytes();
+    return bytes == 0 ? std::nullopt : std::optional(bytes);
+  }
+
+ private:
+  static constexpr Duration kInterval = std::chrono::milliseconds(250);
+
+  const ExecutorLink& link_;
+  Clock& clock_;
+  TimePoint next_ = clock_.Now();
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,80 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "server/executors/message_fields.h"
+#include "server/executors/task_messages.h"
+
+namespace millrace::server {
+
+namespace wire = executor::v1;
+
+namespace {
+
+void WriteTensor(const models::Tensor& tensor, wire::Tensor& message, Behind& behind) {
+  message.set_name(tensor.name);
+  message.set_type(static_cast<uint32_t>(tensor.type));
+  AddAll(tensor.shape, message.mutable_shape());
+  message.set_data_bytes(tensor.data.size());
+  behind.push_back(tensor.data);
+}
+
+absl::StatusOr<models::Tensor> ReadTensor(const wire::Tensor& message, BehindReader& behind) {
+  models::Tensor tensor;
+  tensor.name = message.name();
+  const auto type = ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor");
+  if (!type.ok()) return type.status();
+  tensor.type = *type;
+  tensor.shape.assign(message.shape().begin(), message.shape().end());
+  const auto data = behind.Take(message.data_bytes());
+  if (!data.ok()) return data.status();
+  const std::optional<int64_t> count = models::ElementCount(tensor.shape);
+  if (!count) return Malformed("a tensor's shape is out of range");
+  const size_t size = models::ElementSize(tensor.type);
+  if (size != 0 &&
+      (data->size() % size != 0 || static_cast<uint64_t>(*count) != data->size() / size))
+    return Malformed("a tensor's data are not those of its shape");
+  tensor.data = *data;
+  return tensor;
+}
+
+template <typename Messages>
+absl::StatusOr<std::vector<models::Tensor>> ReadTensors(const Messages& messages,
+                                                        BehindReader& behind) {
+  std::vector<models::Tensor> tensors;
+  for (const wire::Tensor& message : messages) {
+    auto tensor = ReadTensor(message, behind);
+    if (!tensor.ok()) return tensor.status();
+    tensors.push_back(*std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+void WriteTask(const models::InferInput& input, wire::Input& message, Behind& behind) {
+  wire::InferInput& to = *message.mutable_infer();
+  for (const models::Tensor& tensor : input.inputs) WriteTensor(tensor, *to.add_inputs(), behind);
+  AddAll(input.requested_outputs, to.mutable_requested_outputs());
+}
+
+absl::StatusOr<models::Input> ReadTask(const wire::InferInput& message, BehindReader& behind) {
+  auto tensors = ReadTensors(message.inputs(), behind);
+  if (!tensors.ok()) return tensors.status();
+  return models::InferInput{.inputs = *std::move(tensors),
+                            .requested_outputs = ToVector(message.requested_outputs())};
+}
+
+void WriteTask(const models::InferOutput& output, wire::Output& message, Behind& behind) {
+  for (const models::Tensor& tensor : output.outputs)
+    WriteTensor(tensor, *message.mutable_infer()->add_outputs(), behind);
+  message.mutable_infer();  // also without tensors
+}
+
+absl::StatusOr<models::Output> ReadTask(const wire::InferOutput& message, BehindReader& behind) {
+  auto tensors = ReadTensors(message.outputs(), behind);
+  if (!tensors.ok()) return tensors.status();
+  return models::InferOutput{.outputs = *std::move(tensors)};
+}
+
+}  // namespace millrace::server
