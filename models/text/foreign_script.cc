@@ -45,6 +45,20 @@ std::string_view ForeignScript(char32_t c) {
   return (behind - 1)->name;
 }
 
+ForeignRun FindForeignRun(std::string_view text, size_t at) {
+  ForeignRun run{at, ForeignScript(DecodeAt(text, at).value)};
+  while (at < text.size()) {
+    const CodePoint c = DecodeAt(text, at);
+    const std::string_view name = ForeignScript(c.value);
+    if (name.empty() && (c.value < 0x80 ? c.value != ' ' && c.value != '-' : IsLetter(c.value)))
+      break;
+    at += c.bytes;
+    if (!name.empty()) run.end = at;
+    if (name == "Japanese characters") run.script = name;
+  }
+  return run;
+}
+
 ForeignScripts FindForeignScripts(std::string_view text, std::string_view language) {
   ForeignScripts found;
   if (HasOtherLetters(language)) return found;

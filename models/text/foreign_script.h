@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,15 @@ namespace millrace::models {
 // "Chinese characters" or "Cyrillic text"; empty for Latin, Greek (which formulas have) and for
 // what is no letter. Thread-safe.
 std::string_view ForeignScript(char32_t c);
+
+// A run of letters in one foreign script, with what stands between them.
+struct ForeignRun {
+  size_t end = 0;
+  std::string_view script;  // as of ForeignScript; Japanese where it has Chinese characters, too
+};
+
+// Returns the run that begins with the foreign letter at `at`. Thread-safe.
+ForeignRun FindForeignRun(std::string_view text, size_t at);
 
 struct ForeignScripts {
   std::vector<std::string> names;  // in the order in which they occur

@@ -19,16 +19,15 @@ bool FollowsNoArticle(std::string_view word) {
 
 }  // namespace
 
-void MarkLetterA(std::string_view text, size_t offset, std::vector<SpokenWord>& words) {
+void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     SpokenWord& word = words[i];
     if ((word.text != "A" && word.text != "a") || word.after != " ") continue;
     const SpokenWord& next = words[i + 1];
-    const size_t at = next.begin - offset;
+    const size_t at = next.begin;
     const char32_t first = at < text.size() ? DecodeAt(text, at).value : U'a';
     // "a/b", "a.txt"
-    const bool divided =
-        word.end - offset < text.size() && text[word.end - offset] == '/' && next.text.size() == 1;
+    const bool divided = word.end < text.size() && text[word.end] == '/' && next.text.size() == 1;
     const bool sign = !IsLetter(first) && !IsDigit(first) && BeginsOperator(next.text);
     if (sign || divided || (word.text == "A" && FollowsNoArticle(next.text))) word.text = "A.";
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +8,7 @@
 namespace millrace::models {
 
 // Marks each "A" that is the letter and not the article as "A.", which every voice spells: "A or
-// B", "A is for apple", "a + b". text: what the words were read from; `offset` bytes come before
-// it. Thread-safe.
-void MarkLetterA(std::string_view text, size_t offset, std::vector<SpokenWord>& words);
+// B", "A is for apple", "a + b". text: what the words were read from. Thread-safe.
+void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words);
 
 }  // namespace millrace::models

@@ -5,6 +5,9 @@
 
 namespace millrace::models {
 
+// Longer words are cut between characters.
+inline constexpr size_t kMaxSpokenWordBytes = 64;
+
 // A word to be spoken and what follows it.
 struct SpokenWord {
   // The word as it is written, except that numbers, symbols and abbreviations are spelled out in

@@ -7,7 +7,6 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/abbreviation_reader.h"
-#include "models/text/english/attributive.h"
 #include "models/text/english/bible_reference.h"
 #include "models/text/english/chat_words.h"
 #include "models/text/english/command_option.h"
@@ -17,8 +16,10 @@
 #include "models/text/english/hardware_address.h"
 #include "models/text/english/html_entity.h"
 #include "models/text/english/html_tag.h"
+#include "models/text/english/hyphen_reader.h"
 #include "models/text/english/ipv6_address.h"
 #include "models/text/english/letter_a.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/markdown_sign.h"
 #include "models/text/english/measure_reader.h"
@@ -28,8 +29,9 @@
 #include "models/text/english/one_of.h"
 #include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
+#include "models/text/english/sign_reader.h"
 #include "models/text/english/spoken_symbols.h"
-#include "models/text/english/units.h"
+#include "models/text/english/spoken_text.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/english/word_range.h"
 #include "models/text/english/zip_reader.h"
@@ -40,37 +42,17 @@
 namespace millrace::models {
 namespace {
 
-// The bytes of marks that are kept between two words; long runs of marks add nothing.
-constexpr size_t kMaxMarksBytes = 12;
-constexpr size_t kMaxJoinedParts = 6;
-
-bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
-
-bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
-
 // Returns true for short forms that begin with an apostrophe.
 bool IsClipped(std::string_view word) {
   return IsOneOf(AsciiLower(word), "bout", "cause", "em", "n", "round", "s", "til", "tis", "twas",
                  "tween");
 }
 
-bool IsTimeZone(std::string_view word) {
-  return IsOneOf(word, "bst", "cest", "cet", "cst", "edt", "est", "gmt", "ist", "mst", "pdt", "pst",
-                 "utc");
-}
-
-// Returns true for words that speak of a telephone.
-bool SpeaksOfCalling(std::string_view word) {
-  return IsOneOf(word, "call", "called", "calling", "calls", "dial", "dialed", "dialing", "phone",
-                 "text");
-}
-
 // Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
 // or only as far as it then takes.
 class Walk {
  public:
-  Walk(const NumberReader& numbers, std::string_view text, size_t offset)
-      : numbers_(numbers), text_(text), offset_(offset) {
+  Walk(const NumberReader& numbers, std::string_view text) : numbers_(numbers), text_(text) {
     for (last_ = text_.size(); last_ > 0;) {
       const CodePoint c = DecodeBefore(text_, last_);
       if (IsLetter(c.value) || IsDigit(c.value) || !SymbolName(c.value, false).empty()) break;
@@ -80,12 +62,9 @@ class Walk {
 
   std::vector<SpokenWord> Run() {
     while (at_ < text_.size()) Step();
-    if (!words_.empty()) {
-      std::string& after = words_.back().after;
-      while (after.ends_with(' ')) after.pop_back();
-    }
-    MarkLetterA(text_, offset_, words_);
-    return std::move(words_);
+    std::vector<SpokenWord> words = std::move(spoken_).Take();
+    MarkLetterA(text_, words);
+    return words;
   }
 
  private:
@@ -96,7 +75,7 @@ class Walk {
     }
     const CodePoint c = DecodeAt(text_, at_);
     if (IsSpace(c.value) || c.value < 0x20) {
-      AddSpace();
+      spoken_.AddSpace();
       at_ += c.bytes;
       return;
     }
@@ -107,8 +86,7 @@ class Walk {
       return;
     }
     if (TakeNumber(c)) return;
-    if (const std::string_view script = ForeignScript(c.value); !script.empty())
-      return TakeForeign(script);
+    if (!ForeignScript(c.value).empty()) return TakeForeign();
     if (IsLetter(c.value)) return TakeWord();
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
@@ -129,7 +107,8 @@ class Walk {
     return IsSpace(before.value) || mark == "(" || mark == "“" || mark == "—";
   }
 
-  std::string Previous() const { return words_.empty() ? "" : AsciiLower(words_.back().text); }
+  const std::vector<SpokenWord>& words() const { return spoken_.words(); }
+  std::string Previous() const { return spoken_.Previous(); }
 
   bool TakeNumber(const CodePoint& c) {
     size_t number = at_;
@@ -163,7 +142,7 @@ class Walk {
   }
 
   NumberContext Context(const std::string& previous) const {
-    return FindNumberContext(text_, at_, words_, previous, at_ == number_end_, so_far_);
+    return FindNumberContext(text_, at_, words(), previous, at_ == number_end_, spoken_.so_far());
   }
 
   // Drops "one" after an article: "a ½ inch" is half an inch, not one half.
@@ -187,31 +166,21 @@ class Walk {
     if (!reading) return false;
     const size_t begin = at_;
     at_ = reading->end;
-    for (std::string& word : reading->words) AddWord(std::move(word), begin, at_);
+    for (std::string& word : reading->words) spoken_.AddWord(std::move(word), begin, at_);
     KeepLastStop();
     return true;
   }
 
   // A stop that ended an abbreviation also ends the sentence when nothing is spoken after it.
   void KeepLastStop() {
-    if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) AddMark(".");
+    if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) spoken_.AddMark(".", at_);
   }
 
   // Names the script of text that cannot be read, once for all of it in a row.
-  void TakeForeign(std::string_view script) {
-    size_t end = at_;
-    for (size_t at = at_; at < text_.size();) {
-      const CodePoint c = DecodeAt(text_, at);
-      const std::string_view name = ForeignScript(c.value);
-      if (name.empty() && (c.value < 0x80 ? c.value != ' ' && c.value != '-' : IsLetter(c.value)))
-        break;
-      at += c.bytes;
-      if (!name.empty()) end = at;
-      // Japanese has Chinese characters, too.
-      if (name == "Japanese characters") script = name;
-    }
-    Reading reading{end, {}};
-    reading.AppendEach(script);
+  void TakeForeign() {
+    const ForeignRun run = FindForeignRun(text_, at_);
+    Reading reading{run.end, {}};
+    reading.AppendEach(run.script);
     TakeReading(std::move(reading));
   }
 
@@ -225,37 +194,13 @@ class Walk {
     if (AtStart() && TakeReading(ReadWordRange(text_, at_))) return;
     if (AtStart() && TakeReading(ReadStateBeforeZip(text_, at_))) return;
     if (AtStart() && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
-      if (Previous() != "version") AddWord("version", at_, at_ + 1);
+      if (Previous() != "version") spoken_.AddWord("version", at_, at_ + 1);
       joint_end_ = ++at_;
       return;
     }
     if (TakeReading(ReadDotted(text_, at_))) return;
     if (AtStart() && TakeReading(ReadUnitAlone(text_, at_))) return;
-    size_t end = at_;
-    size_t parts = 1;
-    bool plain = true;
-    while (end - begin < kMaxSpokenWordBytes) {
-      const CodePoint c = DecodeAt(text_, end);
-      if (c.bytes == 0 || end + c.bytes - begin > kMaxSpokenWordBytes) break;
-      if (IsLetter(c.value)) {
-        // "ΔT" are two letters.
-        if (end > begin && c.value < 0x80 && IsGreek(DecodeBefore(text_, end).value)) break;
-        end += c.bytes;
-        continue;
-      }
-      const bool joins = IsApostrophe(c.value) ||
-                         ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxJoinedParts);
-      const size_t next = end + c.bytes;
-      // The hyphen of "44 BC-AD 14" is no part of a word.
-      if (plain && c.value == '-' && IsOneOf(text_.substr(begin, end - begin), "BC", "BCE", "CE"))
-        break;
-      if (!joins || next - begin >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text_, next).value)) {
-        break;
-      }
-      plain = false;
-      end = next;
-    }
-    std::string word = Written(begin, end);
+    auto [end, plain, word] = FindLetterRun(text_, at_);
     if (plain && TakeAbbreviation(end)) return;
     if (plain && IsFormula(text_, begin, end) && TakeReading(Reading{end, {Dotted(word)}})) return;
     if (plain &&
@@ -275,7 +220,7 @@ class Walk {
       TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
       return;
     }
-    Reading numeral{end, ReadRomanNumeral(numbers_.numbers(), text_, end, word, words_)};
+    Reading numeral{end, ReadRomanNumeral(numbers_.numbers(), text_, end, word, words())};
     if (!numeral.words.empty()) {
       TakeReading(std::move(numeral));
       return;
@@ -283,11 +228,11 @@ class Walk {
     // An initial: "J. Smith".
     if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && ByteAt(text_, end) == '.' &&
         ByteAt(text_, end + 1) == ' ' && IsAsciiUpper(ByteAt(text_, end + 2))) {
-      AddWord(word + ".", begin, end + 1);
+      spoken_.AddWord(word + ".", begin, end + 1);
       at_ = end + 1;
       return;
     }
-    AddWord(std::move(word), begin, end);
+    spoken_.AddWord(std::move(word), begin, end);
     at_ = end;
   }
 
@@ -299,8 +244,8 @@ class Walk {
     if (std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); }))
       return true;
     const std::string previous = Previous();
-    return (previous == "or" || previous == "and") && words_.size() > 1 &&
-           words_[words_.size() - 2].text == "FM";
+    return (previous == "or" || previous == "and") && words().size() > 1 &&
+           words()[words().size() - 2].text == "FM";
   }
 
   // Reads sums as "US$5", to which the letters belong.
@@ -312,59 +257,39 @@ class Walk {
     return TakeReading(std::move(reading));
   }
 
-  // Returns the text with typographic apostrophes and hyphens made plain.
-  std::string Written(size_t begin, size_t end) const {
-    std::string word;
-    for (size_t at = begin; at < end;) {
-      const CodePoint c = DecodeAt(text_, at);
-      if (c.value == 0x2019) {
-        word += '\'';
-      } else if (c.value == 0x2010) {
-        word += '-';
-      } else {
-        word += text_.substr(at, c.bytes);
-      }
-      at += c.bytes;
-    }
-    return word;
-  }
-
   // Takes an abbreviation, initials or "w/" at at_ and returns true if there is one. end: one past
   // the word.
   bool TakeAbbreviation(size_t end) {
-    const bool adjacent = !words_.empty() && words_.back().after == " ";
+    const bool adjacent = !words().empty() && words().back().after == " ";
     const std::string_view previous =
-        adjacent
-            ? text_.substr(words_.back().begin - offset_, words_.back().end - words_.back().begin)
-            : std::string_view();
+        adjacent ? text_.substr(words().back().begin, words().back().end - words().back().begin)
+                 : std::string_view();
     return TakeReading(ReadAbbreviation(text_, at_, end, previous, last_ <= end));
   }
 
   void TakeApostrophe(const CodePoint& c) {
     const size_t next = at_ + c.bytes;
     const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
+    const std::string_view word = text_.substr(next, letters - next);
     // "COVID-19's".
-    if (at_ == number_end_ && !words_.empty() && text_.substr(next, letters - next) == "s" &&
+    if (at_ == number_end_ && !words().empty() && word == "s" &&
         !IsAsciiAlnum(ByteAt(text_, letters))) {
-      words_.back().text += "'s";
-      words_.back().end = letters + offset_;
+      spoken_.Extend("'s", letters);
       at_ = letters;
       return;
     }
-    if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
-        IsClipped(text_.substr(next, letters - next))) {
+    if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() && IsClipped(word)) {
       // "rock 'n' roll" has an apostrophe after the n, too.
       const CodePoint behind = DecodeAt(text_, letters);
-      const bool both = letters == next + 1 && text_[next] == 'n' && IsApostrophe(behind.value);
+      const bool both = word == "n" && IsApostrophe(behind.value);
       const size_t end = letters + (both ? behind.bytes : 0);
       // "U.K.'s": no space before it.
-      if (at_ > 0 && text_[at_ - 1] == '.' && ByteAt(text_, next) == 's' && !words_.empty() &&
-          words_.back().after.empty()) {
-        words_.push_back({"'s", at_ + offset_, end + offset_, ""});
-        at_ = end;
-        return;
+      if (at_ > 0 && text_[at_ - 1] == '.' && word[0] == 's' && !words().empty() &&
+          words().back().after.empty()) {
+        spoken_.AddJoined("'s", at_, end);
+      } else {
+        spoken_.AddWord("'" + std::string(word) + (both ? "'" : ""), at_, end);
       }
-      AddWord("'" + std::string(text_.substr(next, letters - next)) + (both ? "'" : ""), at_, end);
       at_ = end;
       return;
     }
@@ -372,18 +297,17 @@ class Walk {
   }
 
   void TakeMark(const CodePoint& c) {
-    size_t run = at_;
-    size_t count = 0;
-    for (CodePoint next = c; next.bytes > 0 && next.value == c.value; next = DecodeAt(text_, run)) {
-      run += next.bytes;
-      ++count;
+    Sign sign{c.value, at_, at_, 0};
+    for (CodePoint next = c; next.bytes > 0 && next.value == c.value;
+         next = DecodeAt(text_, sign.end)) {
+      sign.end += next.bytes;
+      ++sign.count;
     }
     const bool opens = AtOpening();
-    const char follows = ByteAt(text_, run);
-    if (const auto sign = ReadMarkdown(text_, at_, run, count, words_, last_)) {
-      if (!sign->mark.empty()) AddMarkBehind(sign->mark);
-      if (!sign->word.empty()) AddWord(std::string(sign->word), at_, sign->end);
-      at_ = sign->end;
+    if (const auto markdown = ReadMarkdown(text_, at_, sign.end, sign.count, words(), last_)) {
+      if (!markdown->mark.empty()) spoken_.AddMarkBehind(markdown->mark, at_);
+      if (!markdown->word.empty()) spoken_.AddWord(std::string(markdown->word), at_, markdown->end);
+      at_ = markdown->end;
       return;
     }
     if (const size_t end = EmoticonEnd(text_, at_); end > at_) {
@@ -394,239 +318,62 @@ class Walk {
       at_ = end;
       return;
     }
-    if (TakeReading(ReadHtmlEntity(text_, at_))) return;
-    if (TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_))) return;
-    if (TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) return;
+    if (TakeReading(ReadHtmlEntity(text_, at_)) ||
+        TakeReading(ReadSuperscript(numbers_.numbers(), text_, at_)) ||
+        TakeReading(ReadCaret(numbers_.numbers(), text_, at_))) {
+      return;
+    }
     if (c.value == '(' && TakePluralBrackets()) return;
-    // "C#" and "F♯" are a half-tone higher, "B♭" is one lower.
-    if ((c.value == '#' || c.value == U'♯' || c.value == U'♭') && count == 1 && at_ > 0 &&
-        text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'G' &&
-        (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(follows)) {
-      AddWord(c.value == U'♭' ? "flat" : "sharp", at_, run);
-      at_ = run;
+    const SignContext context{words(), number_end_, last_, quoting_};
+    if (auto reading = ReadSign(text_, sign, context)) {
+      if (c.value == '"') number_end_ = sign.end;
+      TakeReading(std::move(reading));
       return;
     }
-    // ".NET", ".env".
-    if (c.value == '.' && count == 1 && IsAsciiLetter(follows) &&
-        (at_ == 0 || IsSpace(DecodeBefore(text_, at_).value))) {
-      const bool net = text_.substr(run, 3) == "NET" && !IsAsciiAlnum(ByteAt(text_, run + 3));
-      AddWord("dot", at_, run);
-      at_ = run;
-      if (net) {
-        AddWord("net", run, run + 3);
-        at_ = run + 3;
-      }
-      return;
-    }
-    if (c.value == '"') {
-      // "A 12\" pizza", unless it closes a quotation.
-      if (at_ > 0 && at_ == number_end_ && !quoting_) {
-        const std::string_view rest = text_.substr(run);
-        const bool sides = (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4))) ||
-                           (rest.starts_with(" x ") && IsAsciiDigit(ByteAt(rest, 3)));
-        size_t number = words_.size();
-        while (number > 0 && words_[number - 1].begin == words_.back().begin) --number;
-        const bool counted = number > 0 && IsArticle(words_[number - 1].text, false);
-        const bool pointed = number > 0 && IsArticle(words_[number - 1].text, true);
-        const bool one = Previous() == "one" || (sides && counted) ||
-                         ((Context("").article || pointed) && NounFollows(text_, run));
-        AddWord(one ? "inch" : "inches", at_, run);
-        at_ = run;
-        number_end_ = run;
-        return;
-      }
-      quoting_ = !quoting_;
-    }
-    if ((c.value == '-' || c.value == 0x2212) && count == 1 && IsAsciiDigit(follows) &&
-        IsTimeZone(Previous())) {
-      AddWord("minus", at_, run);
-      at_ = run;
-      return;
-    }
-    if (c.value == '&' && count > 1) count = 1;
-    // "n! = 120".
-    if (c.value == '!' && count == 1 && Previous().size() == 1 &&
-        text_.substr(run).starts_with(" =")) {
-      AddWord("factorial", at_, run);
-      at_ = run;
-      return;
-    }
-    // "200 BC–AD 300".
-    if ((c.value == '-' || c.value == 0x2013) && count == 1 &&
-        IsOneOf(Previous(), "bc", "bce", "ad", "ce", "a.d.") &&
-        EraOrNumberFollows(run + (follows == ' ' ? 1 : 0))) {
-      AddWord("to", at_, run);
-      at_ = run;
-      return;
-    }
+    if (c.value == '"') quoting_ = !quoting_;
     if (c.value == '-') {
-      TakeHyphens(run, count);
-      return;
-    }
-    if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
-    // "7 L/100 km".
-    if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(text_[at_ - 1]) &&
-        text_.substr(run).starts_with("100")) {
-      AddWord("per", at_, run);
-      at_ = run;
-      return;
-    }
-    // "$5/page", "3/week".
-    if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(follows)) {
-      TakeReading(ReadPer(text_, run));
-      return;
-    }
-    if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
-        IsAsciiDigit(text_[at_ - 1])) {
-      AddWord("to", at_, run);
-      at_ = run;
-      return;
-    }
-    if (const std::string_view mark = PauseMark(c.value, opens); !mark.empty()) {
+      if (TakeReading(ReadHyphens(text_, at_, sign.end, sign.count, words()))) return;
+      if (StandForDash(text_, at_, sign.end, sign.count)) spoken_.AddMark("—", at_);
+    } else if (const std::string_view mark = PauseMark(c.value, opens); !mark.empty()) {
       const bool spaced_dash = mark == "—" && at_ > 0 && text_[at_ - 1] == ' ';
-      if (spaced_dash) AddSpace();
-      for (size_t i = 0; i < std::min<size_t>(count, 3); ++i) AddMark(mark);
-    } else if (count < 3) {
-      // Rulers of "====" say nothing.
-      // "#A12" is a number, too.
-      const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text_, run + 1));
-      const std::string_view words =
-          SymbolName(c.value, IsAsciiDigit(follows) || (c.value == '#' && code));
-      Reading reading{run, {}};
-      for (size_t i = 0; i < count; ++i) reading.AppendEach(words);
-      // "∑ of all terms" has its "of" already.
-      if ((c.value == 0x2211 || c.value == 0x222B) && last_ > run &&
-          !text_.substr(run).starts_with(" of ")) {
-        reading.Append("of");
-      }
-      if (!reading.words.empty()) {
-        TakeReading(std::move(reading));
-        return;
-      }
+      if (spaced_dash) spoken_.AddSpace();
+      for (size_t i = 0; i < std::min<size_t>(sign.count, 3); ++i) spoken_.AddMark(mark, at_);
+    } else if (TakeReading(ReadSignName(text_, sign, context))) {
+      return;
     }
-    at_ = run;
+    at_ = sign.end;
   }
 
   // Reads "friend(s)" as "friends".
   bool TakePluralBrackets() {
-    if (at_ == 0 || !IsAsciiLower(text_[at_ - 1]) || words_.empty()) return false;
+    if (at_ == 0 || !IsAsciiLower(text_[at_ - 1]) || words().empty()) return false;
     for (const std::string_view ending : {"(s)", "(es)"}) {
       if (!text_.substr(at_).starts_with(ending)) continue;
-      words_.back().text += ending.substr(1, ending.size() - 2);
       at_ += ending.size();
-      words_.back().end = at_ + offset_;
+      spoken_.Extend(ending.substr(1, ending.size() - 2), at_);
       return true;
     }
     return false;
   }
 
-  bool EraOrNumberFollows(size_t at) const {
-    const std::string_view rest = text_.substr(at);
-    return IsAsciiDigit(ByteAt(rest, 0)) || rest.starts_with("AD ") || rest.starts_with("CE ");
-  }
-
-  // Reads hyphens as a dash if they stand alone or doubled; otherwise they only join words.
-  void TakeHyphens(size_t run, size_t count) {
-    // A grade: "an A-".
-    if (count == 1 && at_ > 0 && text_[at_ - 1] >= 'A' && text_[at_ - 1] <= 'F' &&
-        (at_ == 1 || !IsAsciiAlnum(text_[at_ - 2])) && !IsAsciiAlnum(ByteAt(text_, run))) {
-      AddWord("minus", at_, run);
-      at_ = run;
-      return;
-    }
-    if (IsCommandOption(text_, at_, count, Previous())) {
-      Reading reading{run, std::vector<std::string>(count, "dash")};
-      constexpr size_t kMaxLetters = 3;  // "-rf" are letters, "-name" is a word
-      const size_t end = LettersEnd(text_.substr(0, run + kMaxLetters + 1), run);
-      if (count == 1 && end - run <= kMaxLetters) {
-        reading.Append(Dotted(text_.substr(run, end - run)));
-        reading.end = end;
-      }
-      TakeReading(std::move(reading));
-      return;
-    }
-    // "seats 10A-10C".
-    if (count == 1 && at_ > 1 && IsAsciiUpper(text_[at_ - 1]) && IsAsciiDigit(text_[at_ - 2])) {
-      const size_t digits = DigitsEnd(text_.substr(0, run + 4), run);
-      if (digits > run && IsAsciiUpper(ByteAt(text_, digits)) &&
-          !IsAsciiAlnum(ByteAt(text_, digits + 1)))
-        AddWord("to", at_, run);
-    }
-    // "Blood type O-".
-    if (count == 1 && !words_.empty() && IsOneOf(words_.back().text, "O", "AB") &&
-        words_.back().after.empty() && !IsAsciiAlnum(ByteAt(text_, run))) {
-      AddWord("negative", at_, run);
-      at_ = run;
-      return;
-    }
-    const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';
-    if (count == 2 || count == 3 || (free && count == 1)) AddMark("—");
-    at_ = run;
-  }
-
-  // Reads the dot of "file.txt" aloud; "end.Begin" lacks a space.
-  bool TakeInnerDot(size_t run) {
-    constexpr size_t kMaxExtension = 4;
-    if (at_ == 0 || !IsAsciiAlnum(text_[at_ - 1])) return false;
-    size_t end = run;
-    while (end - run <= kMaxExtension && IsAsciiAlnum(ByteAt(text_, end)) &&
-           !IsAsciiUpper(text_[end])) {
-      ++end;
-    }
-    if (end == run || end - run > kMaxExtension || IsAsciiAlnum(ByteAt(text_, end))) return false;
-    AddWord("dot", at_, run);
-    at_ = run;
-    return true;
-  }
-
-  void AddWord(std::string text, size_t begin, size_t end) {
-    if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
-      words_.back().after = " ";
-    }
-    const std::string lower = AsciiLower(text);
-    so_far_.calling = so_far_.calling || SpeaksOfCalling(lower);
-    so_far_.isotopes = so_far_.isotopes || lower == "carbon" || lower == "radiocarbon" ||
-                       lower.starts_with("isotop") || lower == "dating";
-    words_.push_back({std::move(text), begin + offset_, end + offset_, ""});
-  }
-
-  void AddSpace() {
-    if (!words_.empty() && !words_.back().after.ends_with(' ')) words_.back().after += ' ';
-  }
-
-  void AddMark(std::string_view mark) {
-    if (words_.empty()) words_.push_back({"", at_ + offset_, at_ + offset_, ""});
-    std::string& after = words_.back().after;
-    if (after.size() + mark.size() <= kMaxMarksBytes) after += mark;
-  }
-
-  // Adds a mark right behind the last word, without spaces between.
-  void AddMarkBehind(std::string_view mark) {
-    while (!words_.empty() && words_.back().after.ends_with(' ')) words_.back().after.pop_back();
-    AddMark(mark);
-  }
-
   const NumberReader& numbers_;
   const std::string_view text_;
-  const size_t offset_;
+  SpokenText spoken_;
   size_t at_ = 0;
   size_t last_ = 0;                             // one past the last byte that is spoken
   size_t number_end_ = std::string_view::npos;  // the end of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
-  ContextSoFar so_far_;
-  bool quoting_ = false;  // within straight quotation marks
-  std::vector<SpokenWord> words_;
+  bool quoting_ = false;                        // within straight quotation marks
 };
 
 }  // namespace
 
 std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t offset) const {
   const auto folded = FoldText(text);
-  if (!folded) return Walk(numbers_, text, offset).Run();
-  std::vector<SpokenWord> words = Walk(numbers_, folded->text, 0).Run();
+  std::vector<SpokenWord> words = Walk(numbers_, folded ? folded->text : text).Run();
   for (SpokenWord& word : words) {
-    word.begin = folded->origins[word.begin] + offset;
-    word.end = folded->origins[word.end] + offset;
+    word.begin = (folded ? folded->origins[word.begin] : word.begin) + offset;
+    word.end = (folded ? folded->origins[word.end] : word.end) + offset;
   }
   return words;
 }

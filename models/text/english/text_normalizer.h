@@ -10,9 +10,6 @@
 
 namespace millrace::models {
 
-// Longer words are cut between characters.
-inline constexpr size_t kMaxSpokenWordBytes = 64;
-
 // Turns English text into the words that are spoken: numbers, dates, times, sums, units, fractions,
 // ranges, Roman numerals, abbreviations, web addresses and symbols become words. Input that is not
 // UTF-8 or cannot be spoken is left out. (The closest C++ library, WeTextProcessing, needs OpenFst

@@ -1,0 +1,52 @@
+#include "models/text/english/hyphen_reader.h"
+
+#include <vector>
+
+#include "models/text/ascii.h"
+#include "models/text/english/command_option.h"
+#include "models/text/english/letter_word.h"
+#include "models/text/english/one_of.h"
+
+namespace millrace::models {
+namespace {
+
+// Returns true if "10C" follows the hyphen of "seats 10A-10C".
+bool SeatFollows(std::string_view text, size_t at, size_t run) {
+  if (at < 2 || !IsAsciiUpper(text[at - 1]) || !IsAsciiDigit(text[at - 2])) return false;
+  const size_t digits = DigitsEnd(text.substr(0, run + 4), run);
+  return digits > run && IsAsciiUpper(ByteAt(text, digits)) &&
+         !IsAsciiAlnum(ByteAt(text, digits + 1));
+}
+
+}  // namespace
+
+std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run, size_t count,
+                                   std::span<const SpokenWord> words) {
+  // A grade: "an A-".
+  if (count == 1 && at > 0 && text[at - 1] >= 'A' && text[at - 1] <= 'F' &&
+      (at == 1 || !IsAsciiAlnum(text[at - 2])) && !IsAsciiAlnum(ByteAt(text, run)))
+    return Reading{run, {"minus"}};
+  if (IsCommandOption(text, at, count, words.empty() ? "" : AsciiLower(words.back().text))) {
+    Reading reading{run, std::vector<std::string>(count, "dash")};
+    constexpr size_t kMaxLetters = 3;  // "-rf" are letters, "-name" is a word
+    const size_t end = LettersEnd(text.substr(0, run + kMaxLetters + 1), run);
+    if (count == 1 && end - run <= kMaxLetters) {
+      reading.Append(Dotted(text.substr(run, end - run)));
+      reading.end = end;
+    }
+    return reading;
+  }
+  if (count == 1 && SeatFollows(text, at, run)) return Reading{run, {"to"}};
+  // "Blood type O-".
+  if (count == 1 && !words.empty() && IsOneOf(words.back().text, "O", "AB") &&
+      words.back().after.empty() && !IsAsciiAlnum(ByteAt(text, run)))
+    return Reading{run, {"negative"}};
+  return std::nullopt;
+}
+
+bool StandForDash(std::string_view text, size_t at, size_t run, size_t count) {
+  const bool free = (at == 0 || text[at - 1] == ' ') && ByteAt(text, run) == ' ';
+  return count == 2 || count == 3 || (free && count == 1);
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,57 @@
+#include "models/text/english/letter_run.h"
+
+#include "models/text/english/one_of.h"
+#include "models/text/english/spoken_word.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxJoinedParts = 6;
+
+bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
+
+std::string MakePlain(std::string_view written) {
+  std::string word;
+  for (size_t at = 0; at < written.size();) {
+    const CodePoint c = DecodeAt(written, at);
+    if (c.value == 0x2019) {
+      word += '\'';
+    } else if (c.value == 0x2010) {
+      word += '-';
+    } else {
+      word += written.substr(at, c.bytes);
+    }
+    at += c.bytes;
+  }
+  return word;
+}
+
+}  // namespace
+
+LetterRun FindLetterRun(std::string_view text, size_t at) {
+  size_t end = at;
+  size_t parts = 1;
+  bool plain = true;
+  while (end - at < kMaxSpokenWordBytes) {
+    const CodePoint c = DecodeAt(text, end);
+    if (c.bytes == 0 || end + c.bytes - at > kMaxSpokenWordBytes) break;
+    if (IsLetter(c.value)) {
+      // "ΔT" are two letters.
+      if (end > at && c.value < 0x80 && IsGreek(DecodeBefore(text, end).value)) break;
+      end += c.bytes;
+      continue;
+    }
+    const bool joins = IsApostrophe(c.value) ||
+                       ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxJoinedParts);
+    const size_t next = end + c.bytes;
+    // The hyphen of "44 BC-AD 14" is no part of a word.
+    if (plain && c.value == '-' && IsOneOf(text.substr(at, end - at), "BC", "BCE", "CE")) break;
+    if (!joins || next - at >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text, next).value)) break;
+    plain = false;
+    end = next;
+  }
+  return {end, plain, MakePlain(text.substr(at, end - at))};
+}
+
+}  // namespace millrace::models
