@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -7,50 +6,13 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/html_elements.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 #include "models/translation/markup/message_format.h"
 
 namespace millrace::translation {
 namespace {
-
-// Elements within a sentence; every other element separates blocks.
-constexpr std::array<std::string_view, 37> kInline = {
-    "a",      "abbr",   "acronym", "b",    "bdi",  "bdo", "big",   "cite",  "code",   "data",
-    "del",    "dfn",    "em",      "font", "i",    "img", "input", "ins",   "kbd",    "label",
-    "mark",   "output", "picture", "q",    "ruby", "s",   "samp",  "small", "source", "span",
-    "strike", "strong", "sub",     "sup",  "time", "u",   "var"};
-constexpr std::array<std::string_view, 4> kInlineWithoutEnd = {"img", "input", "source", "wbr"};
-constexpr std::array<std::string_view, 4> kInlineCode = {"code", "kbd", "samp", "var"};
-constexpr std::array<std::string_view, 7> kUntouched = {"script", "style", "pre",   "textarea",
-                                                        "svg",    "math",  "iframe"};
-constexpr std::array<std::string_view, 11> kWithoutEnd = {
-    "area", "base", "br", "col", "embed", "hr", "link", "meta", "param", "track", "wbr"};
-
-// Elements of HTML that separate blocks; any other name is not of HTML.
-constexpr std::array<std::string_view, 77> kBlocks = {
-    "address",  "applet",     "area",   "article",  "aside",   "audio",    "base",     "body",
-    "br",       "button",     "canvas", "caption",  "center",  "col",      "colgroup", "datalist",
-    "dd",       "details",    "dialog", "dir",      "div",     "dl",       "dt",       "embed",
-    "fieldset", "figcaption", "figure", "footer",   "form",    "frame",    "frameset", "h1",
-    "h2",       "h3",         "h4",     "h5",       "h6",      "head",     "header",   "hgroup",
-    "hr",       "html",       "legend", "li",       "link",    "main",     "map",      "menu",
-    "meta",     "meter",      "nav",    "object",   "ol",      "optgroup", "option",   "p",
-    "param",    "progress",   "search", "section",  "select",  "summary",  "table",    "tbody",
-    "td",       "tfoot",      "th",     "thead",    "title",   "tr",       "track",    "ul",
-    "video",    "slot",       "item",   "noscript", "template"};
-// The annotations of ruby text, which stay as they are.
-constexpr std::array<std::string_view, 3> kAnnotations = {"rt", "rp", "rtc"};
-
-bool Among(std::string_view name, const auto& names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// Returns true for the elements by which translation tools stand for what they took out of a
-// sentence, such as b0, x1 or g12, which HTML does not know.
-bool IsPlaceholder(std::string_view name) {
-  return name.size() > 1 && name[0] != 'h' && name.find_first_not_of("0123456789", 1) == name.npos;
-}
 
 class HtmlReader {
  public:
@@ -143,16 +105,14 @@ class HtmlReader {
       const size_t unfinished = tags_.UnfinishedEnd(at_);
       return unfinished > at_ ? out_.Alone(Taken(unfinished)) : out_.Text(Taken(at_ + 1));
     }
-    if (Among(tag.name, kAnnotations) && !tag.closes && !tag.is_empty)
+    if (IsRubyAnnotation(tag.name) && !tag.closes && !tag.is_empty)
       return out_.Alone(Taken(ElementEnd(tag)));
-    const bool is_inline = Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd) ||
-                           IsPlaceholder(tag.name) || IsUnknownInline(tag);
-    const bool opens = !tag.closes && !tag.is_empty && !Among(tag.name, kInlineWithoutEnd) &&
-                       !Among(tag.name, kWithoutEnd);
-    const bool code = Among(tag.name, kInlineCode);
-    if (opens && (code || tag.untranslated || Among(tag.name, kUntouched)))
+    const bool is_inline =
+        IsInlineElement(tag.name) || IsPlaceholderElement(tag.name) || IsUnknownInline(tag);
+    const bool opens = !tag.closes && !tag.is_empty && !HasNoEndTag(tag.name);
+    if (opens && (IsInlineCode(tag.name) || tag.untranslated || IsUntouchedElement(tag.name)))
       return Untouched(tag, is_inline);
-    if (opens && !Among(tag.name, kInline)) {
+    if (opens && !IsInlineElement(tag.name)) {
       if (const size_t end = is_inline ? EmptyEnd(tag) : 0; end > 0) {
         if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
         return StandsForWord(tag.name, end) ? out_.Keep(Taken(end)) : out_.Alone(Taken(end));
@@ -170,8 +130,7 @@ class HtmlReader {
   // Returns true if a tag that HTML does not know stands within a sentence: words that end no
   // sentence are before the element, and words or a sign behind it.
   bool IsUnknownInline(const HtmlTag& tag) {
-    if (Among(tag.name, kBlocks) || Among(tag.name, kUntouched) || Among(tag.name, kWithoutEnd))
-      return false;
+    if (IsBlockElement(tag.name)) return false;
     if (tag.closes) {
       if (inline_open_.empty() || inline_open_.back() != tag.name) return false;
       inline_open_.pop_back();
@@ -195,7 +154,7 @@ class HtmlReader {
   // Returns true if an empty element that HTML does not know stands where a word would: <name/>,
   // but not one of those that stand for markup which was taken out.
   bool StandsForWord(std::string_view name, size_t end) const {
-    if (Among(name, kInline) || Among(name, kInlineWithoutEnd) || IsPlaceholder(name)) return false;
+    if (IsInlineElement(name) || IsPlaceholderElement(name)) return false;
     return (at_ == 0 || !models::IsWordCharacter(models::DecodeBefore(text_, at_).value)) &&
            !models::IsWordCharacter(models::DecodeAt(text_, end).value);
   }
