@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "models/translation/translation_cache.h"
+#include "models/translation/translation_plan.h"
+#include "models/translation/unit_start.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::translation {
+
+// Looks at translations that are done and repairs what the model lost, by translating in another
+// way what has to be. The vocabularies and the starter must outlive it.
+class UnitReview {
+ public:
+  UnitReview(size_t max_source_tokens, const Vocabularies& vocabularies,
+             const TranslationCache::ForModel& cache, const UnitStarter& starter)
+      : max_source_tokens_(max_source_tokens),
+        vocabularies_(vocabularies),
+        cache_(cache),
+        starter_(starter) {}
+
+  // Restores the translation of the unit at `index`, which is done, and looks for lost content. If
+  // there is any, divides the unit into two that are translated again, and returns true; where that
+  // is not possible, notes what is missing.
+  bool Review(const Participant& participant, size_t index) const;
+
+ private:
+  // Takes the translation of a word out of that of its carrier sentence, which is done.
+  void TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const;
+  // Has the word of a unit translated within a carrier sentence. lost_content: its translation
+  // cannot be right. Returns false if no carrier is known.
+  bool Carry(const Participant& participant, bool lost_content, TranslationUnit& unit) const;
+  // Has the subject of a unit translated alone if the translation, of which `source` and `target`
+  // are the texts without kept spans, lacks a word of it. Returns false if it does not.
+  bool TranslateSubject(const Participant& participant, std::string_view source,
+                        std::string_view target, TranslationUnit& unit) const;
+  // Completes the translation of a unit from that of its subject, which is done.
+  void TakeSubject(std::string_view target_language, TranslationUnit& unit) const;
+  // Returns whether the unit at `index`, of which only a number is left or not, could be divided.
+  bool Divide(const Participant& participant, size_t index, bool only_number) const;
+
+  const size_t max_source_tokens_;
+  const Vocabularies& vocabularies_;
+  const TranslationCache::ForModel cache_;
+  const UnitStarter& starter_;
+};
+
+}  // namespace millrace::translation
