@@ -67,6 +67,12 @@ void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {
                  stats.convicted);
   writer.Gauge("millrace_without_executor_seconds",
                "For how long no executor has served; 0 if one does.", Seconds(stats.without));
+  for (const auto& [name, time] : stats.served_for) {
+    writer
+        .Gauges("millrace_executor_serving_seconds",
+                "For how long each executor has served, by the name that the log has for it.")
+        .Add(Seconds(time), {{"executor", name}});
+  }
 }
 
 std::string DescribeDegraded(const ExecutorPool::Stats& stats) {

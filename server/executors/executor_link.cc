@@ -78,6 +78,8 @@ absl::StatusOr<executor::v1::FromExecutor> ExecutorLink::Receive(
   return behind.status();
 }
 
+std::string ExecutorLink::name() const { return StrCat("executor-", process_->pid()); }
+
 void ExecutorLink::AddModel(uint64_t model) {
   const MutexLock lock(mu_);
   models_.insert(model);
@@ -110,7 +112,7 @@ ExecutorDeath ExecutorLink::Reap() {
   const ProcessEnd end = process_->Await();
   lock.Lock();
   ExecutorDeath death = killed_ ? *killed_ : Classify(end);
-  death.id = StrCat("executor-", process_->pid());
+  death.id = name();
   return death;
 }
 

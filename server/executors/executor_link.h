@@ -32,6 +32,8 @@ class ExecutorLink {
   ExecutorLink& operator=(const ExecutorLink&) = delete;
 
   int64_t pid() const { return process_->pid(); }
+  // Names it in the log and in the errors of requests.
+  std::string name() const;
   uint64_t MemoryBytes() const { return process_->MemoryBytes(); }
   size_t lanes() const { return lanes_.size(); }
   // Returns false from the moment that its death is noticed.

@@ -243,7 +243,7 @@ bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {
   if (memory && place.memory && !place.grows && place.memory->Add(*memory)) {
     place.grows = true;
     logging::Warning("the memory of an executor grows, so that a spare one will take its place",
-                     {{"executor", StrCat("executor-", place.link->pid())}, {"bytes", *memory}});
+                     {{"executor", place.link->name()}, {"bytes", *memory}});
   }
   if (!is_old && !place.grows) return false;
   Place* const spare = FindReady(Role::kSpare);
@@ -450,6 +450,10 @@ ExecutorPool::Stats ExecutorPool::stats() const {
   stats.replays = replays_.load(std::memory_order_relaxed);
   stats.convicted = convictions_.load(std::memory_order_relaxed);
   if (without_since_) stats.without = clock_.Now() - *without_since_;
+  for (const Place& place : places_) {
+    if (place.role == Role::kServing && place.link != nullptr)
+      stats.served_for.emplace_back(place.link->name(), clock_.Now() - place.serves_since);
+  }
   return stats;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -69,6 +70,8 @@ class ExecutorPool {
     uint64_t convicted = 0;
     // For how long no executor has served; 0 if one does.
     Duration without{};
+    // The name of each executor that serves, and for how long it has.
+    std::vector<std::pair<std::string, Duration>> served_for;
   };
 
   // The launcher, the clock and the folder must outlive it.

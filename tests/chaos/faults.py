@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from wire.daemon import Daemon
-from wire.executors import executors
+from wire.executors import serving_executors
 
 PIDFD_GETFD = 438
 MAGIC = 0x4d4c5231
@@ -90,8 +90,8 @@ BLAMING = [crash, stop, pause, say_garbage, say_an_empty_message, say_a_message_
 
 
 def inject(daemon: Daemon, seconds: float, faults: list[Callable[[int], None]], seed: int, interval: float = 1.0) -> dict[str, int]:
-    """Injects a fault into an executor each interval, both chosen at random. One that is stopped is left to the server. Returns how often
-    each was injected."""
+    """Injects a fault into an executor that serves each interval, both chosen at random. One that is stopped is left to the server.
+    Returns how often each was injected."""
     choice = random.Random(seed)
     stopped: set[int] = set()
     counts = {fault.__name__: 0 for fault in faults}
@@ -99,7 +99,7 @@ def inject(daemon: Daemon, seconds: float, faults: list[Callable[[int], None]], 
     due = time.monotonic()
     while (due := due + interval) < end:
         time.sleep(max(0.0, due - time.monotonic()))
-        alive = sorted(set(executors(daemon)) - stopped)
+        alive = [pid for pid in serving_executors(daemon) if pid not in stopped]
         fault = choice.choice(faults)
         if not alive:
             continue

@@ -19,7 +19,7 @@ from history import History
 from wire import daemon as daemons
 from wire import limits, repository
 from wire.daemon import Daemon
-from wire.executors import executors
+from wire.executors import serving_executors
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request
@@ -72,7 +72,7 @@ def test_executors_are_killed_each_second(tmp_path):
 
 def test_a_message_over_its_limit_ends_its_executor(tmp_path):
     with server(tmp_path) as daemon:
-        faults.say_a_message_over_its_limit(executors(daemon)[0])
+        faults.say_a_message_over_its_limit(serving_executors(daemon)[0])
         eventually("it is dead", lambda: daemon.metrics().total("millrace_executor_deaths_total", cause="protocol") == 1, PATIENCE)
         assert "a message has a header of 2147483648 bytes; at most 67108864 are allowed" in daemon.log_text()
         daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
@@ -127,17 +127,19 @@ def test_limits_network_and_clock_fail(tmp_path):
         choice = random.Random(SEED)
 
         def kill_one() -> None:
-            faults.kill(choice.choice(executors(daemon)))
+            faults.kill(choice.choice(serving_executors(daemon)))
+
+        def kill_one_under(limit: contextlib.AbstractContextManager[None]) -> None:
+            victim = choice.choice(serving_executors(daemon))
+            with limit:
+                faults.kill(victim)
+                time.sleep(1)   # the fault lasts so long
 
         def without_descriptors() -> None:
-            with limits.without_descriptors(daemon.process.pid):
-                kill_one()
-                time.sleep(1)   # the fault lasts so long
+            kill_one_under(limits.without_descriptors(daemon.process.pid))
 
         def with_a_full_disk() -> None:
-            with limits.with_a_full_disk(daemon.process.pid):
-                kill_one()
-                time.sleep(1)   # the fault lasts so long
+            kill_one_under(limits.with_a_full_disk(daemon.process.pid))
 
         def slow_network() -> None:
             proxy.set_delay(0.02)
@@ -146,7 +148,7 @@ def test_limits_network_and_clock_fail(tmp_path):
 
         def kill_child() -> None:
             """Of an executor: what finds the sounds of words."""
-            if found := [child for executor in executors(daemon) for child in surroundings.children(executor)]:
+            if found := [child for executor in serving_executors(daemon) for child in surroundings.children(executor)]:
                 faults.kill(choice.choice(found))
 
         def clock_jumps() -> None:

@@ -22,6 +22,12 @@ def executors(daemon: Daemon) -> list[int]:
     return found
 
 
+def serving_executors(daemon: Daemon) -> list[int]:
+    """The process numbers of those that serve: no spares, and none that are being started."""
+    return sorted(int(labels["executor"].removeprefix("executor-"))
+                  for labels, _ in daemon.metrics().matching("millrace_executor_serving_seconds"))
+
+
 def end_executor(daemon: Daemon, how: int = signal.SIGKILL) -> None:
     """Sends the only executor a signal, and waits for its successor."""
     before = executors(daemon)

@@ -34,9 +34,13 @@ TEST_F(ExecutorSparesTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
   StartWithModel();
   EXPECT_EQ(pool_->stats().serving, 1);
   EXPECT_EQ(pool_->stats().spares_ready, 1);
+  const auto served_for = pool_->stats().served_for;
+  ASSERT_EQ(served_for.size(), 1u);
   EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
   EXPECT_EQ(pool_->stats().serving, 1);
   EXPECT_EQ(pool_->stats().spares_ready, 0);
+  ASSERT_EQ(pool_->stats().served_for.size(), 1u);
+  EXPECT_NE(pool_->stats().served_for.front().first, served_for.front().first);
   {
     const MutexLock lock(mu);
     may_start = true;
