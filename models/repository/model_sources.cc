@@ -20,8 +20,11 @@ absl::Status CheckModelName(std::string_view name) {
                          return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
                        });
   if (allowed) return absl::OkStatus();
+  const std::string given = name.size() <= kMaxNameLength
+                                ? StrCat("'", name, "'")
+                                : StrCat("of ", name.size(), " characters");
   return absl::InvalidArgumentError(
-      StrCat("model: not a name, allowed are 1..", kMaxNameLength,
+      StrCat("model: ", given, " is no name of a model, allowed are 1..", kMaxNameLength,
              " letters, digits, '.', '_' and '-', not starting with '.'"));
 }
 

@@ -4,7 +4,9 @@
 #include <grpcpp/security/credentials.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -132,10 +134,12 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
     return absl::InvalidArgumentError(
         StrCat(path.string(), ": cannot be read, because it is a folder"));
   }
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return absl::NotFoundError(StrCat(path.string(), ": cannot be read"));
+  if (file) text << file.rdbuf();
+  if (!file)
+    return absl::NotFoundError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
   return text.str();
 }
 

@@ -23,7 +23,10 @@ int RunHashKey(const HashKeyCommand& command) {
   }
   const auto line =
       ApiKeyLine(command.name, command.role == "admin" ? Role::kAdmin : Role::kUser, key);
-  if (!line.ok()) return Fail(std::string(line.status().message()));
+  if (!line.ok()) {
+    Fail(std::string(line.status().message()));
+    return kExitUsage;
+  }
   if (!command.append.empty()) {
     if (absl::Status status = AppendApiKeyLine(command.append, *line); !status.ok())
       return Fail(std::string(status.message()));

@@ -1,5 +1,7 @@
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -43,7 +45,7 @@ int RunTrace(const TraceCommand& command) {
   const bool to_file = command.output != "-";
   if (to_file) {
     file.open(command.output, std::ios::binary | std::ios::trunc);
-    if (!file) return Fail(StrCat(command.output, ": cannot be written"));
+    if (!file) return Fail(StrCat(command.output, ": cannot be written: ", std::strerror(errno)));
   }
   std::ostream& out = to_file ? file : std::cout;
   TraceFile trace(out, response.workers_size(), response.now_ns());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -35,21 +36,27 @@ inline CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
       "");
 }
 
-// Removes CLI11's own words from a check's help, because the option's text says what is allowed.
-inline CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
-
-// Allows some words. The check's name lists them for WordsOf.
+// Allows some words. The check's name lists them for WordsOf. These checks have no description,
+// because the option's text says what is allowed.
 inline CLI::Validator OneOf(const std::vector<std::string>& words) {
-  return Quiet(CLI::IsMember(words)).name(absl::StrJoin(words, "|"));
+  return CLI::Validator(
+      [words](std::string& text) {
+        if (absl::c_linear_search(words, text)) return std::string();
+        return StrCat("'", text, "' is not allowed, allowed: ", absl::StrJoin(words, ", "));
+      },
+      "", absl::StrJoin(words, "|"));
 }
 
-// CLI::Range writes six decimals.
-inline CLI::Validator Between(double low, double high) {
+inline bool Parse(const std::string& text, int& value) { return absl::SimpleAtoi(text, &value); }
+inline bool Parse(const std::string& text, double& value) { return absl::SimpleAtod(text, &value); }
+
+template <typename Number>
+CLI::Validator Between(Number low, Number high) {
   return CLI::Validator(
       [low, high](std::string& text) {
-        double value = 0;
-        if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return std::string();
-        return StrCat("Value ", text, " not in range ", low, " to ", high);
+        Number value = 0;
+        if (Parse(text, value) && value >= low && value <= high) return std::string();
+        return StrCat("'", text, "' is not allowed, allowed: ", low, "..", high);
       },
       "");
 }

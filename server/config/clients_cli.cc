@@ -7,12 +7,24 @@
 #include "server/config/cli_checks.h"
 #include "server/config/package_cli.h"
 #include "server/config/values.h"
+#include "server/net/address_policy.h"
 
 namespace millrace {
 
 namespace {
 
 using Device = std::optional<runtime::DeviceType>;  // none: the best that is available
+
+absl::Status CheckServerAddress(const std::string& address) {
+  const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
+  if (parsed.ok() && (!parsed->socket_file.empty() || parsed->tcp.port != 0))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("--address: '", address,
+             "' is not allowed, allowed: host:port or [v6]:port, port 1..65535, or unix: with a "
+             "path of 1..",
+             MaxSocketPath(), " bytes"));
+}
 
 // Adds the option that names a file in place of the text. It stands before others in the command
 // line or behind them.
@@ -96,11 +108,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   AddOption(calibrate, "--repeats", v.calibrate.repeats, "N",
             "Runs that a number of threads must survive, 1..10000 (default: 60, which miss a "
             "crash of 5 % a run in 5 of 100 calibrations; 135 in 1 of 1000)")
-      ->check(Quiet(CLI::Range(1, 10'000)));
+      ->check(Between(1, 10'000));
   AddOption(calibrate, "--max-threads", v.calibrate.max_threads, "N",
             "Most threads at once to try, 1..31 (default: as many as the device "
             "can make use of, which on the CPU is its cores)")
-      ->check(Quiet(CLI::Range(1, runtime::kWorkerSlots)));
+      ->check(Between(1, runtime::kWorkerSlots));
   AddOption(calibrate, "--watchdog", v.watchdog, "TIME",
             "A run that takes longer hangs, 1s..1h (default: 2m)")
       ->check(DurationFrom(std::chrono::seconds(1)))
@@ -188,11 +200,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
         "FILE");
   AddOption(translate, "--beam-size", v.translate.beam_size, "N",
             "Hypotheses that the search keeps, 1..16 (default: the model's)")
-      ->check(Quiet(CLI::Range(1, 16)));
+      ->check(Between(1, 16));
   AddOption(translate, "--alternatives", v.translate.alternatives, "N",
             "Print so many other translations too, 1..15, each line with its "
             "score")
-      ->check(Quiet(CLI::Range(1, 15)));
+      ->check(Between(1, 15));
   CLI::Option* detect =
       translate.add_flag("--detect", v.translate.detect, "Only tell the language of the text");
   translate
@@ -230,7 +242,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"}));
   AddOption(synthesize, "--sample-rate", v.synthesize.sample_rate, "HZ",
             "Hertz, 8000..48000; without it the voice's own")
-      ->check(Quiet(CLI::Range(8000, 48000)));
+      ->check(Between(8000, 48000));
   AddOption(synthesize, "--model", v.synthesize.model, "NAME",
             "Model, or tts-1 and the like; without it the one that suits text and voice");
   AddOption(synthesize, "--voice", v.synthesize.voice, "NAME",
@@ -238,7 +250,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
             "for the language");
   AddOption(synthesize, "--speed", v.synthesize.speed, "X",
             "0.25..4; 2 speaks twice as fast (default: 1)")
-      ->check(Between(0.25, 4));
+      ->check(Between(0.25, 4.0));
   AddOption(synthesize, "--language", v.synthesize.language, "LANG",
             "Of the text, such as ja or pt-BR; `millrace models` lists them "
             "(default: the text's where no model is named, else the model's)");
@@ -259,7 +271,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
             "Generic model with INPUT0 FP32[64] (default: null)");
   AddOption(bench, "--concurrency", v.bench.concurrency, "N",
             "Calls at once, 1..4096 (default: 32)")
-      ->check(Quiet(CLI::Range(1, 4096)));
+      ->check(Between(1, 4096));
   AddOption(bench, "--duration", v.bench_duration, "TIME", "How long to measure (default: 5s)")
       ->check(DurationFrom(std::chrono::milliseconds(100)));
   AddOption(bench, "--warmup", v.bench_warmup, "TIME", "How long to run before (default: 1s)")
@@ -271,7 +283,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   AddOption(trace, "-o,--output", v.trace.output, "FILE",
             "File, or - for standard output (default: trace.json)");
   AddOption(trace, "--seconds", v.trace.seconds, "N", "How long, 1..3600 (default: 5)")
-      ->check(Quiet(CLI::Range(1, 3600)));
+      ->check(Between(1, 3600));
   v.AddClientOptions(trace);
 
   CLI::App& hash_key = *app.add_subcommand("hash-key", "Make a line for the file of --api-keys");
@@ -298,7 +310,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   AddOption(selftest, "--require-patch-level", v.selftest.require_patch_level, "N",
             "Fail unless libtorch's MPS backend is patched to at least this level "
             "(deploy/libtorch), 0 or 1 (default: 0)")
-      ->check(Quiet(CLI::Range(0, runtime::kMaxMpsPatchLevel)));
+      ->check(Between(0, runtime::kMaxMpsPatchLevel));
 
   CLI::App& completion = *app.add_subcommand(
       "completion", "Print the completions of a shell, for example for `source <(...)` in bash");
@@ -379,6 +391,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
                            name == "unload" || name == "pull" || name == "add" || name == "remove";
   if (!client.timeout && !may_be_long) client.timeout = std::chrono::minutes(1);
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
+  if (absl::Status status = CheckServerAddress(client.address); !status.ok()) return status;
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
   from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);
   if (client.tls_cert.empty() != client.tls_key.empty()) {

@@ -226,6 +226,13 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> given = app.get_subcommands();
     if (error.get_exit_code() != 0) {
+      // A misspelt option leaves its value over, which CLI11 may complain of instead.
+      if (!given.empty()) {
+        for (const std::string& left : given[0]->remaining()) {
+          if (left.starts_with("-") && left != "-" && left != "--")
+            return UnexpectedArgument(*given[0], left, false);
+        }
+      }
       return UsageError(absl::StrReplaceAll(error.what(), {{"\n", " "}}),
                         given.empty() ? "" : given[0]->get_name());
     }

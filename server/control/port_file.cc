@@ -1,5 +1,7 @@
 #include "server/control/port_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -12,14 +14,17 @@ absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports
   if (file.empty()) return absl::OkStatus();
   const std::string partial = file.string() + ".partial";
   {
+    errno = 0;
     std::ofstream stream(partial, std::ios::trunc);
     stream << "{\"grpc\": " << ports.grpc << ", \"http\": " << ports.http
            << ", \"metrics\": " << ports.metrics;
     for (const auto& [name, port] : ports.others) stream << ", \"" << name << "\": " << port;
     stream << "}\n";
     stream.close();
-    if (!stream)
-      return absl::UnavailableError(StrCat("--port-file ", file.string(), ": cannot be written"));
+    if (!stream) {
+      return absl::UnavailableError(
+          StrCat("--port-file ", file.string(), ": cannot be written: ", std::strerror(errno)));
+    }
   }
   std::error_code error;
   std::filesystem::rename(partial, file, error);

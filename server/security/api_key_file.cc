@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
 
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key) {
   if (!IsName({name.data(), name.size()}))
-    return absl::InvalidArgumentError(StrCat("name: ", kNameRule));
+    return absl::InvalidArgumentError(StrCat("name: '", name, "' is not allowed, ", kNameRule));
   if (key.empty()) return absl::InvalidArgumentError("key: is empty");
   const KeyDigest digest = DigestOf(key);
   const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());

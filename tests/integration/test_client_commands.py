@@ -116,6 +116,22 @@ def test_translate_says_what_the_server_refused(daemon, arguments, words):
         assert word in err(ended)
 
 
+@pytest.mark.parametrize("arguments", [
+    ["translate", "--file", "missing", "--target", "pt"], ["translate", "Hello.", "--target", "pt", "--glossary", "missing"],
+    ["synthesize", "--file", "missing"], ["models", "--tls-ca", "missing"]])
+def test_a_missing_file_is_told_with_the_reason(daemon, tmp_path, arguments):
+    ended = client(daemon, *arguments, cwd=tmp_path)
+    assert (ended.returncode, out(ended)) == (1, "")
+    assert err(ended).endswith("missing: cannot be read: No such file or directory\n")
+
+
+@pytest.mark.parametrize("command", ["load", "unload"])
+def test_a_name_that_is_none_is_told_with_what_is_allowed(daemon, command):
+    ended = client(daemon, command, "a b")
+    assert ended.returncode == 1
+    assert "model: 'a b' is no name of a model, allowed are 1..128 letters" in err(ended)
+
+
 # --- synthesize ---
 
 def check_wav(data):

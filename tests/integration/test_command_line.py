@@ -42,7 +42,7 @@ def test_hash_key_prints_the_line_on_one_stream_and_a_new_key_on_the_other():
 
 
 @pytest.mark.parametrize("arguments, status, words", [
-    (["with space"], 1, "name"), (["alice", "--role", "king"], 2, "king"), ([], 2, "name"), (["alice", "--stdin"], 1, "no key")])
+    (["with space"], 2, "name: 'with space' is not allowed"), (["alice", "--role", "king"], 2, "king"), ([], 2, "name"), (["alice", "--stdin"], 1, "no key")])
 def test_hash_key_refuses(arguments, status, words):
     ended = run("hash-key", *arguments)
     assert (ended.returncode, out(ended)) == (status, "") and words in err(ended)

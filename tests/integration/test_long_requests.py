@@ -158,7 +158,7 @@ def test_lists_for_scripts(daemon):
 
 @pytest.mark.parametrize("arguments, words", [
     (["synthesize", "Hello", "World"], "unexpected argument World; put the text in quotes"),
-    (["synthesize", "Hello", "--speed", "9"], "Value 9 not in range 0.25 to 4"),
+    (["synthesize", "Hello", "--speed", "9"], "'9' is not allowed, allowed: 0.25..4"),
     (["synthesize", "Hello", "--file", "a.txt"], "--file"),
     (["completion", "tcsh"], "tcsh"),
 ])

@@ -329,6 +329,52 @@ TEST(CommandsTest, SynthesizeWritesWhatItPlaysOnlyIfAsked) {
   EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "x", "--play", "-o", "-"}).output, "-");
 }
 
+TEST(CommandsTest, AWrongValueIsNamedWithWhatIsAllowed) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"calibrate", "--repeats", "0"}, "--repeats: '0' is not allowed, allowed: 1..10000"},
+      {{"calibrate", "--max-threads", "many"},
+       "--max-threads: 'many' is not allowed, allowed: 1..31"},
+      {{"calibrate", "--watchdog", "2h"}, "--watchdog: '2h' is not allowed, allowed: up to 1h"},
+      {{"translate", "x", "--beam-size", "17"}, "--beam-size: '17' is not allowed, allowed: 1..16"},
+      {{"translate", "x", "--alternatives", "1.5"},
+       "--alternatives: '1.5' is not allowed, allowed: 1..15"},
+      {{"translate", "x", "--format", "xml"},
+       "--format: 'xml' is not allowed, allowed: text, html, markdown"},
+      {{"synthesize", "x", "--speed", "nan"}, "--speed: 'nan' is not allowed, allowed: 0.25..4"},
+      {{"synthesize", "x", "--sample-rate", "7999"},
+       "--sample-rate: '7999' is not allowed, allowed: 8000..48000"},
+      {{"synthesize", "x", "--text-format", ""},
+       "--text-format: '' is not allowed, allowed: text, tags, ssml"},
+      {{"bench-null", "--concurrency", "4097"},
+       "--concurrency: '4097' is not allowed, allowed: 1..4096"},
+      {{"trace", "--seconds", "0"}, "--seconds: '0' is not allowed, allowed: 1..3600"},
+      {{"hash-key", "alice", "--role", "king"},
+       "--role: 'king' is not allowed, allowed: user, admin"},
+      {{"selftest", "--require-patch-level", "9"},
+       "--require-patch-level: '9' is not allowed, allowed: 0..1"},
+      {{"completion", "tcsh"}, "shell: 'tcsh' is not allowed, allowed: bash, zsh, fish"},
+      {{"pull", "x", "--precision", "int4"},
+       "--precision: 'int4' is not allowed, allowed: float32, bfloat16, int8, auto"},
+      {{"models", "--address", "localhost:99999"},
+       "--address: 'localhost:99999' is not allowed, allowed: host:port"},
+      {{"load", "null", "--address", "http://localhost:8001"},
+       "--address: 'http://localhost:8001'"},
+      {{"usage", "--address", "localhost"}, "--address: 'localhost' is not allowed"},
+      {{"unload", "null", "--address", "localhost:0"}, "port 1..65535"},
+  };
+  for (const auto& [arguments, words] : cases) {
+    const EarlyExit exit = Refused(arguments);
+    EXPECT_TRUE(Has(exit.err, words)) << exit.err;
+  }
+}
+
+TEST(CommandsTest, AMisspeltOptionIsNamedWhateverItsValueIsTakenFor) {
+  EXPECT_TRUE(
+      Has(Refused({"translate", "--file", "a.txt", "-o", "b.txt"}).err, "unknown option -o"));
+  EXPECT_TRUE(Has(Refused({"translate", "--flie", "a.txt", "--list-languages"}).err,
+                  "unknown option --flie, did you mean --file?"));
+}
+
 TEST(CommandsTest, BenchNull) {
   const BenchNullCommand command = Parse<BenchNullCommand>(
       {"bench-null", "--concurrency", "8", "--duration", "250ms", "--warmup", "0"});
