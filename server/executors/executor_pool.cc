@@ -134,7 +134,7 @@ absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>&
 }
 
 absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLink& link) {
-  Heartbeat heartbeat(link, clock_, options_.answer_limit);
+  ExecutorHeartbeat heartbeat(link, clock_, options_.answer_limit);
   while (true) {
     auto message = link.Receive([&] { return !stopping() && heartbeat.Beat(); });
     if (!message.ok() || message->has_loaded()) return message;
@@ -210,7 +210,7 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
 }
 
 bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
-  Heartbeat heartbeat(link, clock_, options_.answer_limit);
+  ExecutorHeartbeat heartbeat(link, clock_, options_.answer_limit);
   MemoryWatch memory(link, clock_);
   bool recycled = false;
   while (true) {

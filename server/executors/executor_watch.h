@@ -11,9 +11,9 @@
 namespace millrace::server {
 
 // Asks an executor from time to time whether it lives. Used by the thread that listens to it.
-class Heartbeat {
+class ExecutorHeartbeat {
  public:
-  Heartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
+  ExecutorHeartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
       : link_(link), clock_(clock), answer_limit_(answer_limit) {}
 
   // Asks if it is time to. Returns false if the executor has said nothing for too long.
