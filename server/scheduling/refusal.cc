@@ -42,6 +42,8 @@ absl::Status NeverFitting(std::string message) {
   return WithReason(absl::InvalidArgumentError(message), Refusal::kNeverFits);
 }
 
+absl::Status Starting() { return absl::UnavailableError("the server is starting; try again soon"); }
+
 absl::Status Draining() {
   return WithReason(absl::UnavailableError("the server is shutting down; try another one"),
                     Refusal::kDraining);

@@ -22,6 +22,8 @@ absl::Status Refused(Refusal reason, std::string message, std::chrono::duration<
 absl::Status NeverFitting(std::string message);
 // Returns UNAVAILABLE for a request that came while the server stops.
 absl::Status Draining();
+// Returns UNAVAILABLE for a request that came before the models were loaded.
+absl::Status Starting();
 // Returns why a request was refused; nothing if the status is no refusal.
 std::optional<Refusal> RefusalOf(const absl::Status& status);
 

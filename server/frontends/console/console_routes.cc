@@ -21,6 +21,7 @@
 #include "server/http/http_routes.h"
 #include "server/http/http_status.h"
 #include "server/scheduling/admission.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -131,7 +132,7 @@ class ConsoleData {
   bool Check(const httplib::Request& request, httplib::Response& response) const {
     if (!CheckApiKey(request, response, keys_)) return false;
     if (started_()) return true;
-    SendError(response, 503, "the server is starting; try again soon");
+    SendError(response, 503, std::string(Message(Starting())));
     return false;
   }
 

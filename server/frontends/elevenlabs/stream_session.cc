@@ -12,6 +12,7 @@
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
 #include "server/json/json_text.h"
 #include "server/logging/logging.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -86,7 +87,7 @@ void StreamSession::Receive(WebSocketMessage message) {
     if (!parsed.ok()) return parsed.status();
     if (absl::Status denied = Authorize(*parsed); !denied.ok()) return denied;
     if (!options_status_.ok()) return options_status_;
-    if (!started_()) return absl::UnavailableError("the server is starting; try again soon");
+    if (!started_()) return Starting();
     Handle(*std::move(parsed));
     return absl::OkStatus();
   });

@@ -71,8 +71,7 @@ void HttpTranslator::Begun::SetRateLimits(httplib::Response& response) const {
 }
 
 absl::Status HttpTranslator::CheckStarted() const {
-  if (options_.started()) return absl::OkStatus();
-  return absl::UnavailableError("the server is starting; try again soon");
+  return options_.started() ? absl::OkStatus() : Starting();
 }
 
 absl::StatusOr<HttpTranslator::Result> HttpTranslator::Translate(

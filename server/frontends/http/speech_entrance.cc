@@ -13,8 +13,7 @@ namespace millrace::server {
 absl::Status SpeechEntrance::Check(const httplib::Request& request,
                                    std::string_view other_key) const {
   absl::Status status = AuthenticateHttp(request, services_.keys, other_key);
-  if (!status.ok() || options_.started()) return status;
-  return absl::UnavailableError("the server is starting; try again soon");
+  return !status.ok() || options_.started() ? status : Starting();
 }
 
 absl::StatusOr<Ticket> SpeechEntrance::Enter(const httplib::Request& request,

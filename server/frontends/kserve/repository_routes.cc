@@ -116,10 +116,8 @@ class RepositoryRoutes {
 
  private:
   absl::Status Check(const httplib::Request& request) const {
-    absl::Status status = AuthorizeHttpAdmin(request, keys_);
-    if (status.ok() && !actions_.started())
-      status = absl::UnavailableError("the server is starting; try again soon");
-    return status;
+    const absl::Status status = AuthorizeHttpAdmin(request, keys_);
+    return !status.ok() || actions_.started() ? status : Starting();
   }
 
   static void Answer(httplib::Response& response, const absl::Status& status) {

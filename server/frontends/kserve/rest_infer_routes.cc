@@ -68,8 +68,7 @@ class RestInferRoutes {
                                                      Ticket& place) {
     if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
       return status;
-    if (!options_.started())
-      return absl::UnavailableError("the server is starting; try again soon");
+    if (!options_.started()) return Starting();
     auto model = services_.models.FindForTask(models::Task::kInfer, request.matches[1].str(),
                                               request.matches[3].str());
     if (!model.ok()) return model;

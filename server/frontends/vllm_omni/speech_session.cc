@@ -13,6 +13,7 @@
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
 #include "server/logging/logging.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -72,7 +73,7 @@ absl::Status SpeechSession::Handle(const nlohmann::json& message) {
   const auto found = message.find("type");
   if (found == message.end()) return absl::InvalidArgumentError("type: is missing");
   if (absl::Status status = TakeString(*found, "type", type); !status.ok()) return status;
-  if (!context_.started()) return absl::UnavailableError("the server is starting; try again soon");
+  if (!context_.started()) return Starting();
   if (type == "session.config") {
     if (utterance_ != nullptr) {
       return absl::FailedPreconditionError(

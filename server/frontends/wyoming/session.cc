@@ -31,8 +31,6 @@ constexpr char kStart[] = "synthesize-start";
 constexpr char kChunk[] = "synthesize-chunk";
 constexpr char kStop[] = "synthesize-stop";
 
-absl::Status Starting() { return absl::UnavailableError("the server is starting; try again soon"); }
-
 absl::Status OutsideOfStream(std::string_view event) {
   return absl::FailedPreconditionError(StrCat(event, ": needs ", kStart, " before it"));
 }
