@@ -3,12 +3,9 @@
 #include <utility>
 
 #include "httplib.h"
-#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/translation_error.h"
-#include "server/http/http_status.h"
 #include "server/json/json_text.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -31,11 +28,7 @@ std::string DeepLErrorMessage(const absl::Status& status) {
 }
 
 void SendDeepLError(httplib::Response& response, const absl::Status& status) {
-  response.status = HttpStatusOf(status);
-  if (response.status == 401) response.status = 403;
-  if (response.status == 404) response.status = 400;
-  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
-    response.set_header("Retry-After", StrCat(seconds));
+  SetTranslationErrorStatus(response, status);
   response.set_content(DeepLErrorBody(DeepLErrorMessage(status)), "application/json");
 }
 

@@ -3,9 +3,9 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/error_status.h"
 #include "server/http/http_status.h"
 #include "server/json/json_text.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 
@@ -40,8 +40,7 @@ std::string ElevenLabsErrorBody(std::string_view name, std::string_view message)
 
 void SendElevenLabsError(httplib::Response& response, const absl::Status& status) {
   response.status = HttpStatusOf(status);
-  if (const auto hint = HttpRetryHint(status); hint.count() > 0)
-    response.set_header("Retry-After", StrCat(RetryAfterSeconds(status)));
+  SetRetryAfter(response, status);
   response.set_content(ElevenLabsErrorBody(ElevenLabsErrorName(status.code()), Message(status)),
                        "application/json");
 }

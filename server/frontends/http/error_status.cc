@@ -10,10 +10,14 @@
 
 namespace millrace::server {
 
-void SetErrorStatus(httplib::Response& response, const absl::Status& status) {
-  response.status = HttpStatusOf(status);
+void SetRetryAfter(httplib::Response& response, const absl::Status& status) {
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
+}
+
+void SetErrorStatus(httplib::Response& response, const absl::Status& status) {
+  response.status = HttpStatusOf(status);
+  SetRetryAfter(response, status);
   if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
 }
 

@@ -3,11 +3,8 @@
 #include <utility>
 
 #include "httplib.h"
-#include "models/core/strings.h"
 #include "server/frontends/http/translation_error.h"
 #include "server/http/http_server.h"
-#include "server/http/http_status.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -25,12 +22,8 @@ std::string LibreTranslateMessage(const absl::Status& status) {
 }
 
 void SendStatus(httplib::Response& response, const absl::Status& status) {
-  int code = HttpStatusOf(status);
-  if (code == 401) code = 403;
-  if (code == 404) code = 400;
-  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
-    response.set_header("Retry-After", StrCat(seconds));
-  SendError(response, code, LibreTranslateMessage(status));
+  SetTranslationErrorStatus(response, status);
+  SendError(response, response.status, LibreTranslateMessage(status));
 }
 
 void SendJson(httplib::Response& response, const std::string& body) {
