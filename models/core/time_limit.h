@@ -8,9 +8,6 @@ namespace millrace::models {
 struct TimeLimit {
   TimeLimit(TimePoint deadline) : deadline(deadline) {}  // NOLINT(google-explicit-constructor)
 
-  // Returns true if the time is the client's, and not cut shorter by the server.
-  bool is_clients() const { return last != TimePoint::max() && deadline >= last; }
-
   TimePoint deadline;  // when it is due; TimePoint::max(): never
   // Not zero for a request whose output is taken while it is made: such a request may go on behind
   // its deadline for as long as it makes progress at least this often.
