@@ -148,7 +148,7 @@ class Server {
             models_, directory_, scheduler_, main_loop),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
-    metrics_.SetOwners([this](MetricWriter& writer) { Collect(writer); });
+    metrics_.AddOwner([this](MetricWriter& writer) { Collect(writer); });
   }
 
   ~Server() {
@@ -161,7 +161,7 @@ class Server {
       FinishJob(std::move(job), absl::UnavailableError("the server failed"));
     models_.SetListener(nullptr);
     // A scrape must not read what is being destroyed.
-    metrics_.SetOwners(nullptr);
+    metrics_.RemoveOwners();
   }
 
   absl::Status Start() {

@@ -15,15 +15,14 @@ std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
   return model;
 }
 
-void Metrics::SetOwners(std::function<void(MetricWriter&)> collect) {
-  MutexLock lock(owners_mu_);
-  owners_ = std::move(collect);
-  if (!owners_) added_owners_.clear();
-}
-
 void Metrics::AddOwner(std::function<void(MetricWriter&)> collect) {
   MutexLock lock(owners_mu_);
-  added_owners_.push_back(std::move(collect));
+  owners_.push_back(std::move(collect));
+}
+
+void Metrics::RemoveOwners() {
+  MutexLock lock(owners_mu_);
+  owners_.clear();
 }
 
 Metrics::Ended Metrics::CountEnded() const {
@@ -56,8 +55,7 @@ MetricWriter Metrics::Collect() const {
   writer.Gauges("millrace_build_info", "1; its labels say what runs.").Add(1, std::move(build));
   CollectProcess(writer);
   MutexLock lock(owners_mu_);
-  if (owners_) owners_(writer);
-  for (const auto& collect : added_owners_) collect(writer);
+  for (const auto& collect : owners_) collect(writer);
   return writer;
 }
 

@@ -40,11 +40,10 @@ class Metrics {
   std::shared_ptr<ModelMetrics> ForModel(const std::string& name,
                                          std::optional<models::Task> task = std::nullopt)
       MILLRACE_EXCLUDES(mu_);
-  // Sets what collects the metrics of the server's own parts, on a scrape's thread. Null removes it
-  // with what AddOwner has added, and waits for a scrape under way.
-  void SetOwners(std::function<void(MetricWriter&)> collect) MILLRACE_EXCLUDES(owners_mu_);
-  // Adds what collects the metrics of one more owner, such as a front end.
+  // Adds what collects the metrics of an owner, such as a front end, on a scrape's thread.
   void AddOwner(std::function<void(MetricWriter&)> collect) MILLRACE_EXCLUDES(owners_mu_);
+  // Removes all owners, and waits for a scrape under way.
+  void RemoveOwners() MILLRACE_EXCLUDES(owners_mu_);
   // The requests that have ended since the start, of all models and methods.
   struct Ended {
     double all = 0;
@@ -66,8 +65,7 @@ class Metrics {
   mutable Mutex mu_;
   std::map<std::string, std::shared_ptr<ModelMetrics>> models_ MILLRACE_GUARDED_BY(mu_);
   mutable Mutex owners_mu_;  // held while they collect
-  std::function<void(MetricWriter&)> owners_ MILLRACE_GUARDED_BY(owners_mu_);
-  std::vector<std::function<void(MetricWriter&)>> added_owners_ MILLRACE_GUARDED_BY(owners_mu_);
+  std::vector<std::function<void(MetricWriter&)>> owners_ MILLRACE_GUARDED_BY(owners_mu_);
 };
 
 }  // namespace millrace::server

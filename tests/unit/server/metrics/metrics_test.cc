@@ -98,7 +98,7 @@ TEST_F(MetricsTest, CountsWhatHasEndedOverAllModels) {
 TEST_F(MetricsTest, OwnersAreAskedAtEachScrape) {
   EXPECT_THAT(metrics_.Text(), HasSubstr("process_resident_memory_bytes"));
   int in_flight = 11;
-  metrics_.SetOwners([&in_flight](MetricWriter& writer) {
+  metrics_.AddOwner([&in_flight](MetricWriter& writer) {
     writer.Gauge("millrace_requests_in_flight", "Requests.", in_flight);
   });
   EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_in_flight 11\n"));
@@ -108,7 +108,7 @@ TEST_F(MetricsTest, OwnersAreAskedAtEachScrape) {
   metrics_.AddOwner([](MetricWriter& writer) { writer.Gauge("millrace_added", "Added.", 1); });
   EXPECT_THAT(metrics_.Text(), AllOf(HasSubstr("millrace_requests_in_flight 12\n"),
                                      HasSubstr("millrace_added 1\n")));
-  metrics_.SetOwners(nullptr);
+  metrics_.RemoveOwners();
   EXPECT_THAT(metrics_.Text(),
               Not(AnyOf(HasSubstr("millrace_requests_in_flight"), HasSubstr("millrace_added"))));
 }

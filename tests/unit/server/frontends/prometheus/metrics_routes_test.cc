@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> Expose(const Metrics& metrics,
 TEST(MetricsRoutesTest, ServesThePageOnAFreePort) {
   Metrics metrics{BuildInfo{}};
   metrics.ForModel("null")->characters.Increment(7);
-  metrics.SetOwners(
+  metrics.AddOwner(
       [](MetricWriter& writer) { writer.Gauge("millrace_requests_in_flight", "Requests.", 42); });
   const auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
