@@ -6,12 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "millrace/v1/admin.grpc.pb.h"
 #include "models/core/strings.h"
 #include "models/repository/model_repository.h"
 #include "nlohmann/json.hpp"
+#include "server/client/admin_call.h"
 #include "server/client/client.h"
-#include "server/client/connection.h"
 #include "server/client/json_text.h"
 #include "server/config/command_line.h"
 
@@ -134,14 +133,9 @@ int ListFolder(const ModelsCommand& command) {
 
 int RunModels(const ModelsCommand& command) {
   if (!command.models.empty()) return ListFolder(command);
-  const auto channel = Connect(command.client);
-  if (!channel.ok()) return Fail(std::string(channel.status().message()));
-  grpc::ClientContext context;
-  Prepare(command.client, context);
   v1::ListModelsResponse response;
-  const grpc::Status status =
-      v1::AdminService::NewStub(*channel)->ListModels(&context, {}, &response);
-  if (!status.ok()) return Fail(Explain(status, command.client));
+  if (!CallAdmin(command.client, &v1::AdminService::Stub::ListModels, {}, response))
+    return kExitFailed;
   if (command.json) return PrintJson(response);
   if (command.voices) {
     ListVoices(response);

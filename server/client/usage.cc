@@ -2,10 +2,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "millrace/v1/admin.grpc.pb.h"
 #include "models/core/strings.h"
+#include "server/client/admin_call.h"
 #include "server/client/client.h"
-#include "server/client/connection.h"
 #include "server/client/json_text.h"
 #include "server/config/command_line.h"
 
@@ -27,14 +26,9 @@ std::string Limits(const v1::KeyUsage& key) {
 }  // namespace
 
 int RunUsage(const UsageCommand& command) {
-  const auto channel = Connect(command.client);
-  if (!channel.ok()) return Fail(std::string(channel.status().message()));
-  grpc::ClientContext context;
-  Prepare(command.client, context);
   v1::ListKeyUsageResponse response;
-  const grpc::Status status =
-      v1::AdminService::NewStub(*channel)->ListKeyUsage(&context, {}, &response);
-  if (!status.ok()) return Fail(Explain(status, command.client));
+  if (!CallAdmin(command.client, &v1::AdminService::Stub::ListKeyUsage, {}, response))
+    return kExitFailed;
   if (command.json) return PrintJson(response);
   std::printf(kHeadings, "KEY", "TIER", "REQUESTS", "REFUSED", "CHARACTERS", "AUDIO s", "WORKER s",
               "LEFT");
