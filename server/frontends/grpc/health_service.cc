@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/latest_stream.h"
 #include "server/rpc/self_owned.h"
 
 namespace millrace::server {
@@ -29,69 +30,38 @@ absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutt
 
 }  // namespace
 
-// A client that watches a name. If it reads slowly, it misses the states that did not last.
-class HealthService::Watch final : public ByteCall::Handler, public SelfOwned<Watch> {
+// A client that watches a name.
+class HealthService::Watch final : public LatestStream, public SelfOwned<Watch> {
  public:
   Watch(HealthService& service, ByteCall& call, std::string name)
-      : service_(service), call_(call), name_(std::move(name)) {
-    call_.SetHandler(*this);
-  }
+      : LatestStream(call), service_(service), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
 
-  // Sends the status. Tell and End may be called on any thread.
+  // Sends the status. May be called on any thread.
   void Tell(ServingStatus status) MILLRACE_EXCLUDES(mu_) {
-    MutexLock lock(mu_);
+    const MutexLock lock(mu_);
     status_ = status;
-    WriteNext();
-  }
-
-  void End(const absl::Status& status) MILLRACE_EXCLUDES(mu_) {
-    {
-      MutexLock lock(mu_);
-      if (end_) return;
-      end_ = status;
-      if (writing_) return;
-    }
-    call_.Finish(status);
+    SendNext();
   }
 
  private:
-  void OnWriteDone(bool ok) override MILLRACE_EXCLUDES(mu_) {
-    std::optional<absl::Status> end;
-    {
-      MutexLock lock(mu_);
-      writing_ = false;
-      if (ok) WriteNext();
-      if (!writing_) end = end_;
-    }
-    if (end) call_.Finish(*end);
-  }
-  void OnCancel() override { End(absl::CancelledError("the caller went away")); }
   void OnDone() override {
     service_.Remove(*this);
     DeleteThis();
   }
 
-  void WriteNext() MILLRACE_REQUIRES(mu_) {
-    if (writing_ || end_ || status_ == written_) return;
+  void SendNext() override MILLRACE_REQUIRES(mu_) {
+    if (!MaySend() || status_ == sent_) return;
     HealthCheckResponse response;
     response.set_status(status_);
-    if (!SerializeMessage(response, message_).ok()) return;
-    written_ = status_;
-    writing_ = true;
-    call_.StartWrite(&message_);
+    if (Send(response)) sent_ = status_;
   }
 
   HealthService& service_;
-  ByteCall& call_;
   const std::string name_;
-  Mutex mu_;
   ServingStatus status_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
-  ServingStatus written_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
-  ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
-  bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  ServingStatus sent_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
 };
 
 HealthService::HealthService(std::vector<std::string> services)

@@ -1,12 +1,12 @@
 #include "server/frontends/orca/orca_service.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/core/strings.h"
+#include "server/frontends/grpc/latest_stream.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/rpc/self_owned.h"
 #include "server/scheduling/refusal.h"
@@ -37,57 +37,27 @@ absl::StatusOr<Duration> IntervalOf(const OrcaLoadReportRequest& request) {
 
 }  // namespace
 
-// A client that gets reports. If it reads slowly, it misses some.
-class OrcaService::Stream final : public ByteCall::Handler, public SelfOwned<Stream> {
+// A client that gets reports.
+class OrcaService::Stream final : public LatestStream, public SelfOwned<Stream> {
  public:
   Stream(OrcaService& service, ByteCall& call, Duration interval)
-      : service_(service), call_(call), interval_(interval) {
-    call_.SetHandler(*this);
-  }
+      : LatestStream(call), service_(service), interval_(interval) {}
 
-  // Sends the report if one is due. Offer and End may be called on any thread.
+  // Sends the report if one is due. May be called on any thread.
   void Offer(const OrcaLoadReport& report, TimePoint now) MILLRACE_EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    if (writing_ || end_ || now < due_ || !SerializeMessage(report, message_).ok()) return;
-    due_ = now + interval_;
-    writing_ = true;
-    call_.StartWrite(&message_);
-  }
-
-  void End(const absl::Status& status) MILLRACE_EXCLUDES(mu_) {
-    {
-      MutexLock lock(mu_);
-      if (end_) return;
-      end_ = status;
-      if (writing_) return;
-    }
-    call_.Finish(status);
+    const MutexLock lock(mu_);
+    if (MaySend() && now >= due_ && Send(report)) due_ = now + interval_;
   }
 
  private:
-  void OnWriteDone(bool) override MILLRACE_EXCLUDES(mu_) {
-    std::optional<absl::Status> end;
-    {
-      MutexLock lock(mu_);
-      writing_ = false;
-      end = end_;
-    }
-    if (end) call_.Finish(*end);
-  }
-  void OnCancel() override { End(absl::CancelledError("the caller went away")); }
   void OnDone() override {
     service_.Remove(*this);
     DeleteThis();
   }
 
   OrcaService& service_;
-  ByteCall& call_;
   const Duration interval_;
-  Mutex mu_;
   TimePoint due_ MILLRACE_GUARDED_BY(mu_){};
-  ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
-  bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
 };
 
 OrcaService::OrcaService(Options options, Clock& clock)
