@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/rpc/byte_buffer.h"
 #include "server/rpc/byte_call.h"
@@ -33,6 +34,18 @@ RpcService::Function Answering(MakeAnswer answer) {
     if (status.ok()) status = answer(std::as_const(call), request, response);
     Answer(call, status, response);
   };
+}
+
+// The same for a function of a service, for callers of a role. The service must outlive it.
+template <typename Service, typename Request, typename Response>
+RpcService::Function Answering(const ApiKeyStore* keys, Role role, const Service& service,
+                               absl::Status (Service::*answer)(const Request&, Response&) const) {
+  return Answering<Request, Response>([keys, role, &service, answer](const ByteCall& call,
+                                                                     const Request& request,
+                                                                     Response& response) {
+    const absl::Status status = Authenticate(keys, call, role);
+    return status.ok() ? (service.*answer)(request, response) : status;
+  });
 }
 
 }  // namespace millrace::server

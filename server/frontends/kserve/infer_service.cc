@@ -38,26 +38,14 @@ InferService::InferService(Services& services, std::function<bool()> ready,
                              response.set_ready(ready_());
                              return absl::OkStatus();
                            }));
-  Serve("ModelReady", Answering<ModelReadyRequest, ModelReadyResponse>(
-                          [this](const ByteCall& call, const auto& request, auto& response) {
-                            return ModelReady(call, request, response);
-                          }));
-  Serve("ServerMetadata", Answering<ServerMetadataRequest, ServerMetadataResponse>(
-                              [this](const ByteCall& call, const auto&, auto& response) {
-                                return ServerMetadata(call, response);
-                              }));
-  Serve("ModelMetadata", Answering<ModelMetadataRequest, ModelMetadataResponse>(
-                             [this](const ByteCall& call, const auto& request, auto& response) {
-                               return ModelMetadata(call, request, response);
-                             }));
-  Serve("ModelConfig", Answering<ModelConfigRequest, ModelConfigResponse>(
-                           [this](const ByteCall& call, const auto& request, auto& response) {
-                             return ModelConfig(call, request, response);
-                           }));
-  Serve("ModelStatistics", Answering<ModelStatisticsRequest, ModelStatisticsResponse>(
-                               [this](const ByteCall& call, const auto& request, auto& response) {
-                                 return ModelStatistics(call, request, response);
-                               }));
+  const auto answering = [&](auto answer) {
+    return Answering(services_.keys, Role::kUser, *this, answer);
+  };
+  Serve("ModelReady", answering(&InferService::ModelReady));
+  Serve("ServerMetadata", answering(&InferService::ServerMetadata));
+  Serve("ModelMetadata", answering(&InferService::ModelMetadata));
+  Serve("ModelConfig", answering(&InferService::ModelConfig));
+  Serve("ModelStatistics", answering(&InferService::ModelStatistics));
   Serve("ModelInfer", UnaryCall<InferTask>::Serving(services_));
   if (!repository) return;
   // Two of them read a folder, or free a model's weights, so they run elsewhere.
@@ -66,19 +54,14 @@ InferService::InferService(Services& services, std::function<bool()> ready,
   ServeSlowly("RepositoryModelUnload", UnloadingModels(*repository, services_.keys));
 }
 
-absl::Status InferService::ModelReady(const ByteCall& call,
-                                      const inference::ModelReadyRequest& request,
+absl::Status InferService::ModelReady(const inference::ModelReadyRequest& request,
                                       inference::ModelReadyResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   response.set_ready(ready_() && services_.models.Find(request.name(), request.version()).ok());
   return absl::OkStatus();
 }
 
-absl::Status InferService::ServerMetadata(const ByteCall& call,
+absl::Status InferService::ServerMetadata(const inference::ServerMetadataRequest& /*request*/,
                                           inference::ServerMetadataResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   response.set_name("millrace");
   response.set_version(kVersion);
   response.add_extensions("model_configuration");
@@ -87,11 +70,8 @@ absl::Status InferService::ServerMetadata(const ByteCall& call,
   return absl::OkStatus();
 }
 
-absl::Status InferService::ModelMetadata(const ByteCall& call,
-                                         const inference::ModelMetadataRequest& request,
+absl::Status InferService::ModelMetadata(const inference::ModelMetadataRequest& request,
                                          inference::ModelMetadataResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   const auto model = services_.models.Find(request.name(), request.version());
   if (!model.ok()) return model.status();
   const models::ModelInfo& info = (*model)->info();
@@ -106,22 +86,16 @@ absl::Status InferService::ModelMetadata(const ByteCall& call,
   return absl::OkStatus();
 }
 
-absl::Status InferService::ModelConfig(const ByteCall& call,
-                                       const inference::ModelConfigRequest& request,
+absl::Status InferService::ModelConfig(const inference::ModelConfigRequest& request,
                                        inference::ModelConfigResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   const auto model = services_.models.Find(request.name(), request.version());
   if (!model.ok()) return model.status();
   DescribeModel((*model)->info(), *response.mutable_config());
   return absl::OkStatus();
 }
 
-absl::Status InferService::ModelStatistics(const ByteCall& call,
-                                           const inference::ModelStatisticsRequest& request,
+absl::Status InferService::ModelStatistics(const inference::ModelStatisticsRequest& request,
                                            inference::ModelStatisticsResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   return CollectStatistics(services_, request.name(), request.version(), response);
 }
 

@@ -19,16 +19,15 @@ class InferService final : public RpcService {
                const std::optional<RepositoryActions>& repository = std::nullopt);
 
  private:
-  absl::Status ModelReady(const ByteCall& call, const inference::ModelReadyRequest& request,
+  absl::Status ModelReady(const inference::ModelReadyRequest& request,
                           inference::ModelReadyResponse& response) const;
-  absl::Status ServerMetadata(const ByteCall& call,
+  absl::Status ServerMetadata(const inference::ServerMetadataRequest& request,
                               inference::ServerMetadataResponse& response) const;
-  absl::Status ModelMetadata(const ByteCall& call, const inference::ModelMetadataRequest& request,
+  absl::Status ModelMetadata(const inference::ModelMetadataRequest& request,
                              inference::ModelMetadataResponse& response) const;
-  absl::Status ModelConfig(const ByteCall& call, const inference::ModelConfigRequest& request,
+  absl::Status ModelConfig(const inference::ModelConfigRequest& request,
                            inference::ModelConfigResponse& response) const;
-  absl::Status ModelStatistics(const ByteCall& call,
-                               const inference::ModelStatisticsRequest& request,
+  absl::Status ModelStatistics(const inference::ModelStatisticsRequest& request,
                                inference::ModelStatisticsResponse& response) const;
 
   Services& services_;

@@ -7,22 +7,10 @@
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/call_metadata.h"
-#include "server/rpc/self_owned.h"
+#include "server/frontends/grpc/cancellable_call.h"
 
 namespace millrace::server {
 namespace {
-
-// A call that waits for a load. It cancels the load when the client cancels.
-class RepositoryLoadCall final : public ByteCall::Handler, public SelfOwned<RepositoryLoadCall> {
- public:
-  // Must be called before the method's function returns, hence before OnCancel.
-  void SetCancel(RepositoryActions::Cancel cancel) { cancel_ = std::move(cancel); }
-  void OnCancel() override { cancel_(); }
-  void OnDone() override { DeleteThis(); }
-
- private:
-  RepositoryActions::Cancel cancel_ = [] {};
-};
 
 template <typename Request>
 absl::Status CheckRepositoryRequest(const Request& request) {
@@ -72,7 +60,7 @@ RpcService::Function LoadingModels(RepositoryActions actions, const ApiKeyStore*
     }
     if (status.ok()) status = CheckRepositoryRequest(request);
     if (!status.ok()) return Answer(call, status, ByteBuffer());
-    RepositoryLoadCall& handler = RepositoryLoadCall::Make();
+    CancellableCall& handler = CancellableCall::Make();
     call.SetHandler(handler);
     auto cancel = BeginLoad(actions, request.model_name(), std::move(order),
                             [&call](const absl::Status& end) {

@@ -11,10 +11,10 @@
 #include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/call_metadata.h"
+#include "server/frontends/grpc/cancellable_call.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
-#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 namespace {
@@ -34,32 +34,6 @@ v1::ModelState ToProto(ModelState state) {
   }
   return v1::MODEL_STATE_UNSPECIFIED;
 }
-
-// A call of LoadModel. It cancels its load when the client cancels.
-class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
- public:
-  explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
-  // Must be called before the method's function returns, hence before OnCancel.
-  void SetTicket(LoadQueue::Ticket ticket) { ticket_ = ticket; }
-  void OnCancel() override { loads_.Cancel(ticket_); }
-  void OnDone() override { DeleteThis(); }
-
- private:
-  LoadQueue& loads_;
-  LoadQueue::Ticket ticket_ = 0;
-};
-
-// A call that waits for a model to be fetched and loaded.
-class PullCall final : public ByteCall::Handler, public SelfOwned<PullCall> {
- public:
-  // Must be called before the method's function returns, hence before OnCancel.
-  void SetCancel(std::function<void()> cancel) { cancel_ = std::move(cancel); }
-  void OnCancel() override { cancel_(); }
-  void OnDone() override { DeleteThis(); }
-
- private:
-  std::function<void()> cancel_ = [] {};
-};
 
 // These fill in what is known of a loaded model by its task.
 void FillDetails(const models::InferInfo&, v1::ModelStatus&) {}
@@ -118,10 +92,8 @@ v1::KeyUsage ToProto(const KeyUsage& usage, double worker_seconds) {
 
 }  // namespace
 
-absl::Status AdminService::ListKeyUsage(const ByteCall& call,
+absl::Status AdminService::ListKeyUsage(const v1::ListKeyUsageRequest& /*request*/,
                                         v1::ListKeyUsageResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
-    return status;
   if (services_.limits == nullptr)
     return absl::FailedPreconditionError(
         "the server runs without --policy, so it tells no keys apart");
@@ -131,9 +103,7 @@ absl::Status AdminService::ListKeyUsage(const ByteCall& call,
   return absl::OkStatus();
 }
 
-absl::Status AdminService::CheckConvicted(const ByteCall& call) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
-    return status;
+absl::Status AdminService::CheckConvicted() const {
   if (convicted_ == nullptr)
     return absl::FailedPreconditionError(
         "the server runs without --executors, so it convicts no requests");
@@ -141,8 +111,9 @@ absl::Status AdminService::CheckConvicted(const ByteCall& call) const {
 }
 
 absl::Status AdminService::ListConvictedRequests(
-    const ByteCall& call, v1::ListConvictedRequestsResponse& response) const {
-  if (absl::Status status = CheckConvicted(call); !status.ok()) return status;
+    const v1::ListConvictedRequestsRequest& /*request*/,
+    v1::ListConvictedRequestsResponse& response) const {
+  if (absl::Status status = CheckConvicted(); !status.ok()) return status;
   for (const ConvictedRequests::View& view : convicted_->List(services_.clock.Now())) {
     v1::ConvictedRequest& request = *response.add_requests();
     request.set_crash(view.crash);
@@ -154,9 +125,9 @@ absl::Status AdminService::ListConvictedRequests(
 }
 
 absl::Status AdminService::ClearConvictedRequests(
-    const ByteCall& call, const v1::ClearConvictedRequestsRequest& request,
+    const v1::ClearConvictedRequestsRequest& request,
     v1::ClearConvictedRequestsResponse& response) const {
-  if (absl::Status status = CheckConvicted(call); !status.ok()) return status;
+  if (absl::Status status = CheckConvicted(); !status.ok()) return status;
   const size_t cleared = convicted_->Clear(request.crash(), services_.clock.Now());
   if (cleared == 0 && !request.crash().empty()) {
     return absl::NotFoundError(
@@ -202,46 +173,24 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       remove_(remove),
       convicted_(convicted),
       repository_folders_(CanonicalFolders(models.repository())) {
-  // These methods read a folder, or free a model's weights, so they run elsewhere.
-  ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
-                                [this](const ByteCall& call, const auto&, auto& response) {
-                                  return ListModels(call, response);
-                                }));
+  const auto answering = [&](auto answer, Role role = Role::kAdmin) {
+    return Answering(services_.keys, role, *this, answer);
+  };
+  // These methods read a folder, or free a model's weights, so they run elsewhere. Users must know
+  // the names that they may use; HTTP lists them too.
+  ServeSlowly("ListModels", answering(&AdminService::ListModels, Role::kUser));
   Serve("LoadModel", [this](ByteCall& call) { LoadModel(call); });
-  ServeSlowly("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
-                                 [this](const ByteCall& call, const auto& request, auto&) {
-                                   return UnloadModel(call, request);
-                                 }));
-  Serve("GetServerInfo", Answering<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-                             [this](const ByteCall& call, const auto&, auto& response) {
-                               return GetServerInfo(call, response);
-                             }));
+  ServeSlowly("UnloadModel", answering(&AdminService::UnloadModel));
+  Serve("GetServerInfo", answering(&AdminService::GetServerInfo));
   // It copies up to some thousand steps of each worker.
-  ServeSlowly("GetTimeline", Answering<v1::GetTimelineRequest, v1::GetTimelineResponse>(
-                                 [this](const ByteCall& call, const auto& request, auto& response) {
-                                   return GetTimeline(call, request, response);
-                                 }));
-  ServeSlowly("ListKeyUsage", Answering<v1::ListKeyUsageRequest, v1::ListKeyUsageResponse>(
-                                  [this](const ByteCall& call, const auto&, auto& response) {
-                                    return ListKeyUsage(call, response);
-                                  }));
-  Serve("ListConvictedRequests",
-        Answering<v1::ListConvictedRequestsRequest, v1::ListConvictedRequestsResponse>(
-            [this](const ByteCall& call, const auto&, auto& response) {
-              return ListConvictedRequests(call, response);
-            }));
-  Serve("ClearConvictedRequests",
-        Answering<v1::ClearConvictedRequestsRequest, v1::ClearConvictedRequestsResponse>(
-            [this](const ByteCall& call, const auto& request, auto& response) {
-              return ClearConvictedRequests(call, request, response);
-            }));
+  ServeSlowly("GetTimeline", answering(&AdminService::GetTimeline));
+  ServeSlowly("ListKeyUsage", answering(&AdminService::ListKeyUsage));
+  Serve("ListConvictedRequests", answering(&AdminService::ListConvictedRequests));
+  Serve("ClearConvictedRequests", answering(&AdminService::ClearConvictedRequests));
 }
 
-absl::Status AdminService::ListModels(const ByteCall& call,
+absl::Status AdminService::ListModels(const v1::ListModelsRequest& /*request*/,
                                       v1::ListModelsResponse& response) const {
-  // Clients must know the names that they may use; HTTP lists them to users too.
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());
   return absl::OkStatus();
 }
@@ -263,7 +212,7 @@ void AdminService::LoadModel(ByteCall& call) {
     if (pull_ == nullptr) return Answer(call, NoPull(), ByteBuffer());
     if (status = CheckPublishedName(request.pull()); !status.ok())
       return Answer(call, status, ByteBuffer());
-    PullCall& handler = PullCall::Make();
+    CancellableCall& handler = CancellableCall::Make();
     call.SetHandler(handler);
     auto cancel =
         pull_(request.model(), {.published = request.pull(), .license_ok = request.license_ok()},
@@ -271,26 +220,22 @@ void AdminService::LoadModel(ByteCall& call) {
     if (!cancel.ok()) return Answer(call, cancel.status(), ByteBuffer());
     return handler.SetCancel(*std::move(cancel));
   }
-  LoadCall& handler = LoadCall::Make(loads_);
+  CancellableCall& handler = CancellableCall::Make();
   call.SetHandler(handler);
   const auto ticket = loads_.Add(request.model(), std::move(done));
   if (!ticket.ok()) return Answer(call, ticket.status(), ByteBuffer());
-  handler.SetTicket(*ticket);
+  handler.SetCancel([this, ticket = *ticket] { loads_.Cancel(ticket); });
 }
 
-absl::Status AdminService::UnloadModel(const ByteCall& call,
-                                       const v1::UnloadModelRequest& request) {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
-    return status;
+absl::Status AdminService::UnloadModel(const v1::UnloadModelRequest& request,
+                                       v1::UnloadModelResponse& /*response*/) const {
   if (!request.remove()) return models_.Unload(request.model());
   if (absl::Status status = models::CheckModelName(request.model()); !status.ok()) return status;
   return remove_ == nullptr ? NoRemove() : remove_(request.model());
 }
 
-absl::Status AdminService::GetServerInfo(const ByteCall& call,
+absl::Status AdminService::GetServerInfo(const v1::GetServerInfoRequest& /*request*/,
                                          v1::GetServerInfoResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
-    return status;
   runtime::Runtime& runtime = status_.runtime();
   const runtime::Provenance& provenance = runtime.provenance();
   response.set_version(kVersion);
@@ -319,10 +264,8 @@ absl::Status AdminService::GetServerInfo(const ByteCall& call,
   return absl::OkStatus();
 }
 
-absl::Status AdminService::GetTimeline(const ByteCall& call, const v1::GetTimelineRequest& request,
-                                       v1::GetTimelineResponse& response) {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
-    return status;
+absl::Status AdminService::GetTimeline(const v1::GetTimelineRequest& request,
+                                       v1::GetTimelineResponse& response) const {
   const auto workers = static_cast<int>(steps_.workers());
   if (request.seen_size() != 0 && request.seen_size() != workers) {
     return absl::InvalidArgumentError(StrCat("seen: has ", request.seen_size(),

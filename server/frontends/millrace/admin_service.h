@@ -25,21 +25,24 @@ class AdminService final : public RpcService {
                const RemoveAction& remove = nullptr, ConvictedRequests* convicted = nullptr);
 
  private:
-  absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
+  absl::Status ListModels(const v1::ListModelsRequest& request,
+                          v1::ListModelsResponse& response) const;
   void LoadModel(ByteCall& call);
-  absl::Status UnloadModel(const ByteCall& call, const v1::UnloadModelRequest& request);
-  absl::Status GetServerInfo(const ByteCall& call, v1::GetServerInfoResponse& response) const;
-  absl::Status GetTimeline(const ByteCall& call, const v1::GetTimelineRequest& request,
-                           v1::GetTimelineResponse& response);
+  absl::Status UnloadModel(const v1::UnloadModelRequest& request,
+                           v1::UnloadModelResponse& response) const;
+  absl::Status GetServerInfo(const v1::GetServerInfoRequest& request,
+                             v1::GetServerInfoResponse& response) const;
+  absl::Status GetTimeline(const v1::GetTimelineRequest& request,
+                           v1::GetTimelineResponse& response) const;
 
-  absl::Status ListKeyUsage(const ByteCall& call, v1::ListKeyUsageResponse& response) const;
-  absl::Status ListConvictedRequests(const ByteCall& call,
+  absl::Status ListKeyUsage(const v1::ListKeyUsageRequest& request,
+                            v1::ListKeyUsageResponse& response) const;
+  absl::Status ListConvictedRequests(const v1::ListConvictedRequestsRequest& request,
                                      v1::ListConvictedRequestsResponse& response) const;
-  absl::Status ClearConvictedRequests(const ByteCall& call,
-                                      const v1::ClearConvictedRequestsRequest& request,
+  absl::Status ClearConvictedRequests(const v1::ClearConvictedRequestsRequest& request,
                                       v1::ClearConvictedRequestsResponse& response) const;
-  // Returns OK if the caller may see and clear convicted requests, of which there may be some.
-  absl::Status CheckConvicted(const ByteCall& call) const;
+  // Returns OK if there may be convicted requests.
+  absl::Status CheckConvicted() const;
 
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 

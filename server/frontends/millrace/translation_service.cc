@@ -161,10 +161,7 @@ TranslationService::TranslationService(Services& services)
   // Many languages may have to be combined, or many texts examined.
   ServeSlowly("ListLanguages", [this](ByteCall& call) { ListLanguages(call); });
   ServeSlowly("DetectLanguage",
-              Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
-                  [this](const ByteCall& call, const auto& request, auto& response) {
-                    return DetectLanguage(call, request, response);
-                  }));
+              Answering(services.keys, Role::kUser, *this, &TranslationService::DetectLanguage));
 }
 
 void TranslationService::ListLanguages(ByteCall& call) {
@@ -176,11 +173,8 @@ void TranslationService::ListLanguages(ByteCall& call) {
   Answer(call, languages->status(), languages->ok() ? **languages : ByteBuffer());
 }
 
-absl::Status TranslationService::DetectLanguage(const ByteCall& call,
-                                                const v1::DetectLanguageRequest& request,
+absl::Status TranslationService::DetectLanguage(const v1::DetectLanguageRequest& request,
                                                 v1::DetectLanguageResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
-    return status;
   auto detected = DetectLanguagesOf({request.texts().begin(), request.texts().end()});
   if (!detected.ok()) return detected.status();
   for (std::vector<models::DetectedLanguage>& candidates : *detected) {

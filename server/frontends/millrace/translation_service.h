@@ -17,7 +17,7 @@ class TranslationService final : public RpcService {
 
  private:
   void ListLanguages(ByteCall& call);
-  absl::Status DetectLanguage(const ByteCall& call, const v1::DetectLanguageRequest& request,
+  absl::Status DetectLanguage(const v1::DetectLanguageRequest& request,
                               v1::DetectLanguageResponse& response) const;
 
   Services& services_;
