@@ -10,12 +10,6 @@ namespace millrace::vits {
 AtenRowConv::AtenRowConv(const at::Tensor& weight, at::Tensor bias)
     : taps_(weight.size(2)), weight_(weight.flatten(1)), bias_(std::move(bias)) {}
 
-AtenRowConv AtenRowConv::Take(VitsWeights& weights, const std::string& name,
-                              const std::vector<int64_t>& shape) {
-  const VitsConv conv = TakeConv(weights, name, shape);
-  return conv.weight.defined() ? AtenRowConv(conv.weight, conv.bias) : AtenRowConv();
-}
-
 at::Tensor AtenRowConv::Run(const at::Tensor& x) const {
   if (taps_ == 1) return at::linear(x, weight_, bias_);
   const int64_t before = (taps_ - 1) / 2;

@@ -3,10 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
-
-#include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
 
@@ -18,9 +14,6 @@ class AtenRowConv {
   AtenRowConv() = default;
   // weight: [out, in, taps]. bias: [out] or undefined.
   AtenRowConv(const at::Tensor& weight, at::Tensor bias);
-  // Errors are kept in weights.status().
-  static AtenRowConv Take(VitsWeights& weights, const std::string& name,
-                          const std::vector<int64_t>& shape);
 
   int64_t out_channels() const { return weight_.size(0); }
   at::Tensor Run(const at::Tensor& x) const;

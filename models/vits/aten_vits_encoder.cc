@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/exp.h>
@@ -13,7 +12,6 @@
 
 #include <cmath>
 
-#include "models/core/strings.h"
 #include "models/speech/device_noise.h"
 #include "models/vits/vits_encoder.h"
 
@@ -22,51 +20,11 @@ namespace {
 
 constexpr double kOutOfSight = 1e9;  // its negative exponential is 0
 
-AtenRowConv TakeQueryKeyValueRows(VitsWeights& weights, const std::string& attention,
-                                  int64_t hidden) {
-  std::vector<at::Tensor> weight;
-  std::vector<at::Tensor> bias;
-  for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
-    weight.push_back(weights.Take(StrCat(attention, name, ".weight"), {hidden, hidden, 1}));
-    bias.push_back(weights.Take(StrCat(attention, name, ".bias"), {hidden}));
-  }
-  if (!weights.status().ok()) return {};
-  return {at::cat(weight), at::cat(bias)};
-}
-
 }  // namespace
 
-AtenVitsEncoder::Layer AtenVitsEncoder::TakeLayer(VitsWeights& weights, int64_t index,
-                                                  int64_t hidden) {
-  const std::string attention = StrCat("enc_p.encoder.attn_layers.", index);
-  const std::string feed = StrCat("enc_p.encoder.ffn_layers.", index);
-  Layer layer;
-  layer.query_key_value = TakeQueryKeyValueRows(weights, attention, hidden);
-  layer.output = AtenRowConv::Take(weights, attention + ".conv_o", {hidden, hidden, 1});
-  const at::Tensor keys = weights.Take(attention + ".emb_rel_k", {1, -1, -1});
-  const at::Tensor values = weights.Take(attention + ".emb_rel_v", {1, -1, -1});
-  layer.norm_1 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
-  layer.norm_2 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
-  layer.feed_1 = AtenRowConv::Take(weights, feed + ".conv_1", {-1, hidden, -1});
-  layer.feed_2 = AtenRowConv::Take(weights, feed + ".conv_2", {hidden, -1, -1});
-  if (!weights.status().ok()) return layer;
-  layer.relative_keys = keys[0];
-  layer.relative_values = values[0];
-  return layer;
-}
-
-AtenVitsEncoder::AtenVitsEncoder(VitsWeights& weights) {
-  embedding_ = weights.Take("enc_p.emb.weight", {-1, -1});
-  speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+AtenVitsEncoder::AtenVitsEncoder(VitsWeights& weights) : weights_(weights) {
   if (!weights.status().ok()) return;
-  const int64_t hidden = embedding_.size(1);
-  const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
-  for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
-  projection_ = AtenRowConv::Take(weights, "enc_p.proj", {-1, hidden, 1});
-  if (!weights.status().ok()) return;
-  CheckStatistics(weights, projection_.out_channels());
-  durations_ =
-      AtenVitsDurations(weights, hidden, speakers_.defined() ? speakers_.size(1) : int64_t{0});
+  durations_ = AtenVitsDurations(weights, weights_.embedding.size(1), weights_.speaker_channels());
 }
 
 AtenVitsEncoder::Band AtenVitsEncoder::MakeBand(int64_t length, int64_t distances,
@@ -91,7 +49,7 @@ at::Tensor AtenVitsEncoder::Attend(const Layer& layer, const at::Tensor& x,
   const int64_t batch = x.size(0);
   const int64_t length = x.size(1);
   const int64_t hidden = x.size(2);
-  const int64_t channels = layer.relative_keys.size(1);
+  const int64_t channels = layer.relative_keys.size(2);
   const int64_t heads = hidden / channels;
   // [3, batch, heads, length, channels]
   const at::Tensor projected = layer.query_key_value.Run(x)
@@ -99,7 +57,7 @@ at::Tensor AtenVitsEncoder::Attend(const Layer& layer, const at::Tensor& x,
                                    .permute({2, 0, 3, 1, 4})
                                    .contiguous();
   const at::Tensor query = projected[0] / std::sqrt(static_cast<double>(channels));
-  const at::Tensor near = at::matmul(query, layer.relative_keys.t());
+  const at::Tensor near = at::matmul(query, layer.relative_keys[0].t());
   const at::Tensor scores =
       at::matmul(query, projected[1].transpose(2, 3)) +
       near.gather(3, band.distance.expand({batch, heads, length, length})) * band.near + barrier;
@@ -107,7 +65,7 @@ at::Tensor AtenVitsEncoder::Attend(const Layer& layer, const at::Tensor& x,
   const at::Tensor beside =
       weights.gather(3, band.phoneme.expand({batch, heads, length, band.distances})) * band.exists;
   const at::Tensor output =
-      at::matmul(weights, projected[2]) + at::matmul(beside, layer.relative_values);
+      at::matmul(weights, projected[2]) + at::matmul(beside, layer.relative_values[0]);
   return layer.output.Run(output.transpose(1, 2).flatten(2));
 }
 
@@ -116,12 +74,12 @@ AtenVitsEncoder::Output AtenVitsEncoder::Forward(const Input& input, double leng
   const at::Tensor places = at::arange(length, input.counts.options()).unsqueeze(0);
   const at::Tensor mask = (places < input.counts).to(at::kFloat).unsqueeze(2);
   const at::Tensor barrier = ((mask - 1) * kOutOfSight).view({-1, 1, 1, length});
-  at::Tensor x = at::embedding(embedding_, input.phonemes) *
-                 std::sqrt(static_cast<double>(embedding_.size(1)));
+  at::Tensor x = at::embedding(weights_.embedding, input.phonemes) *
+                 std::sqrt(static_cast<double>(weights_.embedding.size(1)));
   Band band;
-  for (const Layer& layer : layers_) {
-    if (band.distances != layer.relative_keys.size(0))
-      band = MakeBand(length, layer.relative_keys.size(0), input.counts.options());
+  for (const Layer& layer : weights_.layers) {
+    if (band.distances != layer.relative_keys.size(1))
+      band = MakeBand(length, layer.relative_keys.size(1), input.counts.options());
     x = layer.norm_1.Run(x + Attend(layer, x, barrier, band)) * mask;
     x = layer.norm_2.Run(x + layer.feed_2.Run(at::relu(layer.feed_1.Run(x)) * mask)) * mask;
   }
@@ -132,10 +90,11 @@ AtenVitsEncoder::Output AtenVitsEncoder::Forward(const Input& input, double leng
   };
   const at::Tensor noise =
       at::stack({source.narrow(1, 0, length), channel(input.counts)}, 2) * input.noise_w;
-  const at::Tensor speaker =
-      speakers_.defined() ? at::embedding(speakers_, input.speakers).unsqueeze(1) : at::Tensor();
+  const at::Tensor speaker = weights_.speakers.defined()
+                                 ? at::embedding(weights_.speakers, input.speakers).unsqueeze(1)
+                                 : at::Tensor();
   const at::Tensor log_frames = durations_.LogFrames(x, noise, speaker, mask);
-  return {projection_.Run(x), at::ceil(at::exp(log_frames) * length_scale)};
+  return {weights_.projection.Run(x), at::ceil(at::exp(log_frames) * length_scale)};
 }
 
 std::vector<int64_t> AtenVitsEncoder::FramesOf(std::span<const float> lengths) {

@@ -8,7 +8,7 @@
 
 #include "models/vits/aten_row_conv.h"
 #include "models/vits/aten_vits_durations.h"
-#include "models/vits/vits_rows.h"
+#include "models/vits/encoder_weights.h"
 #include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
@@ -21,9 +21,9 @@ class AtenVitsEncoder {
   // Errors are kept in weights.status().
   explicit AtenVitsEncoder(VitsWeights& weights);
 
-  int64_t symbols() const { return embedding_.size(0); }
-  int64_t latent() const { return projection_.out_channels() / 2; }
-  int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
+  int64_t symbols() const { return weights_.embedding.size(0); }
+  int64_t latent() const { return weights_.latent(); }
+  int64_t speakers() const { return weights_.speaker_count(); }
 
   // All on the device.
   struct Input {
@@ -43,12 +43,9 @@ class AtenVitsEncoder {
   static std::vector<int64_t> FramesOf(std::span<const float> lengths);
 
  private:
-  struct Layer {
-    AtenRowConv query_key_value, output;
-    at::Tensor relative_keys, relative_values;  // [2 * window + 1, head channels]
-    VitsNorm norm_1, norm_2;
-    AtenRowConv feed_1, feed_2;
-  };
+  using Weights = VitsEncoderWeights<AtenRowConv>;
+  using Layer = Weights::Layer;
+
   // The places of the distances -window..window in the attention of each phoneme.
   struct Band {
     int64_t distances = 0;
@@ -58,16 +55,12 @@ class AtenVitsEncoder {
     at::Tensor phoneme, exists;
   };
 
-  static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
   static Band MakeBand(int64_t length, int64_t distances, const at::TensorOptions& options);
   // barrier: [batch, 1, 1, phonemes], 0 up to the end and far below beyond it.
   static at::Tensor Attend(const Layer& layer, const at::Tensor& x, const at::Tensor& barrier,
                            const Band& band);
 
-  at::Tensor embedding_;  // [symbols, hidden]
-  at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
-  std::vector<Layer> layers_;
-  AtenRowConv projection_;
+  Weights weights_;
   AtenVitsDurations durations_;
 };
 

@@ -3,11 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "models/speech/cpu_conv.h"
-#include "models/vits/vits_rows.h"
+#include "models/vits/encoder_weights.h"
 #include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
@@ -17,8 +15,9 @@ namespace millrace::vits {
 class VitsDurations {
  public:
   VitsDurations() = default;
-  // hidden: the number of input channels. Errors are kept in weights.status().
-  VitsDurations(VitsWeights& weights, int64_t hidden, const at::Tensor& speakers);
+  // See VitsDurationWeights.
+  VitsDurations(VitsWeights& weights, int64_t hidden, int64_t speaker_channels)
+      : weights_(weights, hidden, speaker_channels) {}
 
   // Returns the logarithm of each phoneme's frames, [phonemes]. hidden [phonemes, hidden]; noise
   // [phonemes, 2]; speaker [1, channels], undefined for one speaker.
@@ -26,28 +25,14 @@ class VitsDurations {
                        const at::Tensor& speaker) const;
 
  private:
-  // A depthwise-separable convolution: one of each channel by itself, then one across the channels.
-  struct SeparableLayer {
-    at::Tensor taps;  // [taps, channels]
-    at::Tensor bias;  // [channels]
-    int64_t dilation = 1;
-    speech::CpuConv pointwise;
-    VitsNorm norm_1, norm_2;
-  };
-  using Separable = std::vector<SeparableLayer>;
-  struct Spline {
-    speech::CpuConv pre, projection;
-    Separable layers;
-  };
+  using Weights = VitsDurationWeights<speech::CpuConv>;
+  using SeparableLayer = Weights::SeparableLayer;
+  using Separable = Weights::Separable;
 
-  static Separable TakeSeparable(VitsWeights& weights, const std::string& name, int64_t channels);
   static at::Tensor RunDepthwise(const SeparableLayer& layer, const at::Tensor& x);
   static at::Tensor RunSeparable(const Separable& layers, at::Tensor x);
 
-  speech::CpuConv pre_, projection_, speaker_;
-  Separable layers_;
-  std::vector<Spline> splines_;       // in the order of inference
-  at::Tensor shift_, inverse_scale_;  // [2]
+  Weights weights_;
 };
 
 }  // namespace millrace::vits

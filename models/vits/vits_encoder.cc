@@ -1,7 +1,6 @@
 #include "models/vits/vits_encoder.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/exp.h>
@@ -15,23 +14,8 @@
 #include <cmath>
 #include <utility>
 
-#include "models/core/strings.h"
-
 namespace millrace::vits {
 namespace {
-
-// Takes the projections to queries, keys and values as one.
-speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
-                                  int64_t hidden) {
-  std::vector<at::Tensor> weight;
-  std::vector<at::Tensor> bias;
-  for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
-    weight.push_back(weights.Take(StrCat(attention, name, ".weight"), {hidden, hidden, 1}));
-    bias.push_back(weights.Take(StrCat(attention, name, ".bias"), {hidden}));
-  }
-  if (!weights.status().ok()) return {};
-  return speech::CpuConv(at::cat(weight), at::cat(bias), /*exact=*/true);
-}
 
 // Calls of(a row of `square`'s diagonal band, the same row of `band`, their length) for each row:
 // position j of row i of the square [heads, length, length] and distance j - i + window of the band
@@ -55,31 +39,9 @@ void ForEachRowOfBand(const at::Tensor& square, const at::Tensor& band, Of of) {
 
 }  // namespace
 
-VitsEncoder::Layer VitsEncoder::TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden) {
-  const std::string attention = StrCat("enc_p.encoder.attn_layers.", index);
-  const std::string feed = StrCat("enc_p.encoder.ffn_layers.", index);
-  Layer layer;
-  layer.query_key_value = TakeQueryKeyValue(weights, attention, hidden);
-  layer.output = TakeRowConv(weights, attention + ".conv_o", {hidden, hidden, 1});
-  layer.relative_keys = weights.Take(attention + ".emb_rel_k", {1, -1, -1});
-  layer.relative_values = weights.Take(attention + ".emb_rel_v", {1, -1, -1});
-  layer.norm_1 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
-  layer.norm_2 = VitsNorm(weights, StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
-  layer.feed_1 = TakeRowConv(weights, feed + ".conv_1", {-1, hidden, -1});
-  layer.feed_2 = TakeRowConv(weights, feed + ".conv_2", {hidden, -1, -1});
-  return layer;
-}
-
-VitsEncoder::VitsEncoder(VitsWeights& weights) {
-  embedding_ = weights.Take("enc_p.emb.weight", {-1, -1});
-  speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+VitsEncoder::VitsEncoder(VitsWeights& weights) : weights_(weights) {
   if (!weights.status().ok()) return;
-  const int64_t hidden = embedding_.size(1);
-  const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
-  for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
-  projection_ = TakeRowConv(weights, "enc_p.proj", {-1, hidden, 1});
-  CheckStatistics(weights, projection_.out_channels());
-  durations_ = VitsDurations(weights, hidden, speakers_);
+  durations_ = VitsDurations(weights, weights_.embedding.size(1), weights_.speaker_channels());
 }
 
 // Computes self-attention with learned embeddings of the distance, within the window.
@@ -114,19 +76,20 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
   const auto length = static_cast<int64_t>(phonemes.size());
   const at::Tensor ids = at::from_blob(const_cast<int64_t*>(phonemes.data()), {length}, at::kLong);
   const at::Tensor z = at::from_blob(const_cast<float*>(noise.data()), {2, length}, at::kFloat);
-  at::Tensor x =
-      at::embedding(embedding_, ids) * std::sqrt(static_cast<double>(embedding_.size(1)));
-  for (const Layer& layer : layers_) {
+  at::Tensor x = at::embedding(weights_.embedding, ids) *
+                 std::sqrt(static_cast<double>(weights_.embedding.size(1)));
+  for (const Layer& layer : weights_.layers) {
     x = layer.norm_1.Run(x + Attend(layer, x));
     x = layer.norm_2.Run(x + layer.feed_2.RunRows(at::relu(layer.feed_1.RunRows(x))));
   }
-  const at::Tensor log_frames =
-      durations_.LogFrames(x, (z * noise_w).transpose(0, 1),
-                           speakers_.defined() ? speakers_.narrow(0, speaker, 1) : at::Tensor());
+  const at::Tensor log_frames = durations_.LogFrames(
+      x, (z * noise_w).transpose(0, 1),
+      weights_.speakers.defined() ? weights_.speakers.narrow(0, speaker, 1) : at::Tensor());
   const at::Tensor frames =
       at::ceil(at::exp(log_frames) * length_scale).clamp(1, kMaxFrames).to(at::kLong);
   const int64_t* data = frames.const_data_ptr<int64_t>();
-  return {projection_.RunRows(x).contiguous(), std::vector<int64_t>(data, data + frames.numel())};
+  return {weights_.projection.RunRows(x).contiguous(),
+          std::vector<int64_t>(data, data + frames.numel())};
 }
 
 }  // namespace millrace::vits

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/speech/cpu_conv.h"
+#include "models/vits/encoder_weights.h"
 #include "models/vits/vits_durations.h"
-#include "models/vits/vits_rows.h"
 #include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
@@ -28,29 +28,21 @@ class VitsEncoder {
   // Errors are kept in weights.status().
   explicit VitsEncoder(VitsWeights& weights);
 
-  int64_t symbols() const { return embedding_.size(0); }
-  int64_t latent() const { return projection_.out_channels() / 2; }
-  int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
+  int64_t symbols() const { return weights_.embedding.size(0); }
+  int64_t latent() const { return weights_.latent(); }
+  int64_t speakers() const { return weights_.speaker_count(); }
 
   // noise [2][phonemes]; noise_w scales the noise, length_scale the durations.
   Output Forward(std::span<const int64_t> phonemes, std::span<const float> noise, double noise_w,
                  double length_scale, int64_t speaker) const;
 
  private:
-  struct Layer {
-    speech::CpuConv query_key_value, output;
-    at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
-    VitsNorm norm_1, norm_2;
-    speech::CpuConv feed_1, feed_2;
-  };
+  using Weights = VitsEncoderWeights<speech::CpuConv>;
+  using Layer = Weights::Layer;
 
-  static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
   static at::Tensor Attend(const Layer& layer, const at::Tensor& x);
 
-  at::Tensor embedding_;  // [symbols, hidden]
-  at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
-  std::vector<Layer> layers_;
-  speech::CpuConv projection_;
+  Weights weights_;
   VitsDurations durations_;
 };
 

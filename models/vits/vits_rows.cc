@@ -19,11 +19,4 @@ at::Tensor VitsNorm::Run(const at::Tensor& x) const {
   return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEpsilon);
 }
 
-speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                            const std::vector<int64_t>& shape) {
-  const VitsConv conv = TakeConv(weights, name, shape);
-  return conv.weight.defined() ? speech::CpuConv(conv.weight, conv.bias, /*exact=*/true)
-                               : speech::CpuConv();
-}
-
 }  // namespace millrace::vits

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "models/speech/cpu_conv.h"
 #include "models/vits/vits_weights.h"
@@ -28,9 +27,15 @@ class VitsNorm {
   at::Tensor beta_;
 };
 
-// Takes a convolution that keeps the number of rows, exact in float32, because these sums decide
-// the length of phonemes. Errors are kept in weights.status().
-speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                            const std::vector<int64_t>& shape);
+// Makes a convolution that keeps the number of rows of these weights; bias may be undefined.
+template <typename Conv>
+Conv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
+  return Conv(weight, bias);
+}
+// The sums are exact in float32, because they decide the length of phonemes.
+template <>
+inline speech::CpuConv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
+  return speech::CpuConv(weight, bias, /*exact=*/true);
+}
 
 }  // namespace millrace::vits
