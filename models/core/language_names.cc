@@ -2,195 +2,24 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 
+#include "models/core/embedded_table.h"
+#include "models/core/language_names_text.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
-namespace {
-
-struct NamedLanguage {
-  std::string_view tag;
-  std::string_view name;
-};
-
-// Sorted by tag.
-constexpr NamedLanguage kNames[] = {{"ace", "Acehnese"},
-                                    {"af", "Afrikaans"},
-                                    {"ak", "Akan"},
-                                    {"am", "Amharic"},
-                                    {"ar", "Arabic"},
-                                    {"as", "Assamese"},
-                                    {"ast", "Asturian"},
-                                    {"az", "Azerbaijani"},
-                                    {"ba", "Bashkir"},
-                                    {"be", "Belarusian"},
-                                    {"bg", "Bulgarian"},
-                                    {"bm", "Bambara"},
-                                    {"bn", "Bengali"},
-                                    {"bo", "Tibetan"},
-                                    {"br", "Breton"},
-                                    {"bs", "Bosnian"},
-                                    {"ca", "Catalan"},
-                                    {"ceb", "Cebuano"},
-                                    {"ckb", "Central Kurdish"},
-                                    {"co", "Corsican"},
-                                    {"crh", "Crimean Tatar"},
-                                    {"cs", "Czech"},
-                                    {"cy", "Welsh"},
-                                    {"da", "Danish"},
-                                    {"de", "German"},
-                                    {"dz", "Dzongkha"},
-                                    {"ee", "Ewe"},
-                                    {"el", "Greek"},
-                                    {"en", "English"},
-                                    {"eo", "Esperanto"},
-                                    {"es", "Spanish"},
-                                    {"et", "Estonian"},
-                                    {"eu", "Basque"},
-                                    {"fa", "Persian"},
-                                    {"ff", "Fulah"},
-                                    {"fi", "Finnish"},
-                                    {"fj", "Fijian"},
-                                    {"fo", "Faroese"},
-                                    {"fr", "French"},
-                                    {"fur", "Friulian"},
-                                    {"fy", "Western Frisian"},
-                                    {"ga", "Irish"},
-                                    {"gd", "Scottish Gaelic"},
-                                    {"gl", "Galician"},
-                                    {"gn", "Guarani"},
-                                    {"gu", "Gujarati"},
-                                    {"ha", "Hausa"},
-                                    {"haw", "Hawaiian"},
-                                    {"he", "Hebrew"},
-                                    {"hi", "Hindi"},
-                                    {"hmn", "Hmong"},
-                                    {"hr", "Croatian"},
-                                    {"hsb", "Upper Sorbian"},
-                                    {"ht", "Haitian Creole"},
-                                    {"hu", "Hungarian"},
-                                    {"hy", "Armenian"},
-                                    {"id", "Indonesian"},
-                                    {"ig", "Igbo"},
-                                    {"ilo", "Ilocano"},
-                                    {"is", "Icelandic"},
-                                    {"it", "Italian"},
-                                    {"ja", "Japanese"},
-                                    {"jv", "Javanese"},
-                                    {"ka", "Georgian"},
-                                    {"kab", "Kabyle"},
-                                    {"kg", "Kongo"},
-                                    {"ki", "Kikuyu"},
-                                    {"kk", "Kazakh"},
-                                    {"km", "Khmer"},
-                                    {"kmr", "Northern Kurdish"},
-                                    {"kn", "Kannada"},
-                                    {"ko", "Korean"},
-                                    {"ks", "Kashmiri"},
-                                    {"ku", "Kurdish"},
-                                    {"ky", "Kyrgyz"},
-                                    {"la", "Latin"},
-                                    {"lb", "Luxembourgish"},
-                                    {"lg", "Ganda"},
-                                    {"li", "Limburgish"},
-                                    {"lij", "Ligurian"},
-                                    {"lmo", "Lombard"},
-                                    {"ln", "Lingala"},
-                                    {"lo", "Lao"},
-                                    {"lt", "Lithuanian"},
-                                    {"lus", "Mizo"},
-                                    {"lv", "Latvian"},
-                                    {"mai", "Maithili"},
-                                    {"mg", "Malagasy"},
-                                    {"mi", "Maori"},
-                                    {"mk", "Macedonian"},
-                                    {"ml", "Malayalam"},
-                                    {"mn", "Mongolian"},
-                                    {"mr", "Marathi"},
-                                    {"ms", "Malay"},
-                                    {"mt", "Maltese"},
-                                    {"my", "Burmese"},
-                                    {"nb", "Norwegian Bokmål"},
-                                    {"ne", "Nepali"},
-                                    {"nl", "Dutch"},
-                                    {"nn", "Norwegian Nynorsk"},
-                                    {"no", "Norwegian"},
-                                    {"ns", "Northern Sotho"},
-                                    {"nso", "Northern Sotho"},
-                                    {"ny", "Nyanja"},
-                                    {"oc", "Occitan"},
-                                    {"om", "Oromo"},
-                                    {"or", "Odia"},
-                                    {"pa", "Punjabi"},
-                                    {"pag", "Pangasinan"},
-                                    {"pap", "Papiamento"},
-                                    {"pl", "Polish"},
-                                    {"ps", "Pashto"},
-                                    {"pt", "Portuguese"},
-                                    {"qu", "Quechua"},
-                                    {"rn", "Rundi"},
-                                    {"ro", "Romanian"},
-                                    {"ru", "Russian"},
-                                    {"rw", "Kinyarwanda"},
-                                    {"sa", "Sanskrit"},
-                                    {"sc", "Sardinian"},
-                                    {"scn", "Sicilian"},
-                                    {"sd", "Sindhi"},
-                                    {"sg", "Sango"},
-                                    {"si", "Sinhala"},
-                                    {"sk", "Slovak"},
-                                    {"sl", "Slovenian"},
-                                    {"sm", "Samoan"},
-                                    {"sn", "Shona"},
-                                    {"so", "Somali"},
-                                    {"sq", "Albanian"},
-                                    {"sr", "Serbian"},
-                                    {"ss", "Swati"},
-                                    {"st", "Southern Sotho"},
-                                    {"su", "Sundanese"},
-                                    {"sv", "Swedish"},
-                                    {"sw", "Swahili"},
-                                    {"szl", "Silesian"},
-                                    {"ta", "Tamil"},
-                                    {"te", "Telugu"},
-                                    {"tg", "Tajik"},
-                                    {"th", "Thai"},
-                                    {"ti", "Tigrinya"},
-                                    {"tk", "Turkmen"},
-                                    {"tl", "Tagalog"},
-                                    {"tn", "Tswana"},
-                                    {"tpi", "Tok Pisin"},
-                                    {"tr", "Turkish"},
-                                    {"ts", "Tsonga"},
-                                    {"tt", "Tatar"},
-                                    {"tw", "Twi"},
-                                    {"ug", "Uyghur"},
-                                    {"uk", "Ukrainian"},
-                                    {"ur", "Urdu"},
-                                    {"uz", "Uzbek"},
-                                    {"vec", "Venetian"},
-                                    {"vi", "Vietnamese"},
-                                    {"war", "Waray"},
-                                    {"wo", "Wolof"},
-                                    {"xh", "Xhosa"},
-                                    {"yi", "Yiddish"},
-                                    {"yo", "Yoruba"},
-                                    {"yue", "Cantonese"},
-                                    {"zh", "Chinese"},
-                                    {"zu", "Zulu"}};
-
-}  // namespace
 
 std::string LanguageName(std::string_view tag) {
   const size_t dash = std::min(tag.find('-'), tag.size());
   std::string language(tag.substr(0, dash));
   std::ranges::transform(language, language.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* const found = std::ranges::lower_bound(kNames, language, {}, &NamedLanguage::tag);
-  if (found == std::end(kNames) || found->tag != language) return std::string(tag);
-  if (dash == tag.size()) return std::string(found->name);
-  return StrCat(found->name, " (", tag.substr(dash + 1), ")");
+  static const WordTable<2> names(kLanguageNamesText);
+  const auto* const found = names.Find(language);
+  if (found == nullptr) return std::string(tag);
+  const std::string_view name = (*found)[1];
+  if (dash == tag.size()) return std::string(name);
+  return StrCat(name, " (", tag.substr(dash + 1), ")");
 }
 
 }  // namespace millrace::models

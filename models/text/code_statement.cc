@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/programs_text.h"
 
 namespace millrace::models {
 namespace {
@@ -53,93 +56,17 @@ constexpr std::array<SqlBeginning, 14> kSqlBeginnings = {{
 static_assert(std::ranges::is_sorted(kSqlBeginnings, {}, &SqlBeginning::word));
 
 struct Program {
-  std::string_view name;
   // The words that may follow it, separated by spaces; empty: any may.
   std::string_view subcommands;
-  bool is_word = false;  // it is a word of English or Portuguese as well
+  bool is_word;  // it is a word of English or Portuguese as well
 };
-constexpr std::array<Program, 76> kPrograms = {{
-    {"apt", "install list purge remove search update upgrade"},
-    {"apt-get", "install purge remove update upgrade"},
-    {"awk", ""},
-    {"bash", ""},
-    {"brew", "install list uninstall update upgrade"},
-    {"bundle", "exec install update"},
-    {"cargo", "add build check clippy doc fmt install new run test"},
-    {"cat", "", true},
-    {"cd", "", true},
-    {"chmod", ""},
-    {"chown", ""},
-    {"composer", "install require update"},
-    {"conda", "activate create env install"},
-    {"cp", ""},
-    {"curl", "", true},
-    {"cut", "", true},
-    {"df", ""},
-    {"diff", ""},
-    {"dnf", "install remove update"},
-    {"docker", "build compose exec images login logs ps pull push rm rmi run start stop tag"},
-    {"docker-compose", "build down logs ps pull up"},
-    {"dotnet", "add build new publish restore run test"},
-    {"du", ""},
-    {"echo", "", true},
-    {"env", "", true},
-    {"export", "", true},
-    {"find", "", true},
-    {"flutter", "build create pub run"},
-    {"gem", "install update"},
-    {"git",
-     "add bisect blame branch checkout cherry-pick clean clone commit config diff fetch init log "
-     "merge mv pull push rebase remote reset restore revert rm show stash status submodule switch "
-     "tag"},
-    {"go", "build fmt get install mod run test vet", true},
-    {"gradle", "build clean test"},
-    {"grep", ""},
-    {"gunzip", ""},
-    {"gzip", ""},
-    {"head", "", true},
-    {"helm", "install repo uninstall upgrade"},
-    {"java", "", true},
-    {"kill", "", true},
-    {"kubectl", "apply create delete describe exec get logs port-forward rollout scale"},
-    {"less", "", true},
-    {"ln", ""},
-    {"ls", ""},
-    {"make", "all build check clean install test", true},
-    {"mkdir", ""},
-    {"mv", ""},
-    {"mvn", "clean compile install package test"},
-    {"node", "", true},
-    {"npm", "audit ci init install publish run start test uninstall update"},
-    {"npx", ""},
-    {"php", "", true},
-    {"ping", "", true},
-    {"pip", "freeze install list show uninstall"},
-    {"pip3", "freeze install list show uninstall"},
-    {"pnpm", "add install run"},
-    {"poetry", "add build install run"},
-    {"ps", "", true},
-    {"python", "", true},
-    {"python3", ""},
-    {"rm", ""},
-    {"rmdir", ""},
-    {"rsync", ""},
-    {"ruby", "", true},
-    {"scp", ""},
-    {"sed", ""},
-    {"sort", "", true},
-    {"source", "", true},
-    {"ssh", ""},
-    {"systemctl", "disable enable restart start status stop"},
-    {"tail", "", true},
-    {"tar", "", true},
-    {"terraform", "apply destroy init plan"},
-    {"touch", "", true},
-    {"unzip", "", true},
-    {"wget", ""},
-    {"yarn", "add build install remove run start test"},
-}};
-static_assert(std::ranges::is_sorted(kPrograms, {}, &Program::name));
+
+std::optional<Program> FindProgram(std::string_view name) {
+  static const WordTable<3> programs(kProgramsText);
+  const auto* const row = programs.Find(name);
+  if (row == nullptr) return std::nullopt;
+  return Program{(*row)[1], !(*row)[2].empty()};
+}
 
 // The words behind which a command stands, in the languages of most documents about commands, and
 // those behind which a program may stand alone.
@@ -292,12 +219,9 @@ class SqlReader {
   bool has_small_name_ = false;
 };
 
-const Program* FindProgram(std::string_view name) {
-  const auto* const program = std::ranges::lower_bound(kPrograms, name, {}, &Program::name);
-  return program != kPrograms.end() && program->name == name ? program : nullptr;
+bool BeginsCommand(std::string_view word) {
+  return word == "sudo" || FindProgram(word).has_value();
 }
-
-bool BeginsCommand(std::string_view word) { return word == "sudo" || FindProgram(word) != nullptr; }
 
 // Tells what the word before a command says of it.
 enum class Introduction { kNone, kMention, kOrder };
@@ -317,8 +241,8 @@ class CommandReader {
       const size_t end = CommandReader(line_.substr(next), Introduction::kOrder, is_line_).End();
       return end == 0 ? 0 : next + end;
     }
-    const Program* const program = FindProgram(name);
-    if (program == nullptr) return 0;
+    const std::optional<Program> program = FindProgram(name);
+    if (!program) return 0;
     const size_t next = SkipSpaces(line_, at);
     const std::string_view subcommand = line_.substr(next, WordEnd(next) - next);
     const bool has_subcommand = !subcommand.empty() && HasSubword(program->subcommands, subcommand);

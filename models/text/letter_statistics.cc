@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/core/embedded_table.h"
 #include "models/text/common_words_text.h"
 #include "models/text/letter_profiles_text.h"
 #include "models/text/unicode.h"
@@ -70,15 +71,6 @@ class Statistics {
   static size_t IndexOf(std::string_view language) {
     return static_cast<size_t>(std::ranges::find(kProfiledLanguages, language) -
                                kProfiledLanguages.begin());
-  }
-
-  template <typename Take>
-  static void ForEachWord(std::string_view text, const Take& take) {
-    while (!text.empty()) {
-      const size_t end = std::min(text.find_first_of(" \n"), text.size());
-      if (end > 0) take(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
   }
 
   void AddProfile(size_t language, std::string_view sequences) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "models/text/abbreviations.h"
 
@@ -18,9 +18,9 @@ struct SplittingLanguage {
   Abbreviation Find(std::string_view word) const;
   bool IsStarter(std::string_view word) const;
 
-  std::string_view tag;                        // such as "de"
-  std::span<const Entry> abbreviations;        // sorted by word
-  std::span<const std::string_view> starters;  // sorted
+  std::string_view tag;                    // such as "de"
+  std::vector<Entry> abbreviations;        // sorted by word
+  std::vector<std::string_view> starters;  // sorted
   bool ordinal_stops = false;   // a number with a stop may be an ordinal: "am 3. Oktober"
   bool semicolon_asks = false;  // ; is the question mark
 };

@@ -56,6 +56,16 @@ CodePoint DecodeBefore(std::string_view text, size_t at) {
   return {kReplacement, 1};
 }
 
+std::u32string DecodeUtf8(std::string_view text) {
+  std::u32string decoded;
+  while (!text.empty()) {
+    const CodePoint point = DecodeAt(text, 0);
+    decoded += point.value;
+    text.remove_prefix(point.bytes);
+  }
+  return decoded;
+}
+
 std::string EncodeUtf8(char32_t c) {
   utf8proc_uint8_t bytes[4];
   const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);

@@ -24,6 +24,9 @@ CodePoint DecodeAt(std::string_view text, size_t at);
 // Decodes the code point that ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
+// Decodes all of a text.
+std::u32string DecodeUtf8(std::string_view text);
+
 // Encodes a code point, which must not be a surrogate, as UTF-8.
 std::string EncodeUtf8(char32_t c);
 

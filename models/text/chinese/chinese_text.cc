@@ -8,11 +8,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "models/text/chinese/chinese_units_text.h"
 #include "models/text/folded_text.h"
 #include "models/text/foreign_script.h"
 #include "models/text/read_letters.h"
 #include "models/text/unicode.h"
+#include "models/text/unit_names.h"
 
 namespace millrace::models {
 namespace {
@@ -74,47 +77,10 @@ std::u32string ChineseDigits(std::u32string_view digits, bool telephone) {
   return text;
 }
 
-struct ChineseUnit {
-  std::u32string_view written;
-  std::u32string_view spoken;
-};
-
-// Behind a number. A longer one comes before one that it begins with.
-constexpr std::array kChineseUnits = std::to_array<ChineseUnit>({
-    {U"km/h", U"公里每小时"},
-    {U"km²", U"平方公里"},
-    {U"km", U"公里"},
-    {U"kg", U"公斤"},
-    {U"cm²", U"平方厘米"},
-    {U"cm", U"厘米"},
-    {U"mm", U"毫米"},
-    {U"mg", U"毫克"},
-    {U"ml", U"毫升"},
-    {U"mL", U"毫升"},
-    {U"ms", U"毫秒"},
-    {U"min", U"分钟"},
-    {U"m²", U"平方米"},
-    {U"m³", U"立方米"},
-    {U"m", U"米"},
-    {U"g", U"克"},
-    {U"L", U"升"},
-    {U"kWh", U"千瓦时"},
-    {U"kW", U"千瓦"},
-    {U"W", U"瓦"},
-    {U"V", U"伏"},
-    {U"GHz", U"吉赫"},
-    {U"MHz", U"兆赫"},
-    {U"Hz", U"赫兹"},
-    {U"dB", U"分贝"},
-    {U"h", U"小时"},
-    {U"s", U"秒"},
-    {U"t", U"吨"},
-    {U"℉", U"华氏度"},
-    {U"°F", U"华氏度"},
-    {U"℃", U"摄氏度"},
-    {U"°C", U"摄氏度"},
-    {U"°", U"度"},
-});
+const std::vector<UnitName>& ChineseUnits() {
+  static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
+  return units;
+}
 
 std::u32string_view ChineseCurrency(char32_t c) {
   switch (c) {
@@ -132,11 +98,12 @@ std::u32string_view ChineseCurrency(char32_t c) {
 }
 
 // Letters before $ and the name of the currency.
-constexpr std::array kChineseDollars = std::to_array<ChineseUnit>({{U"US$", U"美元"},
-                                                                   {U"HK$", U"港元"},
-                                                                   {U"NT$", U"新台币"},
-                                                                   {U"A$", U"澳元"},
-                                                                   {U"C$", U"加元"}});
+constexpr std::array kChineseDollars =
+    std::to_array<std::pair<std::u32string_view, std::u32string_view>>({{U"US$", U"美元"},
+                                                                        {U"HK$", U"港元"},
+                                                                        {U"NT$", U"新台币"},
+                                                                        {U"A$", U"澳元"},
+                                                                        {U"C$", U"加元"}});
 
 // Counted things, of which there are 两. A longer word comes before one that it begins with.
 constexpr std::array kMeasureWords = std::to_array<std::u32string_view>(
@@ -252,10 +219,10 @@ class ChineseNumberWriter {
   bool WriteDollars() {
     if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return false;
     const std::u32string_view rest = std::u32string_view(in_.text).substr(at_);
-    for (const ChineseUnit& dollar : kChineseDollars) {
-      if (!rest.starts_with(dollar.written) || !IsDigit(At(at_ + dollar.written.size()))) continue;
-      at_ += dollar.written.size();
-      WriteNumber(dollar.spoken);
+    for (const auto& [written, spoken] : kChineseDollars) {
+      if (!rest.starts_with(written) || !IsDigit(At(at_ + written.size()))) continue;
+      at_ += written.size();
+      WriteNumber(spoken);
       return true;
     }
     return false;
@@ -388,7 +355,7 @@ class ChineseNumberWriter {
   // Returns true if a unit in letters is behind a number, of which there are 两.
   bool UnitCounts(size_t end) const {
     const std::u32string_view rest = Piece(end, in_.text.size());
-    return std::ranges::any_of(kChineseUnits, [&](const ChineseUnit& unit) {
+    return std::ranges::any_of(ChineseUnits(), [&](const UnitName& unit) {
       return rest.starts_with(unit.written) && IsAsciiLetter32(unit.written.front()) &&
              !IsAsciiLetter32(At(end + unit.written.size()));
     });
@@ -445,11 +412,11 @@ class ChineseNumberWriter {
       return;
     }
     const std::u32string_view rest = std::u32string_view(in_.text).substr(end);
-    for (const ChineseUnit& unit : kChineseUnits) {
+    for (const UnitName& unit : ChineseUnits()) {
       const size_t behind = end + unit.written.size();
       if (!rest.starts_with(unit.written)) continue;
       if (IsAsciiLetter32(unit.written.back()) && IsAsciiLetter32(At(behind))) continue;
-      Put(text + std::u32string(unit.spoken), behind);
+      Put(text + unit.spoken, behind);
       return;
     }
     Put(text, end);

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "models/core/embedded_table.h"
+#include "models/text/japanese/counters_text.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -19,156 +24,40 @@ enum Change : unsigned {
   kNineIsKu = 16,
   kZeroIsRei = 32,
   kHardAfterFour = 64,  // ヨンプン
+  kMayBeginWord = 128,  // 3こうえん
 };
 
 struct KanjiCounter {
-  std::u32string_view written;
-  std::u32string_view spoken;
-  std::u32string_view after_n;  // behind サン, セン and マン; empty: as `spoken`
+  std::u32string written;
+  std::u32string spoken;
+  std::u32string after_n;  // behind サン, セン and マン; empty: as `spoken`
   unsigned change;
 };
 
-// A longer one comes before one that it begins with.
-constexpr std::array kKanjiCounters = std::to_array<KanjiCounter>({
-    {U"年間", U"ネンカン", U"", kFourIsYo},
-    {U"年生", U"ネンセー", U"", kFourIsYo},
-    {U"年代", U"ネンダイ", U"", kFourIsYo},
-    {U"年度", U"ネンド", U"", kFourIsYo},
-    {U"年", U"ネン", U"", kFourIsYo},
-    {U"ヶ月", U"カゲツ", U"", kBySound},
-    {U"か月", U"カゲツ", U"", kBySound},
-    {U"カ月", U"カゲツ", U"", kBySound},
-    {U"ケ月", U"カゲツ", U"", kBySound},
-    {U"箇月", U"カゲツ", U"", kBySound},
-    {U"ヶ所", U"カショ", U"", kBySound},
-    {U"か所", U"カショ", U"", kBySound},
-    {U"カ所", U"カショ", U"", kBySound},
-    {U"箇所", U"カショ", U"", kBySound},
-    {U"ヶ国", U"カコク", U"", kBySound},
-    {U"か国", U"カコク", U"", kBySound},
-    {U"カ国", U"カコク", U"", kBySound},
-    {U"月", U"ガツ", U"", kFourIsShi | kSevenIsShichi | kNineIsKu},
-    {U"週間", U"シューカン", U"", kBySound},
-    {U"週", U"シュー", U"", kBySound},
-    {U"日間", U"", U"", kUnchanged},
-    {U"日", U"", U"", kUnchanged},
-    {U"時間", U"ジカン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu},
-    {U"時半", U"ジハン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
-    {U"時", U"ジ", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
-    {U"分間", U"フンカン", U"プンカン", kBySound | kHardAfterFour},
-    {U"分", U"フン", U"プン", kBySound | kHardAfterFour},
-    {U"秒間", U"ビョーカン", U"", kUnchanged},
-    {U"秒", U"ビョー", U"", kUnchanged},
-    {U"人前", U"ニンマエ", U"", kFourIsYo},
-    {U"人", U"ニン", U"", kFourIsYo},
-    {U"名", U"メー", U"", kUnchanged},
-    {U"円", U"エン", U"", kFourIsYo},
-    {U"本", U"ホン", U"ボン", kBySound},
-    {U"匹", U"ヒキ", U"ビキ", kBySound},
-    {U"杯", U"ハイ", U"バイ", kBySound},
-    {U"泊", U"ハク", U"パク", kBySound},
-    {U"発", U"ハツ", U"パツ", kBySound},
-    {U"票", U"ヒョー", U"ビョー", kBySound},
-    {U"歩", U"ホ", U"ポ", kBySound},
-    {U"品", U"ヒン", U"ピン", kBySound},
-    {U"回", U"カイ", U"", kBySound},
-    {U"階", U"カイ", U"ガイ", kBySound},
-    {U"個", U"コ", U"", kBySound},
-    {U"件", U"ケン", U"", kBySound},
-    {U"軒", U"ケン", U"ゲン", kBySound},
-    {U"曲", U"キョク", U"", kBySound},
-    {U"校", U"コー", U"", kBySound},
-    {U"機", U"キ", U"", kBySound},
-    {U"級", U"キュー", U"", kBySound},
-    {U"巻", U"カン", U"", kBySound},
-    {U"位", U"イ", U"", kUnchanged},
-    {U"冊", U"サツ", U"", kBySound},
-    {U"歳", U"サイ", U"", kBySound},
-    {U"才", U"サイ", U"", kBySound},
-    {U"世紀", U"セーキ", U"", kBySound},
-    {U"種類", U"シュルイ", U"", kBySound},
-    {U"周年", U"シューネン", U"", kBySound},
-    {U"周", U"シュー", U"", kBySound},
-    {U"章", U"ショー", U"", kBySound},
-    {U"社", U"シャ", U"", kBySound},
-    {U"隻", U"セキ", U"", kBySound},
-    {U"足", U"ソク", U"ゾク", kBySound},
-    {U"着", U"チャク", U"", kBySound},
-    {U"丁目", U"チョーメ", U"", kBySound},
-    {U"頭", U"トー", U"", kBySound},
-    {U"通", U"ツー", U"", kBySound},
-    {U"点", U"テン", U"", kBySound},
-    {U"勝", U"ショー", U"", kBySound},
-    {U"敗", U"ハイ", U"パイ", kBySound},
-    {U"枚", U"マイ", U"", kUnchanged},
-    {U"台", U"ダイ", U"", kUnchanged},
-    {U"度", U"ド", U"", kUnchanged},
-    {U"番目", U"バンメ", U"", kUnchanged},
-    {U"番線", U"バンセン", U"", kUnchanged},
-    {U"番", U"バン", U"", kUnchanged},
-    {U"号車", U"ゴーシャ", U"", kUnchanged},
-    {U"号", U"ゴー", U"", kUnchanged},
-    {U"倍", U"バイ", U"", kUnchanged},
-    {U"割", U"ワリ", U"", kUnchanged},
-    {U"羽", U"ワ", U"", kUnchanged},
-    {U"行", U"ギョー", U"", kUnchanged},
-    {U"畳", U"ジョー", U"", kFourIsYo},
-    {U"つ", U"", U"", kUnchanged},
-    {U"パーセント", U"パーセント", U"", kBySound},
-    {U"ポイント", U"ポイント", U"", kBySound},
-    {U"ページ", U"ページ", U"", kBySound},
-    {U"センチ", U"センチ", U"", kBySound},
-    {U"トン", U"トン", U"", kBySound},
-    {U"ドル", U"ドル", U"", kUnchanged},
-    {U"ユーロ", U"ユーロ", U"", kUnchanged},
-    {U"メートル", U"メートル", U"", kUnchanged},
-});
-
-// Counters written in hiragana, also with the sound that they have behind some numbers.
-constexpr std::array kKanaCounters = std::to_array<KanjiCounter>({
-    {U"しゅうかん", U"シューカン", U"", kBySound},
-    {U"かげつ", U"カゲツ", U"", kBySound},
-    {U"じかん", U"ジカン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu},
-    {U"じはん", U"ジハン", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
-    {U"びょう", U"ビョー", U"", kUnchanged},
-    {U"がつ", U"ガツ", U"", kFourIsShi | kSevenIsShichi | kNineIsKu},
-    {U"にち", U"ニチ", U"", kSevenIsShichi | kNineIsKu},
-    {U"ねん", U"ネン", U"", kFourIsYo},
-    {U"にん", U"ニン", U"", kFourIsYo},
-    {U"えん", U"エン", U"", kFourIsYo},
-    {U"ふん", U"フン", U"プン", kBySound | kHardAfterFour},
-    {U"ぷん", U"フン", U"プン", kBySound | kHardAfterFour},
-    {U"ほん", U"ホン", U"ボン", kBySound},
-    {U"ぼん", U"ホン", U"ボン", kBySound},
-    {U"ぽん", U"ホン", U"ボン", kBySound},
-    {U"ひき", U"ヒキ", U"ビキ", kBySound},
-    {U"びき", U"ヒキ", U"ビキ", kBySound},
-    {U"ぴき", U"ヒキ", U"ビキ", kBySound},
-    {U"はい", U"ハイ", U"バイ", kBySound},
-    {U"ばい", U"ハイ", U"バイ", kBySound},
-    {U"ぱい", U"ハイ", U"バイ", kBySound},
-    {U"かい", U"カイ", U"", kBySound},
-    {U"がい", U"カイ", U"ガイ", kBySound},
-    {U"さつ", U"サツ", U"", kBySound},
-    {U"さい", U"サイ", U"", kBySound},
-    {U"まい", U"マイ", U"", kUnchanged},
-    {U"だい", U"ダイ", U"", kUnchanged},
-    {U"ばん", U"バン", U"", kUnchanged},
-    {U"じ", U"ジ", U"", kFourIsYo | kSevenIsShichi | kNineIsKu | kZeroIsRei},
-    {U"こ", U"コ", U"", kBySound},
-});
+const std::vector<KanjiCounter>& Counters() {
+  static const auto& counters = *new auto([] {
+    constexpr std::string_view kLetters = "sy4790hk";  // in the order of Change
+    std::vector<KanjiCounter> all;
+    for (const auto& [written, spoken, after_n, letters] : ReadTable<4>(kCountersText)) {
+      unsigned change = kUnchanged;
+      for (const char letter : letters) change |= 1U << kLetters.find(letter);
+      all.push_back({DecodeUtf8(written), DecodeUtf8(spoken), DecodeUtf8(after_n), change});
+    }
+    return all;
+  }());
+  return counters;
+}
 
 // Returns the counter that a text begins with; nullptr if there is none. One in hiragana may be the
 // beginning of another word: 3こうえん.
 const KanjiCounter* CounterAt(std::u32string_view text) {
   constexpr std::u32string_view kGoOn = U"ぁぃぅぇぉっゃゅょうんーじ";
-  for (const KanjiCounter& counter : kKanjiCounters) {
-    if (text.starts_with(counter.written)) return &counter;
-  }
-  for (const KanjiCounter& counter : kKanaCounters) {
+  for (const KanjiCounter& counter : Counters()) {
     if (!text.starts_with(counter.written)) continue;
     const std::u32string_view behind = text.substr(counter.written.size());
-    if (behind.empty() || kGoOn.find(behind.front()) == std::u32string_view::npos) return &counter;
+    if ((counter.change & kMayBeginWord) == 0 || behind.empty() ||
+        kGoOn.find(behind.front()) == std::u32string_view::npos)
+      return &counter;
   }
   return nullptr;
 }

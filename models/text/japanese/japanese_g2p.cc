@@ -218,7 +218,7 @@ class UnitBuilder {
     if (!IsWideLatin(text_[begin]) || (begin > 0 && IsWideLatin(text_[begin - 1]))) return 0;
     // The longest one, in which a hyphen became a space: "Wi-Fi".
     std::string word;
-    std::u32string_view kana;
+    std::u32string kana;
     size_t end = begin;
     for (size_t at = begin; at < text_.size() && word.size() <= kLongest; ++at) {
       if (IsWideLatin(text_[at])) {
@@ -227,9 +227,9 @@ class UnitBuilder {
         break;
       }
       if (at + 1 < text_.size() && IsWideLatin(text_[at + 1])) continue;
-      const std::u32string_view found = LoanWordReading(AsciiLower(word));
+      std::u32string found = LoanWordReading(AsciiLower(word));
       if (found.empty() || text_[at] == ' ') continue;
-      kana = found;
+      kana = std::move(found);
       end = at + 1;
     }
     return kana.empty() ? 0 : AddUnit(i, end, Utf8(kana));

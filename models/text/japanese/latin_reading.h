@@ -11,6 +11,6 @@ std::u32string LatinReading(std::string_view word);
 
 // Returns the katakana of a word in small letters that Japanese texts often write in Latin letters,
 // such as "google"; empty for other words. Thread-safe.
-std::u32string_view LoanWordReading(std::string_view word);
+std::u32string LoanWordReading(std::string_view word);
 
 }  // namespace millrace::models

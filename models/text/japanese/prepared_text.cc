@@ -8,11 +8,14 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "models/text/japanese/counters.h"
+#include "models/text/japanese/japanese_units_text.h"
 #include "models/text/read_letters.h"
 #include "models/text/unicode.h"
+#include "models/text/unit_names.h"
 
 namespace millrace::models {
 namespace {
@@ -132,52 +135,10 @@ void ReplacePositionalKanji(std::u32string& text) {
   }
 }
 
-struct MeasureUnit {
-  std::u32string_view written;
-  std::u32string_view spoken;
-};
-
-// Units of measure in Latin letters behind a number. A longer one comes before one that it begins
-// with.
-constexpr std::array kMeasureUnits = std::to_array<MeasureUnit>({
-    {U"km/h", U"キロメートル毎時"},
-    {U"kWh", U"キロワット時"},
-    {U"kcal", U"キロカロリー"},
-    {U"cal", U"カロリー"},
-    {U"km2", U"平方キロメートル"},
-    {U"km", U"キロメートル"},
-    {U"kg", U"キログラム"},
-    {U"kW", U"キロワット"},
-    {U"kHz", U"キロヘルツ"},
-    {U"KB", U"キロバイト"},
-    {U"kB", U"キロバイト"},
-    {U"cm", U"センチメートル"},
-    {U"mm", U"ミリメートル"},
-    {U"mg", U"ミリグラム"},
-    {U"ml", U"ミリリットル"},
-    {U"mL", U"ミリリットル"},
-    {U"m2", U"平方メートル"},
-    {U"m3", U"立方メートル"},
-    {U"MB", U"メガバイト"},
-    {U"GB", U"ギガバイト"},
-    {U"TB", U"テラバイト"},
-    {U"MHz", U"メガヘルツ"},
-    {U"GHz", U"ギガヘルツ"},
-    {U"Hz", U"ヘルツ"},
-    {U"dB", U"デシベル"},
-    {U"hPa", U"ヘクトパスカル"},
-    {U"ha", U"ヘクタール"},
-    {U"m", U"メートル"},
-    {U"g", U"グラム"},
-    {U"t", U"トン"},
-    {U"L", U"リットル"},
-    {U"l", U"リットル"},
-    {U"W", U"ワット"},
-    {U"V", U"ボルト"},
-    {U"%", U"パーセント"},
-    {U"°C", U"度"},
-    {U"°", U"度"},
-});
+const std::vector<UnitName>& MeasureUnits() {
+  static const auto& units = *new auto(ReadUnitNames(kJapaneseUnitsText));
+  return units;
+}
 
 std::u32string_view Currency(char32_t c) {
   switch (c) {
@@ -429,7 +390,7 @@ class NumberWriter {
       return;
     }
     std::u32string_view rest = std::u32string_view(in_.text).substr(number.end);
-    for (const MeasureUnit& unit : kMeasureUnits) {
+    for (const UnitName& unit : MeasureUnits()) {
       if (!rest.starts_with(unit.written)) continue;
       if (IsLatinLetter(At(number.end + unit.written.size())) && IsLatinLetter(unit.written.back()))
         continue;

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+// Tables of words in texts that are embedded in the program (cmake/EmbedText.cmake): a line is a
+// row, its fields have a tab between them, and lines that begin with "# " are comments.
+namespace millrace::models {
+
+template <size_t kFields>
+using TableRow = std::array<std::string_view, kFields>;
+
+// Returns the rows in their order. Fields that are missing at the end of a line are empty.
+template <size_t kFields>
+std::vector<TableRow<kFields>> ReadTable(std::string_view text) {
+  std::vector<TableRow<kFields>> rows;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.empty() || line.starts_with("# ")) continue;
+    for (std::string_view& field : rows.emplace_back()) {
+      field = line.substr(0, line.find('\t'));
+      line.remove_prefix(std::min(field.size() + 1, line.size()));
+    }
+  }
+  return rows;
+}
+
+// Calls take(word) for each word between spaces and line breaks.
+template <typename Take>
+void ForEachWord(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    if (!word.empty()) take(word);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+}
+
+// Rows by their first field. Thread-safe.
+template <size_t kFields>
+class WordTable {
+ public:
+  // The text must outlive it.
+  explicit WordTable(std::string_view text) : rows_(ReadTable<kFields>(text)) {
+    std::ranges::stable_sort(rows_, {}, &Word);
+  }
+
+  // Returns null if there is none.
+  const TableRow<kFields>* Find(std::string_view word) const {
+    const auto found = std::ranges::lower_bound(rows_, word, {}, &Word);
+    return found != rows_.end() && Word(*found) == word ? &*found : nullptr;
+  }
+
+ private:
+  static std::string_view Word(const TableRow<kFields>& row) { return row.front(); }
+
+  std::vector<TableRow<kFields>> rows_;
+};
+
+}  // namespace millrace::models
