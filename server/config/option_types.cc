@@ -15,6 +15,33 @@ namespace {
 
 constexpr char kNotServed[] = "off";
 
+// A text that is kept as it is if it is valid.
+template <typename IsValid>
+Option Text(Option row, std::string ServerConfig::*field, IsValid is_valid) {
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const bool valid = is_valid(text);
+    if (valid) config.*field = text;
+    return valid;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+// A list that is empty if it is off. parse: returns nullopt for a text that is not allowed.
+template <typename Parse>
+Option List(Option row, std::vector<std::string> ServerConfig::*field, Parse parse) {
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    std::optional<std::vector<std::string>> list;
+    list = text.empty() || text == kNotServed ? std::vector<std::string>() : parse(text);
+    if (list) config.*field = *std::move(list);
+    return list.has_value();
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
+  };
+  return row;
+}
+
 }  // namespace
 
 Option Row(const char* name, const char* group, const char* placeholder, std::string help) {
@@ -82,13 +109,8 @@ Option Models(Option row, std::string ServerConfig::*field) {
   row.allowed =
       "folders with commas between them, each perhaps with the name of its only model, such as "
       "/srv/models or /srv/models,voice=/mnt/models";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (!models::ParseModelSources(text).ok()) return false;
-    config.*field = text;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return config.*field; };
-  return row;
+  return Text(std::move(row), field,
+              [](const std::string& text) { return models::ParseModelSources(text).ok(); });
 }
 
 Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field) {
@@ -154,16 +176,11 @@ Option PlainAddress(Option row, std::string ServerConfig::*field, std::string pr
 
 Option Version(Option row, std::string ServerConfig::*field) {
   row.allowed = "the beginning of a version, such as 2.15";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const bool sane =
-        text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-          return absl::ascii_isalnum(c) || c == '.' || c == '+' || c == '-';
-        });
-    if (sane) config.*field = text;
-    return sane;
-  };
-  row.get = [=](const ServerConfig& config) { return config.*field; };
-  return row;
+  return Text(std::move(row), field, [](const std::string& text) {
+    return text.size() <= 64 && std::ranges::all_of(text, [](unsigned char c) {
+             return absl::ascii_isalnum(c) || c == '.' || c == '+' || c == '-';
+           });
+  });
 }
 
 Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
@@ -191,52 +208,31 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
 
 Option HostNames(Option row, std::vector<std::string> ServerConfig::*field) {
   row.allowed = "off, *, or names such as tts.example.org,.example.net";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    std::vector<std::string> names;
-    if (!text.empty() && text != kNotServed) names = absl::StrSplit(text, ',');
-    for (const std::string& name : names) {
-      const bool is_name = name.find_first_not_of('.') != name.npos &&
-                           std::ranges::all_of(name, [](unsigned char c) {
-                             return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
-                           });
-      if (!is_name && (name != "*" || names.size() > 1)) return false;
-    }
-    config.*field = std::move(names);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) {
-    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
-  };
-  return row;
+  return List(std::move(row), field,
+              [](const std::string& text) -> std::optional<std::vector<std::string>> {
+                std::vector<std::string> names = absl::StrSplit(text, ',');
+                for (const std::string& name : names) {
+                  const bool is_name =
+                      name.find_first_not_of('.') != name.npos &&
+                      std::ranges::all_of(name, [](unsigned char c) {
+                        return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
+                      });
+                  if (!is_name && (name != "*" || names.size() > 1)) return std::nullopt;
+                }
+                return names;
+              });
 }
 
 Option OriginList(Option row, std::vector<std::string> ServerConfig::*field) {
   row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (text.empty() || text == kNotServed) {
-      (config.*field).clear();
-      return true;
-    }
-    auto origins = ParseOrigins(text);
-    if (!origins) return false;
-    config.*field = *std::move(origins);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) {
-    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
-  };
-  return row;
+  return List(std::move(row), field, [](const std::string& text) { return ParseOrigins(text); });
 }
 
 Option TraceEndpoint(Option row, std::string ServerConfig::*field) {
   row.allowed = "auto, off, or a URL such as http://localhost:4317 or https://collector:4318";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (text != "auto" && text != kNotServed && !tracing::ParseEndpoint(text).ok()) return false;
-    config.*field = text;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return config.*field; };
-  return row;
+  return Text(std::move(row), field, [](const std::string& text) {
+    return text == "auto" || text == kNotServed || tracing::ParseEndpoint(text).ok();
+  });
 }
 
 Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
@@ -260,15 +256,10 @@ Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
 
 Option ServiceName(Option row, std::string ServerConfig::*field) {
   row.allowed = "at most 255 printable characters of ASCII";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const bool sane = text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
-                        return absl::ascii_isprint(static_cast<unsigned char>(c));
-                      });
-    if (sane) config.*field = text;
-    return sane;
-  };
-  row.get = [=](const ServerConfig& config) { return config.*field; };
-  return row;
+  return Text(std::move(row), field, [](const std::string& text) {
+    return text.size() <= 255 &&
+           std::ranges::all_of(text, [](unsigned char c) { return absl::ascii_isprint(c); });
+  });
 }
 
 }  // namespace millrace::option_types
