@@ -17,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "models/core/strings.h"
+#include "mps_runtime/base/file.h"
 
 namespace millrace {
 namespace {
@@ -100,16 +101,12 @@ absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_vie
     return error(StrCat("cannot be written: ", std::strerror(errno)));
   };
   // The open does not block, because the path may name a pipe.
-  const int descriptor =
-      open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-           S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return system_error();
-  struct Closer {
-    int descriptor;
-    ~Closer() { close(descriptor); }
-  } closer{descriptor};
+  const FileDescriptor owned(open(file.c_str(),
+                                  O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                                  S_IRUSR | S_IWUSR));
+  const int descriptor = owned.get();
   struct stat state {};
-  if (fstat(descriptor, &state) != 0) return system_error();
+  if (descriptor < 0 || fstat(descriptor, &state) != 0) return system_error();
   if (!S_ISREG(state.st_mode)) return error("is not a file");
   if ((state.st_mode & 07777 & ~kKeyFileMode) != 0) {
     return error(StrCat("is open to others (mode ", OctalMode(state.st_mode),

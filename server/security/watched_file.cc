@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "models/core/strings.h"
+#include "mps_runtime/base/file.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
@@ -24,28 +26,20 @@ absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file)
         StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
   };
   // The open does not block, because the path may name a pipe.
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return error();
-  struct Closer {
-    int descriptor;
-    ~Closer() { close(descriptor); }
-  } closer{descriptor};
+  const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat state {};
-  if (fstat(descriptor, &state) != 0) return error();
+  if (descriptor.get() < 0 || fstat(descriptor.get(), &state) != 0) return error();
   if (!S_ISREG(state.st_mode))
     return absl::FailedPreconditionError(StrCat(file.string(), ": is not a file"));
+  std::optional<std::string> text = ReadToEnd(descriptor.get(), kMaxFileBytes);
+  if (!text) return error();
+  if (text->size() > kMaxFileBytes) {
+    return absl::FailedPreconditionError(
+        StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
+  }
   WatchedFile::Content content;
   content.mode = state.st_mode & 07777;
-  char buffer[16384];
-  for (ssize_t count; (count = read(descriptor, buffer, sizeof(buffer))) != 0;) {
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return error();
-    content.text.append(buffer, static_cast<size_t>(count));
-    if (content.text.size() > kMaxFileBytes) {
-      return absl::FailedPreconditionError(
-          StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
-    }
-  }
+  content.text = *std::move(text);
   return content;
 }
 
