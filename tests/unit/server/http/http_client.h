@@ -52,12 +52,13 @@ inline std::string SendUntilClosed(int port, const std::string& bytes, int wait_
   return SendUntilClosedOn(Connect(port), bytes, wait_ms);
 }
 
-// Sends bytes as they are and returns all of the answer.
-inline std::string Raw(int port, const std::string& request) {
+// Sends a request and goes on waiting, as a client does that has more to send. Returns all of the
+// answer.
+inline std::string AnswerToUnfinished(int port, const std::string& request, bool finish = false) {
   const int descriptor = Connect(port);
   EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
-  shutdown(descriptor, SHUT_WR);
+  if (finish) shutdown(descriptor, SHUT_WR);
   std::string answer;
   char buffer[4096];
   for (ssize_t count; (count = recv(descriptor, buffer, sizeof(buffer), 0)) > 0;)
@@ -66,8 +67,20 @@ inline std::string Raw(int port, const std::string& request) {
   return answer;
 }
 
+// Sends bytes as they are and returns all of the answer.
+inline std::string Raw(int port, const std::string& request) {
+  return AnswerToUnfinished(port, request, /*finish=*/true);
+}
+
 inline std::string ErrorOf(const httplib::Result& result) {
   return result ? nlohmann::json::parse(result->body).value("error", "") : "no answer";
+}
+
+inline uint64_t Refused(const HttpServer& server, int status) {
+  for (const auto& [refused, count] : server.CountRefusals()) {
+    if (refused == status) return count;
+  }
+  return UINT64_MAX;  // the status is not counted
 }
 
 }  // namespace millrace

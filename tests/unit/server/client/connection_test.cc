@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/server/client/client_fixture.h"
+
+namespace millrace {
+namespace {
+
+using ConnectionTest = ClientTest;
+
+TEST_F(ConnectionTest, KeyGoesAlong) {
+  client_.api_key = "secret";
+  EXPECT_EQ(Captured([&] { return RunTranslate({client_, "Hello", "m", "", ""}); }), kExitOk);
+  EXPECT_EQ(translation_.authorization, "Bearer secret");
+}
+
+TEST_F(ConnectionTest, ServersErrorIsOneLine) {
+  EXPECT_EQ(Captured([&] {
+              return RunTranslate({client_, "Hello", "unknown", "", ""});
+            }),
+            kExitFailed);
+  EXPECT_EQ(err_, "millrace: --model: 'unknown' is not loaded\n");
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(ConnectionTest, UnreachableServerNamesTheAddressAndTheRemedy) {
+  server_->Shutdown();
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
+  EXPECT_NE(err_.find("no answer from " + client_.address), std::string::npos) << err_;
+  EXPECT_NE(err_.find("millrace serve"), std::string::npos) << err_;
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+}
+
+TEST_F(ConnectionTest, UnreadableTlsFileIsNamed) {
+  client_.tls_ca = folder_ / "none.pem";
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + (folder_ / "none.pem").string() + ": cannot be read\n");
+}
+
+TEST_F(ConnectionTest, ErrorsNameFlags) {
+  TranslateCommand command{client_, "Hello", "m", "en", "pt"};
+  command.alternatives = 3;
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --alternatives: this model has no others\n");
+  command = {client_, "Hello", "m", "en", "xx"};
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: --source, --target: there is none\n");
+  // A message with a field that has no flag stays as it is.
+  command.target_language = "yy";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: source_language, weather: there is none\n");
+  command = {client_, "Hello", "guarded", "en", "pt"};
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: an API key is needed: --api-key KEY, or MILLRACE_API_KEY\n");
+}
+
+}  // namespace
+}  // namespace millrace
