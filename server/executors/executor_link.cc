@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/executors/failpoint.h"
 
 namespace millrace::server {
 
@@ -19,11 +20,15 @@ ExecutorLink::ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> l
 absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
     size_t lane, const executor::v1::Step& step, const Behind& behind, std::string_view why,
     MessageSocket::KeepWaiting keep_waiting) {
+  Failpoint("front.step", lanes_[lane].descriptor());
   const absl::Status sent = lanes_[lane].Send(step, behind, keep_waiting);
   if (absl::IsResourceExhausted(sent)) return sent;
   absl::StatusOr<std::vector<StepResult>> results =
       sent.ok() ? ReceiveDone(lane, static_cast<size_t>(step.requests_size()), keep_waiting) : sent;
-  if (results.ok()) return results;
+  if (results.ok()) {
+    Failpoint("front.results");
+    return results;
+  }
   if (absl::IsDeadlineExceeded(results.status())) {
     Kill(DeathCause::kHang, why);
   } else if (absl::IsInvalidArgument(results.status())) {

@@ -16,10 +16,12 @@
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/executors/descriptor_passing.h"
+#include "server/executors/failpoint.h"
 #include "server/executors/frame.h"
 #include "server/executors/loop_helpers.h"
 #include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
+#include "server/executors/sticky_errors.h"
 #include "server/scheduling/step_failure.h"
 
 namespace millrace::server {
@@ -140,6 +142,7 @@ class ModelExecutor {
   absl::Status Obey(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(mu_) {
     switch (message.kind_case()) {
       case executor::v1::ToExecutor::kPing: {
+        Failpoint("executor.ping", control_.descriptor());
         executor::v1::FromExecutor answer;
         answer.mutable_pong()->set_number(message.ping().number());
         return Tell(answer);
@@ -204,6 +207,10 @@ class ModelExecutor {
       executor::v1::Loaded& loaded = *answer.mutable_loaded();
       loaded.set_model(order.model());
       absl::Status status = Load(order, loaded);
+      if (IsStickyError(Message(status))) {
+        End(std::move(status));
+        return;
+      }
       WriteStatus(status, *loaded.mutable_status());
       if (!Tell(answer).ok()) return;
     }
@@ -212,6 +219,7 @@ class ModelExecutor {
   absl::Status Load(const executor::v1::Load& order, executor::v1::Loaded& loaded)
       MILLRACE_EXCLUDES(mu_) {
     try {
+      Failpoint("executor.load");
       auto model = host_.Load(order.name(), order.version());
       if (!model.ok()) return model.status();
       WriteModelInfo((*model)->info(), *loaded.mutable_info());
@@ -265,7 +273,7 @@ class ModelExecutor {
     recorder_->Begin(lane, held.front()->model->info().name, Clock::Real().Now());
     for (size_t i = 0; i < held.size(); ++i)
       recorder_->AddRequest(lane, order.requests[i].id, held[i]->request.input());
-    RunRequests(held, context);
+    if (absl::Status status = RunRequests(held, context); !status.ok()) return status;
     recorder_->End(lane, Clock::Real().Now());
 
     std::vector<StepResult> results(held.size());
@@ -289,6 +297,7 @@ class ModelExecutor {
     executor::v1::StepDone message;
     Behind behind;
     for (const StepResult& result : results) WriteResult(result, message, behind);
+    Failpoint("executor.answer", lane.descriptor());
     return lane.Send(message, behind, WaitForever);
   }
 
@@ -334,21 +343,24 @@ class ModelExecutor {
     }
   }
 
-  // Runs a step, and where it throws, each request by itself.
-  void RunRequests(const std::vector<HeldRequest*>& held, runtime::WorkerContext& context) {
+  // Runs a step, and where it throws, each request by itself. An error means that this process can
+  // run nothing more.
+  absl::Status RunRequests(const std::vector<HeldRequest*>& held, runtime::WorkerContext& context) {
     const models::Model& model = *held.front()->model;
     std::vector<models::Request*> requests;
     for (HeldRequest* one : held) {
       if (!one->request.outcome()) requests.push_back(&one->request);
     }
-    if (requests.empty()) return;
+    if (requests.empty()) return absl::OkStatus();
     absl::Status status = RunModel(model, requests, context);
-    if (status.ok()) return;
+    if (status.ok() || IsStickyError(Message(status))) return status;
     for (models::Request* request : requests) {
       if (request->outcome()) continue;  // it finished before the failure
       if (requests.size() > 1) status = RunModel(model, {&request, 1}, context);
+      if (IsStickyError(Message(status))) return status;
       if (!status.ok()) request->Finish(status);
     }
+    return absl::OkStatus();
   }
 
   absl::Status RunModel(const models::Model& model, std::span<models::Request* const> requests,
@@ -356,6 +368,7 @@ class ModelExecutor {
     try {
       const std::unique_ptr<models::Batch> batch = model.Prepare(requests);
       if (batch == nullptr) return absl::OkStatus();
+      Failpoint("executor.forward");
       host_.device().RunForward(context, *batch);
       batch->Complete();
       return absl::OkStatus();

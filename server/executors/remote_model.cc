@@ -12,6 +12,7 @@
 #include "server/executors/executor_pool.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/input_field.h"
+#include "server/scheduling/step_failure.h"
 
 namespace millrace::server {
 namespace {
@@ -102,12 +103,25 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     }
     for (Group& group : groups) {
       if (group.link == nullptr) group.link = Choose(group.requests);
-      if (group.link != nullptr) Run(group, lane);
+      if (group.link == nullptr) continue;
+      try {
+        Run(group, lane);
+      } catch (...) {
+        // Nobody knows how much of the step has come over the connection.
+        group.link->Kill(DeathCause::kKilled, "the server failed within a step of it");
+        RunOneByOne(group, StepFailure(model_));
+      }
     }
   }
 
   void Complete() override {
-    for (Result& result : results_) Deliver(*result.request, std::move(result.result));
+    for (Result& result : results_) {
+      try {
+        Deliver(*result.request, std::move(result.result));
+      } catch (...) {  // nobody knows what its client has
+        result.request->Finish(StepFailure(model_));
+      }
+    }
   }
 
  private:
@@ -173,7 +187,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       }
       return pool_.clock().Now() - begin < limit;
     });
-    if (absl::IsResourceExhausted(results.status())) return RunTooLarge(group, results.status());
+    if (absl::IsResourceExhausted(results.status())) return RunOneByOne(group, results.status());
     if (results.ok()) {
       for (size_t i = 0; i < group.requests.size() && results.ok(); ++i) {
         if (Fits(group.requests[i]->input(), (*results)[i].outputs)) continue;
@@ -193,9 +207,9 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     }
   }
 
-  // A step that is too large to be sent had no effect. Its requests run one by one from now on; one
-  // that is too large by itself fails.
-  void RunTooLarge(const Group& group, const absl::Status& status) {
+  // Has the requests of a step that had no effect, such as one that is too large to be sent, run
+  // one by one from now on. One that was by itself fails.
+  static void RunOneByOne(const Group& group, const absl::Status& status) {
     for (models::Request* request : group.requests) {
       if (group.requests.size() == 1) request->Finish(status);
       StateOf(*request).alone = true;

@@ -9,6 +9,8 @@ BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millra
 SERVER_PROGRAM = BINARY.with_name("millrace-server")
 # MILLRACE becomes this program to serve with executors.
 FRONT_PROGRAM = BINARY.with_name("millrace-front")
+# The front, beside its server program, as they fail at their failpoints (tests/fakes/failpoints).
+WITH_FAILPOINTS = BINARY.parent / "tests" / "fakes" / "failpoints" / FRONT_PROGRAM.name
 # The same server program with the MPS backend, on the stand-in for Apple's GPU (tests/fakes/mps).
 ON_MPS_STANDIN = BINARY.parent / "tests" / "fakes" / "mps" / "millrace_on_standin"
 SELFTEST_ON_MPS_STANDIN = ON_MPS_STANDIN.with_name("millrace_selftest_on_standin")

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -44,6 +45,31 @@ TEST_F(ExecutorDeathsTest, ReportsEachDeathWithTheStepThatRan) {
   EXPECT_THAT(text, HasSubstr("\"how\": \"signal SIGSEGV\""));
   EXPECT_THAT(text, HasSubstr("\"requests\": 1, \"described\": [{\"id\": 1, \"bytes\": 3}]"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("abc")));
+}
+
+TEST_F(ExecutorDeathsTest, EndsAnExecutorWhoseDeviceComputesNothingMore) {
+  in_forward_ = [](FakeExecutor& executor, models::Request& request) {
+    if (executor.number() == 1 && SaidOf(request) == 1)
+      throw std::runtime_error("CUDA error: unspecified launch failure\nCompile with ...");
+    if (TextOf(request) == "wrong") throw std::runtime_error("CUDA error: invalid argument");
+  };
+  StartWithModel();
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kExit)], 1U);
+  EXPECT_EQ(RunAlone("wrong").code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(launcher_.started(), 2);
+}
+
+TEST_F(ExecutorDeathsTest, EndsAnExecutorWhoseDeviceComputesNothingMoreWhenAModelIsLoaded) {
+  on_load_ = [](FakeExecutor& executor) {
+    return executor.number() == 1 ? absl::InternalError(
+                                        "warm-up of model 'voice' failed: CUDA error: misaligned "
+                                        "address")
+                                  : absl::OkStatus();
+  };
+  StartWithModel();
+  EXPECT_EQ(pool_->stats().deaths[static_cast<size_t>(DeathCause::kExit)], 1U);
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
 }
 
 TEST_F(ExecutorDeathsTest, KillsAnExecutorThatHangsAndBlamesTheRequest) {
