@@ -86,7 +86,7 @@ size_t ColourCodeEnd(std::string_view text, size_t at) {
   if (kStyles.find(code) == std::string_view::npos || code == '\0' || IsAsciiLower(behind))
     return 0;
   // Q&a is a word; another code may stand before.
-  const char32_t before = DecodeBefore(text, at).value;
+  const char32_t before = at > 0 ? DecodeBefore(text, at).value : U'\0';
   const bool joined = at > 1 && IsWordCharacter(before) &&
                       (text[at - 2] == '&' || text.substr(0, at - 1).ends_with(kParagraph));
   return is_paragraph || joined || !IsWordCharacter(before) ? next + 1 : 0;
