@@ -47,7 +47,12 @@ class TorchHost final : public ExecutorHost {
                    .format = static_cast<LogFormat>(settings.log_format())});
     ServerConfig config;
     config.models = settings.models();
-    if (settings.has_device()) config.device = static_cast<runtime::DeviceType>(settings.device());
+    config.device = static_cast<runtime::DeviceType>(settings.device());
+    if (settings.has_mode()) config.mode = static_cast<runtime::ForwardMode>(settings.mode());
+    config.accept_unsafe_concurrency = settings.accept_unsafe_concurrency();
+    config.safety_profile = settings.safety_profile();
+    config.graph_cache = static_cast<runtime::GraphCachePolicy>(settings.graph_cache());
+    config.graph_cache_new_shape = static_cast<runtime::NewShape>(settings.graph_cache_new_shape());
     config.require_libtorch = settings.require_libtorch();
     config.workers = settings.workers();
     config.max_in_flight = settings.max_in_flight();
@@ -58,18 +63,22 @@ class TorchHost final : public ExecutorHost {
     if (settings.has_cpu_isa())
       config.cpu_isa = static_cast<kernels::InstructionSet>(settings.cpu_isa());
     if (absl::Status status = LimitCpuIsa(config.cpu_isa); !status.ok()) return status;
+    // The front has warned of the processor's profile.
+    const bool warns = config.device != runtime::DeviceType::kCpu;
     safety_.emplace(MakeSafetyOptions(config, runtime::OperatorNames()),
-                    [](const std::string&) {});  // the front has warned
+                    [warns](const std::string& line) {
+                      if (warns) logging::Warning(line);
+                    });
     try {
       runtime_ = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, *safety_));
       main_context_ = runtime_->EnterMainThread();
     } catch (const std::exception& error) {
       return absl::InternalError(error.what());
     }
-    if (runtime_->device() != runtime::DeviceType::kCpu) {
+    if (runtime_->workers() < config.workers) {
       return absl::InvalidArgumentError(
-          StrCat("--executors: only --device cpu has executors as yet; the device here is ",
-                 runtime_->provenance().device));
+          StrCat("--workers: ", config.workers, " are more than the device of an executor has, ",
+                 runtime_->workers(), ": ", runtime_->why_fewer_workers()));
     }
     device_.emplace(*runtime_);
     translations_.emplace(translation::TranslationCache::Limits{
@@ -96,6 +105,8 @@ class TorchHost final : public ExecutorHost {
       return status;
     return *std::move(model);
   }
+
+  void FinishWarmUp() override { runtime_->FinishWarmUp(); }
 
   void OnFrontGone() override {
     // The processes that models have started are in groups of their own and end with their pipes.

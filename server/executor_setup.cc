@@ -4,10 +4,22 @@
 #include "server/control/version.h"
 #include "server/executors/executor_platform.h"
 #include "server/metrics/model_metrics.h"
+#include "server/server_setup.h"
 
 namespace millrace::server {
 
 Compute RemoteCompute() { return {.platform = ExecutorPlatform(), .operators = {}}; }
+
+runtime::RuntimeOptions MakeFrontOptions(const ServerConfig& config, ModelSafety& safety) {
+  runtime::RuntimeOptions options = MakeRuntimeOptions(config, safety);
+  if (config.device.value_or(runtime::DeviceType::kCpu) == runtime::DeviceType::kCpu)
+    return options;
+  // These limit what is on the device at once in one process: each executor has its own.
+  options.mode.reset();
+  options.max_in_flight.reset();
+  options.measured_concurrency = nullptr;
+  return options;
+}
 
 ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
                                           CrashFolder* crashes) {
@@ -32,7 +44,12 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   if (config.cpu_isa) settings.set_cpu_isa(static_cast<int>(*config.cpu_isa));
   settings.set_graph_cache_entries(config.graph_cache_entries);
   settings.set_graph_cache_bytes(config.graph_cache_bytes);
-  if (config.device) settings.set_device(static_cast<int>(*config.device));
+  settings.set_device(static_cast<int>(config.device.value_or(runtime::DeviceType::kCpu)));
+  if (config.mode) settings.set_mode(static_cast<int>(*config.mode));
+  settings.set_accept_unsafe_concurrency(config.accept_unsafe_concurrency);
+  settings.set_safety_profile(config.safety_profile.string());
+  settings.set_graph_cache(static_cast<int>(config.graph_cache));
+  settings.set_graph_cache_new_shape(static_cast<int>(config.graph_cache_new_shape));
   settings.set_require_libtorch(config.require_libtorch);
   settings.set_log_level(static_cast<int>(config.log_level));
   settings.set_log_format(static_cast<int>(config.log_format));

@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "models/repository/model_repository.h"
+#include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
+#include "server/control/model_safety.h"
 #include "server/executors/executor_pool.h"
 #include "server/metrics/metric_writer.h"
 #include "server/server.h"
@@ -17,6 +19,7 @@ inline constexpr std::string_view kExecutorArgument = "--as-executor";
 // These functions make what a server with executors needs of the configuration.
 
 Compute RemoteCompute();
+runtime::RuntimeOptions MakeFrontOptions(const ServerConfig& config, ModelSafety& safety);
 ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
                                           CrashFolder* crashes);
 // Returns what clients and operators are told of executors that are missing; empty: none is.

@@ -114,8 +114,10 @@ class Server {
         recorder_(flight),
         safety_(MakeSafetyOptions(config, compute.operators),
                 [](const std::string& line) { logging::Warning(line); }),
-        runtime_(
-            runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_), compute.platform)),
+        runtime_(runtime::Runtime::Bootstrap(compute.local_models != nullptr
+                                                 ? MakeRuntimeOptions(config, safety_)
+                                                 : MakeFrontOptions(config, safety_),
+                                             compute.platform)),
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
         translations_({config.translation_cache_bytes, config.translation_cache_entries}),

@@ -186,7 +186,7 @@ std::vector<Option> MakeOptions() {
       Row("executors", models, "N",
           "Processes that hold the models and compute, so that a crash in a model ends none of the "
           "server's connections: it is started again, and its requests run again; 0: the server "
-          "computes itself. With --device cpu only"),
+          "computes itself. With --device cpu or mps; auto is cpu then"),
       &C::executors, 0, kMostExecutors));
   o.push_back(
       Number(Row("spare-executors", models, "N",

@@ -37,8 +37,8 @@ absl::Status Validate(const ServerConfig& config) {
     return absl::InvalidArgumentError(
         "--graph-cache-new-shape: refuse needs --graph-cache frozen; with grow, allowed is eager");
   }
-  if (config.executors > 0 && config.device && *config.device != runtime::DeviceType::kCpu) {
-    return absl::InvalidArgumentError("--executors: only --device cpu has executors as yet");
+  if (config.executors > 0 && config.device == runtime::DeviceType::kCuda) {
+    return absl::InvalidArgumentError("--executors: --device cuda has no executors as yet");
   }
   if (config.spare_executors > 0 && config.executors == 0) {
     return absl::InvalidArgumentError(

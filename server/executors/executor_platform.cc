@@ -1,8 +1,5 @@
 #include "server/executors/executor_platform.h"
 
-#include <stdexcept>
-
-#include "models/core/strings.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/find_libtorch.h"
 
@@ -16,22 +13,30 @@ thread_local int current_lane = -1;
 
 class LaneBackend final : public runtime::Backend {
  public:
-  DeviceType device() const override { return DeviceType::kCpu; }
-  std::string DeviceName() const override { return runtime::CpuModelName(); }
-  // As the processor's backend, which executors have.
-  int SafeConcurrency() const override { return cores_; }
-  int UsefulConcurrency() const override { return cores_; }
+  explicit LaneBackend(DeviceType device) : device_(device) {}
+
+  DeviceType device() const override { return device_; }
+  std::string DeviceName() const override {
+    return computes_here_ ? runtime::CpuModelName() : "of the executors";
+  }
+  // As the processor's backend, which executors have. Other devices have limits of their own, which
+  // each executor keeps.
+  int SafeConcurrency() const override {
+    return computes_here_ ? runtime::AvailableCores() : runtime::kWorkerSlots;
+  }
+  int UsefulConcurrency() const override { return SafeConcurrency(); }
 
   void Bootstrap() override {}
   void BindThread(runtime::Stream stream, int) override { current_lane = stream.slot; }
   void UnbindThread(runtime::Stream) noexcept override { current_lane = -1; }
   bool IsBound(runtime::Stream stream) const override {
-    return stream.device == DeviceType::kCpu && stream.slot == current_lane;
+    return stream.device == device_ && stream.slot == current_lane;
   }
   void Synchronize(runtime::Stream) override {}
 
  private:
-  const int cores_ = runtime::AvailableCores();
+  const DeviceType device_;
+  const bool computes_here_ = runtime::TraitsOf(device_).computes_on_host;
 };
 
 class FrontPlatform final : public runtime::Platform {
@@ -48,11 +53,7 @@ class FrontPlatform final : public runtime::Platform {
   }
 
   std::unique_ptr<runtime::Backend> MakeBackend(std::optional<DeviceType> device) const override {
-    if (device.value_or(DeviceType::kCpu) != DeviceType::kCpu) {
-      throw std::invalid_argument(StrCat("device = ", runtime::ToString(*device),
-                                         ": executors have no such device; allowed is cpu"));
-    }
-    return std::make_unique<LaneBackend>();
+    return std::make_unique<LaneBackend>(device.value_or(DeviceType::kCpu));
   }
 };
 

@@ -4,9 +4,9 @@
 
 namespace millrace::server {
 
-// The platform of a server whose executors compute: the processor, with a lane for each worker,
-// which waits for executors and computes nothing. Loads no libtorch; what it says of it is what
-// executors load, who check that themselves.
+// The platform of a server whose executors compute on a device, by default the processor. It has a
+// lane for each worker, which waits for executors and computes nothing. Loads no libtorch; what it
+// says of it is what executors load, who check that themselves.
 const runtime::Platform& ExecutorPlatform();
 
 }  // namespace millrace::server

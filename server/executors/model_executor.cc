@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <exception>
 #include <map>
@@ -22,10 +23,14 @@
 #include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "server/executors/sticky_errors.h"
+#include "server/scheduling/step.h"
 #include "server/scheduling/step_failure.h"
 
 namespace millrace::server {
 namespace {
+
+// How often a lane looks for a model to warm up.
+constexpr std::chrono::milliseconds kWarmUpLook{20};
 
 bool WaitForever() { return true; }
 
@@ -223,13 +228,59 @@ class ModelExecutor {
       auto model = host_.Load(order.name(), order.version());
       if (!model.ok()) return model.status();
       WriteModelInfo((*model)->info(), *loaded.mutable_info());
+      std::shared_ptr<const models::Model> held = *std::move(model);
+      if (absl::Status status = WarmUpLanes(held); !status.ok()) return status;
       const MutexLock lock(mu_);
-      models_[order.model()] = *std::move(model);
+      models_[order.model()] = std::move(held);
       return absl::OkStatus();
     } catch (const std::exception& error) {
       return absl::InternalError(
           StrCat("model '", order.name(), "' could not be loaded: ", error.what()));
     }
+  }
+
+  // Has each lane warm a model up where threads keep something of it, until the first step comes:
+  // then they have other things to do.
+  absl::Status WarmUpLanes(const std::shared_ptr<const models::Model>& model)
+      MILLRACE_EXCLUDES(mu_) {
+    if (host_.device().ComputesOnWorkers()) return absl::OkStatus();
+    const MutexLock lock(mu_);
+    if (serves_) return absl::OkStatus();
+    warming_ = model;
+    ++warm_ups_;
+    lanes_to_warm_ = lanes_.size();
+    warm_up_status_ = absl::OkStatus();
+    while (lanes_to_warm_ > 0 && !serves_ && !ending_) loads_changed_.Wait(mu_);
+    warming_.reset();
+    return warm_up_status_;
+  }
+
+  // Warms up what a lane has not warmed up yet. done: how many models it has.
+  void WarmUpLane(runtime::WorkerContext& context, uint64_t& done) MILLRACE_EXCLUDES(mu_) {
+    std::shared_ptr<const models::Model> model;
+    {
+      const MutexLock lock(mu_);
+      if (warm_ups_ == done) return;
+      done = warm_ups_;
+      model = warming_;
+    }
+    if (model == nullptr) return;
+    absl::Status status = WarmUp(*model, host_.device(), context,
+                                 host_.device().SharesCompiledShapes() ? WarmUpExtent::kOneForward
+                                                                       : WarmUpExtent::kEveryShape);
+    const MutexLock lock(mu_);
+    warm_up_status_.Update(std::move(status));
+    --lanes_to_warm_;
+    loads_changed_.NotifyAll();
+  }
+
+  void BeginToServe() MILLRACE_EXCLUDES(mu_) {
+    {
+      const MutexLock lock(mu_);
+      if (std::exchange(serves_, true)) return;
+      loads_changed_.NotifyAll();
+    }
+    host_.FinishWarmUp();
   }
 
   // Runs the steps that come over a connection until it ends.
@@ -240,8 +291,14 @@ class ModelExecutor {
       SharedLoop* const loops = helpers_ ? helpers_->loops(static_cast<int>(number)) : nullptr;
       const kernels::ScopedLoopRunner runner(loops);
       executor::v1::Step message;
+      uint64_t warmed_up = 0;
+      const auto wait = [&] {
+        WarmUpLane(*context, warmed_up);
+        return true;
+      };
+      if (!host_.device().ComputesOnWorkers()) lane.SetPatience(kWarmUpLook);
       while (true) {
-        auto behind = lane.Receive(message, WaitForever);
+        auto behind = lane.Receive(message, wait);
         // The front closes all its connections together, and the control connection tells.
         if (absl::IsUnavailable(behind.status())) return;
         absl::Status status = behind.status();
@@ -260,6 +317,7 @@ class ModelExecutor {
                         runtime::WorkerContext& context, size_t lane) MILLRACE_EXCLUDES(mu_) {
     auto order = ReadStep(message, behind);
     if (!order.ok()) return order.status();
+    BeginToServe();
     if (helpers_) helpers_->BeginStep();
     absl::Status status = RunOrder(*std::move(order), context, lane);
     if (helpers_) helpers_->EndStep();
@@ -392,6 +450,12 @@ class ModelExecutor {
   std::map<uint64_t, std::shared_ptr<const models::Model>> models_ MILLRACE_GUARDED_BY(mu_);
   std::map<uint64_t, std::unique_ptr<HeldRequest>> requests_ MILLRACE_GUARDED_BY(mu_);
   bool ending_ MILLRACE_GUARDED_BY(mu_) = false;
+  // The model that lanes warm up, until the first step.
+  bool serves_ MILLRACE_GUARDED_BY(mu_) = false;
+  uint64_t warm_ups_ MILLRACE_GUARDED_BY(mu_) = 0;
+  std::shared_ptr<const models::Model> warming_ MILLRACE_GUARDED_BY(mu_);
+  size_t lanes_to_warm_ MILLRACE_GUARDED_BY(mu_) = 0;
+  absl::Status warm_up_status_ MILLRACE_GUARDED_BY(mu_);
   absl::Status failure_ MILLRACE_GUARDED_BY(mu_);
 };
 

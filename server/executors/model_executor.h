@@ -33,6 +33,8 @@ class ExecutorHost {
   // Loads a model and warms it up. Called on the thread that called RunExecutor.
   virtual absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
                                                                     int64_t version) = 0;
+  // Called before the first step: what threads compile from then on is none of a warm-up.
+  virtual void FinishWarmUp() {}
   // Called on another thread when the front has gone. Steps and loads may still run, so a program
   // ends here; if this returns, RunExecutor waits for them.
   virtual void OnFrontGone() = 0;

@@ -4,12 +4,15 @@ of libtorch is broken (tests/fakes/mps/README.md)."""
 import array
 import concurrent.futures
 import json
+import os
+import signal
 
 import grpc
 import pytest
 from wire import daemon as daemons
 from wire import narrow_kokoro, repository
-from wire.paths import EN_PT, KOKORO, NULL, ON_MPS_STANDIN, PT_EN, VOICE
+from wire.executors import executors
+from wire.paths import EN_PT, KOKORO, NULL, ON_MPS_STANDIN, PT_EN, SERVER_PROGRAM, VOICE
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 from wire.stubs import admin, synthesis
 
@@ -181,3 +184,23 @@ def test_the_selftest_fails_on_a_libtorch_that_encodes_off_the_queue(faults, out
     assert tried.startswith("EncodersOnTheQueue: failed, ok=" if faults else "EncodersOnTheQueue: passed, ok=6, tried=6")
     committed = "matmul while its queue is held: expected ok, got crash (SIGABRT): mps stand-in: _status < MTLCommandBufferStatusCommitted"
     assert (committed in ended.stdout.decode()) == bool(faults)
+
+
+def test_executors_compute_on_the_device(daemon, tmp_path):
+    """Each on one of its own, which two stand-ins are; one that dies leaves the other serving."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    os.link(ON_MPS_STANDIN, programs / SERVER_PROGRAM.name)   # the server starts the program of this name as an executor
+    models = repository.link(tmp_path / "models", NULL, EN_PT, VOICE)
+    with daemons.start(tmp_path, "--device", "mps", "--workers", "2", "--executors", "2", models=models, seconds=200,
+                       binary=programs / SERVER_PROGRAM.name) as on_executors:
+        assert on_executors.metrics().total("millrace_build_info", device="mps") == 1
+        both = executors(on_executors)
+        assert len(both) == 2
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            texts = pool.map(lambda text: (text, translate(on_executors, text)), TEXTS * 6)
+            os.kill(both[0], signal.SIGSEGV)
+            assert all(translated == translate(daemon, text) for text, translated in texts)
+        assert len(speak(on_executors, TEXTS[0])) == len(speak(daemon, TEXTS[0]))
+        assert on_executors.metrics().total("millrace_executor_deaths_total") == 1
+        assert both[1] in executors(on_executors)

@@ -19,14 +19,14 @@ TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(ValidateTest, OnlyTheProcessorHasExecutors) {
+TEST(ValidateTest, CudaHasNoExecutors) {
   ServerConfig config;
   config.executors = 1;
   EXPECT_TRUE(Validate(config).ok());  // the device that is found is looked at later
-  config.device = runtime::DeviceType::kCpu;
+  config.device = runtime::DeviceType::kMps;
   EXPECT_TRUE(Validate(config).ok());
   config.device = runtime::DeviceType::kCuda;
-  EXPECT_TRUE(Mentions(Validate(config), "--executors: only --device cpu has executors as yet"));
+  EXPECT_TRUE(Mentions(Validate(config), "--executors: --device cuda has no executors as yet"));
 }
 
 TEST(ValidateTest, SparesNeedExecutorsAndAnAgeNeedsSpares) {

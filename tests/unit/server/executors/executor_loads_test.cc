@@ -7,8 +7,11 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/executors/executor_pool_fixture.h"
@@ -174,6 +177,42 @@ TEST_F(ExecutorLoadsTest, EndsRequestsOfAModelThatItsSuccessorCannotLoad) {
   StartWithModel();
   EXPECT_EQ(RunAlone("abc"), absl::InternalError("model 'voice' could not be loaded again after an "
                                                  "executor died: its folder is gone"));
+}
+
+TEST_F(ExecutorLoadsTest, EachLaneWarmsUpWhatIsLoadedBeforeTheFirstStep) {
+  Mutex mu;
+  std::vector<std::pair<std::string, std::thread::id>> forwards;
+  testing::FakeLauncher launcher(
+      [&](FakeExecutor&,
+          std::string_view name) -> absl::StatusOr<std::unique_ptr<const models::Model>> {
+        testing::ModelHooks hooks;
+        hooks.forward = [&, name = std::string(name)](models::Request&) {
+          const MutexLock lock(mu);
+          forwards.emplace_back(name, std::this_thread::get_id());
+        };
+        return std::make_unique<testing::FakeModel>(VoiceInfo(name), hooks, /*warm_up_inputs=*/1);
+      });
+  launcher.computes_on_workers = false;
+  ExecutorPool pool({.lanes = 2, .version = std::string(testing::kFakeVersion)}, launcher, clock_);
+  ASSERT_TRUE(pool.Start().ok());
+  auto first = pool.Load("first", 1);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(std::set(forwards.begin(), forwards.end()).size(), 2U);
+  const auto second = pool.Load("second", 1);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(std::set(forwards.begin(), forwards.end()).size(), 4U);
+
+  Sink sink;
+  models::Request request(Say("a"), TimePoint::max(), sink);
+  models::FakeWorkerContext context;
+  models::Request* const requests[] = {&request};
+  const auto batch = (*first)->Prepare(requests);
+  batch->Forward(context);
+  batch->Complete();
+  EXPECT_EQ(request.outcome(), absl::OkStatus());
+  const size_t before = forwards.size();
+  ASSERT_TRUE(pool.Load("third", 1).ok());
+  EXPECT_EQ(forwards.size(), before);
 }
 
 }  // namespace

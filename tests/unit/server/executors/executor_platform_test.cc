@@ -31,9 +31,15 @@ TEST(ExecutorPlatformTest, IsTheProcessorWithALaneForEachWorker) {
   EXPECT_EQ(runtime->limiter().in_use(), 1);
 }
 
-TEST(ExecutorPlatformTest, HasNoOtherDevice) {
+TEST(ExecutorPlatformTest, LeavesTheLimitsOfOtherDevicesToExecutors) {
   for (const DeviceType device : {DeviceType::kCuda, DeviceType::kMps}) {
-    EXPECT_THROW(Runtime::Bootstrap(On(device), ExecutorPlatform()), std::invalid_argument);
+    const auto runtime = Runtime::Bootstrap(On(device), ExecutorPlatform());
+    EXPECT_EQ(runtime->device(), device);
+    EXPECT_EQ(runtime->workers(), 3);
+    EXPECT_EQ(runtime->limiter().permits(), runtime::kWorkerSlots);
+    EXPECT_EQ(runtime->mode(), runtime::ForwardMode::kParallel);
+    const auto context = runtime->EnterMainThread();
+    const runtime::ForwardScope scope(*runtime, *context);
   }
 }
 

@@ -33,12 +33,13 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   using Memory = std::function<uint64_t(int number)>;
 
   FakeExecutor(FileDescriptor control, int number, MakeModel make, std::string version,
-               Memory memory)
+               Memory memory, bool computes_on_workers)
       : control_(dup(control.get())),
         number_(number),
         make_(std::move(make)),
         version_(std::move(version)),
         memory_(std::move(memory)),
+        device_(MakeDevice(computes_on_workers)),
         thread_([this, control = std::move(control)]() mutable {
           const absl::Status status = server::RunExecutor(std::move(control), version_, *this);
           const MutexLock lock(mu_);
@@ -84,10 +85,16 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   }
 
  private:
+  static std::unique_ptr<FakeDevice> MakeDevice(bool computes_on_workers) {
+    auto device = std::make_unique<FakeDevice>();
+    device->computes_on_workers = computes_on_workers;
+    return device;
+  }
+
   void ReportCrashes(server::CrashPage&) override {}
   absl::Status Configure(const executor::v1::Configure&) override { return absl::OkStatus(); }
   int Cores() const override { return 2; }
-  server::Device& device() override { return device_; }
+  server::Device& device() override { return *device_; }
   absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
                                                             int64_t) override {
     return make_(*this, name);
@@ -108,7 +115,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   const MakeModel make_;
   const std::string version_;
   const Memory memory_;
-  FakeDevice device_;
+  const std::unique_ptr<FakeDevice> device_;
   Mutex mu_;
   CondVar changed_;
   bool gone_ MILLRACE_GUARDED_BY(mu_) = false;
@@ -128,7 +135,8 @@ class FakeLauncher final : public server::ExecutorLauncher {
     if (stand_in) {
       if (auto process = stand_in(started_, control)) return process;
     }
-    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version, memory);
+    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version, memory,
+                                          computes_on_workers);
   }
 
   int started() const { return started_; }
@@ -136,6 +144,7 @@ class FakeLauncher final : public server::ExecutorLauncher {
 
   std::string version{kFakeVersion};  // set before its use, as what follows
   FakeExecutor::Memory memory;        // null: it is not known
+  bool computes_on_workers = true;
   // Makes another process of the number instead; takes the descriptor only if it does.
   std::function<std::unique_ptr<server::ExecutorProcess>(int number, FileDescriptor& control)>
       stand_in;
