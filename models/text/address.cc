@@ -85,8 +85,9 @@ size_t AddressReader::Url(size_t begin, size_t from) const {
 size_t AddressReader::Address(size_t at) const {
   const size_t letters = RunEnd(at, IsAsciiLetter, 16);
   if (letters > at && text_.substr(letters, 3) == "://") return Url(at, letters + 3);
-  constexpr std::array<std::string_view, 7> kSchemes = {"data", "geo", "magnet", "mailto",
-                                                        "sms",  "tel", "urn"};
+  constexpr std::array<std::string_view, 11> kSchemes = {"bitcoin", "data",   "geo", "javascript",
+                                                         "magnet",  "mailto", "sip", "sips",
+                                                         "sms",     "tel",    "urn"};
   if (const bool has_scheme = Among(text_.substr(at, letters - at), kSchemes);
       has_scheme && At(letters) == ':' && At(letters + 1) > ' ') {
     // The date of a form: data:12/05.

@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kLongestToken = 256;
 
-constexpr std::array<std::string_view, 21> kOperators = {
-    "\\d", "\\w", "\\s",  "\\b",  "\\D",  "\\W", "\\S", "\\.", "\\/", "]+", "]*",
-    "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "==",  "**/", "/*."};
+constexpr std::array<std::string_view, 23> kOperators = {
+    "-*.", "_*.", "\\d", "\\w",  "\\s",  "\\b",  "\\D", "\\W", "\\S", "\\.", "\\/", "]+",
+    "]*",  "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "==",  "**/", "/*."};
 
 constexpr std::array<std::string_view, 10> kMediaTypes = {
     "application", "audio", "chemical",  "font", "image",
@@ -125,6 +125,44 @@ bool HasInnerCapital(std::string_view token) {
          std::ranges::all_of(token, IsNameByteOfCode);
 }
 
+// Returns true for the pattern of a date or a time: YYYY-MM-DD, dd/MM/yyyy, HH:mm.
+bool IsDatePattern(std::string_view token) {
+  constexpr std::string_view kLetters = "YyMmDdHhSsAa";
+  constexpr std::string_view kJoints = "-/:.";
+  constexpr size_t kShortest = 2;
+  constexpr size_t kLongest = 4;
+  size_t parts = 0;
+  for (size_t at = 0; at < token.size();) {
+    if (kLetters.find(token[at]) == std::string_view::npos) return false;
+    const size_t end = std::min(token.find_first_not_of(token[at], at), token.size());
+    if (end - at < kShortest || end - at > kLongest) return false;
+    ++parts;
+    if (end == token.size()) break;
+    if (kJoints.find(token[end]) == std::string_view::npos || end + 1 == token.size()) return false;
+    at = end + 1;
+  }
+  return parts > 1;
+}
+
+// Returns true for an offset from the time of the world: UTC+3.
+bool IsTimeOffset(std::string_view token) {
+  return (token.starts_with("UTC") || token.starts_with("GMT")) && token.size() > 4 &&
+         (token[3] == '+' || token[3] == '-') && IsAsciiDigit(token[4]);
+}
+
+// Returns true for a key or a checksum, in which letters and digits change often.
+bool IsKey(std::string_view token) {
+  constexpr size_t kShortest = 16;
+  constexpr size_t kFewestChanges = 4;
+  if (token.size() < kShortest) return false;
+  size_t changes = 0;
+  for (size_t i = 0; i < token.size(); ++i) {
+    if (!IsNameByteOfCode(token[i]) && token[i] != '.' && token[i] != '-') return false;
+    if (i > 0 && IsAsciiDigit(token[i]) != IsAsciiDigit(token[i - 1])) ++changes;
+  }
+  return changes >= kFewestChanges && std::ranges::any_of(token, IsAsciiLetter);
+}
+
 // Returns the end of the condition of a version: >=3.8, ^1.2, ~> 2.1; 0 if there is none.
 size_t VersionConditionEnd(std::string_view text, size_t at) {
   constexpr std::array<std::string_view, 6> kConditions = {"<=", "==", ">=", "^", "~=", "~>"};
@@ -171,7 +209,8 @@ size_t CodeTokenEnd(std::string_view text, size_t at) {
   if (is_word && !HasInnerCapital(token) && !IsNameOfError(token)) return 0;
   const bool is_code = IsNameOfError(token) || IsExpressionOfCode(token) ||
                        IsJoinedByColons(token) || IsMediaType(token) || IsHexNumber(token) ||
-                       HasInnerCapital(token);
+                       HasInnerCapital(token) || IsDatePattern(token) || IsTimeOffset(token) ||
+                       IsKey(token);
   return is_code ? at + token.size() : 0;
 }
 

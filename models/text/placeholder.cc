@@ -262,7 +262,8 @@ size_t PlaceholderReader::Dollar(size_t at) const {
   if (!IsAsciiLetter(At(at + 1)) && At(at + 1) != '_') return 0;
   size_t end = NameEnd(at + 1);
   if (const size_t call = Parentheses(end); call > 0) return call;
-  const size_t joint = At(end) == ':' ? 1 : text_.substr(end, 2) == "->" ? 2 : 0;
+  const std::string_view sign = text_.substr(end, 2);
+  const size_t joint = sign == "->" || sign == "::" ? 2 : At(end) == ':' ? 1 : 0;
   if (joint > 0 && IsNameByte(At(end + joint))) end = NameEnd(end + joint);
   if (At(end) == '/' && IsPathByte(At(end + 1))) {
     return Trimmed(at, RunEnd(
@@ -275,6 +276,25 @@ size_t PlaceholderReader::Dollar(size_t at) const {
   return At(close) == '$' && !IsNameByte(At(close + 1)) && At(close + 1) != '{' ? close + 1 : end;
 }
 
+// Reads the parts of a time as strftime writes them: %Y-%m-%d %H:%M, %B; returns 0 if it is none.
+size_t PlaceholderReader::TimeFormatEnd(size_t at) const {
+  constexpr std::string_view kParts = "YymdHIMSBbAajpZz";
+  constexpr std::string_view kCertain = "YHMSBA";
+  constexpr std::string_view kJoints = "-/:.,T ";
+  if (at > 0 && IsAsciiDigit(text_[at - 1])) return 0;
+  size_t parts = 0;
+  size_t end = at;
+  for (size_t next = at;
+       At(next) == '%' && At(next + 1) != 0 && kParts.find(At(next + 1)) != std::string_view::npos;
+       ++parts) {
+    end = next + 2;
+    next = At(end) != 0 && kJoints.find(At(end)) != std::string_view::npos ? end + 1 : end;
+  }
+  const bool certain =
+      parts > 1 || (parts == 1 && kCertain.find(text_[at + 1]) != std::string_view::npos);
+  return certain && !IsNameByte(At(end)) ? end : 0;
+}
+
 // Reads placeholders of printf, Qt, Python and Ruby: %s, %1$d, %-5.2f, %lld, %(name)s, %<name>s,
 // %{name}, %1, %n, %%; but not "5 % of it".
 size_t PlaceholderReader::Percent(size_t at) const {
@@ -285,6 +305,7 @@ size_t PlaceholderReader::Percent(size_t at) const {
       IsAsciiLetter(At(next)) && At(end) == '%' && At(end + 1) != '%' && !IsNameByte(At(end + 1)))
     return end + 1;
   if (At(next) == '@' || At(next) == '%') return next + 1;
+  if (const size_t format = TimeFormatEnd(at); format > 0) return format;
   if (At(next) == '(' || At(next) == '<' || At(next) == '[') {
     next = std::max(
         {NameBetween(next, "(", ")"), NameBetween(next, "<", ">"), NameBetween(next, "[", "]")});

@@ -1,6 +1,7 @@
 #include "models/text/protected_spans.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -29,12 +30,14 @@ class Reader final : PatternText {
   // it: v%s, {0}km.
   bool IsPlaceholder(size_t at) const {
     const char c = text_[at];
-    return c == '{' || c == '%' || ((c == '$' || c == '#' || c == '@') && At(at + 1) == '{');
+    return (c == '{' && At(at + 1) != '\\') || c == '%' ||
+           ((c == '$' || c == '#' || c == '@') && At(at + 1) == '{');
   }
 
   size_t EndAt(size_t at) const {
     if (!AtTokenStart(at)) return PatternEnd(at);
     if (const size_t statement = CodeStatementEnd(text_, at); statement > at) return statement;
+    if (const size_t face = FaceEnd(at); face > 0) return face;
     const size_t end = PatternEnd(at);
     return end > at ? end : CodeTokenEnd(text_, at);
   }
@@ -75,6 +78,23 @@ class Reader final : PatternText {
     }
   }
 
+  // Reads a face that is drawn with signs of several scripts, or with letters.
+  size_t FaceEnd(size_t at) const {
+    constexpr std::array<std::string_view, 19> kFaces = {
+        "¯\\_(ツ)_/¯", "(╯°□°)╯︵ ┻━┻", "┬─┬ノ( º _ ºノ)",
+        "ಠ_ಠ",         "(ツ)",          "(◕‿◕)",
+        "(^_^)",       "(>_<)",         "^_^",
+        "-_-",         ">_<",           "T_T",
+        "o_O",         "O_o",           ":'(",
+        ">:(",         "\\o/",          "</3",
+        "<3"};
+    const auto* const face = std::ranges::find_if(
+        kFaces, [&](std::string_view drawn) { return text_.substr(at).starts_with(drawn); });
+    if (face == kFaces.end()) return 0;
+    const size_t end = at + face->size();
+    return IsNameByte(At(end)) ? 0 : end;
+  }
+
   // Returns the end of a name of two letters or more, 0 if there is none.
   size_t NameOfTwo(size_t at) const {
     const size_t end = NameEnd(at);
@@ -83,6 +103,12 @@ class Reader final : PatternText {
 
   // Reads an option of a command: --force, --color=auto. A word between dashes is a remark.
   size_t Option(size_t at) const {
+    constexpr size_t kMostLetters = 4;
+    // Letters behind one dash are an option where they stand alone: "-rf"
+    if (const size_t end = RunEnd(at + 1, IsAsciiLetter);
+        end > at + 1 && end - at <= 1 + kMostLetters && at > 0 && IsQuote(text_[at - 1]) &&
+        At(end) == text_[at - 1])
+      return end;
     if (At(at + 1) != '-' || !IsAsciiLower(At(at + 2))) return 0;
     const auto is_part = [](char c) { return IsNameByte(c) || c == '-'; };
     size_t end = RunEnd(at + 2, is_part);
@@ -135,8 +161,16 @@ class Reader final : PatternText {
   size_t Colon(size_t at) const {
     if (const size_t face = Emoticon(at); face > 0) return face;
     if (const size_t name = NameBetween(at, "::", "::"); name > 0) return name;
+    // The number of an emoji: :100:
+    if (const size_t digits = DigitsEnd(text_, at + 1);
+        AtTokenStart(at) && digits > at + 1 && At(digits) == ':' && !IsAsciiDigit(At(digits + 1)))
+      return digits + 1;
     if (!AtWordStart(at) || (at > 0 && At(at - 1) == ':') || !IsAsciiLetter(At(at + 1))) return 0;
     size_t end = NameEnd(at + 1);
+    // The name of an emoji may have parts: :flag-br:
+    if (const size_t whole = RunEnd(at + 1, [](char c) { return IsNameByte(c) || c == '-'; });
+        At(whole) == ':')
+      end = whole;
     if (At(end) == ':') ++end;
     // A role of reStructuredText: :ref:`text <target>`
     if (const size_t code = At(end) == '`' ? Code(end) : 0; code > 0) return code;
@@ -165,8 +199,9 @@ class Reader final : PatternText {
     const size_t begin = at + (is_at && At(at + 1) == ':' ? 2 : 1);
     size_t end = begin;
     for (CodePoint c = DecodeAt(text_, end); end - at < kMaxSpanBytes; c = DecodeAt(text_, end)) {
-      const bool joins =
-          is_at && end > begin && (c.value == '/' || c.value == '.') && IsAsciiLetter(At(end + 1));
+      const bool joins = is_at && end > begin &&
+                         (c.value == '/' || c.value == '.' || c.value == '-') &&
+                         IsAsciiLetter(At(end + 1));
       if (!joins && !IsWordCharacter(c.value) && c.value != '_') break;
       end += c.bytes;
     }
@@ -184,12 +219,36 @@ class Reader final : PatternText {
     return factors > 1 ? end : 0;
   }
 
+  // Reads a date of ISO 8601, which all languages write alike: 2024-05-01, 2024-05-01T12:30:00Z;
+  // returns 0 if it is none.
+  size_t DateEnd(size_t at) const {
+    const auto digits = [this](size_t from, size_t count) {
+      return DigitsEnd(text_, from) == from + count;
+    };
+    constexpr size_t kDate = 10;  // bytes
+    if (!digits(at, 4) || At(at + 4) != '-' || !digits(at + 5, 2) || At(at + 7) != '-' ||
+        !digits(at + 8, 2))
+      return 0;
+    size_t end = at + kDate;
+    if (At(end) == 'T' && IsAsciiDigit(At(end + 1))) {
+      end = RunEnd(end + 1, [](char c) {
+        return IsAsciiDigit(c) || c == ':' || c == '.' || c == '+' || c == '-' || c == 'Z';
+      });
+      end = Trimmed(at, end);
+    }
+    return IsNameByte(At(end)) || At(end) == '-' ? 0 : end;
+  }
+
   // Reads patterns that begin with a letter, digit or _.
   size_t Word(size_t at) const {
     // A percentage in a format string: 100%%
     if (const size_t digits = DigitsEnd(text_, at); digits > at && text_.substr(digits, 2) == "%%")
       return digits + 2;
     if (const size_t product = ProductEnd(at); product > 0) return product;
+    if (const size_t date = DateEnd(at); date > 0) return date;
+    // Names of groups and people: r/place, u/name
+    if ((text_[at] == 'r' || text_[at] == 'u') && At(at + 1) == '/' && NameEnd(at + 2) > at + 4)
+      return NameEnd(at + 2);
     if (const size_t number = ClauseNumberEnd(*this, at); number > 0) return number;
     if (const size_t keys = KeyCombinationEnd(*this, at); keys > 0) return keys;
     if (const size_t code = ReferenceCodeEnd(*this, at); code > 0) return code;

@@ -43,6 +43,12 @@ TEST_P(ProtectedTest, IsWhatIsMarked) {
 INSTANTIATE_TEST_SUITE_P(
     Spans, ProtectedTest,
     testing::Values(
+        "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
+        "On «2024-05-01» or «2024-05-01T12:30:00Z», not 2024-05-010; «UTC+3» and UTC.",
+        "The key «d41d8cd98f00b204e9800998ecf8427e» of «1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa».",
+        "Say «¯\\_(ツ)_/¯», «:100:», «:flag-br:», «@me-too», «:'(» and «(╯°□°)╯︵ ┻━┻» to "
+        "«u/someone» of «r/place», u/w.",
+        "Use \"«-rf»\" here, -item there; «$x::NAME», «sip:me@host», «file-*.log».",
         "Hello «{name}», you have «{0}» of «{{ total }}».", "Use «${HOME}» or «$PATH», for $5.",
         "«{n, plural, one {# cat} other {# cats}}» (see {a remark}).",
         "«%s» has «%1$d» of «%(size)s», «%-5.2f» %, 100% done, 5%d.", "Press «%@», 50 % sure.",
