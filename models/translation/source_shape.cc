@@ -154,7 +154,7 @@ bool EndsWithInitials(std::string_view text) {
 
 // Removes spaces beside signs that have none in the source: "Yes / No" for "Sim/Não".
 void CutSpacesAtSigns(std::string_view source, std::string& text) {
-  constexpr std::string_view kSigns = "/+()[]\"'";
+  constexpr std::string_view kSigns = "/+-()[]\"'";
   const auto spaced = [](std::string_view in, size_t at, bool behind) {
     return behind ? at + 1 < in.size() && in[at + 1] == ' ' : at > 0 && in[at - 1] == ' ';
   };
@@ -197,6 +197,42 @@ bool HasBracket(std::string_view text) {
   return false;
 }
 
+// Removes what a model added to a few words behind a sign that their source lacks: "Not found -
+// sdnn", "Not found \"be".
+void CutAddedRemark(std::string_view source, std::string& text) {
+  constexpr size_t kMostWords = 8;
+  constexpr size_t kMostAdded = 2;
+  if (source.find_first_of(",;\"") != std::string_view::npos ||
+      source.find(" -") != std::string_view::npos || source.find("–") != std::string_view::npos ||
+      source.find("—") != std::string_view::npos || models::CountWords(source) > kMostWords)
+    return;
+  size_t cut = text.find(" - ");
+  if (std::ranges::count(text, '"') == 1) cut = std::min(cut, text.find('"'));
+  if (cut == 0 || cut == std::string::npos) return;
+  if (models::CountWords(std::string_view(text).substr(cut)) > kMostAdded) return;
+  CutAt(cut, text);
+}
+
+// Removes words at the end that only lead on to others: "Thanks for", "none of the".
+void CutLeadingOn(const SourceShape& source, std::string& text) {
+  constexpr std::string_view kOfSources =
+      " a about and as at by com da das de do dos e em for from in o of on ou or para por sobre "
+      "the "
+      "to with ";
+  const auto last_word = [](std::string_view in) {
+    return models::AsciiLower(in.substr(in.rfind(' ') + 1));
+  };
+  const std::string_view language =
+      source.target_language.substr(0, source.target_language.find_first_of("-_"));
+  const std::string_view added = language == "en"   ? " of the "
+                                 : language == "pt" ? " da das de do dos por "
+                                                    : "";
+  if (kOfSources.find(" " + last_word(source.text) + " ") != std::string_view::npos) return;
+  while (text.find(' ') != std::string::npos &&
+         added.find(" " + last_word(text) + " ") != std::string_view::npos)
+    CutAt(text.rfind(' '), text);
+}
+
 void ShapeShort(std::string_view source, std::string& text) {
   constexpr std::string_view kBrackets = "()[]{}";
   if (!HasBracket(source)) {
@@ -237,6 +273,7 @@ void CutAddedBrackets(std::string_view source, std::string& text) {
 
 void ShapeEnd(std::string_view source, std::string& text) {
   CutAddedBrackets(source, text);
+  CutAddedRemark(source, text);
   const std::string wanted = EndMarksOf(source);
   const size_t begin = MarksBegin(text);
   const std::string marks = EndMarksOf(text);
@@ -356,6 +393,7 @@ std::string ShapedLike(const SourceShape& source, std::string translation) {
   if (IsShort(source.text)) {
     if (!source.has_marks) CutSpacesAtSigns(source.text, translation);
     ShapeShort(source.text, translation);
+    CutLeadingOn(source, translation);
     LowerWords(source, translation);
   } else {
     ShapeEnd(source.text, translation);

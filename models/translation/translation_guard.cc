@@ -164,15 +164,44 @@ size_t LongestUnaligned(const GuardedTranslation& translation) {
 }
 
 // Returns true if no word can stand for a number of the source, a view into it: it has three digits
-// or more, or is part of a code such as 978-3-16.
+// or more, is a sum of money, or is part of a code such as 978-3-16.
 bool IsCertainNumber(std::string_view source, std::string_view number) {
   if (static_cast<size_t>(std::ranges::count_if(number, models::IsAsciiDigit)) >= kFewestDigits)
     return true;
   const auto begin = static_cast<size_t>(number.data() - source.data());
   const size_t end = begin + number.size();
+  constexpr std::u32string_view kMoney = U"$€£¥";
+  if (begin > 0 &&
+      kMoney.find(models::DecodeBefore(source, begin).value) != std::u32string_view::npos)
+    return true;
   return begin > 1 && source[begin - 1] == '-' && models::IsAsciiDigit(source[begin - 2]) &&
          models::ByteAt(source, end) == '-' &&
          models::IsAsciiDigit(models::ByteAt(source, end + 1));
+}
+
+// Returns the parts of a text in brackets that are words of their own, as views into it.
+std::vector<std::string_view> BracketsOf(std::string_view text) {
+  std::vector<std::string_view> found;
+  for (size_t open = text.find('('); open != std::string_view::npos;
+       open = text.find('(', open + 1)) {
+    const size_t close = text.find(')', open);
+    if (close == std::string_view::npos) break;
+    const bool joined = open > 0 && models::IsWordCharacter(models::DecodeBefore(text, open).value);
+    if (!joined && close > open + 1) found.push_back(text.substr(open, close + 1 - open));
+  }
+  return found;
+}
+
+// Returns where the few words behind a colon at the end of a text begin, such as a name; 0 if there
+// are none.
+size_t BehindColon(std::string_view text) {
+  constexpr size_t kMostWords = 3;
+  const size_t colon = text.rfind(": ");
+  if (colon == std::string_view::npos || colon == 0) return 0;
+  const size_t behind = text.find_first_not_of(' ', colon + 1);
+  if (behind == std::string_view::npos || models::CountWords(text.substr(behind)) > kMostWords)
+    return 0;
+  return behind;
 }
 
 // Returns true if a text has the same letter many times in a row, as no word has.
@@ -204,16 +233,16 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   GuardVerdict verdict;
   const size_t tokens = translation.source_tokens.size();
   if (translation.source.find_first_of("0123456789") != std::string_view::npos) {
-    verdict.lost_numbers = LostNumbers(translation.source, translation.target, translation.formats);
+    verdict.lost_parts = LostNumbers(translation.source, translation.target, translation.formats);
     // Words may stand for short numbers, but other numbers may not.
     const bool adds_number =
-        !verdict.lost_numbers.empty() &&
+        !verdict.lost_parts.empty() &&
         AddsNumber(translation.source, translation.target, translation.formats);
     const auto is_short = [&](std::string_view number) {
       return !adds_number && !IsCertainNumber(translation.source, number);
     };
-    const size_t shorter = std::erase_if(verdict.lost_numbers, is_short);
-    verdict.suspicious = !verdict.lost_numbers.empty() ||
+    const size_t shorter = std::erase_if(verdict.lost_parts, is_short);
+    verdict.suspicious = !verdict.lost_parts.empty() ||
                          (shorter >= kShortNumbers && tokens >= kLongSentence) ||
                          (shorter > 0 && tokens >= kAlignedSentence);
   }
@@ -228,6 +257,19 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
          !HasEndMark(translation.target)) ||
         (!translation.alignment.empty() && LongestUnaligned(translation) >= kUnaligned);
   }
+  // A bracket that the translation has may come in another script.
+  if (const std::vector<std::string_view> brackets = BracketsOf(translation.source);
+      !brackets.empty()) {
+    const bool wide = translation.target.find("（") != std::string_view::npos;
+    const auto got = static_cast<size_t>(std::ranges::count(translation.target, '('));
+    if (!wide && got < brackets.size() && (got == 0 || brackets.size() == 1))
+      verdict.lost_parts.insert(verdict.lost_parts.end(), brackets.begin(), brackets.end());
+  }
+  constexpr std::string_view kWideColon = "：";
+  if (translation.target.find(": ") == std::string_view::npos &&
+      translation.target.find(kWideColon) == std::string_view::npos)
+    verdict.lost_colon = BehindColon(translation.source);
+  verdict.suspicious = verdict.suspicious || !verdict.lost_parts.empty() || verdict.lost_colon > 0;
   const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
   verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);
   verdict.lost_content = verdict.lost_content || lost_words ||
@@ -240,7 +282,8 @@ bool IsEasilyLost(std::string_view source, size_t tokens) {
   constexpr size_t kManyTokens = 56;
   constexpr size_t kFewNumbers = 2;
   if (tokens > kManyTokens || (tokens >= kLongSentence && !HasEndMark(source)) ||
-      PartsOf(source).size() >= kFewestParts) {
+      PartsOf(source).size() >= kFewestParts || BehindColon(source) > 0 ||
+      source.find('(') != std::string_view::npos) {
     return true;
   }
   const std::vector<WrittenNumber> numbers = FindNumbers(source, /*joins_spaces=*/false);

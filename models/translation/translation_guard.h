@@ -28,26 +28,30 @@ struct GuardedTranslation {
 // The verdict on a translation: the content that it seems to have lost.
 struct GuardVerdict {
   bool suspicious = false;
-  // The numbers of the source that are absent and that no word can stand for, as views into it.
-  std::vector<std::string_view> lost_numbers = {};
+  // The numbers of the source that are absent and that no word can stand for, and the words in
+  // brackets if the brackets are absent, as views into it.
+  std::vector<std::string_view> lost_parts = {};
   // True if part of the content seems to be absent: the text loops, is too short, stops early or
   // does not come from some stretch of the source.
   bool lost_content = false;
   // True if words became a number: 404 for "404 Not Found".
   bool only_number = false;
+  // Behind a colon of the source that the translation lacks, where the sentence can be divided; 0
+  // if it lacks none.
+  size_t lost_colon = 0;
 };
 
 // The alignment of a sentence with at least this many tokens is worth its cost to the guard.
 inline constexpr size_t kAlignedSentence = 40;
 
-// Looks for signs that a translation lost content: absent numbers, loops, a strange length, fewer
-// commas than a list has, a missing end mark, and stretches of the source that nothing is aligned
-// with. Takes microseconds; linear time.
+// Looks for signs that a translation lost content: absent numbers, brackets and colons, loops, a
+// strange length, fewer commas than a list has, a missing end mark, and stretches of the source
+// that nothing is aligned with. Takes microseconds; linear time.
 GuardVerdict InspectTranslation(const GuardedTranslation& translation);
 
 // Returns true if a sentence has what models lose: a list, several numbers or one of three digits
-// or more, more tokens than they manage well, or many and no end mark. Its translation should not
-// be sent before it was inspected. `source` as in GuardedTranslation.
+// or more, brackets, a colon, more tokens than they manage well, or many and no end mark. Its
+// translation should not be sent before it was inspected. `source` as in GuardedTranslation.
 bool IsEasilyLost(std::string_view source, size_t tokens);
 
 }  // namespace millrace::translation

@@ -68,8 +68,8 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
       TranslateSubject(participant, source, target, unit))
     return true;
   if (!verdict.suspicious || limited_by_request) return false;
-  if (!final && Divide(participant, index, verdict.only_number)) return true;
-  for (const std::string_view number : verdict.lost_numbers) unit.missing.emplace_back(number);
+  if (!final && Divide(participant, index, verdict)) return true;
+  for (const std::string_view part : verdict.lost_parts) unit.missing.emplace_back(part);
   if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
   if (is_blank && unit.emitted == 0 && unit.begun.empty()) unit.translated = marked;
@@ -161,17 +161,21 @@ void UnitReview::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit)
   unit.reviewed = true;
 }
 
-bool UnitReview::Divide(const Participant& participant, size_t index, bool only_number) const {
+bool UnitReview::Divide(const Participant& participant, size_t index,
+                        const GuardVerdict& verdict) const {
   constexpr size_t kMostLevels = 3;
   constexpr size_t kFewestTokens = 8;  // the least that a sentence needs to be divided
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];
-  if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !only_number)) return false;
+  const bool is_short = whole.tokens < kFewestTokens;
+  if (whole.level >= kMostLevels || (is_short && !verdict.only_number && verdict.lost_colon == 0))
+    return false;
   const std::string_view text = whole.sentence.marked.text;
   const size_t least = text.size() / 5;
   const size_t most = text.size() - least;
-  size_t cut = FindClauseCut(text, least, most, plan.settings().source_language);
+  size_t cut = verdict.lost_colon;
+  if (cut == 0) cut = FindClauseCut(text, least, most, plan.settings().source_language);
   if (cut == 0) cut = FindWordCut(text, least, most);
   if (cut == 0) return false;
   TranslationUnit second;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "models/translation/translation_cache.h"
+#include "models/translation/translation_guard.h"
 #include "models/translation/translation_plan.h"
 #include "models/translation/unit_start.h"
 #include "models/translation/vocabulary.h"
@@ -38,8 +39,8 @@ class UnitReview {
                         std::string_view target, TranslationUnit& unit) const;
   // Completes the translation of a unit from that of its subject, which is done.
   void TakeSubject(std::string_view target_language, TranslationUnit& unit) const;
-  // Returns whether the unit at `index`, of which only a number is left or not, could be divided.
-  bool Divide(const Participant& participant, size_t index, bool only_number) const;
+  // Returns whether the unit at `index`, of which the guard found something lost, could be divided.
+  bool Divide(const Participant& participant, size_t index, const GuardVerdict& verdict) const;
 
   const size_t max_source_tokens_;
   const Vocabularies& vocabularies_;

@@ -86,6 +86,7 @@ TEST(SourceShapeTest, TheFirstLetterIsAsInTheSource) {
 TEST(SourceShapeTest, SignsOfAShortTextHaveTheSpacesOfItsSource) {
   EXPECT_EQ(Shaped("Sim/Não", "Yes / No"), "Yes/No");
   EXPECT_EQ(Shaped("Ctrl+C", "Ctrl + C", "pt"), "Ctrl+C");
+  EXPECT_EQ(Shaped("USB-C", "USB - C"), "USB-C");
   EXPECT_EQ(Shaped("\"Citado\"", "\"Cited \""), "\"Cited\"");
   EXPECT_EQ(Shaped("[Obrigatório]", "[ Required]"), "[Required]");
   EXPECT_EQ(Shaped("Log in / out", "Entrar / Sair", "pt"), "Entrar / Sair");
@@ -125,6 +126,20 @@ TEST(SourceShapeTest, AListInSmallLettersGetsNoCapitals) {
                              .target_language = "en"};
   EXPECT_EQ(ShapedLike(names, "i went with Maria to Lisbon and Porto yesterday"),
             "i went with Maria to Lisbon and Porto yesterday");
+}
+
+TEST(SourceShapeTest, FewWordsLeadOnToNothing) {
+  EXPECT_EQ(Shaped("Thanks", "Obrigado por", "pt"), "Obrigado");
+  EXPECT_EQ(Shaped("Nenhum", "None of the"), "None");
+  EXPECT_EQ(Shaped("Sort by", "Ordenar por", "pt"), "Ordenar por");
+  EXPECT_EQ(Shaped("About", "Acerca de", "pt"), "Acerca de");
+}
+
+TEST(SourceShapeTest, FewWordsGetNoRemark) {
+  EXPECT_EQ(Shaped("O arquivo não foi encontrado", "File not found - sdnnnnn"), "File not found");
+  EXPECT_EQ(Shaped("O arquivo não foi encontrado:", "File not found \"be:"), "File not found:");
+  EXPECT_EQ(Shaped("A casa é muito velha, João", "The house is very old - John"),
+            "The house is very old - John");
 }
 
 }  // namespace

@@ -53,18 +53,18 @@ TEST(TranslationGuardTest, AnOrdinaryTranslationPasses) {
 TEST(TranslationGuardTest, AbsentNumbersAreNamed) {
   const GuardVerdict verdict = Inspect("pay 1,250 to 300 people", "pague 1.250 a pessoas");
   EXPECT_TRUE(verdict.suspicious);
-  EXPECT_THAT(verdict.lost_numbers, ElementsAre("300"));
+  EXPECT_THAT(verdict.lost_parts, ElementsAre("300"));
   EXPECT_FALSE(verdict.lost_content);
 }
 
 TEST(TranslationGuardTest, WordsMayStandForShortNumbers) {
   const GuardVerdict verdict = Inspect("it took 3 days", "levou três dias");
   EXPECT_FALSE(verdict.suspicious);
-  EXPECT_THAT(verdict.lost_numbers, IsEmpty());
+  EXPECT_THAT(verdict.lost_parts, IsEmpty());
 }
 
 TEST(TranslationGuardTest, NoWordStandsForPartOfACode) {
-  EXPECT_THAT(Inspect("see 978-3-16-148410-0 now", "veja 978-3-148410-0 agora").lost_numbers,
+  EXPECT_THAT(Inspect("see 978-3-16-148410-0 now", "veja 978-3-148410-0 agora").lost_parts,
               ElementsAre("16"));
 }
 
@@ -146,6 +146,27 @@ TEST(TranslationGuardTest, WhatModelsLoseIsKnownBeforeItIsTranslated) {
   EXPECT_TRUE(IsEasilyLost("A book, a lamp, a chair and a table, all of them old.", 16));
   EXPECT_TRUE(IsEasilyLost("so then we went to the beach and we saw that it was nice", 24));
   EXPECT_TRUE(IsEasilyLost("The cat sat on the mat.", 57));
+}
+
+TEST(TranslationGuardTest, BracketsAndSumsThatAreAbsentAreNamed) {
+  const GuardVerdict brackets = Inspect("click here (API) to read more about it, my friend",
+                                        "clique aqui para ler mais sobre isso, meu amigo");
+  EXPECT_TRUE(brackets.suspicious);
+  EXPECT_THAT(brackets.lost_parts, ElementsAre("(API)"));
+  EXPECT_FALSE(Inspect("a letter to the student(s) of the old school here",
+                       "uma carta aos alunos da escola velha aqui mesmo")
+                   .suspicious);
+  EXPECT_THAT(Inspect("The price is $10 $5.", "O preço é de US $ 5.").lost_parts,
+              ElementsAre("10"));
+}
+
+TEST(TranslationGuardTest, AColonBeforeANameIsNeeded) {
+  EXPECT_EQ(Inspect("File not found: Makefile", "Arquivo não encontrado").lost_colon, 16u);
+  EXPECT_EQ(Inspect("File not found: Makefile", "Arquivo não encontrado: Makefile").lost_colon, 0u);
+  EXPECT_EQ(
+      Inspect("We need: paper, glue, ink and rulers", "Precisamos de papel, cola, tinta e réguas")
+          .lost_colon,
+      0u);
 }
 
 }  // namespace
