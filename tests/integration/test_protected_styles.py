@@ -20,6 +20,9 @@ https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 19
 $(pwd) $((1+2)) $HOME/bin/run $this->name $env:PATH $x^2$ $t(common:button.save) %PATH% [%name%] %%FNAME%% ##FNAME## @@FNAME@@ *|FNAME|*
 C:/Users/me/x.txt user@host:/path git@github.com:org/repo.git @org/team @Model.Name @if(x) {x}º {x}ª [/b] %{count} %<price>.2f {0!r:>10}
 Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase ENOENT SIGTERM image/png text/html application/json print("hello")
+%Y-%m-%d YYYY-MM-DD dd/MM/yyyy HH:mm 2024-05-01 2024-05-01T12:30:00Z UTC+3 d41d8cd98f00b204e9800998ecf8427e eyJhbGciOiJIUzI1NiJ9.e30.abc
+¯\_(ツ)_/¯ :100: :flag-br: @john-doe u/someone r/python $x::CONST sip:user@host javascript:void(0) file-*.log <!--note--> Promise<void>
+(%s) <%s> "%s" ({x}) <{x}> “{x}” «{x}» (^_^) :'( "({name})" (README.md) [{0}]
 ^\d+$ ^[a-z]+$ .*\.log [A-Z]{2,} \ref{fig:one} \textbf{x} ⌘C ⇧⌘S {x + y} {user ? user.name : "x"} $t(key, { "count": 2 }) {{ msg | upper }}
 {{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
 """
@@ -28,7 +31,7 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 SPACED_STYLES = ["{{ user name }}", "{ user name }", "%( name )s", "(( name ))", "(( user name ))", "<< x >>", "<< user name >>", "[[ user name ]]",
                  "[ name ]", "[% user name %]", "%% name %%", "{! user name !}", "$[ user name ]", "[: name :]", "%< name >s", "${ user name }",
                  "5 (2) (b)", 'git commit -m "fix the bug"', "npm install --save express", "SELECT name FROM users WHERE id = 5;",
-                 "DELETE FROM sessions;", '<xliff:g id="time">half past five</xliff:g>', "cat notes.txt | sort"]
+                 "DELETE FROM sessions;", "(╯°□°)╯︵ ┻━┻", "<!-- a note -->", "<!DOCTYPE html>", '<xliff:g id="time">half past five</xliff:g>', "cat notes.txt | sort"]
 
 # Numbers of clauses and figures.
 REFERENCES = ["5(2)", "3(a)(ii)", "5(2)(b)", "12(1)(c)(iv)", "4.2(a)", "501(c)(3)", "[12]", "3(b)", "((name))", "<<x>>"]
@@ -45,6 +48,14 @@ MESSAGE = """{count, plural,
   one {# file}
   other {# files}
 }"""
+
+
+# Words that a model may lose where they stand in brackets or behind a colon.
+NAMES = ["API", "Makefile", "FooBar", "HDMI", "USB-C", "XXI", "$1"]
+NAME_CARRIERS = {
+    EN_PT: ["The file could not be found: {}", "Click here ({}) to read more about {}, the best tool."],
+    PT_EN: ["O arquivo não foi encontrado: {}", "Clique aqui ({}) para ler mais sobre {}, a melhor ferramenta."],
+}
 
 
 def styles():
@@ -78,6 +89,15 @@ def test_each_style_of_placeholders_is_kept(daemon, model):
     assert damaged == []
 
 
+@pytest.mark.parametrize("model", [EN_PT, PT_EN], ids=["en-pt", "pt-en"])
+def test_names_in_brackets_and_behind_colons_are_kept(daemon, model):
+    texts = [carrier.replace("{}", name) for name in NAMES for carrier in NAME_CARRIERS[model]]
+    names = [name for name in NAMES for _ in NAME_CARRIERS[model]]
+    damaged = [(text, found) for name, text, found in zip(names, texts, translate(daemon, texts, model=model))
+               if found.count(name) != text.count(name) or found.count("(") != text.count("(")]
+    assert damaged == []
+
+
 @pytest.mark.parametrize(("source", "kept"), [
     ("Save &As...", "&"),
     ("Are you sure?\\n\\nThis cannot be undone.", "?\\n\\n"),
@@ -92,6 +112,13 @@ def test_each_style_of_placeholders_is_kept(daemon, model):
     ("The \u200fred\u200e house", "\u200f"),
     ("\u266a I heard the music \u266a", "\u266a "),
     ("[Music] [Laughter]", "["),
+    ("404 - Page not found", "404 - "),
+    ("(none)", "("),
+    ("\"Untitled\"", "\""),
+    ("title=The old house", "title="),
+    ("{\\an8}Hello world", "{\\an8}"),
+    ("See the note\u00b9 here.", "\u00b9"),
+    ("\ufeffThe house is red.", "\ufeff"),
     ("{% if user.is_active %}Welcome back!{% else %}Please log in.{% endif %}", "!{% else %}"),
 ])
 def test_what_stands_between_sentences_is_kept(daemon, source, kept):

@@ -9,8 +9,10 @@ namespace millrace::translation {
 namespace {
 
 bool IsNote(char32_t c) { return c >= U'♩' && c <= U'♬'; }
-bool IsDirection(char32_t c) {
-  return c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+// Marks of the direction of writing, and of the order of a file's bytes.
+bool IsInvisibleMark(char32_t c) {
+  return c == 0xFEFF || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 // Returns the end of a run of equal signs, as in a form or a table of contents; 0: there is none.
@@ -47,11 +49,11 @@ size_t TemplateEnd(std::string_view text, size_t at) {
 }  // namespace
 
 Boundary FindBoundary(std::string_view text, size_t from) {
-  constexpr std::string_view kFirst = "_.-=*~#{<\xE2";
+  constexpr std::string_view kFirst = "_.-=*~#{<\xE2\xEF";
   for (size_t at = text.find_first_of(kFirst, from); at < text.size();
        at = text.find_first_of(kFirst, at)) {
     const models::CodePoint c = models::DecodeAt(text, at);
-    if (IsDirection(c.value)) return {at, at + c.bytes, /*is_sign=*/true};
+    if (IsInvisibleMark(c.value)) return {at, at + c.bytes, /*is_sign=*/true};
     size_t end = std::max(RunEnd(text, at), TemplateEnd(text, at));
     if (IsNote(c.value)) end = at + c.bytes;
     if (end == 0) {

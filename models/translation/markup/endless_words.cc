@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 
 namespace millrace::translation {
 namespace {
@@ -36,13 +37,44 @@ std::vector<EndlessWord> FindEndlessWords(std::string_view text) {
   return found;
 }
 
+// Appends the words that have a letter many times in a row: Noooo, zzzz.
+void FindDrawnOutWords(std::string_view text, std::vector<EndlessWord>& found) {
+  constexpr size_t kMany = 4;
+  size_t begin = 0;
+  size_t run = 0;
+  bool is_drawn_out = false;
+  char32_t before = 0;
+  for (size_t at = 0; at <= text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    const char32_t letter = models::IsLetter(c.value) ? models::ToLower(c.value) : 0;
+    if (c.bytes > 0 && letter != 0 && !models::IsUnspaced(c.value)) {
+      run = letter == before ? run + 1 : 1;
+      is_drawn_out = is_drawn_out || run >= kMany;
+      before = letter;
+      at += c.bytes;
+      continue;
+    }
+    if (is_drawn_out) found.push_back({begin, at});
+    is_drawn_out = false;
+    before = 0;
+    begin = at += std::max<size_t>(c.bytes, 1);
+  }
+}
+
 }  // namespace
 
 void KeepEndlessWords(MarkedText& marked) {
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
   auto event = marked.events.begin();
-  for (const EndlessWord& word : FindEndlessWords(marked.text)) {
+  std::vector<EndlessWord> words = FindEndlessWords(marked.text);
+  FindDrawnOutWords(marked.text, words);
+  std::ranges::stable_sort(words, {}, &EndlessWord::begin);
+  size_t free = 0;
+  for (EndlessWord& word : words) {
+    word.begin = std::max(word.begin, free);
+    if (word.begin >= word.end) continue;
+    free = word.end;
     size_t at = word.begin;
     for (; own != marked.kept.end() && own->begin < word.begin; ++own) {
       at = std::max(at, own->end);

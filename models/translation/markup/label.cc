@@ -53,9 +53,48 @@ bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
   return (has_digit && longest_small_run < kWord) || has_capital_inside || has_stop_inside;
 }
 
+// Returns true for one word of capitals, such as HDMI, which a model may still translate.
+bool IsAcronym(std::string_view word) {
+  bool has_capital = false;
+  for (size_t at = 0; at < word.size();) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    if (models::IsLower(c.value) || models::IsSpace(c.value)) return false;
+    has_capital = has_capital || models::IsUpper(c.value);
+    at += c.bytes;
+  }
+  return has_capital;
+}
+
+bool HasLower(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (models::IsLower(c.value)) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
+// Returns the end of the key of a setting whose value has words: "title=The old house"; 0 if there
+// is none.
+size_t KeyEnd(std::string_view text) {
+  constexpr std::string_view kOthers = "_.-";
+  const auto is_part = [&](char c) {
+    return models::IsAsciiAlnum(c) || kOthers.find(c) != std::string_view::npos;
+  };
+  size_t end = 0;
+  while (end < text.size() && is_part(text[end])) ++end;
+  const bool has_value = models::ByteAt(text, end) == '=' &&
+                         models::IsLetter(models::DecodeAt(text, end + 1).value) &&
+                         text.find(' ', end) != std::string_view::npos;
+  return has_value && models::IsAsciiLetter(text[0]) ? end + 1 : 0;
+}
+
 }  // namespace
 
-bool IsWordless(const MarkedText& marked) { return IsWordless(marked, 0, marked.text.size()); }
+bool IsWordless(const MarkedText& marked) {
+  return KeyEnd(marked.text + "a ") == marked.text.size() ||
+         IsWordless(marked, 0, marked.text.size());
+}
 
 size_t LabelEnd(const MarkedText& marked) {
   constexpr size_t kLongest = 400;
@@ -72,10 +111,15 @@ size_t LabelEnd(const MarkedText& marked) {
     }
     return open > 0 || std::ranges::any_of(marked.kept, holds);
   };
-  if (const size_t colon = text.rfind(": "); colon != std::string_view::npos && colon > 0 &&
-                                             !is_within(colon + 1) &&
-                                             IsWordless(marked, colon + 1, text.size()))
+  if (const size_t key = KeyEnd(text); key > 0 && !is_within(key)) return key;
+  if (const size_t colon = text.rfind(": ");
+      colon != std::string_view::npos && colon > 0 && !is_within(colon + 1) &&
+      (IsWordless(marked, colon + 1, text.size()) ||
+       (IsAcronym(models::Trim(text.substr(colon + 1))) && HasLower(text.substr(0, colon)))))
     return colon + 1;
+  if (const size_t dash = text.find(" - ");
+      dash != std::string_view::npos && IsNumericText(text.substr(0, dash)) && !is_within(dash + 2))
+    return dash + 2;
   const size_t first = std::min(text.find(": "), text.find('/'));
   if (first != std::string_view::npos && first > 0 && !is_within(first + 1) &&
       IsWordless(marked, 0, first)) {

@@ -320,7 +320,10 @@ std::vector<WrittenNumber> FindCodes(std::string_view text) {
     }
     const bool is_pair = last == i + 1 && separators(numbers[last]) == 0 &&
                          static_cast<size_t>(separators(numbers[i])) >= kManyGroups;
-    if (last + 1 - i >= kFewestParts || is_pair)
+    // 00:01.000
+    const bool is_time = last == i + 1 && text[numbers[i].end] == ':' &&
+                         separators(numbers[i]) == 0 && separators(numbers[last]) == 1;
+    if (last + 1 - i >= kFewestParts || is_pair || is_time)
       codes.push_back({numbers[i].begin, numbers[last].end});
     i = last + 1;
   }

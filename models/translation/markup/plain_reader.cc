@@ -54,6 +54,17 @@ bool ReadForumTag(std::string_view text, size_t at, HtmlTag& tag) {
   return models::ByteAt(window, end) == ']';
 }
 
+// Returns the end of a comment or a declaration: <!-- note -->, <!DOCTYPE html>; `at` if there is
+// none.
+size_t CommentEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 1024;
+  const bool is_comment = text.substr(at).starts_with("<!--");
+  if (!is_comment && !text.substr(at).starts_with("<!DOCTYPE")) return at;
+  const std::string_view closing = is_comment ? "-->" : ">";
+  const size_t close = text.substr(0, at + kLongest).find(closing, at);
+  return close == std::string_view::npos ? at : close + closing.size();
+}
+
 std::vector<PlainTag> FindTags(std::string_view text) {
   constexpr std::string_view kSigns = "<`[";
   std::vector<PlainTag> found;
@@ -66,6 +77,13 @@ std::vector<PlainTag> FindTags(std::string_view text) {
       continue;
     }
     PlainTag tag{at, {}};
+    if (const size_t comment = CommentEnd(text, at); comment > at) {
+      tag.tag.end = comment;
+      tag.paired = tag.untranslated = true;
+      found.push_back(std::move(tag));
+      at = text.find_first_of(kSigns, comment);
+      continue;
+    }
     const bool is_doubled = models::ByteAt(text, at + 1) == text[at];  // <<name>>, [[name]]
     if (is_doubled ||
         !(text[at] == '[' ? ReadForumTag(text, at, tag.tag) : reader.Read(at, tag.tag))) {
@@ -165,8 +183,11 @@ class PlainReader {
       return models::IsAsciiAlnum(text[at]) || text[at] == '_' || text[at] == ':';
     };
     const std::string_view name = text.substr(found.begin + 1, found.tag.name.size());
-    const bool is_type = models::IsAsciiUpper(name.front()) &&
-                         (name.size() == 1 || !std::ranges::all_of(name, models::IsAsciiUpper));
+    constexpr std::array<std::string_view, 8> kSmallTypes = {"any", "bool",   "boolean", "char",
+                                                             "int", "number", "string",  "void"};
+    const bool is_type = std::ranges::find(kSmallTypes, name) != kSmallTypes.end() ||
+                         (models::IsAsciiUpper(name.front()) &&
+                          (name.size() == 1 || !std::ranges::all_of(name, models::IsAsciiUpper)));
     if (found.tag.closes || found.tag.is_empty || !is_type) return found.begin;
     size_t begin = found.begin;
     while (begin > limit && is_name(begin - 1) && found.begin - begin < kLongest) --begin;
@@ -269,6 +290,10 @@ class PlainReader {
   size_t Ampersand(std::string_view text, size_t at, const Take& take) {
     const std::string_view rest = text.substr(at);
     std::string character;
+    if (const size_t tag = EscapedTagBytes(rest); tag > 0) {
+      out_.Keep(take(at, at + tag));
+      return at + tag;
+    }
     // The colour of a game's words, and an entity that was escaped twice, stay for
     // FindProtectedSpans and as they are.
     if (models::ColourCodeEnd(text, at) > 0) return at + 1;

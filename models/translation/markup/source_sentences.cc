@@ -17,6 +17,7 @@
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/markup/unknown_text.h"
 #include "models/translation/markup/wide_space.h"
+#include "models/translation/markup/wrapping.h"
 
 namespace millrace::translation {
 namespace {
@@ -140,6 +141,34 @@ SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
   return MakeSentence(std::move(marked), std::move(behind));
 }
 
+// Appends a sentence, divided where a label ends or a pair of brackets or quotation marks is around
+// all of it.
+void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSentence>& sentences) {
+  MarkedTextCutter cutter(sentence);
+  const std::string_view text = sentence.text;
+  if (const size_t label = LabelEnd(sentence); label > 0) {
+    const size_t words = std::min(text.find_first_not_of(' ', label), text.size());
+    MarkedText front = cutter.Take(label);
+    std::string space = Untouched(cutter.Take(words));
+    sentences.push_back(MakeSentenceOfLabel(std::move(front), std::move(space)));
+    sentences.push_back(MakeSentenceOfLabel(cutter.Take(text.size()), std::move(behind)));
+    return;
+  }
+  const Wrapping wrapping = FindWrapping(text);
+  const auto is_within = [&](const KeptSpan& kept) {
+    return kept.end > wrapping.opening && kept.begin < text.size() - wrapping.closing;
+  };
+  if (wrapping.opening > 0 && sentence.events.empty() &&
+      std::ranges::none_of(sentence.kept, is_within)) {
+    sentences.push_back(MakeSentence(cutter.Take(wrapping.opening), {}));
+    MarkedText inner = cutter.Take(text.size() - wrapping.closing);
+    behind.insert(0, Untouched(cutter.Take(text.size())));
+    sentences.push_back(MakeSentence(std::move(inner), std::move(behind)));
+    return;
+  }
+  sentences.push_back(MakeSentence(std::move(sentence), std::move(behind)));
+}
+
 // Returns the text with a word for each kept span, so that a full stop in one ends no sentence.
 std::string ForSplitting(const MarkedText& marked, bool flows) {
   std::string text = marked.text;
@@ -179,6 +208,7 @@ void CutBlock(MarkedBlock block, std::string_view language, const models::TermIn
   MarkedText& marked = block.marked;
   if (marked.text.empty()) return AddBehind(Untouched(marked), sentences);
   KeepProtected(marked, terms, /*brackets=*/!block.flows);
+  KeepWrappings(marked);
   KeepEndlessWords(marked);
   KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});
   const std::string text = ForSplitting(marked, block.flows);
@@ -187,18 +217,7 @@ void CutBlock(MarkedBlock block, std::string_view language, const models::TermIn
     MarkedText sentence = cutter.Take(end);
     std::string behind = Untouched(cutter.Take(next));
     if (!sentence.text.empty()) {
-      if (const size_t label = LabelEnd(sentence); label > 0) {
-        MarkedTextCutter label_cutter(sentence);
-        const size_t words =
-            std::min(sentence.text.find_first_not_of(' ', label), sentence.text.size());
-        MarkedText front = label_cutter.Take(label);
-        std::string space = Untouched(label_cutter.Take(words));
-        sentences.push_back(MakeSentenceOfLabel(std::move(front), std::move(space)));
-        MarkedText rest = label_cutter.Take(sentence.text.size());
-        sentences.push_back(MakeSentenceOfLabel(std::move(rest), std::move(behind)));
-        return;
-      }
-      sentences.push_back(MakeSentence(std::move(sentence), std::move(behind)));
+      AddSentence(std::move(sentence), std::move(behind), sentences);
     } else {
       AddBehind(Untouched(sentence) + behind, sentences);
     }

@@ -126,11 +126,26 @@ class Finder {
     }
     if (IsMark(category)) return KeepWord(at, cluster.end);
     if (IsMoney(c)) return KeepMoney(at, cluster.end);
+    if (IsReference(at, c)) return Keep({at, cluster.end});
     if (IsNumber(category)) {
       const Range word = {words_.WordBegin(at, free_), words_.WordEnd(cluster.end)};
       return Keep({words_.NumberBegin(word.begin, free_), word.end});
     }
     return KeepSymbol(at, cluster);
+  }
+
+  // Returns true for the number of a note behind a word: note¹. Behind a unit it is a power: km².
+  bool IsReference(size_t at, char32_t c) const {
+    constexpr std::u32string_view kSuperscripts = U"¹²³⁰⁴⁵⁶⁷⁸⁹";
+    constexpr size_t kFewestLetters = 4;
+    if (kSuperscripts.find(c) == std::u32string_view::npos) return false;
+    size_t letters = 0;
+    for (size_t end = at; end > free_ && letters < kFewestLetters; ++letters) {
+      const models::CodePoint before = models::DecodeBefore(text_, end);
+      if (!models::IsLower(before.value)) break;
+      end -= before.bytes;
+    }
+    return letters == kFewestLetters;
   }
 
   // Returns true for letters, signs and digits: the vocabulary's spelling of them has the same

@@ -31,11 +31,21 @@ TEST(EndlessWordsTest, AreKeptAroundWhatIsKeptAlready) {
 TEST(EndlessWordsTest, AreNeitherShortNorOfAScriptWithoutSpaces) {
   std::string japanese;
   for (int i = 0; i < 600; ++i) japanese += "語";
-  for (const std::string& text : {std::string(512, 'a'), japanese}) {
+  std::string longest;
+  for (int i = 0; i < 256; ++i) longest += "ab";
+  for (const std::string& text : {longest, japanese}) {
     MarkedText marked{.text = text};
     KeepEndlessWords(marked);
     EXPECT_TRUE(marked.kept.empty()) << text;
   }
+}
+
+TEST(EndlessWordsTest, MayBeShortIfTheyAreDrawnOut) {
+  MarkedText marked{.text = "Nãããão, hmmmm or 000000 and aaa!"};
+  KeepEndlessWords(marked);
+  ASSERT_EQ(marked.kept.size(), 2u);
+  EXPECT_EQ(marked.kept[0].becomes, "Nãããão");
+  EXPECT_EQ(marked.kept[1].becomes, "hmmmm");
 }
 
 }  // namespace

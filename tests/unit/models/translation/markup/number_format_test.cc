@@ -72,6 +72,11 @@ TEST(NumberFormatTest, WhatIsNoSingleNumberStays) {
   EXPECT_EQ(Converted("1,234", {NumberFormat::kCommaGroups, std::nullopt}), "as it is");
 }
 
+TEST(NumberFormatTest, ATimeWithAFractionStays) {
+  EXPECT_EQ(ConvertedText("00:01.000 --> 00:02.500", kEnPt), "00:01.000 --> 00:02.500");
+  EXPECT_EQ(ConvertedText("a ratio of 1: 2,500", kEnPt), "a ratio of 1: 2.500");
+}
+
 TEST(NumberFormatTest, AFractionThatNobodyMisreadsMayStay) {
   EXPECT_FALSE(ConvertNumber("4.5", kEnPt)->must_convert);
   EXPECT_FALSE(ConvertNumber("12.30", kEnPt)->must_convert);

@@ -17,7 +17,7 @@ namespace {
 // Says what Bergamot's model of English and Portuguese knows.
 CharacterFit FitOf(char32_t c) {
   constexpr std::u32string_view kKnown = U" !\"$%&'()*+,-./:;=>?[]_|°ÁÉàáâãçêéíóôõú";
-  constexpr std::u32string_view kRespelled = U"²³…ﬁＡ№™º\u00A0\u200D";
+  constexpr std::u32string_view kRespelled = U"¹²³…ﬁＡ№™º\u00A0\u200D";
   if (models::IsWordCharacter(c) && c < 0x80) return CharacterFit::kKnown;
   if (kKnown.find(c) != std::u32string_view::npos) return CharacterFit::kKnown;
   if (kRespelled.find(c) != std::u32string_view::npos) return CharacterFit::kRespelled;
@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Sums, UnknownTest,
                                            UnknownCase{"Pay 1.000,50 € now.", "Pay X1 now."},
                                            UnknownCase{"Pay 20€, €5k or € 7.", "Pay X1, X2 or X3."},
                                            UnknownCase{"The € rose.", "The X1 rose."},
+                                           UnknownCase{"The note¹ on km².", "The note on X1."},
                                            UnknownCase{"Pay £20–£30 or €5-€6.", "Pay X1 or X2-X3."},
                                            UnknownCase{"Pay $5–$10.", "Pay X1."},
                                            UnknownCase{"Pay $5, US$ 10 or R$ 5.",
