@@ -9,38 +9,39 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes, in lower case (ASCII; other letters as they are written).
-constexpr std::array<std::string_view, 74> kAlwaysList = {
-    "adm",  "adv",   "assoc",  "attn",     "avv",      "brig",  "capt", "cel",    "cf",
-    "cmdr", "comdt", "d.ª",    "dott",     "dott.ssa", "dr",    "dra",  "dras",   "drs",
-    "dª",   "ee",    "eng",    "engª",     "engº",     "exma",  "exmo", "gen",    "gov",
-    "gral", "hon",   "ilmo",   "ing",      "lic",      "lt",    "maj",  "messrs", "mgr",
-    "mlle", "mlles", "mme",    "mmes",     "mons",     "mr",    "mrs",  "ms",     "mx",
-    "pe",   "pres",  "prof",   "prof.ssa", "profa",    "profs", "rep",  "rev",    "sen",
-    "sgt",  "sig",   "sig.na", "sig.ra",   "sigg",     "sr",    "sra",  "sras",   "srs",
-    "srta", "sta",   "sto",    "supt",     "ten.cel",  "v.exa", "vs",   "डॉ",     "पं",
-    "प्रो",  "श्री"};
+constexpr std::array<std::string_view, 76> kAlwaysList = {
+    "adm",  "adv",   "assoc",  "attn",     "avv",      "brig",  "capt",  "cel",    "cf",
+    "cmdr", "comdt", "d.ª",    "dott",     "dott.ssa", "dr",    "dra",   "dras",   "drs",
+    "dª",   "ee",    "eng",    "engª",     "engº",     "exma",  "exmo",  "gen",    "gov",
+    "gral", "hon",   "ilmo",   "ing",      "lic",      "lt",    "maj",   "messrs", "mgr",
+    "mlle", "mlles", "mme",    "mmes",     "mons",     "mr",    "mrs",   "ms",     "mx",
+    "pe",   "pres",  "prof",   "prof.ssa", "profa",    "profs", "rep",   "rev",    "sen",
+    "sgt",  "sig",   "sig.na", "sig.ra",   "sigg",     "sr",    "sra",   "sras",   "srs",
+    "srta", "sta",   "sto",    "supt",     "ten.cel",  "v",     "v.exa", "vs",     "vv",
+    "डॉ",   "पं",     "प्रो",    "श्री"};
 static_assert(std::ranges::is_sorted(kAlwaysList));
 
-constexpr std::array<std::string_view, 57> kUnlessStarterList = {
-    "al",   "alm",  "apdo", "aprox", "atte", "av",    "avda", "ave",  "avg",  "bd",
-    "boul", "bros", "ca",   "cia",   "co",   "col",   "corp", "cía",  "dept", "depto",
-    "dpto", "ecc",  "ed",   "eds",   "env",  "esp",   "est",  "etc",  "exa",  "excl",
-    "hab",  "hr",   "inc",  "incl",  "jr",   "lda",   "ltd",  "ltda", "med",  "min",
-    "mm",   "mt",   "obs",  "op",    "ph",   "rodov", "st",   "ste",  "tel",  "trad",
-    "ud",   "uds",  "univ", "uu",    "vd",   "vda",   "vds"};
+constexpr std::array<std::string_view, 61> kUnlessStarterList = {
+    "al",   "alm",  "apdo", "aprox", "atte",  "av",  "avda", "ave",  "avg", "bd",   "boul",
+    "bros", "ca",   "cia",  "civ",   "co",    "col", "corp", "crim", "cía", "dept", "depto",
+    "dpto", "ecc",  "ed",   "eds",   "env",   "esp", "est",  "etc",  "exa", "excl", "fed",
+    "hab",  "hr",   "inc",  "incl",  "jr",    "lda", "ltd",  "ltda", "med", "min",  "mm",
+    "mt",   "obs",  "op",   "ph",    "rodov", "st",  "ste",  "supp", "tel", "trad", "ud",
+    "uds",  "univ", "uu",   "vd",    "vda",   "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 109> kBeforeNumberList = {
-    "abr",   "acct", "amt", "approx", "apr",   "apt",  "art",  "arts", "aug",   "b",    "bldg",
-    "c",     "cap",  "ch",  "chap",   "chron", "cor",  "d",    "dec",  "deut",  "dez",  "eccl",
-    "eph",   "eq",   "est", "ex",     "exod",  "ext",  "ezek", "feb",  "fev",   "fig",  "figs",
-    "fl",    "fri",  "ft",  "gal",    "heb",   "hrs",  "isa",  "jan",  "jas",   "jer",  "josh",
-    "judg",  "jul",  "jun", "kgs",    "lb",    "lbs",  "lev",  "mar",  "matt",  "max",  "min",
-    "mon",   "n",    "neh", "no",     "nos",   "nov",  "nr",   "num",  "núm",   "oct",  "out",
-    "oz",    "p",    "pag", "pagg",   "par",   "para", "pet",  "pg",   "pgs",   "phil", "pop",
-    "pp",    "prov", "ps",  "pág",    "págs",  "qty",  "ref",  "rm",   "rom",   "rs",   "rte",
-    "sat",   "sec",  "sep", "sept",   "set",   "ste",  "sun",  "temp", "thess", "thu",  "thur",
-    "thurs", "tim",  "tue", "tues",   "ver",   "vol",  "vols", "wed",  "wt",    "zech"};
+constexpr std::array<std::string_view, 111> kBeforeNumberList = {
+    "abr",  "acct", "amt",   "approx", "apr",   "apt",  "art",  "arts", "aug",  "b",    "bldg",
+    "c",    "cap",  "ch",    "chap",   "chron", "cor",  "d",    "dec",  "deut", "dez",  "eccl",
+    "eph",  "eq",   "est",   "ex",     "exod",  "ext",  "ezek", "feb",  "fev",  "fig",  "figs",
+    "fl",   "fri",  "ft",    "gal",    "heb",   "hrs",  "isa",  "iss",  "jan",  "jas",  "jer",
+    "josh", "judg", "jul",   "jun",    "kgs",   "lb",   "lbs",  "lev",  "mar",  "matt", "max",
+    "min",  "mon",  "n",     "neh",    "no",    "nos",  "nov",  "nr",   "num",  "núm",  "oct",
+    "out",  "oz",   "p",     "pag",    "pagg",  "par",  "para", "pet",  "pg",   "pgs",  "phil",
+    "pop",  "pp",   "prov",  "ps",     "pág",   "págs", "qty",  "ref",  "rm",   "rom",  "rs",
+    "rte",  "sat",  "sc",    "sec",    "sep",   "sept", "set",  "ste",  "sun",  "temp", "thess",
+    "thu",  "thur", "thurs", "tim",    "tue",   "tues", "ver",  "vol",  "vols", "wed",  "wt",
+    "zech"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 120> kStarters = {

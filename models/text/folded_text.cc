@@ -1,5 +1,7 @@
 #include "models/text/folded_text.h"
 
+#include <string_view>
+
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -7,12 +9,29 @@ namespace {
 
 constexpr char32_t kInvisible = 0xFFFFFFFF;
 
+// Letters that are written below the line, from U+2090 on.
+constexpr std::u32string_view kSmallLetters = U"aeoxəhklmnpst";
+
+// Returns what stands before the plain form of a letter below or above the line, so that it is no
+// part of the word before.
+std::string_view Joint(char32_t c) {
+  if (c == 0x207F) return "^";
+  return (c >= 0x2090 && c <= 0x209C) || c == 0x1D62 || c == 0x2C7C ? " " : "";
+}
+
 // Returns the plain form of a character, itself if it is plain, or kInvisible.
 char32_t Folded(char32_t c) {
   if (c < 0xAD) return c;
   if (c >= 0xFF01 && c <= 0xFF5E) return c - 0xFF01 + '!';
   if (c >= 0x2080 && c <= 0x2089) return c - 0x2080 + '0';
+  if (c >= 0x2090 && c <= 0x209C) return kSmallLetters[c - 0x2090];
   switch (c) {
+    case 0x1D62:
+      return 'i';
+    case 0x207F:
+      return 'n';
+    case 0x2C7C:
+      return 'j';
     case 0x3000:  // ideographic space
       return ' ';
     case 0x2032:  // primes, for feet and inches
@@ -27,6 +46,10 @@ char32_t Folded(char32_t c) {
       return 0x394;
     case 0x212A:  // the kelvin sign
       return 'K';
+    case 0x2011:  // a hyphen that does not break
+      return '-';
+    case 0x2044:  // the slash of a fraction
+      return '/';
     case 0x208A:
       return '+';
     case 0x208B:
@@ -66,6 +89,7 @@ std::optional<FoldedText> FoldText(std::string_view source) {
     if (to == c.value) {
       folded.text += source.substr(at, c.bytes);
     } else if (to != kInvisible) {
+      folded.text += Joint(c.value);
       folded.text += EncodeUtf8(to);
     }
     folded.origins.resize(folded.text.size(), at);

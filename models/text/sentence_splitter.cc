@@ -99,6 +99,8 @@ bool IsOpener(char32_t c) {
   }
 }
 
+bool IsDash(char32_t c) { return c == '-' || c == U'–' || c == U'—'; }
+
 bool OpensSpanish(char32_t c) { return c == U'¿' || c == U'¡'; }
 
 bool IsWordEdge(char32_t c) { return IsSpace(c) || IsOpener(c) || c == '/'; }
@@ -184,6 +186,8 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       // "etc." ends a list, and before a capital its sentence, too.
       return word != "etc" && !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
+      // "Mon. - Fri."
+      if (IsDash(DecodeAt(text, SkipBlanks(text, stop + 1)).value)) return true;
       if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
       // "Ft. Worth" is a fort.
       return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next)) ||

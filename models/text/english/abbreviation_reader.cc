@@ -19,7 +19,7 @@ constexpr size_t kMaxDottedBytes = 16;
 
 // Returns true for words such as "EST.", which is a time zone.
 bool IsLongCapitals(std::string_view word) {
-  return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
+  return word.size() > 2 && IsAsciiUpper(word[1]) && (IsAsciiUpper(word[2]) || word[2] == 's');
 }
 
 // Returns true for numerals as in "vol. II", "p. iii".
@@ -51,6 +51,26 @@ bool QuarterFollows(std::string_view text, size_t at) {
   return quarter == "NW" || quarter == "NE" || quarter == "SW" || quarter == "SE";
 }
 
+bool NextIsCapital(std::string_view text, size_t at) {
+  return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
+}
+
+// Returns true if the name of a county follows that is written with "Co.".
+bool CountyFollows(std::string_view text, size_t at) {
+  constexpr auto kCounties = std::to_array<std::string_view>(
+      {"Antrim",    "Armagh",   "Carlow",    "Cavan",     "Clare",     "Cork",        "Derry",
+       "Donegal",   "Down",     "Dublin",    "Durham",    "Fermanagh", "Galway",      "Kerry",
+       "Kildare",   "Kilkenny", "Laois",     "Leitrim",   "Limerick",  "Londonderry", "Longford",
+       "Louth",     "Mayo",     "Meath",     "Monaghan",  "Offaly",    "Roscommon",   "Sligo",
+       "Tipperary", "Tyrone",   "Waterford", "Westmeath", "Wexford",   "Wicklow"});
+  static_assert(std::ranges::is_sorted(kCounties));
+  if (!NextIsCapital(text, at)) return false;
+  const size_t name = at + 1;
+  return std::ranges::binary_search(
+      kCounties,
+      text.substr(name, LettersEnd(text.substr(0, name + kMaxDottedBytes), name) - name));
+}
+
 bool IsDeterminer(std::string_view word) {
   return IsOneOf(AsciiLower(word), "a", "an", "her", "his", "its", "my", "our", "the", "their");
 }
@@ -59,10 +79,6 @@ bool IsDeterminer(std::string_view word) {
 bool NamesStreet(std::string_view word) {
   if (IsAsciiDigit(ByteAt(word, 0))) return IsAsciiLetter(word.back());
   return IsAsciiUpper(ByteAt(word, 0)) && !IsDeterminer(word);
-}
-
-bool NextIsCapital(std::string_view text, size_t at) {
-  return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
 }
 
 // Returns true if the word that ends at `end` is the abbreviation.
@@ -90,6 +106,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     }
     case When::kStopAndName:
       return stop && NextIsCapital(text, end + 1);
+    case When::kStopAndCounty:
+      return stop && CountyFollows(text, end + 1);
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
@@ -185,6 +203,14 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
                                         std::string_view previous, bool last) {
   const std::string_view word = text.substr(at, end - at);
   if (word.empty() || word.size() > kMaxWordBytes) return std::nullopt;
+  if (AsciiLower(word) == "tl" && AsciiLower(text.substr(end, 3)) == ";dr")
+    return Reading{end + 3, {"T.L.D.R."}};
+  if (ByteAt(text, end) == '/' && word.size() == 1 && !IsAsciiAlnum(ByteAt(text, end + 2))) {
+    const std::string whole = AsciiLower(text.substr(at, 3));
+    if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
+    if (whole == "w/e") return Reading{end + 2, {"whatever"}};
+    if (whole == "j/k") return Reading{end + 2, {"just", "kidding"}};
+  }
   if (word == "w" && ByteAt(text, end) == '/') {
     const bool without = ByteAt(text, end + 1) == 'o' && !IsAsciiAlnum(ByteAt(text, end + 2));
     return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};

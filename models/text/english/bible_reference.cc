@@ -125,8 +125,13 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
                                           size_t at) {
   constexpr size_t kMaxName = 13;
   const char first = ByteAt(text, at);
-  const bool numbered = first >= '1' && first <= '3' && ByteAt(text, at + 1) == ' ';
-  const size_t name = at + (numbered ? 2 : 0);
+  // "1 Kings", "II Kings".
+  const size_t numeral = first == 'I' ? LettersEnd(text.substr(0, at + 4), at) - at : 1;
+  const bool roman =
+      first == 'I' && text.substr(at, numeral) == std::string_view("III").substr(0, numeral);
+  const bool numbered =
+      ((first >= '1' && first <= '3') || roman) && ByteAt(text, at + numeral) == ' ';
+  const size_t name = at + (numbered ? numeral + 1 : 0);
   if (!IsAsciiUpper(ByteAt(text, name))) return std::nullopt;
   const size_t name_end = LettersEnd(text.substr(0, name + kMaxName + 1), name);
   Reading reading{name_end + (ByteAt(text, name_end) == '.' ? 1 : 0), {}};
@@ -135,18 +140,25 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
   const std::string_view written = text.substr(name, name_end - name);
   const auto book = std::ranges::lower_bound(kBooks, written, {}, &Book::written);
   if (book == kBooks.end() || book->written != written) return std::nullopt;
-  if (numbered) reading.Append(first == '1' ? "First" : first == '2' ? "Second" : "Third");
+  if (numbered) {
+    const char number = roman ? static_cast<char>('0' + numeral) : first;
+    reading.Append(number == '1' ? "First" : number == '2' ? "Second" : "Third");
+  }
   reading.Append(book->name.empty() ? written : book->name);
   ++reading.end;
   if (!AppendNumber(numbers, text, reading)) return std::nullopt;
   if (ByteAt(text, reading.end) != ':') {
     // "2 Samuel 7", but "James 5" may be a player.
-    const bool chapter = numbered && !IsAsciiAlnum(ByteAt(text, reading.end));
+    const bool psalm = written == "Ps" && !numbered;
+    const bool chapter = (numbered || psalm) && !IsAsciiAlnum(ByteAt(text, reading.end));
     return chapter ? std::optional(reading) : std::nullopt;
   }
+  const bool tens = text[reading.end - 1] == '0' && reading.words.back() != "ten";
   ++reading.end;
   const size_t verses = reading.words.size();
   if (!AppendNumber(numbers, text, reading)) return std::nullopt;
+  // "Twenty verse three" is not the chapter twenty-three.
+  const bool sums = tens && text[reading.end - 2] == ':';
   const size_t dash = ByteAt(text, reading.end) == '-'            ? 1
                       : text.substr(reading.end).starts_with("–") ? 3
                                                                   : 0;
@@ -155,6 +167,8 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
     reading.end += dash;
     if (!AppendNumber(numbers, text, reading)) return std::nullopt;
     reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verses");
+  } else if (sums) {
+    reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verse");
   }
   return IsAsciiAlnum(ByteAt(text, reading.end)) ? std::nullopt : std::optional(reading);
 }

@@ -16,50 +16,88 @@ struct ChatWord {
 };
 
 // Sorted by bytes.
-constexpr std::array<ChatWord, 44> kChatWords = {{{"afaik", "as far as I know"},
-                                                  {"bc", "because"},
-                                                  {"brb", "be right back"},
-                                                  {"brr", "burr"},
-                                                  {"btw", "by the way"},
-                                                  {"cmd", "command"},
-                                                  {"fwiw", "for what it's worth"},
-                                                  {"gr8", "great"},
-                                                  {"grr", "gur"},
-                                                  {"gtg", "got to go"},
-                                                  {"hbu", "how about you"},
-                                                  {"icymi", "in case you missed it"},
-                                                  {"idc", "I don't care"},
-                                                  {"idk", "I don't know"},
-                                                  {"iirc", "if I remember correctly"},
-                                                  {"ikr", "I know right"},
-                                                  {"imho", "in my humble opinion"},
-                                                  {"imo", "in my opinion"},
-                                                  {"irl", "in real life"},
-                                                  {"jk", "just kidding"},
-                                                  {"lmk", "let me know"},
-                                                  {"msg", "message"},
-                                                  {"msgs", "messages"},
-                                                  {"ngl", "not gonna lie"},
-                                                  {"nvm", "never mind"},
-                                                  {"ofc", "of course"},
-                                                  {"omw", "on my way"},
-                                                  {"pls", "please"},
-                                                  {"plz", "please"},
-                                                  {"ppl", "people"},
-                                                  {"rly", "really"},
-                                                  {"shh", "shush"},
-                                                  {"sk8", "skate"},
-                                                  {"smh", "shaking my head"},
-                                                  {"srsly", "seriously"},
-                                                  {"str8", "straight"},
-                                                  {"tbh", "to be honest"},
-                                                  {"thx", "thanks"},
-                                                  {"tmrw", "tomorrow"},
-                                                  {"ttyl", "talk to you later"},
-                                                  {"tysm", "thank you so much"},
-                                                  {"wdym", "what do you mean"},
-                                                  {"yw", "you're welcome"},
-                                                  {"zz", "zizz"}}};
+constexpr auto kChatWords = std::to_array<ChatWord>({
+    {"2moro", "tomorrow"},
+    {"2nite", "tonight"},
+    {"4ever", "forever"},
+    {"abt", "about"},
+    {"afaik", "as far as I know"},
+    {"any1", "anyone"},
+    {"b4", "before"},
+    {"bc", "because"},
+    {"bday", "birthday"},
+    {"bf", "boyfriend"},
+    {"brb", "be right back"},
+    {"brr", "burr"},
+    {"btw", "by the way"},
+    {"cmd", "command"},
+    {"cya", "see you"},
+    {"deffo", "definitely"},
+    {"every1", "everyone"},
+    {"fwiw", "for what it's worth"},
+    {"gf", "girlfriend"},
+    {"gn", "good night"},
+    {"gr8", "great"},
+    {"grr", "gur"},
+    {"gtg", "got to go"},
+    {"h8", "hate"},
+    {"hbd", "happy birthday"},
+    {"hbu", "how about you"},
+    {"hru", "how are you"},
+    {"icymi", "in case you missed it"},
+    {"idc", "I don't care"},
+    {"idek", "I don't even know"},
+    {"idk", "I don't know"},
+    {"iirc", "if I remember correctly"},
+    {"ikr", "I know right"},
+    {"imho", "in my humble opinion"},
+    {"imo", "in my opinion"},
+    {"irl", "in real life"},
+    {"istg", "I swear to God"},
+    {"iykyk", "if you know you know"},
+    {"jk", "just kidding"},
+    {"l8", "late"},
+    {"l8r", "later"},
+    {"lmk", "let me know"},
+    {"m8", "mate"},
+    {"msg", "message"},
+    {"msgs", "messages"},
+    {"nbd", "no big deal"},
+    {"ngl", "not gonna lie"},
+    {"np", "no problem"},
+    {"nvm", "never mind"},
+    {"obv", "obviously"},
+    {"ofc", "of course"},
+    {"omw", "on my way"},
+    {"pls", "please"},
+    {"plz", "please"},
+    {"ppl", "people"},
+    {"probs", "probably"},
+    {"rly", "really"},
+    {"rn", "right now"},
+    {"shh", "shush"},
+    {"sk8", "skate"},
+    {"smh", "shaking my head"},
+    {"some1", "someone"},
+    {"srsly", "seriously"},
+    {"str8", "straight"},
+    {"tbh", "to be honest"},
+    {"thnx", "thanks"},
+    {"thru", "through"},
+    {"thx", "thanks"},
+    {"tmr", "tomorrow"},
+    {"tmrw", "tomorrow"},
+    {"ttyl", "talk to you later"},
+    {"ty", "thank you"},
+    {"tysm", "thank you so much"},
+    {"ur", "your"},
+    {"w8", "wait"},
+    {"wdym", "what do you mean"},
+    {"wknd", "weekend"},
+    {"wyd", "what are you doing"},
+    {"yw", "you're welcome"},
+    {"zz", "zizz"},
+});
 static_assert(std::ranges::is_sorted(kChatWords, {}, &ChatWord::written));
 
 const ChatWord* FindChatWord(std::string_view word) {
@@ -71,6 +109,17 @@ const ChatWord* FindChatWord(std::string_view word) {
 bool HasDoubleVowel(std::string_view word) {
   return IsOneOf(word, "been", "boo", "cool", "feel", "food", "fool", "freedom", "good", "keep",
                  "need", "room", "see", "soon", "sweet", "too");
+}
+
+// Returns true for words that are names when they begin with a capital: "Ty", "B4".
+bool IsNameInCapital(std::string_view lower) {
+  return IsOneOf(lower, "b4", "bf", "gf", "gn", "np", "rn", "ty", "ur");
+}
+
+// Returns true for abbreviations of phrases that are written in capitals, too.
+bool IsWrittenInCapitals(std::string_view lower) {
+  return IsOneOf(lower, "afaik", "brb", "btw", "fwiw", "icymi", "idk", "iirc", "imho", "iykyk",
+                 "tbh", "ttyl", "tysm");
 }
 
 // Returns the word with at most `most` equal letters in a row.
@@ -94,7 +143,60 @@ bool IsDrawnOut(std::string_view word) {
   return false;
 }
 
+// Returns the word behind the space at `at`, in lower case.
+std::string WordBehind(std::string_view text, size_t at) {
+  constexpr size_t kMaxWordBytes = 10;
+  if (ByteAt(text, at) != ' ') return {};
+  const size_t begin = at + 1;
+  return AsciiLower(
+      text.substr(begin, LettersEnd(text.substr(0, begin + kMaxWordBytes), begin) - begin));
+}
+
 }  // namespace
+
+std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
+                                      std::string_view previous) {
+  if (begin > 0 && text[begin - 1] != ' ') return std::nullopt;
+  if (text.substr(begin, end - begin) == "ur" &&
+      IsOneOf(WordBehind(text, end), "a", "an", "gonna", "my", "not", "right", "so", "such", "the",
+              "too", "very", "welcome", "wrong"))
+    return Reading{end, {"you're"}};
+  if (end != begin + 1) return std::nullopt;
+  const std::string next = WordBehind(text, end);
+  switch (text[begin]) {
+    case 'u':
+      if (IsOneOf(previous, "and", "are", "before", "call", "can", "did", "do", "for", "have",
+                  "hope", "if", "love", "miss", "r", "see", "tell", "text", "thank", "told", "will",
+                  "with") ||
+          IsOneOf(next, "all", "are", "can", "coming", "did", "doing", "free", "going", "got",
+                  "guys", "have", "know", "later", "like", "need", "ok", "r", "said", "should",
+                  "there", "think", "too", "up", "want", "were", "will"))
+        return Reading{end, {"you"}};
+      return std::nullopt;
+    case 'r':
+      if (IsOneOf(previous, "how", "there", "these", "they", "those", "we", "what", "where", "who",
+                  "why", "you") ||
+          IsOneOf(next, "u", "we", "you"))
+        return Reading{end, {"are"}};
+      return std::nullopt;
+    case 'c':
+      if (next == "u" || next == "ya") return Reading{end, {"see"}};
+      return std::nullopt;
+    case 'k':
+      if (previous.empty() && IsOneOf(next, "bye", "cool", "thanks", "then", "thx"))
+        return Reading{end, {"okay"}};
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+size_t ChatWordEnd(std::string_view text, size_t at) {
+  constexpr size_t kMaxChatBytes = 7;
+  size_t end = at;
+  while (end - at <= kMaxChatBytes && IsAsciiAlnum(ByteAt(text, end))) ++end;
+  return end;
+}
 
 std::optional<Reading> ReadChatWord(std::string_view word, size_t end) {
   const bool drawn = IsDrawnOut(word) && word != "WWW" && word != "www" && word != "AAA" &&
@@ -103,7 +205,8 @@ std::optional<Reading> ReadChatWord(std::string_view word, size_t end) {
   if (drawn) {
     const std::string twice = Shortened(lower, 2);
     lower = HasDoubleVowel(twice) || FindChatWord(twice) != nullptr ? twice : Shortened(lower, 1);
-  } else if (word != lower && word != AsciiCapitalised(word)) {
+  } else if (word != lower && (word != AsciiCapitalised(word) || IsNameInCapital(lower)) &&
+             !IsWrittenInCapitals(lower)) {
     return std::nullopt;
   }
   Reading reading{end, {}};

@@ -12,4 +12,12 @@ namespace millrace::models {
 // reading. nullopt if it is none. Thread-safe.
 std::optional<Reading> ReadChatWord(std::string_view word, size_t end);
 
+// Returns the end of the letters and digits at `at`, as in "l8r" and "2moro". Thread-safe.
+size_t ChatWordEnd(std::string_view text, size_t at);
+
+// Reads a letter or "ur" as a word where its neighbours are of a chat: "c u", "how r u".
+// previous: the word before, in lower case. Thread-safe.
+std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
+                                      std::string_view previous);
+
 }  // namespace millrace::models

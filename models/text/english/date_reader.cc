@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
+#include "models/text/english/letter_run.h"
+#include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -88,8 +91,7 @@ unsigned TakeYear(std::string_view text, size_t& at) {
 
 }  // namespace
 
-std::optional<Reading> DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned day,
-                                          bool short_year) const {
+Reading DateReader::SpokenDay(size_t end, unsigned month, unsigned day) const {
   Reading reading{end, {}};
   if (dialect_ == EnglishDialect::kUs) {
     reading.Append(kMonths[month - 1]);
@@ -100,6 +102,12 @@ std::optional<Reading> DateReader::Spoken(size_t end, unsigned year, unsigned mo
     reading.Append("of");
     reading.Append(kMonths[month - 1]);
   }
+  return reading;
+}
+
+Reading DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned day,
+                           bool short_year) const {
+  Reading reading = SpokenDay(end, month, day);
   if (short_year && year < 10) reading.Append("oh");
   reading.Append(short_year ? numbers_.Cardinal(year) : numbers_.Year(year));
   return reading;
@@ -145,6 +153,32 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   return Spoken(end, *third, month, day, third_digits == 2);
 }
 
+std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t at,
+                                                   std::string_view previous) const {
+  if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until")) return std::nullopt;
+  size_t end = at;
+  const auto first = TakeNumber(text, end, 1, 2);
+  if (!first || ByteAt(text, end) != '/') return std::nullopt;
+  ++end;
+  const auto second = TakeNumber(text, end, 1, 2);
+  if (!second || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/' ||
+      ByteAt(text, end) == '%')
+    return std::nullopt;
+  // "The week of 3/4", but "on 1/2 of it".
+  constexpr std::string_view kWeek = "week of ";
+  const bool week = at >= kWeek.size() && text.substr(at - kWeek.size(), kWeek.size()) == kWeek;
+  const bool attack = *first == 9 && *second == 11;
+  if ((previous == "of" && !week) || attack || NounFollows(text, end) ||
+      text.substr(end).starts_with(" of "))
+    return std::nullopt;
+  unsigned month = *first;
+  unsigned day = *second;
+  if (dialect_ == EnglishDialect::kGb) std::swap(month, day);
+  if (month > 12) std::swap(month, day);
+  if (month < 1 || month > 12 || !IsDay(day)) return std::nullopt;
+  return SpokenDay(end, month, day);
+}
+
 std::optional<Reading> DateReader::ReadPair(size_t end, char separator, size_t bytes,
                                             unsigned first, unsigned second) const {
   constexpr size_t kYearAndTwo = 7;
@@ -171,8 +205,8 @@ std::optional<Reading> DateReader::ReadPair(size_t end, char separator, size_t b
   return reading;
 }
 
-std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at,
-                                                std::string_view previous) const {
+std::optional<Reading> DateReader::ReadOneDayMonth(std::string_view text, size_t at,
+                                                   std::string_view previous) const {
   size_t end = at;
   const auto day = TakeNumber(text, end, 1, 2);
   if (!day || !IsDay(*day)) return std::nullopt;
@@ -205,7 +239,7 @@ std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at
   return reading;
 }
 
-std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at) const {
+std::optional<Reading> DateReader::ReadOneMonthDay(std::string_view text, size_t at) const {
   size_t end = LettersEnd(text.substr(0, at + 10), at);
   const unsigned month = MonthOf(text.substr(at, end - at));
   if (month == 0 || IsAsciiLetter(ByteAt(text, end))) return std::nullopt;
@@ -249,6 +283,32 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
   return reading;
 }
 
+std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at,
+                                                std::string_view previous) const {
+  auto reading = ReadOneDayMonth(text, at, previous);
+  if (reading) TakeLastDate(text, *reading);
+  return reading;
+}
+
+std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at) const {
+  auto reading = ReadOneMonthDay(text, at);
+  if (reading) TakeLastDate(text, *reading);
+  return reading;
+}
+
+void DateReader::TakeLastDate(std::string_view text, Reading& reading) const {
+  const size_t dash = DashBytes(text, reading.end);
+  if (dash == 0) return;
+  const size_t at = reading.end + dash;
+  std::optional<Reading> last;
+  if (IsAsciiUpper(ByteAt(text, at))) last = ReadOneMonthDay(text, at);
+  if (IsAsciiDigit(ByteAt(text, at))) last = ReadOneDayMonth(text, at, "");
+  if (!last) return;
+  reading.Append("to");
+  reading.Append(std::move(last->words));
+  reading.end = last->end;
+}
+
 std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t at) const {
   const size_t end = LettersEnd(text.substr(0, at + 10), at);
   const size_t joint = end + (ByteAt(text, end) == '.' ? 1 : 0);
@@ -267,6 +327,15 @@ std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t a
   if (const unsigned first = MonthOf(from), month = MonthOf(to); first != 0 && month != 0)
     return Reading{last, {std::string(kMonths[first - 1]), "to", std::string(kMonths[month - 1])}};
   return std::nullopt;
+}
+
+std::optional<Reading> DateReader::ReadShortYear(std::string_view text, size_t at) const {
+  if (ByteAt(text, at) != '0' || at == 0 || !IsApostrophe(DecodeBefore(text, at).value) ||
+      DigitsEnd(text.substr(0, at + 3), at) != at + 2 || IsAsciiAlnum(ByteAt(text, at + 2)))
+    return std::nullopt;
+  Reading reading{at + 2, {"oh"}};
+  reading.Append(numbers_.Digits(text.substr(at + 1, 1)));
+  return reading;
 }
 
 std::optional<Reading> DateReader::ReadFiscalYear(std::string_view text, size_t at) const {

@@ -45,14 +45,37 @@ bool IsFormula(std::string_view text, size_t begin, size_t end) {
                      IsAsciiLower(text[begin + 1]) && text.substr(begin, end - begin) != "NaN";
   // The "Fe" of "Fe2O3".
   const bool leads = IsAsciiDigit(ByteAt(text, end)) && IsAsciiUpper(ByteAt(text, end + 1));
-  if (!charged && !goes_on && !mixed && !IsAsciiDigit(ByteAt(text, end))) return false;
+  // The "Mg" and "OH" of "Mg(OH)2", the "Al" of "Al2(SO4)3".
+  const bool in_group = begin > 0 && ByteAt(text, end) == ')' &&
+                        IsAsciiDigit(ByteAt(text, end + 1)) &&
+                        FormulaGroupEnd(text, begin - 1) == end;
+  const size_t group = DigitsEnd(text.substr(0, end + 2), end);
+  const bool grouped = in_group || (ByteAt(text, group) == '(' && FormulaGroupEnd(text, group) > 0);
+  if (!charged && !goes_on && !mixed && !grouped && !IsAsciiDigit(ByteAt(text, end))) return false;
   size_t symbols = 0;
   for (size_t at = begin; at < end; ++symbols) {
     const size_t size = at + 1 < end && IsAsciiLower(text[at + 1]) ? 2 : 1;
     if (!IsElement(text.substr(at, size))) return false;
     at += size;
   }
-  return symbols > 1 || charged || (leads && end - begin == 2);
+  return symbols > 1 || charged || grouped || (leads && end - begin == 2);
+}
+
+size_t FormulaGroupEnd(std::string_view text, size_t at) {
+  constexpr size_t kMaxBytes = 12;
+  if (ByteAt(text, at) != '(') return 0;
+  const std::string_view near = text.substr(0, at + kMaxBytes);
+  size_t symbols = 0;
+  size_t end = at + 1;
+  while (IsAsciiUpper(ByteAt(near, end))) {
+    const size_t size = IsAsciiLower(ByteAt(near, end + 1)) ? 2 : 1;
+    if (!IsElement(near.substr(end, size))) return 0;
+    ++symbols;
+    end = DigitsEnd(near, end + size);
+  }
+  const bool closed = ByteAt(near, end) == ')' && IsAsciiDigit(ByteAt(text, end + 1));
+  const bool led = at > 0 && IsAsciiAlnum(text[at - 1]);
+  return closed && symbols > (led ? 0U : 1U) ? end : 0;
 }
 
 }  // namespace millrace::models

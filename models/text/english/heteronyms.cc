@@ -204,19 +204,124 @@ bool EndsNumber(std::string_view word) {
 // Returns true where "lead" is the metal.
 bool IsMetal(const Neighbours& near) {
   const std::string after = near.After();
+  if (near.Before() == "pencil" && after != "to") return true;
   if (IsOneOf(near.Before(), "of", "molten", "like", "contain", "contains") && !IsDeterminer(after))
     return true;
   if (near.Before().empty() && (after == "is" || after == "was")) return true;
   return IsOneOf(after, "pipe", "pipes", "paint", "mine", "mines", "sheet", "roof", "poisoning",
                  "acid", "bullet", "bullets", "pencil", "pencils", "weight", "weights", "ore",
-                 "content", "levels", "exposure", "shot", "crystal", "solder") &&
+                 "content", "contamination", "levels", "exposure", "shot", "crystal", "solder") &&
          near.Before() != "to";
 }
 
-std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& near) {
+// Returns true where "axes" are those of a graph or of rotation rather than tools.
+bool AreLines(const Neighbours& near) {
+  if (IsOneOf(near.After(), "of", "are", "intersect", "cross")) return true;
+  return !near.Near({"battle", "blade", "blacksmith", "chop", "firem", "handle", "hatchet",
+                     "knives", "lumber", "pick", "saw", "sharp", "shield", "spear", "sword",
+                     "throw", "tree", "wood"});
+}
+
+// Returns true where "tear" pulls something apart.
+bool RipsApart(const Neighbours& near) {
+  const std::string before = near.Before();
+  const std::string after = near.After();
+  if (before == "and" && near.Before(2) == "wear") return true;
+  if (IsOneOf(after, "apart", "away", "down", "her", "him", "it", "off", "open", "out", "them",
+              "through", "up", "us", "along", "this", "that"))
+    return before.empty() || !IsDeterminer(before);
+  const bool body = near.Near(
+      {"muscle", "ligament", "meniscus", "cartilage", "tendon", "cuff", "fabric", "jeans", "knee"});
+  return (body && !near.Near({"eye", "cheek"})) ||
+         IsOneOf(before, "to", "can", "could", "don't", "not", "will", "would");
+}
+
+// Returns true where "wind" or "winds" turns.
+bool Turns(std::string_view word, const Neighbours& near) {
+  const std::string before = near.Before();
+  const std::string after = near.After();
+  const bool along = IsOneOf(after, "around", "back", "down", "its", "round", "through", "up");
+  if (along && IsSubject(before)) return true;
+  if (word == "wind") return before.empty() && (along || IsOneOf(after, "it", "the", "your"));
+  return along && near.After(2) != "to" && near.Before(2) == "the" &&
+         !IsOneOf(before, "cold", "gusty", "heavy", "high", "light", "strong", "trade", "westerly");
+}
+
+// Returns true where "Reading" and "Nice" are cities: "in Reading", "Nice, France".
+bool IsPlace(const SpokenWord& word, const Neighbours& near) {
+  return IsAsciiUpper(word.text[0]) && !near.Before().empty() &&
+         IsOneOf(near.Before(), "in", "near", "to") && near.Before(2) != "chapter";
+}
+
+// Words whose sound FindMeaning tells. Sorted by bytes.
+constexpr auto kMeanings = std::to_array<std::string_view>(
+    {"abuse",    "aged",      "analyses",  "august",     "axes",     "bases",   "bass",
+     "basses",   "blessed",   "bow",       "bowed",      "close",    "content", "contents",
+     "contract", "deserts",   "does",      "dove",       "frequent", "houses",  "job",
+     "lead",     "lead-acid", "lead-free", "lead-lined", "learned",  "live",    "lives",
+     "minute",   "minutes",   "mobile",    "nice",       "number",   "polish",  "present",
+     "putting",  "read",      "reading",   "refuse",     "refuses",  "resent",  "resume",
+     "resumes",  "row",       "sake",      "sow",        "tear",     "use",     "used",
+     "wind",     "winds",     "wound"});
+static_assert(std::ranges::is_sorted(kMeanings));
+
+// Finds the sound of a word whose meanings differ in their company.
+std::optional<WordSound> FindMeaning(const SpokenWord& written, std::string_view word,
+                                     const Neighbours& near) {
+  if (!std::ranges::binary_search(kMeanings, word)) return std::nullopt;
   const std::string before = near.Before();
   const std::string after = near.After();
   if (word == "lead" && IsMetal(near)) return WordSound{"lˈɛd", "l'Ed"};
+  if (word == "axes" && !AreLines(near)) return WordSound{"ˈæksᵻz", "'aksI2z"};
+  if (word == "axes") return WordSound{"ˈæksˌiz", "'aksi:z"};
+  if (word == "bases") {
+    const bool grounds = after == "of" || (after == "for" && IsDeterminer(near.After(2)));
+    return grounds ? WordSound{"bˈAsˌiz", "b'eIsi:z"} : WordSound{"bˈAsᵻz", "b'eIsI2z"};
+  }
+  if (word == "analyses" && !IsSubject(before) && before != "which" && before != "that")
+    return WordSound{"ənˈæləsˌiz", "a#n'al@si:z"};
+  if (word == "houses") return WordSound{"hˈWzᵻz", "h'aUzI2z"};
+  if (word == "number" &&
+      (IsOneOf(before, "feel", "feels", "felt", "get", "gets", "getting", "got", "grew")) &&
+      (after.empty() || after == "than"))
+    return WordSound{"nˈʌməɹ", "n'Vm3"};
+  if ((word == "putting") && (after == "green" || after == "greens"))
+    return WordSound{"pˈʌTɪŋ", "p'VtIN"};
+  if (word == "sake" &&
+      (IsOneOf(before, "cold", "drank", "drink", "drinking", "hot", "japanese", "warm") ||
+       (before == "of" && IsOneOf(near.Before(2), "bottle", "cup", "glass"))))
+    return WordSound{"sˈɑki", "s'A:ki"};
+  if (word == "reading" && (IsPlace(written, near) || IsOneOf(after, "england", "berkshire")))
+    return WordSound{"ɹˈɛdɪŋ", "r'EdIN"};
+  if (word == "nice" && (IsPlace(written, near) || after == "france"))
+    return WordSound{"nˈis", "n'i:s"};
+  if (word == "mobile" && after == "alabama") return WordSound{"mObˈil", "moUb'i:l"};
+  if (word == "job" && before == "of" && near.Before(2) == "book")
+    return WordSound{"ʤˈOb", "dZ'oUb"};
+  if (word == "learned" && !after.empty() && !IsDeterminer(after) &&
+      (IsDeterminer(before) || before == "most") && !IsOneOf(after, "that", "to", "from", "how"))
+    return WordSound{"lˈɜɹnɪd", "l'3:nI2d"};
+  if ((word == "wind" || word == "winds") && Turns(word, near))
+    return word == "wind" ? WordSound{"wˈInd", "w'aInd"} : WordSound{"wˈIndz", "w'aIndz"};
+  // "Strong winds up to 50 mph".
+  if (word == "winds" && after == "up") return WordSound{"wˈɪndz", "w'Indz"};
+  if (word == "wind" && after == "up" && IsDeterminer(before)) return WordSound{"wˈɪnd", "w'Ind"};
+  if (word == "tear" && RipsApart(near)) return WordSound{"tˈɛɹ", "t'e@"};
+  if (word == "use" && (after == "case" || after == "cases") && !IsSubject(before) &&
+      before != "to")
+    return WordSound{"jˈus", "j'u:s"};
+  if (word == "live") {
+    if (IsOneOf(before, "aired", "airs", "broadcast", "going", "go", "goes", "gone", "stream",
+                "streamed", "streaming", "went") &&
+        after != "with")
+      return WordSound{"lˈIv", "l'aIv"};
+    const bool verb = (before.empty() && IsOneOf(after, "and", "each", "every", "in", "life",
+                                                 "like", "long", "well", "with", "your")) ||
+                      (before == "let" && near.Before(2) == "and");
+    if (verb) return WordSound{"lˈɪv", "l'Iv"};
+  }
+  if (word == "frequent" && (IsSubject(before) || before == "to") && IsDeterminer(after))
+    return WordSound{"fɹikwˈɛnt", "fri:kw'Ent"};
   if (word == "lead-free") return WordSound{"lˈɛdfɹˌi", "l'Edfr,i:"};
   if (word == "lead-acid") return WordSound{"lˈɛdˌæsəd", "l'Ed,asId"};
   if (word == "lead-lined") return WordSound{"lˈɛdlˌInd", "l'Edl,aInd"};
@@ -234,7 +339,9 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
         before.empty() || IsDeterminer(before) || before.ends_with("'s") ||
         IsOneOf(before, "all", "both", "change", "changed", "changes", "cost", "costs", "four",
                 "human", "lost", "many", "nine", "of", "private", "risked", "save", "saved",
-                "saves", "saving", "seven", "several", "take", "taking", "three", "took", "two");
+                "saves", "saving", "seven", "several", "take", "taking", "three", "took", "two") ||
+        (!IsSubject(before) &&
+         IsOneOf(near.Before(2), "lead", "leading", "leads", "led", "live", "lived", "living"));
     return noun ? WordSound{"lˈIvz", "l'aIvz"} : WordSound{"lˈɪvz", "l'Ivz"};
   }
   if (word == "bow") {
@@ -263,6 +370,8 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
                                "headfirst", "right", "from", "for", "through", "back");
     return dives ? WordSound{"dˈOv", "d'oUv"} : WordSound{"dˈʌv", "d'Vv"};
   }
+  if (word == "wound" && IsOneOf(after, "clock", "coil", "spring", "tight", "tightly", "wire"))
+    return WordSound{"wˈWnd", "w'aUnd"};
   if (word == "wound") {
     const bool coils = !IsDeterminer(before) && before != "to" &&
                        (IsSubject(before) || IsOneOf(after, "up", "down", "around", "through")) &&
@@ -303,7 +412,9 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
          ((IsOneOf(near.Before(2), "had", "have", "having") &&
            (after.empty() || IsOneOf(after, "again", "last", "with", "yesterday"))) ||
           IsOneOf(after, "broke", "erupted") ||
-          (IsOneOf(after, "about", "over") && near.After(2) != "there")));
+          (IsOneOf(after, "about", "over") && near.After(2) != "there") ||
+          (IsOneOf(after, "among", "between") &&
+           IsOneOf(near.Before(2), "was", "is", "had", "a"))));
     if (quarrel) return WordSound{"ɹˈW", "r'aU"};
     return std::nullopt;
   }
@@ -336,7 +447,8 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
                             : WordSound{"ɹˈɛzəmˌAz", "r'Ez@m,eIz"};
   }
   // Adjectives that end in a syllable of their own.
-  if (word == "blessed" && (IsDeterminer(before) || before == "most") && !after.empty())
+  if (word == "blessed" && (((IsDeterminer(before) || before == "most") && !after.empty()) ||
+                            (before.empty() && IsOneOf(after, "are", "be", "is"))))
     return WordSound{"blˈɛsᵻd", "bl'EsI2d"};
   if (word == "aged" && IsOneOf(after, "aunt", "couple", "father", "grandfather", "grandmother",
                                 "lady", "man", "men", "mother", "parent", "parents", "people",
@@ -376,6 +488,31 @@ std::optional<WordSound> FindMeaning(std::string_view word, const Neighbours& ne
   if ((word == "use" || word == "abuse") && before.empty() && after == "of")
     return word == "use" ? WordSound{"jˈus", "j'u:s"} : WordSound{"əbjˈus", "abj'u:s"};
   return std::nullopt;
+}
+
+// Returns true for an adjective in "-ate" before its noun, and for goods that are traded, where no
+// article shows it: "Deliberate attempts", "import duties".
+bool StandsBeforeNoun(std::string_view word, std::span<const SpokenWord> words, size_t at) {
+  const Neighbours near(words, at);
+  const std::string after = near.After();
+  if (words.size() == 1) return word.ends_with("ate");
+  if (word == "import" || word == "export")
+    return IsOneOf(after, "ban", "business", "controls", "duties", "duty", "license", "market",
+                   "price", "prices", "quota", "quotas", "restrictions", "tariffs", "tax", "taxes");
+  return near.Before().empty() && !after.empty() && words[at].after == " " &&
+         !IsDeterminer(after) && !IsSubject(after) && !after.ends_with("s") &&
+         !IsOneOf(after, "and", "all", "them", "him", "with", "for", "or", "us", "from", "on",
+                  "in") &&
+         IsOneOf(word, "aggregate", "alternate", "appropriate", "approximate", "associate",
+                 "deliberate", "duplicate", "elaborate", "intimate", "legitimate", "moderate",
+                 "separate", "subordinate");
+}
+
+// Returns the sound of such a word in misaki's symbols where its lexicon has the verb's alone.
+std::string_view SoundBeforeNoun(std::string_view word) {
+  if (word == "deliberate") return "dəlˈɪbəɹət";
+  if (word == "elaborate") return "əlˈæbəɹət";
+  return word == "import" ? "ˈɪmpˌɔɹt" : "";
 }
 
 // Names and words about which a front end is wrong.
@@ -435,7 +572,7 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
   const std::string word = AsciiLower(words[at].text);
   // The Greek letter is written small.
   if (auto exception = FindException(word); exception && words[at].text != "xi") return exception;
-  if (auto meaning = FindMeaning(word, Neighbours(words, at))) return meaning;
+  if (auto meaning = FindMeaning(words[at], word, Neighbours(words, at))) return meaning;
   // The lexicon has the noun alone.
   if ((word == "protest" || word == "protests") &&
       GuessPartOfSpeech(words, at) == PartOfSpeech::kVerb) {
@@ -455,12 +592,17 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
     case PartOfSpeech::kNoun:
       return WordSound{"", found->noun, ending};
     case PartOfSpeech::kAdjective:
+      if (word == "deliberate" || word == "elaborate")
+        return WordSound{SoundBeforeNoun(word), found->noun, ending};
       if (word == "invalid") return WordSound{"", found->verb, ending};
       return WordSound{"", word == "close" ? "kl'oUs" : found->noun, ending};
     case PartOfSpeech::kPredicate:
       if (word == "content") return WordSound{"", found->verb, ending};
       return std::nullopt;
     case PartOfSpeech::kUnknown:
+      // "Import duties", "Deliberate attempts".
+      if (StandsBeforeNoun(word, words, at))
+        return WordSound{SoundBeforeNoun(word), found->noun, ending};
       // "Use it" and the like, as the lexicon has it.
       if (word == "use" || word == "uses" || word == "estimate" || word == "increase")
         return WordSound{"", found->verb, ending};

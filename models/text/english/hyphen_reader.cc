@@ -6,6 +6,7 @@
 #include "models/text/english/command_option.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -18,10 +19,33 @@ bool SeatFollows(std::string_view text, size_t at, size_t run) {
          !IsAsciiAlnum(ByteAt(text, digits + 1));
 }
 
+// Returns true for the hyphen of "a - b" and "x² - 1", which stands between operands.
+bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
+  if (at < 2 || text[at - 1] != ' ' || ByteAt(text, run) != ' ') return false;
+  const char letter = text[at - 2];
+  // "3 - x".
+  const bool number = IsAsciiDigit(letter) && IsAsciiLower(ByteAt(text, run + 1)) &&
+                      ByteAt(text, run + 1) != 'a' && ByteAt(text, run + 1) != 'i';
+  const bool variable = IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]));
+  const char32_t sign = DecodeBefore(text, at - 1).value;
+  const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079);
+  if (!variable && !power && !number) return false;
+  const size_t next = run + 1;
+  const char after = ByteAt(text, next);
+  const size_t end = IsAsciiDigit(after) ? DigitsEnd(text.substr(0, next + 8), next)
+                                         : next + (IsAsciiLower(after) ? 1 : 0);
+  if (end == next || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '\'') return false;
+  // "Option b - 3 apples", "i - a man".
+  const bool word = IsAsciiLetter(ByteAt(text, end + 1)) && ByteAt(text, end) == ' ' &&
+                    IsAsciiLetter(ByteAt(text, end + 2));
+  return !word && !(letter == 'i' && after == 'a');
+}
+
 }  // namespace
 
 std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run, size_t count,
                                    std::span<const SpokenWord> words) {
+  if (count == 1 && IsMinusBetween(text, at, run)) return Reading{run, {"minus"}};
   // A grade: "an A-".
   if (count == 1 && at > 0 && text[at - 1] >= 'A' && text[at - 1] <= 'F' &&
       (at == 1 || !IsAsciiAlnum(text[at - 2])) && !IsAsciiAlnum(ByteAt(text, run)))

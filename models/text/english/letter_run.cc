@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t kMaxJoinedParts = 6;
 
-bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
-
 std::string MakePlain(std::string_view written) {
   std::string word;
   for (size_t at = 0; at < written.size();) {

@@ -6,6 +6,7 @@
 
 namespace millrace::models {
 
+inline bool IsGreek(char32_t c) { return c >= 0x370 && c < 0x400; }
 inline bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
 // A word as it is written: letters, with apostrophes and hyphens between them.

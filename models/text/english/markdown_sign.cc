@@ -8,6 +8,17 @@
 #include "models/text/unicode.h"
 
 namespace millrace::models {
+namespace {
+
+// Returns true if the line of `at` begins with a bar, as a row of a table does.
+bool BeginsWithBar(std::string_view text, size_t at) {
+  constexpr size_t kFarthest = 256;
+  const size_t begin = at > kFarthest ? at - kFarthest : 0;
+  const size_t line = text.substr(begin, at - begin).rfind('\n');
+  return ByteAt(text, line == std::string_view::npos ? begin : begin + line + 1) == '|';
+}
+
+}  // namespace
 
 std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_t run, size_t count,
                                          std::span<const SpokenWord> words, size_t last) {
@@ -17,6 +28,39 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
   if (begins_line && (c == '#' || c == '>') && count <= 6 &&
       (follows == ' ' || (c == '>' && !IsAsciiDigit(follows)))) {
     return MarkdownSign{run, "", ""};
+  }
+  // The language behind "```".
+  if (begins_line && c == '`' && count >= 3) {
+    size_t end = run;
+    while (end < text.size() && text[end] != '\n') ++end;
+    return MarkdownSign{end, "", ""};
+  }
+  // The cells of a table: "| A | B |".
+  if (c == '|' && count == 1 && follows == ' ' && at > 1 && text[at - 1] == ' ' &&
+      std::string_view(",.;:!?|").find(text[at - 2]) == std::string_view::npos && last > run &&
+      BeginsWithBar(text, at)) {
+    return MarkdownSign{run, ",", ""};
+  }
+  // A number below the line: "H~2~O".
+  if (c == '~' && count == 1 && at > 0 && IsAsciiAlnum(text[at - 1])) {
+    return MarkdownSign{run, "", ""};
+  }
+  // An address in angle brackets: "<https://example.com>", "Bob <bob@example.com>".
+  if (c == '<' && count == 1 && IsAsciiAlnum(follows)) {
+    const std::string_view near = text.substr(run, kMaxWebBytes);
+    const std::string_view inner = near.substr(0, near.find('>'));
+    const bool address =
+        inner.size() < near.size() && inner.find(' ') == std::string_view::npos &&
+        (inner.find("://") != std::string_view::npos ||
+         (inner.find('@') != std::string_view::npos && inner.find('.') != std::string_view::npos));
+    if (address) return MarkdownSign{run, "", ""};
+  }
+  // The end of such an address.
+  if (c == '>' && count == 1 && at > 0 && IsAsciiAlnum(text[at - 1])) {
+    const size_t open = text.substr(0, at).find_last_of("< ");
+    if (open != std::string_view::npos && text[open] == '<' &&
+        text.substr(open, at - open).find_first_of("@:") != std::string_view::npos)
+      return MarkdownSign{run, "", ""};
   }
   if (c == '=' && count == 2) {
     const bool inner = IsAsciiAlnum(follows) || (at > 0 && IsAsciiAlnum(text[at - 1]));

@@ -44,6 +44,7 @@ bool IsOperatorBefore(std::string_view text, size_t end) {
   while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
   if (at > 0 && text[at - 1] == '-') --at;
   if (at > 0 && text[at - 1] == ' ') --at;
+  if (at > 2 && IsOneOf(text.substr(at - 3, 3), "sin", "cos", "tan", "log")) return true;
   return at > 0 && std::string_view("+*=/").find(text[at - 1]) != std::string_view::npos;
 }
 
@@ -55,6 +56,12 @@ bool IsQuoted(std::string_view text, size_t at) {
   return before.starts_with('\'') || before.find(" '") != std::string_view::npos;
 }
 
+// Returns true if a hyphen joins the number that ends there to letters: "I-5".
+bool EndsName(std::string_view text, size_t end) {
+  while (end > 0 && IsAsciiDigit(text[end - 1])) --end;
+  return end > 1 && text[end - 1] == '-' && IsAsciiLetter(text[end - 2]);
+}
+
 // Returns true if a number of four digits or more ends before `at`.
 bool EndsThousands(std::string_view text, size_t at) {
   constexpr size_t kFewest = 4;
@@ -64,6 +71,15 @@ bool EndsThousands(std::string_view text, size_t at) {
     if (text[at - 1] != ',' && ++digits == kFewest) return true;
   }
   return false;
+}
+
+// Returns true if a whole number of one or two digits ends before `at`.
+bool EndsSmallNumber(std::string_view text, size_t at) {
+  constexpr size_t kMaxDigits = 2;
+  size_t begin = at;
+  while (begin > 0 && IsAsciiDigit(text[begin - 1])) --begin;
+  return at > begin && at - begin <= kMaxDigits &&
+         (begin == 0 || text[begin - 1] == ' ' || text[begin - 1] == '(');
 }
 
 // Returns the magnitude that a letter behind a number is before people and the like: "3m people",
@@ -125,6 +141,11 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     if (!part && !divides) break;
     end += c.bytes;
   }
+  // "10p", but "1080p" are lines of a picture.
+  if (!spaced && text.substr(at, end - at) == "p" && EndsSmallNumber(text, at)) {
+    at = end;
+    return article && NounFollows(text, at) ? "P." : one ? "penny" : "pence";
+  }
   // "9.81 m/s2", "40 m2".
   const bool power = (ByteAt(text, end) == '2' || ByteAt(text, end) == '3') && end > at &&
                      !IsAsciiAlnum(ByteAt(text, end + 1));
@@ -173,8 +194,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     at = end;
     return "kelvin";
   }
-  // "9.8 N", but not "5 N Main St".
-  if (text.substr(at, end - at) == "N" &&
+  // "9.8 N", but not "5 N Main St" and "I-5 N".
+  if (text.substr(at, end - at) == "N" && !EndsName(text, at - (spaced ? 1 : 0)) &&
       !(ByteAt(text, end) == ' ' && IsAsciiUpper(ByteAt(text, end + 1)))) {
     at = end;
     return one ? "newton" : "newtons";
@@ -307,7 +328,8 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   if (hyphen) {
     // "A 10-kg bag"; not "2-in-1".
     const auto unit = TakeUnit(dialect, text, at, false, true, false);
-    if (!unit || ByteAt(text, at) == '-' || at < reading.end + 3) return false;
+    const bool old = text.substr(std::min(at, text.size())).starts_with("-old");
+    if (!unit || (ByteAt(text, at) == '-' && !old) || at < reading.end + 3) return false;
     reading.AppendEach(*unit);
     reading.end = at + (ByteAt(text, at) == '.' && IsLowerBehindSpace(text, at + 1) ? 1 : 0);
     return true;

@@ -119,6 +119,22 @@ size_t RangeBytes(std::string_view text, size_t at) {
   return text.substr(at, 3) == "–" ? 3 : 0;
 }
 
+// Appends the words of an amount with hundredths. attributive: a noun follows, to which it belongs.
+void AppendHundredths(const NumberWords& numbers, const Currency& currency, const Amount& amount,
+                      bool attributive, Reading& reading) {
+  const uint64_t minor = ParseDigits(amount.fraction);
+  const bool has_whole = amount.whole.find_first_not_of('0') != std::string::npos;
+  if (has_whole || minor == 0) {
+    reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
+    const bool one = amount.whole == "1" || (minor == 0 && attributive);
+    reading.AppendEach(one ? currency.one : currency.many);
+    if (minor == 0) return;
+    reading.Append("and");
+  }
+  reading.Append(numbers.Cardinal(minor));
+  reading.Append(minor == 1 ? currency.minor_one : currency.minor_many);
+}
+
 }  // namespace
 
 size_t CurrencySignBytes(std::string_view text, size_t at) {
@@ -130,6 +146,19 @@ std::string_view CurrencyName(std::string_view sign, bool one) {
   const Currency* currency = FindCurrency(sign, 0);
   if (currency == nullptr) return {};
   return one ? currency->one : currency->many;
+}
+
+std::optional<Reading> ReadMoneyBehind(const NumberWords& numbers, std::string_view text,
+                                       const Amount& amount) {
+  if (amount.fraction.size() != 2) return std::nullopt;
+  const size_t sign = amount.end + (ByteAt(text, amount.end) == ' ' ? 1 : 0);
+  const Currency* currency = FindCurrency(text, sign);
+  if (currency == nullptr || currency->minor_one.empty()) return std::nullopt;
+  const size_t end = sign + currency->sign.size();
+  if (IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  Reading reading{end, {}};
+  AppendHundredths(numbers, *currency, amount, false, reading);
+  return reading;
 }
 
 std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at,
@@ -168,18 +197,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
     reading.AppendEach(one ? currency->one : currency->many);
     return reading;
   }
-  const uint64_t minor = ParseDigits(amount.fraction);
-  const bool has_whole = amount.whole.find_first_not_of('0') != std::string::npos;
-  if (has_whole || minor == 0) {
-    reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
-    const bool one =
-        amount.whole == "1" || (minor == 0 && IsAttributive(text, reading.end, article));
-    reading.AppendEach(one ? currency->one : currency->many);
-    if (minor == 0) return reading;
-    reading.Append("and");
-  }
-  reading.Append(numbers.Cardinal(minor));
-  reading.Append(minor == 1 ? currency->minor_one : currency->minor_many);
+  AppendHundredths(numbers, *currency, amount, IsAttributive(text, reading.end, article), reading);
   return reading;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "models/text/english/amount.h"
 #include "models/text/english/number_words.h"
 #include "models/text/english/reading.h"
 
@@ -14,6 +15,10 @@ namespace millrace::models {
 // Thread-safe; time linear in the digits.
 std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at,
                                  bool article);
+
+// Reads an amount with hundredths whose currency is behind it: "3,50 €". Thread-safe.
+std::optional<Reading> ReadMoneyBehind(const NumberWords& numbers, std::string_view text,
+                                       const Amount& amount);
 
 // Returns the bytes of a currency sign at `at`, 0 if there is none.
 size_t CurrencySignBytes(std::string_view text, size_t at);

@@ -13,15 +13,15 @@ namespace {
 
 // Returns true for words after which a number with a letter is a name: "seat 12A".
 bool NamesPlaces(std::string_view word) {
-  constexpr std::array<std::string_view, 60> kWords = {
-      "aisle",    "apartment", "appendix", "apt",      "bay",      "bed",      "berth",    "bin",
-      "block",    "booth",     "bus",      "building", "cabin",    "carriage", "cell",     "class",
-      "coach",    "counter",   "desk",     "door",     "exhibit",  "exit",     "figure",   "flat",
-      "floor",    "form",      "gate",     "grade",    "hall",     "house",    "lane",     "level",
-      "line",     "locker",    "lot",      "number",   "pier",     "platform", "plot",     "pump",
-      "question", "room",      "route",    "row",      "schedule", "seat",     "section",  "slot",
-      "space",    "spot",      "stall",    "stand",    "suite",    "table",    "terminal", "track",
-      "unit",     "ward",      "year",     "zone"};
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"aisle", "apartment", "appendix", "apt",   "bay",      "bed",  "berth",  "bin",   "block",
+       "booth", "building",  "bus",      "cabin", "carriage", "cell", "class",  "coach", "counter",
+       "desk",  "door",      "exhibit",  "exit",  "figure",   "flat", "floor",  "form",  "gate",
+       "grade", "hall",      "house",    "lane",  "level",    "line", "locker", "lot",   "number",
+       "pier",  "platform",  "plot",     "pump",  "question", "room", "route",  "row",   "schedule",
+       "seat",  "section",   "size",     "slot",  "space",    "spot", "stall",  "stand", "suite",
+       "table", "terminal",  "track",    "tram",  "unit",     "ward", "year",   "zone"});
+  static_assert(std::ranges::is_sorted(kWords));
   return std::ranges::binary_search(kWords, word);
 }
 

@@ -18,7 +18,9 @@ constexpr size_t kMaxOperandBytes = 16;
 bool EndsAsRange(std::string_view text, size_t end) {
   const char last = text[end - (end > 1 && text.substr(0, end).ends_with("m.") ? 2 : 1)];
   const bool minutes = end >= 3 && IsAsciiDigit(last) && text[end - 3] == ':';
-  return minutes || last == '%' || last == 'm' || last == 'M';
+  // "1980s-1990s".
+  const bool decade = last == 's' && end >= 3 && IsAsciiDigit(text[end - 2]);
+  return minutes || decade || last == '%' || last == 'm' || last == 'M';
 }
 
 // Returns true if "=" follows the number at `at`.
@@ -29,6 +31,18 @@ bool IsEquated(std::string_view text, size_t at) {
     ++end;
   }
   return ByteAt(text, end) == '=' || text.substr(end, 2) == " =";
+}
+
+// Returns true if the number at `at` is the last side of a size: "8.5 x 11 in", "3 x 4 m".
+bool IsMeasured(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end - at < kMaxOperandBytes &&
+         (IsAsciiDigit(ByteAt(text, end)) || ByteAt(text, end) == '.')) {
+    ++end;
+  }
+  if (ByteAt(text, end) == ' ') ++end;
+  const std::string_view unit = text.substr(end, LettersEnd(text.substr(0, end + 7), end) - end);
+  return IsOneOf(unit, "cm", "feet", "ft", "in", "inch", "inches", "m", "meters", "mm", "px");
 }
 
 // Returns true if a number with a point ends there: "4.5".
@@ -73,9 +87,15 @@ bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
     return IsAsciiDigit(ByteAt(text, second + sign));
   size_t begin = at;
   while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
-  return begin > 0 && begin < at && IsAsciiUpper(text[begin - 1]) &&
-         (begin == 1 || !IsAsciiAlnum(text[begin - 2])) && text[second] == text[begin - 1] &&
-         IsAsciiDigit(ByteAt(text, second + 1));
+  if (begin == 0 || begin == at || !IsAsciiUpper(text[begin - 1]) ||
+      (begin > 1 && (IsAsciiAlnum(text[begin - 2]) || text[begin - 2] == '-')) ||
+      !IsAsciiDigit(ByteAt(text, second + 1)))
+    return false;
+  // "A1-C4" are cells of a table.
+  const size_t last = DigitsEnd(text.substr(0, second + 5), second + 1);
+  const bool cells = text[second] > text[begin - 1] && IsAsciiUpper(text[second]) &&
+                     !IsAsciiAlnum(ByteAt(text, last)) && ByteAt(text, last) != '-';
+  return text[second] == text[begin - 1] || cells;
 }
 
 // Returns what a hyphen with spaces between two numbers says: "5 - 10 km" is a range and "what is
@@ -142,9 +162,11 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     case 'X':
       // "3 x 4" and "3x4=12" are products, "3x4" is a size.
       // A size may have units: "5 cm x 3 cm".
-      return Reading{
-          second,
-          {IsAsciiDigit(text[at - 1]) && (spaced || IsEquated(text, second)) ? "times" : "by"}};
+      return Reading{second,
+                     {IsAsciiDigit(text[at - 1]) && !IsMeasured(text, second) &&
+                              (spaced || IsEquated(text, second))
+                          ? "times"
+                          : "by"}};
     case '*':
       return Reading{second, {"times"}};
     case '/':

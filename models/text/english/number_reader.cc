@@ -12,6 +12,7 @@
 #include "models/text/english/measure_reader.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_ending.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/phone_reader.h"
 #include "models/text/english/powers.h"
 #include "models/text/english/spoken_code.h"
@@ -47,6 +48,7 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (!IsAsciiDigit(first) && (first != '.' || !IsAsciiDigit(ByteAt(text, at + 1)))) {
     return std::nullopt;
   }
+  if (auto year = dates_.ReadShortYear(text, at)) return year;
   if (auto angle = ReadAngle(numbers_, text, at)) return angle;
   if (auto zip = ReadZip(numbers_, text, at)) return zip;
   if (auto code = ReadSpokenCode(numbers_, text, at, context)) return code;
@@ -55,6 +57,7 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (auto date = dates_.ReadNumeric(text, at)) return date;
   if (auto time = ReadTime(numbers_, text, at)) return time;
   if (auto time = ReadMilitaryTime(numbers_, text, at, context.previous)) return time;
+  if (auto date = dates_.ReadMonthAndDay(text, at, context.previous)) return date;
   if (auto fraction = ReadFraction(numbers_, text, at, context.previous)) {
     const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
     TakeMeasure(dialect_, text, !ratio, context.article, *fraction);
@@ -105,12 +108,22 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   if (TakeNumberEnding(numbers_, text, amount, context, reading)) return reading;
   if (TakeFeet(numbers_, text, amount, context, reading)) return reading;
   if (TakeFactorial(text, amount, reading)) return reading;
+  if (auto money = ReadMoneyBehind(numbers_, text, amount)) return *std::move(money);
   // A measured number is no year: "1500 km".
   Reading measured{amount.end, {}};
   if (TakeMeasure(dialect_, text, amount.IsOne(), context.article, measured)) {
     reading.Append(AmountWords(numbers_, amount));
     reading.Append(std::move(measured.words));
     reading.end = measured.end;
+    return reading;
+  }
+  // "In 2150".
+  const bool far_year = amount.whole.size() == 4 && amount.fraction.empty() && !amount.grouped &&
+                        amount.whole[0] == '2' && amount.whole[1] > '0' &&
+                        IsOneOf(context.previous, "by", "in", "until") &&
+                        !IsAsciiAlnum(ByteAt(text, amount.end)) && !NounFollows(text, amount.end);
+  if (far_year) {
+    reading.Append(numbers_.Year(static_cast<unsigned>(ParseDigits(amount.whole))));
     return reading;
   }
   const bool counts =
@@ -160,12 +173,9 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&
                       second->fraction.empty() && ParseDigits(amount.whole) >= 50 &&
                       ParseDigits(amount.whole) + ParseDigits(second->whole) == 100;
-  // "Boeing 747-400" is no range.
-  const bool name = amount.whole.size() == 3 && second->whole.size() == 3 &&
-                    amount.whole > second->whole && second->whole.ends_with("00");
   if (EqualsBehind(text, second->end)) {
     reading.Append("minus");
-  } else if ((!both && !shares && !name) || !amount.fraction.empty()) {
+  } else if ((!both && !shares) || !amount.fraction.empty()) {
     reading.Append("to");
   }
   reading.Append(PlainWords(*second));

@@ -34,9 +34,10 @@ constexpr std::array<std::string_view, 14> kHave = {
     "had",  "hadn't", "has",   "hasn't",  "have",  "haven't", "having",
     "he's", "i've",   "she's", "they've", "we've", "who've",  "you've"};
 static_assert(std::ranges::is_sorted(kHave));
-constexpr std::array<std::string_view, 24> kObjects = {
-    "a",  "all", "an",   "any",  "each", "every", "her",  "him",   "his",  "it", "its", "me",
-    "my", "our", "some", "that", "the",  "their", "them", "these", "this", "us", "you", "your"};
+constexpr std::array<std::string_view, 29> kObjects = {
+    "a",     "all",  "an",         "any",   "each", "every",  "her", "him",  "himself", "his",
+    "it",    "its",  "itself",     "me",    "my",   "myself", "our", "some", "that",    "the",
+    "their", "them", "themselves", "these", "this", "us",     "you", "your", "yourself"};
 static_assert(std::ranges::is_sorted(kObjects));
 // Words that follow a noun rather than belong to a group that a noun ends.
 constexpr std::array<std::string_view, 60> kFunctionWords = {
@@ -102,6 +103,24 @@ bool IndicatesPast(std::span<const SpokenWord> words) {
   return false;
 }
 
+// Returns true if the subject of "read" is one person, who would read it now with an s: "My mother
+// read the book".
+bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view before,
+                 std::string_view after) {
+  if (IsOneOf(before, "anybody", "everybody", "everyone", "nobody", "somebody", "someone"))
+    return at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "can", "did", "does", "has", "will");
+  if (at < 2 || !IsIn(kObjects, after) || before.ends_with('s') || EndsGroup(words[at - 2]) ||
+      IsOneOf(before, "children", "men", "people", "women") || before.ends_with("ly"))
+    return false;
+  const std::string pointer = AsciiLower(words[at - 2].text);
+  if (!IsOneOf(pointer, "a", "her", "his", "my", "our", "the", "their", "your")) return false;
+  // "Let the boy read it", "did your mother read it".
+  return at < 3 || !IsOneOf(AsciiLower(words[at - 3].text), "can", "could", "did", "do", "does",
+                            "have", "hear", "heard", "help", "helped", "helps", "let", "lets",
+                            "made", "make", "makes", "may", "might", "must", "saw", "see", "should",
+                            "watch", "watched", "will", "would");
+}
+
 }  // namespace
 
 PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
@@ -121,6 +140,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   }
   if (word == "read" || word == "reread") {
     if (before == "well") return PartOfSpeech::kPast;
+    if (IsReadByOne(words, at, before, after)) return PartOfSpeech::kPast;
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
     const bool open = before == "i" || before == "we" || before == "they" || before == "you";
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
@@ -156,6 +176,12 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   // "Imports of oil".
   if (before.empty() && after == "of") return PartOfSpeech::kNoun;
   if (before.empty()) return PartOfSpeech::kUnknown;
+  // "Prices increase."
+  if (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
+      (after.empty() || (IsIn(kFunctionWords, after) && after != "of")) &&
+      IsOneOf(word, "alternate", "conflict", "contrast", "decrease", "desert", "increase", "object",
+              "progress", "rebel", "refuse", "separate"))
+    return PartOfSpeech::kVerb;
   return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
                                                       : PartOfSpeech::kUnknown;
 }

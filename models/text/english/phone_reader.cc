@@ -63,6 +63,19 @@ Groups TakeGroups(std::string_view text, size_t at) {
   return groups;
 }
 
+// Returns true for the number of a card, whose groups are no years.
+bool IsCard(const Groups& groups) {
+  if (!groups.Are({4, 4, 4, 4}) && !groups.Are({4, 6, 5})) return false;
+  return groups.digits[0] != '1' && groups.digits[0] != '2';
+}
+
+// Returns true for the groups behind "DE89", which are an account's.
+bool IsAccount(const Groups& groups, std::string_view text, size_t at) {
+  return groups.count >= 3 && groups.sizes[0] == 4 && groups.sizes[1] == 4 && at > 4 &&
+         text[at - 1] == ' ' && IsAsciiDigit(text[at - 2]) && IsAsciiDigit(text[at - 3]) &&
+         IsAsciiUpper(text[at - 4]) && IsAsciiUpper(text[at - 5]);
+}
+
 bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   const size_t digits = groups.digits.size();
   if (international) return groups.count >= 1 && digits >= 8 && digits <= 15;
@@ -127,7 +140,9 @@ std::optional<Reading> ReadPhone(const NumberWords& numbers, std::string_view te
   const bool international = ByteAt(text, at) == '+';
   const bool bracketed = ByteAt(text, at) == '(';
   const Groups groups = TakeGroups(text, at + (international ? 1 : 0));
-  if (groups.count == 0 || !LooksLikePhone(groups, international, bracketed)) return std::nullopt;
+  if (groups.count == 0 || (!LooksLikePhone(groups, international, bracketed) && !IsCard(groups) &&
+                            !IsAccount(groups, text, at)))
+    return std::nullopt;
   if (IsAsciiAlnum(ByteAt(text, groups.end))) return std::nullopt;
   Reading reading{groups.end, {}};
   if (international) reading.Append("plus");

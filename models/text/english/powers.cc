@@ -64,6 +64,10 @@ std::optional<Reading> ReadSuperscript(const NumberWords& numbers, std::string_v
     charge.Append(last == '+' ? "plus" : "minus");
     return charge;
   }
+  // An isotope: "²³⁵U".
+  const bool free = at == 0 || IsSpace(DecodeBefore(text, at).value);
+  if (free && IsAsciiUpper(ByteAt(text, end)) && DigitsEnd(written, 0) == written.size())
+    return Reading{end, numbers.Whole(written)};
   const bool negative = written.front() == '-';
   const std::string_view digits =
       std::string_view(written).substr(negative || written.front() == '+' ? 1 : 0);

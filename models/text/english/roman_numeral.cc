@@ -128,6 +128,7 @@ bool RulerSpeaks(std::string_view text, size_t at, std::span<const SpokenWord> w
 bool CenturyFollows(std::string_view text, size_t at) {
   const std::string_view rest = text.substr(at);
   return rest.starts_with(" century") || rest.starts_with(" Century") ||
+         rest.starts_with(" Olympi") || rest.starts_with(" Legion") || rest.starts_with(" Corps") ||
          rest.starts_with(" dynasty") || rest.starts_with(" Dynasty");
 }
 

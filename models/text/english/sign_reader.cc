@@ -52,6 +52,11 @@ std::optional<Reading> ReadInnerDot(std::string_view text, const Sign& sign) {
          !IsAsciiUpper(text[end])) {
     ++end;
   }
+  const size_t capitals = LettersEnd(text.substr(0, sign.end + kMaxExtension + 1), sign.end);
+  const bool file = IsOneOf(text.substr(sign.end, capitals - sign.end), "CSV", "DOC", "DOCX", "EXE",
+                            "GIF", "HTML", "ISO", "JPEG", "JPG", "JS", "MOV", "MP", "PDF", "PNG",
+                            "PPT", "TXT", "WAV", "XLS", "XLSX", "XML", "ZIP");
+  if (file && !IsAsciiLetter(ByteAt(text, capitals))) return Reading{sign.end, {"dot"}};
   if (end == sign.end || end - sign.end > kMaxExtension || IsAsciiAlnum(ByteAt(text, end)))
     return std::nullopt;
   return Reading{sign.end, {"dot"}};
@@ -72,7 +77,11 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const bool pointed = number > 0 && IsArticle(words[number - 1].text, true);
   const std::string unnamed;
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
-  const bool one = (!words.empty() && words.back().text == "one") || (sides && counted) ||
+  // "A 3/4\" bolt" is three quarters of an inch.
+  const bool part =
+      !words.empty() && (IsOneOf(words.back().text, "half", "quarter", "quarters") ||
+                         words.back().text.ends_with("th") || words.back().text.ends_with("ths"));
+  const bool one = (!words.empty() && words.back().text == "one") || (sides && counted) || part ||
                    ((article || pointed) && NounFollows(text, sign.end));
   return Reading{sign.end, {one ? "inch" : "inches"}};
 }
@@ -82,6 +91,9 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
   if (sign.count != 1) return std::nullopt;
   const char follows = ByteAt(text, sign.end);
   if ((sign.value == '-' || sign.value == 0x2212) && IsAsciiDigit(follows) && IsTimeZone(before))
+    return Reading{sign.end, {"minus"}};
+  // "T-10 seconds".
+  if (sign.value == '-' && before == "t" && IsAsciiDigit(follows))
     return Reading{sign.end, {"minus"}};
   // "200 BC–AD 300".
   if ((sign.value == '-' || sign.value == 0x2013) &&

@@ -15,7 +15,7 @@ struct AbbreviationEntry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<AbbreviationEntry, 143> kEntries = {{
+constexpr auto kEntries = std::to_array<AbbreviationEntry>({
     {"acct", "account", When::kStop},
     {"amt", "amount", When::kStop},
     {"approx", "approximately", When::kStop},
@@ -35,11 +35,13 @@ constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"blvd", "boulevard", When::kAlways},
     {"bros", "brothers", When::kStop},
     {"c", "circa", When::kStopAndDigit},
+    {"c", "century", When::kStopAfterOrdinal},
     {"ca", "circa", When::kStopAndDigit},
     {"capt", "captain", When::kStop},
     {"cf", "compare", When::kStop},
     {"ch", "chapter", When::kStopAndDigit},
     {"chap", "chapter", When::kStopAndDigit},
+    {"co", "county", When::kStopAndCounty},
     {"co", "company", When::kStop},
     {"col", "colonel", When::kStop},
     {"cont", "continued", When::kStop},
@@ -63,6 +65,7 @@ constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"excl", "excluding", When::kStop},
     {"ext", "extension", When::kStopAndDigit},
     {"feb", "february", When::kStop},
+    {"fed", "federal", When::kStopAndName},
     {"fig", "figure", When::kStopAndDigit},
     {"figs", "figures", When::kStopAndDigit},
     {"fl", "flourished", When::kStopAndDigit},
@@ -81,6 +84,7 @@ constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"inc", "incorporated", When::kStop},
     {"incl", "including", When::kStop},
     {"intl", "international", When::kStop},
+    {"iss", "issue", When::kStopAndDigit},
     {"jan", "january", When::kStop},
     {"jr", "junior", When::kAlways},
     {"jul", "july", When::kStopAndCapital},
@@ -131,6 +135,7 @@ constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"rm", "room", When::kStopAndDigit},
     {"rte", "route", When::kStopAndDigit},
     {"sat", "saturday", When::kStopAndCapital},
+    {"sc", "scene", When::kStopAndDigit},
     {"sec", "section", When::kStopAndDigit},
     {"sen", "senator", When::kStop},
     {"sep", "september", When::kStopAndCapital},
@@ -150,16 +155,19 @@ constexpr std::array<AbbreviationEntry, 143> kEntries = {{
     {"tue", "tuesday", When::kStop},
     {"tues", "tuesday", When::kStop},
     {"univ", "university", When::kStop},
+    {"v", "verse", When::kStopAndDigit},
+    {"v", "versus", When::kStopAndName},
     {"ver", "version", When::kStopAndDigit},
     {"vol", "volume", When::kStopAndDigit},
     {"vols", "volumes", When::kStopAndDigit},
     {"vs", "versus", When::kAlways},
+    {"vv", "verses", When::kStopAndDigit},
     {"wed", "wednesday", When::kStopAndCapital},
     {"wk", "week", When::kStop},
     {"wt", "weight", When::kStop},
     {"yr", "year", When::kStop},
     {"yrs", "years", When::kStop},
-}};
+});
 static_assert(std::ranges::is_sorted(kEntries, {}, &AbbreviationEntry::word));
 
 }  // namespace

@@ -17,6 +17,7 @@ struct SpokenAbbreviation {
     kStopAndName,       // with a stop, before a capital: "St. Paul", "Mt. Everest"
     kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
     kStopAfterName,     // with a stop, after a capitalised word and not before one: "Main St."
+    kStopAndCounty,     // with a stop, before a county: "Co. Kerry"
     kStopWithoutName    // with a stop, at the beginning or behind an article: "the ave. score"
   };
   std::string_view words;  // separated by spaces

@@ -94,6 +94,58 @@ std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::strin
   return Reading{end, numbers.Digits(digits)};
 }
 
+// Reads the digits between hyphens of a code in capitals, "AB-1234-XY" and "INV-2024-0042", and of
+// two letters and four digits, "BA-2490", but not those of "F-150".
+std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_view text,
+                                       size_t at) {
+  constexpr size_t kMaxDigits = 8;
+  constexpr size_t kMaxCode = 24;
+  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  if (at < 3 || text[at - 1] != '-' || end - at < 3 || end - at > kMaxDigits) return std::nullopt;
+  const auto is_part = [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c) || c == '-'; };
+  size_t begin = at;
+  while (begin > 0 && at - begin < kMaxCode && is_part(text[begin - 1])) --begin;
+  if (begin > 0 && IsAsciiAlnum(text[begin - 1])) return std::nullopt;
+  const size_t letters = LettersEnd(text.substr(0, at), begin) - begin;
+  if (letters < 2) return std::nullopt;
+  const bool parts = text.substr(begin, at - 1 - begin).find('-') != std::string_view::npos;
+  const bool more = ByteAt(text, end) == '-' &&
+                    (IsAsciiUpper(ByteAt(text, end + 1)) || IsAsciiDigit(ByteAt(text, end + 1)));
+  const bool flight =
+      letters == 2 && end - at == 4 && text[at] != '1' && text.substr(at, 2) != "20";
+  if (IsAsciiAlnum(ByteAt(text, end)) || (!parts && !more && !flight)) return std::nullopt;
+  return Reading{end, numbers.Digits(text.substr(at, end - at))};
+}
+
+// Reads the names of airplanes, "737-800" and "Boeing 747", and of the networks "802.11".
+std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view text, size_t at,
+                                 std::string_view previous) {
+  constexpr size_t kDigits = 3;
+  if (text.substr(at).starts_with("802.11") && !IsAsciiDigit(ByteAt(text, at + 6))) {
+    Reading reading{LettersEnd(text.substr(0, at + 9), at + 6),
+                    {"eight", "oh", "two", "point", "eleven"}};
+    for (size_t i = at + 6; i < reading.end; ++i)
+      reading.Append(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
+    return reading;
+  }
+  const size_t end = DigitsEnd(text.substr(0, at + kDigits + 1), at);
+  if (end != at + kDigits || text[at] != '7' || text[at + 2] != '7') return std::nullopt;
+  const size_t variant = end + 1;
+  const bool has_variant = ByteAt(text, end) == '-' &&
+                           DigitsEnd(text.substr(0, variant + kDigits + 1), variant) == end + 4 &&
+                           text.substr(variant + 1, 2) == "00";
+  if (!has_variant && (previous != "boeing" || IsAsciiAlnum(ByteAt(text, end))))
+    return std::nullopt;
+  Reading reading{end, numbers.Cardinal(7)};
+  reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
+                                     : numbers.Cardinal(ParseDigits(text.substr(at + 1, 2))));
+  if (has_variant) {
+    reading.Append(numbers.Cardinal(ParseDigits(text.substr(variant, kDigits))));
+    reading.end = variant + kDigits;
+  }
+  return reading;
+}
+
 // Reads "0x1F" digit by digit.
 std::optional<Reading> ReadHexadecimal(const NumberWords& numbers, std::string_view text,
                                        size_t at) {
@@ -156,6 +208,8 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
   if (auto code = ReadProgrammersCode(numbers, text, at, context.previous)) return code;
   if (auto code = ReadNamedCode(numbers, text, at, context)) return code;
   if (auto code = ReadHyphenatedCode(numbers, text, at, context.previous)) return code;
+  if (auto code = ReadCodeOfParts(numbers, text, at)) return code;
+  if (auto model = ReadModel(numbers, text, at, context.previous)) return model;
   return ReadHexadecimal(numbers, text, at);
 }
 

@@ -129,6 +129,16 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
       return "degrees celsius";
     case 0x2109:
       return "degrees fahrenheit";
+    case 0x2102:
+      return "the complex numbers";
+    case 0x2115:
+      return "the natural numbers";
+    case 0x211A:
+      return "the rational numbers";
+    case 0x211D:
+      return "the real numbers";
+    case 0x2124:
+      return "the integers";
     case 0x2200:
       return "for all";
     case 0x2202:

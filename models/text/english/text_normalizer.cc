@@ -22,6 +22,7 @@
 #include "models/text/english/letter_run.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/markdown_sign.h"
+#include "models/text/english/math_function.h"
 #include "models/text/english/measure_reader.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_context.h"
@@ -87,7 +88,7 @@ class Walk {
     }
     if (TakeNumber(c)) return;
     if (!ForeignScript(c.value).empty()) return TakeForeign();
-    if (IsLetter(c.value)) return TakeWord();
+    if (IsLetter(c.value) && SymbolName(c.value, false).empty()) return TakeWord();
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
   }
@@ -111,6 +112,8 @@ class Walk {
   std::string Previous() const { return spoken_.Previous(); }
 
   bool TakeNumber(const CodePoint& c) {
+    // "US$5" is taken as a word.
+    if (c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) return false;
     size_t number = at_;
     bool minus = false;
     if (c.value == '-' || c.value == 0x2212) {
@@ -131,6 +134,7 @@ class Walk {
       return false;
     }
     if (auto code = ReadCode(c)) return TakeReading(std::move(code));
+    if (TakeChatNumber()) return true;
     const std::string previous = Previous();
     auto reading = numbers_.Read(text_, number, Context(previous));
     if (!reading) return false;
@@ -202,14 +206,19 @@ class Walk {
     if (AtStart() && TakeReading(ReadUnitAlone(text_, at_))) return;
     auto [end, plain, word] = FindLetterRun(text_, at_);
     if (plain && TakeAbbreviation(end)) return;
+    if (plain) {
+      if (auto function = ReadMathFunction(text_, begin, end)) {
+        TakeReading(std::move(function->reading));
+        if (function->close > 0) closers_.push_back(function->close);
+        return;
+      }
+    }
     if (plain && IsFormula(text_, begin, end) && TakeReading(Reading{end, {Dotted(word)}})) return;
     if (plain &&
         TakeReading(ReadLetterWord(numbers_.numbers(), text_, begin, end, word, Previous()))) {
       return;
     }
-    const bool has_eight = ByteAt(text_, end) == '8' && !IsAsciiAlnum(ByteAt(text_, end + 1));
-    if (plain && has_eight && TakeReading(ReadChatWord(word + '8', end + 1))) return;
-    if (plain && TakeReading(ReadChatWord(word, end))) return;
+    if (plain && TakeChatWord(end, word)) return;
     // "AD 500" and "500 AD" are no advertisements.
     if (word == "AD" && ((number_end_ < begin && number_end_ + 1 == begin) ||
                          (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
@@ -234,6 +243,32 @@ class Walk {
     }
     spoken_.AddWord(std::move(word), begin, end);
     at_ = end;
+  }
+
+  // Takes a word as people write it in chats, perhaps with digits in it: "l8r", "pls".
+  bool TakeChatWord(size_t end, const std::string& word) {
+    if (IsAsciiDigit(ByteAt(text_, end))) {
+      const size_t chat_end = ChatWordEnd(text_, at_);
+      if (!TakeReading(ReadChatWord(text_.substr(at_, chat_end - at_), chat_end))) return false;
+    } else if (!TakeReading(ReadChatLetter(text_, at_, end, Previous())) &&
+               !TakeReading(ReadChatWord(word, end))) {
+      return false;
+    }
+    chat_end_ = at_;
+    return true;
+  }
+
+  // Takes a number that stands for a word: "2moro", the "4" of "thx 4 ur help".
+  bool TakeChatNumber() {
+    if ((text_[at_] != '2' && text_[at_] != '4') || !AtStart()) return false;
+    if (IsAsciiLower(ByteAt(text_, at_ + 1))) {
+      const size_t end = ChatWordEnd(text_, at_);
+      return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
+    }
+    if (chat_end_ == std::string_view::npos || at_ != chat_end_ + 1 ||
+        ByteAt(text_, at_ + 1) != ' ' || !IsAsciiLower(ByteAt(text_, at_ + 2)))
+      return false;
+    return TakeReading(Reading{at_ + 1, {text_[at_] == '2' ? "to" : "for"}});
   }
 
   // Returns true if "AM" up to `end` is a band of the radio.
@@ -296,7 +331,37 @@ class Walk {
     at_ = next;  // a single quotation mark
   }
 
+  // Takes the brackets and bars of a formula, which are no pauses. Returns true if there is one.
+  bool TakeFormulaMark(const CodePoint& c) {
+    if (!closers_.empty() && at_ == closers_.back()) {
+      closers_.pop_back();
+      ++at_;
+      // "sin(x)/x".
+      if (ByteAt(text_, at_) == '/' && IsAsciiAlnum(ByteAt(text_, at_ + 1)))
+        TakeReading(Reading{at_ + 1, {"over"}});
+      return true;
+    }
+    if (c.value == '|') {
+      // "P(A|B)".
+      if (!closers_.empty() && at_ < closers_.back())
+        return TakeReading(Reading{at_ + 1, {"given"}});
+      const size_t close = AbsoluteValueEnd(text_, at_);
+      if (close == 0) return false;
+      closers_.push_back(close);
+      return TakeReading(Reading{at_ + 1, {"the", "absolute", "value", "of"}});
+    }
+    if (c.value == '(') {
+      const size_t close = FormulaGroupEnd(text_, at_);
+      if (close == 0) return false;
+      closers_.push_back(close);
+      ++at_;
+      return true;
+    }
+    return TakeReading(ReadOperator(text_, at_));
+  }
+
   void TakeMark(const CodePoint& c) {
+    if (TakeFormulaMark(c)) return;
     Sign sign{c.value, at_, at_, 0};
     for (CodePoint next = c; next.bytes > 0 && next.value == c.value;
          next = DecodeAt(text_, sign.end)) {
@@ -362,8 +427,11 @@ class Walk {
   size_t at_ = 0;
   size_t last_ = 0;                             // one past the last byte that is spoken
   size_t number_end_ = std::string_view::npos;  // the end of the last number
+  size_t chat_end_ = std::string_view::npos;    // the end of the last word of a chat
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
-  bool quoting_ = false;                        // within straight quotation marks
+  // Where the brackets and bars of formulas close that are open.
+  std::vector<size_t> closers_;
+  bool quoting_ = false;  // within straight quotation marks
 };
 
 }  // namespace

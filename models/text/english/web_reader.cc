@@ -177,7 +177,8 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
       return std::nullopt;
     }
     address.remove_prefix(scheme + 3);
-  } else if (const size_t sign = address.find('@'); sign != std::string_view::npos) {
+  } else if (const size_t sign = address.find('@');
+             sign < std::min(address.find('/'), address.size())) {
     const bool local = std::ranges::all_of(address.substr(0, sign), [](char c) {
       return IsLabelByte(c) || c == '.' || c == '_' || c == '+' || c == '%';
     });
@@ -185,7 +186,12 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
   } else {
     const std::string_view host = address.substr(0, address.find_first_of("/?#:"));
     const bool local = (host == "localhost" || IsIpAddress(host)) && host.size() < address.size();
-    if (!local && !IsDomain(host, !host.starts_with("www.")) && !IsRelativePath(address))
+    // "bit.ly/3xYz" has an ending of a country.
+    const bool country = host.size() > 3 && host[host.size() - 3] == '.' && host.find('.') > 1 &&
+                         address.size() > host.size() + 1 && address[host.size()] == '/' &&
+                         IsAsciiLower(host.back());
+    if (!local && !IsDomain(host, !host.starts_with("www.") && !country) &&
+        !IsRelativePath(address))
       return std::nullopt;
   }
   if (address.ends_with('/')) address.remove_suffix(1);

@@ -1,0 +1,191 @@
+#include "models/text/english/math_function.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/text/ascii.h"
+#include "models/text/english/letter_run.h"
+#include "models/text/english/one_of.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxArgumentBytes = 32;
+constexpr size_t kMaxVariableLetters = 3;
+
+struct Name {
+  std::string_view written;
+  std::string_view spoken;
+};
+
+// Sorted by bytes.
+constexpr std::array<Name, 16> kNames = {{{"arccos", "arc cosine"},
+                                          {"arcsin", "arc sine"},
+                                          {"arctan", "arc tangent"},
+                                          {"cos", "cosine"},
+                                          {"cosh", "hyperbolic cosine"},
+                                          {"cot", "cotangent"},
+                                          {"csc", "cosecant"},
+                                          {"exp", "exp"},
+                                          {"lg", "log"},
+                                          {"ln", "natural log"},
+                                          {"log", "log"},
+                                          {"sin", "sine"},
+                                          {"sinh", "hyperbolic sine"},
+                                          {"sqrt", "square root"},
+                                          {"tan", "tangent"},
+                                          {"tanh", "hyperbolic tangent"}}};
+static_assert(std::ranges::is_sorted(kNames, {}, &Name::written));
+
+std::string_view NameOf(std::string_view word) {
+  const auto found = std::ranges::lower_bound(kNames, word, {}, &Name::written);
+  return found != kNames.end() && found->written == word ? found->spoken : std::string_view();
+}
+
+bool IsMinus(char32_t c) { return c == '-' || c == 0x2212; }
+
+// Returns true for a variable, a number or a function at `at`: what a formula is of.
+bool IsOperand(std::string_view text, size_t at) {
+  const CodePoint first = DecodeAt(text, at);
+  if (IsDigit(first.value) || IsGreek(first.value) || first.value == '|') return true;
+  const size_t end = LettersEnd(text.substr(0, at + kMaxArgumentBytes), at);
+  const std::string_view word = text.substr(at, end - at);
+  return word.size() == 1 || !NameOf(word).empty();
+}
+
+// Returns the bracket that closes the one at `open`; 0 if it is too far, or words stand between.
+size_t ClosingBracket(std::string_view text, size_t open) {
+  const std::string_view near = text.substr(0, open + kMaxArgumentBytes);
+  size_t depth = 0;
+  size_t letters = 0;
+  for (size_t at = open; at < near.size(); ++at) {
+    letters = IsAsciiLetter(near[at]) ? letters + 1 : 0;
+    if (letters > kMaxVariableLetters) return 0;
+    if (near[at] == '(') ++depth;
+    if (near[at] == ')' && --depth == 0) return at;
+  }
+  return 0;
+}
+
+// Returns true for the argument of a function that has no brackets: "sin θ", "cos 2θ", "tan 45°".
+bool IsArgument(std::string_view text, size_t at) {
+  const CodePoint first = DecodeAt(text, at);
+  if (IsGreek(first.value)) return true;
+  const size_t end = DigitsEnd(text.substr(0, at + kMaxArgumentBytes), at);
+  const CodePoint behind = DecodeAt(text, end);
+  if (end > at && (behind.value == 0xB0 || IsGreek(behind.value))) return true;
+  const char letter = ByteAt(text, end);
+  return IsAsciiLower(letter) && letter != 'a' && letter != 'i' &&
+         !IsLetter(DecodeAt(text, end + 1).value) && ByteAt(text, end + 1) != '\'';
+}
+
+// Returns true for letters that are names of functions: "f(x)", "O(n)".
+bool NamesFunction(char letter) {
+  return IsAsciiLower(letter)
+             ? letter != 'a' && letter != 'i'
+             : std::string_view("EFGHLOPTV").find(letter) != std::string_view::npos;
+}
+
+// Takes the bracket at the end of the reading, and a minus behind it.
+MathFunction WithArgument(std::string_view text, Reading reading, size_t close) {
+  reading.Append("of");
+  ++reading.end;
+  const CodePoint sign = DecodeAt(text, reading.end);
+  if (IsMinus(sign.value)) {
+    reading.Append("minus");
+    reading.end += sign.bytes;
+  }
+  return {std::move(reading), close};
+}
+
+}  // namespace
+
+std::optional<MathFunction> ReadMathFunction(std::string_view text, size_t begin, size_t end) {
+  const std::string_view word = text.substr(begin, end - begin);
+  if (word.size() == 1) {
+    size_t open = end;
+    while (ByteAt(text, open) == '\'' && open - end < 2) ++open;
+    if (ByteAt(text, open) != '(' || !NamesFunction(word[0])) return std::nullopt;
+    const size_t close = ClosingBracket(text, open);
+    const size_t first =
+        open + (IsMinus(DecodeAt(text, open + 1).value) ? 1 + DecodeAt(text, open + 1).bytes : 1);
+    const bool plural = text.substr(open, close - open) == "(s";
+    if (close == 0 || !IsOperand(text, first) || plural || IsAsciiLetter(ByteAt(text, close + 1)))
+      return std::nullopt;
+    Reading reading{open, {std::string(word)}};
+    if (open > end) reading.AppendEach(open == end + 1 ? "prime" : "double prime");
+    return WithArgument(text, std::move(reading), close);
+  }
+  const std::string_view name = NameOf(word);
+  if (name.empty()) return std::nullopt;
+  Reading reading{end, {}};
+  reading.AppendEach(name);
+  const size_t base = DigitsEnd(text.substr(0, end + 3), end);
+  const bool based = word == "log" && base > end;
+  if (based) {
+    reading.AppendEach("base");
+    const std::string_view digits = text.substr(end, base - end);
+    if (digits != "2" && digits != "10" && digits != "3") return std::nullopt;
+    reading.Append(digits == "2" ? "two" : digits == "3" ? "three" : "ten");
+    reading.end = base;
+  }
+  if (ByteAt(text, reading.end) == '(') {
+    const size_t close = ClosingBracket(text, reading.end);
+    if (close > reading.end + 1) return WithArgument(text, std::move(reading), close);
+    return std::nullopt;
+  }
+  const char32_t follows = DecodeAt(text, reading.end).value;
+  const bool power = follows == 0xB2 || follows == 0xB3 || follows == 0x207B || follows == '^';
+  const size_t space = reading.end + (follows == ' ' ? 1 : 0);
+  const bool joined = follows != ' ' && IsGreek(follows);
+  const bool only_function = word == "ln" && follows == ' ' && IsOperand(text, space);
+  if (only_function || (based && follows == ' ' && IsOperand(text, space))) {
+    reading.Append("of");
+    return MathFunction{std::move(reading), 0};
+  }
+  if (power || joined || based || (follows == ' ' && IsArgument(text, space)))
+    return MathFunction{std::move(reading), 0};
+  return std::nullopt;
+}
+
+size_t AbsoluteValueEnd(std::string_view text, size_t at) {
+  if (at > 0 && std::string_view(" (=+-*/").find(text[at - 1]) == std::string_view::npos) return 0;
+  const size_t first = at + 1;
+  const CodePoint sign = DecodeAt(text, first);
+  if (!IsOperand(text, first + (IsMinus(sign.value) ? sign.bytes : 0))) return 0;
+  const std::string_view near = text.substr(0, at + kMaxArgumentBytes);
+  const size_t close = near.find('|', first);
+  if (close == std::string_view::npos || close == first || near[close - 1] == ' ') return 0;
+  size_t letters = 0;
+  for (size_t i = first; i < close; ++i) {
+    letters = IsAsciiLetter(near[i]) ? letters + 1 : 0;
+    if (letters > kMaxVariableLetters) return 0;
+  }
+  const CodePoint behind = DecodeAt(text, close + 1);
+  // A row of a table has a cell behind the bar.
+  return IsLetter(behind.value) || IsDigit(behind.value) || behind.value == '|' ? 0 : close;
+}
+
+std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
+  constexpr std::array<Name, 8> kOperators = {{{"===", "equals"},
+                                               {"!==", "is not equal to"},
+                                               {"==", "equals"},
+                                               {"!=", "is not equal to"},
+                                               {">=", "greater than or equal to"},
+                                               {"<=", "less than or equal to"},
+                                               {"=<", "less than or equal to"},
+                                               {"||", "or"}}};
+  if (at == 0 || ByteAt(text, at - 1) != ' ') return std::nullopt;
+  for (const Name& sign : kOperators) {
+    const size_t end = at + sign.written.size();
+    if (!text.substr(at).starts_with(sign.written) || ByteAt(text, end) != ' ') continue;
+    Reading reading{end, {}};
+    reading.AppendEach(sign.spoken);
+    return reading;
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::models
