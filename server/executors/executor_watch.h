@@ -6,6 +6,7 @@
 
 #include "mps_runtime/base/clock.h"
 #include "server/executors/executor_link.h"
+#include "server/logging/logging.h"
 
 // The thread that listens to an executor asks these from time to time.
 namespace millrace::server {
@@ -24,6 +25,7 @@ class ExecutorHeartbeat {
     asked_ = now;
     executor::v1::ToExecutor ping;
     ping.mutable_ping()->set_number(++pings_);
+    ping.mutable_ping()->set_log_level(static_cast<int>(logging::Level()));
     link_.Tell(ping);
     return true;
   }

@@ -23,6 +23,7 @@
 #include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "server/executors/sticky_errors.h"
+#include "server/logging/logging.h"
 #include "server/scheduling/step.h"
 #include "server/scheduling/step_failure.h"
 
@@ -147,6 +148,7 @@ class ModelExecutor {
   absl::Status Obey(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(mu_) {
     switch (message.kind_case()) {
       case executor::v1::ToExecutor::kPing: {
+        logging::SetLevel(static_cast<LogLevel>(message.ping().log_level()));
         Failpoint("executor.ping", control_.descriptor());
         executor::v1::FromExecutor answer;
         answer.mutable_pong()->set_number(message.ping().number());

@@ -214,6 +214,14 @@ bool Enabled(LogLevel level) {
                       : spdlog::should_log(ToSpdlog(level));
 }
 
+LogLevel Level() {
+  for (const LogLevel level : {LogLevel::kTrace, LogLevel::kDebug, LogLevel::kInfo,
+                               LogLevel::kWarning, LogLevel::kError}) {
+    if (Enabled(level)) return level;
+  }
+  return LogLevel::kOff;
+}
+
 void Log(LogLevel level, std::string_view message, Fields fields) noexcept try {
   if (!Enabled(level)) return;
   const State& state = GetState();

@@ -50,6 +50,8 @@ struct Field {
 using Fields = std::initializer_list<Field>;
 
 bool Enabled(LogLevel level);
+// Returns the least level of which lines are logged.
+LogLevel Level();
 // Changes the level from the next line on. Any thread, between Init and Shutdown.
 void SetLevel(LogLevel level);
 // Logs one line: time, level, message, then the fields as key=value or as members of a JSON object.

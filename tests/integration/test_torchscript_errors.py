@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import signal
 import urllib.error
 import urllib.request
 import zipfile
@@ -97,3 +98,20 @@ def test_folders_that_are_ignored_are_named_with_what_helps(tmp_path):
         with pytest.raises(urllib.error.HTTPError) as failed:
             urllib.request.urlopen(request, timeout=PATIENCE)
         assert "models.convert vits" in json.load(failed.value)["error"]
+
+
+def test_executors_take_the_level_of_the_log_while_they_run(tmp_path):
+    models = tmp_path / "models"
+    add(models, "boom", RAISES)
+    with daemons.start(tmp_path, "--executors", "1", "--log-level", "off", models=models) as daemon:
+        def logs_a_failure():
+            before = len(daemon.log_text())
+            with pytest.raises(urllib.error.HTTPError):
+                infer(daemon, "boom", 1, 2, 3)
+            return "Traceback of TorchScript" in daemon.log_text()[before:]
+
+        assert not logs_a_failure()
+        daemon.process.send_signal(signal.SIGUSR1)
+        eventually("the executor logs it", logs_a_failure)
+        daemon.process.send_signal(signal.SIGUSR2)
+        eventually("it logs no more", lambda: not logs_a_failure())
