@@ -35,7 +35,8 @@ TEST_F(ConnectionTest, UnreachableServerNamesTheAddressAndTheRemedy) {
 TEST_F(ConnectionTest, UnreadableTlsFileIsNamed) {
   client_.tls_ca = folder_ / "none.pem";
   EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
-  EXPECT_EQ(err_, "millrace: " + (folder_ / "none.pem").string() + ": cannot be read\n");
+  EXPECT_EQ(err_, "millrace: " + (folder_ / "none.pem").string() +
+                      ": cannot be read: No such file or directory\n");
 }
 
 TEST_F(ConnectionTest, ErrorsNameFlags) {

@@ -27,7 +27,7 @@ TEST_F(HashKeyCommandTest, HashKeyMakesALineThatTheStoreTakes) {
   EXPECT_EQ((*store)->Authenticate(key)->role, Role::kAdmin);
   EXPECT_EQ(out_.find(key), std::string::npos);
   command.name = "a:b";
-  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitFailed);
+  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitUsage);
 }
 
 TEST_F(HashKeyCommandTest, HashKeyAppendsItsLineAndShowsTheKeyThatItMade) {

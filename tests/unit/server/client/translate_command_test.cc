@@ -26,7 +26,8 @@ TEST_F(TranslateCommandTest, TextsComeFromFiles) {
   EXPECT_EQ(out_, "fr>pt Bonjour\n");
   command.file = folder_ / "none";
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
-  EXPECT_EQ(err_, "millrace: " + command.file.string() + ": cannot be read\n");
+  EXPECT_EQ(err_,
+            "millrace: " + command.file.string() + ": cannot be read: No such file or directory\n");
   command.file = folder_;
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: " + folder_.string() + ": cannot be read, because it is a folder\n");
