@@ -1,18 +1,17 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <type_traits>
 
 namespace millrace::models {
 
-// Appends the bytes of a number to the key of a cache. Types without gaps between their bytes only,
+// Appends the bytes of numbers to the key of a cache. Types without gaps between their bytes only,
 // because equal values must have equal keys.
-template <typename T>
-void AppendToKey(std::string& key, const T& value) {
-  static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+template <typename... T>
+void AppendToKey(std::string& key, const T&... values) {
+  static_assert(((std::is_arithmetic_v<T> || std::is_enum_v<T>)&&...));
+  (key.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
 }
 
 // Appends numbers with their count, so that no two lists of lists have the same bytes.

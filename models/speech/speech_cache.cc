@@ -23,15 +23,8 @@ std::string SpeechCache::ForModel::KeyOf(const UnitInput& input) const {
   models::AppendToKey(key, model_);
   models::AppendAllToKey(key, ids);
   models::AppendToKey(key, voices.size());
-  for (const auto& [voice, weight] : voices) {
-    models::AppendToKey(key, voice);
-    models::AppendToKey(key, weight);
-  }
-  models::AppendToKey(key, speed);
-  models::AppendToKey(key, noise_scale);
-  models::AppendToKey(key, noise_w);
-  models::AppendToKey(key, seed);
-  models::AppendToKey(key, place);
+  for (const auto& [voice, weight] : voices) models::AppendToKey(key, voice, weight);
+  models::AppendToKey(key, speed, noise_scale, noise_w, seed, place);
   return key;
 }
 

@@ -21,24 +21,14 @@ std::string KeyOf(uint64_t model, const SentenceJob& job) {
   models::AppendToKey(key, model);
   append_all(key, job.source);
   append_all(key, job.prefix);
-  models::AppendToKey(key, job.min_target);
-  models::AppendToKey(key, job.max_target);
-  models::AppendToKey(key, job.align);
+  models::AppendToKey(key, job.min_target, job.max_target, job.align);
   const SearchOptions& search = job.search;
   // If an option were missing here, the cache would return translations of other options.
   const auto& [beam_size, hypotheses, length_penalty, early_stopping, no_repeat_ngram_size,
                repetition_penalty, sample, temperature, top_k, top_p, seed] = search;
-  models::AppendToKey(key, beam_size);
-  models::AppendToKey(key, hypotheses);
-  models::AppendToKey(key, length_penalty);
-  models::AppendToKey(key, early_stopping);
-  models::AppendToKey(key, no_repeat_ngram_size);
-  models::AppendToKey(key, repetition_penalty);
-  models::AppendToKey(key, sample);
-  models::AppendToKey(key, temperature);
-  models::AppendToKey(key, top_k);
-  models::AppendToKey(key, top_p);
-  models::AppendToKey(key, seed);
+  models::AppendToKey(key, beam_size, hypotheses, length_penalty, early_stopping,
+                      no_repeat_ngram_size, repetition_penalty, sample, temperature, top_k, top_p,
+                      seed);
   return key;
 }
 
