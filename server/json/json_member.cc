@@ -14,9 +14,24 @@ absl::Status WrongType(std::string_view name, std::string_view wanted, const jso
       StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
 }
 
+absl::Status NotSupported(std::string_view name, std::string_view value,
+                          std::string_view supported) {
+  return absl::InvalidArgumentError(
+      StrCat(name, ": '", value.substr(0, 64), "' is not supported; ", supported, " are"));
+}
+
 absl::Status TakeString(const json& value, std::string_view name, std::string& out) {
   if (!value.is_string()) return WrongType(name, "a string", value);
   out = value.get<std::string>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeStrings(const json& value, std::string_view name, std::vector<std::string>& out) {
+  if (!value.is_array()) return WrongType(name, "a list of strings", value);
+  for (const json& text : value) {
+    if (!text.is_string()) return WrongType(StrCat(name, "[", out.size(), "]"), "a string", text);
+    out.push_back(text.get<std::string>());
+  }
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "nlohmann/json_fwd.hpp"
@@ -13,7 +14,13 @@ namespace millrace::server {
 // is allowed.
 
 absl::Status WrongType(std::string_view name, std::string_view wanted, const nlohmann::json& value);
+// supported: the texts that are, as "html and xml".
+absl::Status NotSupported(std::string_view name, std::string_view value,
+                          std::string_view supported);
 absl::Status TakeString(const nlohmann::json& value, std::string_view name, std::string& out);
+// Appends a list of strings.
+absl::Status TakeStrings(const nlohmann::json& value, std::string_view name,
+                         std::vector<std::string>& out);
 absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& out);
 absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uint64_t max,
                          uint64_t& out);

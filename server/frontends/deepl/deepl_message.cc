@@ -50,12 +50,6 @@ bool IsEmpty(const json& value) {
          (value.is_array() && value.empty()) || (value.is_boolean() && !value.get<bool>());
 }
 
-absl::Status NotSupported(std::string_view name, std::string_view value,
-                          std::string_view supported) {
-  return absl::InvalidArgumentError(
-      StrCat(name, ": '", value.substr(0, 64), "' is not supported; ", supported, " are"));
-}
-
 // Reads true or false, which a form has as a number.
 absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
   const std::string text = value.is_string() ? value.get<std::string>() : std::string();
@@ -72,15 +66,8 @@ absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
 }
 
 absl::Status TakeTexts(const json& value, std::string_view name, std::vector<std::string>& texts) {
-  if (value.is_string()) {
-    texts = {value.get<std::string>()};
-    return absl::OkStatus();
-  }
-  if (!value.is_array()) return WrongType(name, "a list of strings", value);
-  for (const json& text : value) {
-    if (!text.is_string()) return WrongType(StrCat(name, "[", texts.size(), "]"), "a string", text);
-    texts.push_back(text.get<std::string>());
-  }
+  if (!value.is_string()) return TakeStrings(value, name, texts);
+  texts = {value.get<std::string>()};
   return absl::OkStatus();
 }
 

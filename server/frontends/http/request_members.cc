@@ -10,6 +10,7 @@
 #include "server/http/form_size.h"
 #include "server/http/json_body.h"
 #include "server/http/multipart_form.h"
+#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {
@@ -80,10 +81,9 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
     if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
     return MembersOfForm(ParseForm(body));
   }
-  return absl::InvalidArgumentError(
-      StrCat("Content-Type: '", type.substr(0, 64),
-             "' is not supported; application/json, application/x-www-form-urlencoded and "
-             "multipart/form-data are"));
+  return NotSupported(
+      "Content-Type", type,
+      "application/json, application/x-www-form-urlencoded and multipart/form-data");
 }
 
 }  // namespace millrace::server

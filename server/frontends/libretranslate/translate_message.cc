@@ -35,8 +35,7 @@ absl::Status TakeFormat(std::string_view format, HttpTranslateRequest& request) 
   } else if (format == "markdown") {
     out = models::TextFormat::kMarkdown;
   } else {
-    return absl::InvalidArgumentError(StrCat("format: '", format.substr(0, 64),
-                                             "' is not supported; text, html and markdown are"));
+    return NotSupported("format", format, "text, html and markdown");
   }
   return absl::OkStatus();
 }
@@ -85,11 +84,7 @@ absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& reques
   }
   if (!value.is_array()) return WrongType("q", "a string or a list of strings", value);
   request.list = true;
-  for (const nlohmann::json& text : value) {
-    if (!text.is_string()) return WrongType(StrCat("q[", texts.size(), "]"), "a string", text);
-    texts.push_back(text.get<std::string>());
-  }
-  return absl::OkStatus();
+  return TakeStrings(value, "q", texts);
 }
 
 absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
@@ -148,10 +143,9 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
     if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
     request = ParseTranslateForm(ParseForm(body));
   } else {
-    return absl::InvalidArgumentError(
-        StrCat("Content-Type: '", type.substr(0, 64),
-               "' is not supported; application/json, application/x-www-form-urlencoded "
-               "and multipart/form-data are"));
+    return NotSupported(
+        "Content-Type", type,
+        "application/json, application/x-www-form-urlencoded and multipart/form-data");
   }
   return request;
 }

@@ -29,17 +29,6 @@ const json* Find(const json& members, const char* name) {
   return member == members.end() || member->is_null() ? nullptr : &*member;
 }
 
-absl::Status TakeTexts(const json& value, std::string_view name, PluginRequest& request) {
-  if (!value.is_array()) return WrongType(name, "a list of strings", value);
-  request.list = true;
-  std::vector<std::string>& texts = request.translation.input.texts;
-  for (const json& text : value) {
-    if (!text.is_string()) return WrongType(StrCat(name, "[", texts.size(), "]"), "a string", text);
-    texts.push_back(text.get<std::string>());
-  }
-  return absl::OkStatus();
-}
-
 // Reads the languages; a source that is absent, or "auto" in any case, is detected.
 absl::Status TakeLanguages(const json& members, const char* source, const char* target,
                            PluginRequest& request) {
@@ -73,7 +62,9 @@ absl::StatusOr<PluginRequest> Parse(const json& members, const char* text, const
         StrCat(std::string_view(text != nullptr ? text : texts), ": is missing"));
   }
   if (several != nullptr) {
-    if (absl::Status status = TakeTexts(*several, texts, request); !status.ok()) return status;
+    request.list = true;
+    absl::Status status = TakeStrings(*several, texts, request.translation.input.texts);
+    if (!status.ok()) return status;
   } else {
     std::string& only = request.translation.input.texts.emplace_back();
     if (absl::Status status = TakeString(*one, text, only); !status.ok()) return status;
@@ -161,10 +152,8 @@ absl::StatusOr<PluginRequest> ParseDeepLX(const json& members) {
     std::string handling;
     if (absl::Status status = TakeString(*value, "tag_handling", handling); !status.ok())
       return status;
-    if (!handling.empty() && handling != "html" && handling != "xml") {
-      return absl::InvalidArgumentError(StrCat("tag_handling: '", handling.substr(0, 64),
-                                               "' is not supported; html and xml are"));
-    }
+    if (!handling.empty() && handling != "html" && handling != "xml")
+      return NotSupported("tag_handling", handling, "html and xml");
     if (!handling.empty()) request->translation.input.format = models::TextFormat::kHtml;
   }
   return request;
