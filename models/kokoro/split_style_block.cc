@@ -5,7 +5,6 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros.h>
 
-#include <array>
 #include <numbers>
 
 #include "mps_runtime/device_operator.h"

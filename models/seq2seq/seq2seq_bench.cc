@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 

@@ -10,11 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "models/kokoro/cuda/snake_kernels_source.h"
 #include "mps_runtime/backend/cuda/cuda_kernels.h"

@@ -1,6 +1,5 @@
 #include "server/frontends/http/speech_answer.h"
 
-#include <chrono>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"

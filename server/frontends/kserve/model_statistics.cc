@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"

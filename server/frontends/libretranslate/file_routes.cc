@@ -1,7 +1,6 @@
 #include "server/frontends/libretranslate/file_routes.h"
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

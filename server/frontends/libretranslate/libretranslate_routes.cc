@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "httplib.h"
 #include "server/frontends/http/request_members.h"

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "mps_runtime/base/cpu_info.h"
