@@ -156,7 +156,9 @@ class OfficeDocument final : public Document {
     Part& part = parts_.emplace_back(Part{std::move(name), std::move(xml), {}});
     bool skip = false;
     for (pugi::xml_node node = *part.xml; node; node = NextNode(node, *part.xml, skip)) {
-      skip = !layout_.skipped.empty() && layout_.skipped == node.name();
+      const std::string_view name = node.name();
+      // A text takes the place of whatever is within it.
+      skip = name == "w:t" || name == "a:t" || (!name.empty() && name == layout_.skipped);
       std::optional<OfficeParagraph> paragraph = layout_.read(node);
       if (!paragraph || !paragraph->has_text()) continue;
       texts_.push_back(paragraph->html());
