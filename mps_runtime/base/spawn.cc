@@ -51,6 +51,9 @@ class SpawnSettings {
     sigfillset(&all);
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
+    // A program that ignores a limit on the size of files has its children do so too: espeak-ng
+    // would end where it makes a shared memory that it can do without.
+    sigdelset(&all, SIGXFSZ);
     int error = posix_spawnattr_setflags(&attributes_, flags);
     if (error == 0) error = posix_spawnattr_setpgroup(&attributes_, 0);
     if (error == 0) error = posix_spawnattr_setsigmask(&attributes_, &none);

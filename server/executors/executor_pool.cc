@@ -22,6 +22,8 @@ constexpr seconds kForgiven{10};
 // A model is given up after so many deaths in a row while it is loaded: the first one may have had
 // another cause.
 constexpr int kMostDeathsInLoad = 2;
+// How often an executor tries again to load a model that served before and that it could not load.
+constexpr seconds kLoadAgain{5};
 // How often a wait for an executor looks whether it is still wanted.
 constexpr std::chrono::milliseconds kLook{20};
 
@@ -157,7 +159,8 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
       const auto is_left = [&](uint64_t id, const Wanted& wanted) {
         // One that an executor did not survive is not tried again.
         const std::optional<absl::Status>& last = wanted.results[number];
-        return std::ranges::count(given, id) == 0 && (!last || last->ok());
+        const bool survived = !last || last->ok() || wanted.deaths[number] == 0;
+        return std::ranges::count(given, id) == 0 && survived;
       };
       for (auto& [id, wanted] : wanted_) {
         if (!wanted.serves || !is_left(id, wanted)) continue;
@@ -212,10 +215,12 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
 bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   ExecutorHeartbeat heartbeat(link, clock_, options_.answer_limit);
   MemoryWatch memory(link, clock_);
+  TimePoint next_load = clock_.Now() + kLoadAgain;
   bool recycled = false;
   while (true) {
     const auto message = link.Receive([&] {
       if (stopping() || !heartbeat.Beat()) return false;
+      LoadAgain(number, link, next_load);
       recycled = MayEnd(number, options_.max_growth > 0 ? memory.Look() : std::nullopt);
       return !recycled;
     });
@@ -228,6 +233,23 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
     heartbeat.OnMessage();
     if (message->has_loaded()) TakeLoaded(number, link, message->loaded());
   }
+}
+
+void ExecutorPool::LoadAgain(size_t number, ExecutorLink& link, TimePoint& next) {
+  const TimePoint now = clock_.Now();
+  if (now < next) return;
+  next = now + kLoadAgain;
+  std::vector<executor::v1::ToExecutor> orders;
+  {
+    const MutexLock lock(mu_);
+    for (auto& [id, wanted] : wanted_) {
+      std::optional<absl::Status>& result = wanted.results[number];
+      if (!wanted.serves || !result || result->ok() || wanted.deaths[number] > 0) continue;
+      result.reset();
+      orders.push_back(LoadOrder(id, wanted.name, wanted.version));
+    }
+  }
+  for (const executor::v1::ToExecutor& order : orders) link.Tell(order);
 }
 
 bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {

@@ -146,6 +146,8 @@ class ExecutorPool {
       MILLRACE_EXCLUDES(mu_);
   // Listens until it is dead. Returns true if it was recycled.
   bool Listen(size_t place, ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  // Has it load what it could not load, as for want of descriptors, if that is due.
+  void LoadAgain(size_t place, ExecutorLink& link, TimePoint& next) MILLRACE_EXCLUDES(mu_);
   // Gives its role to a spare if it is too old, or has grown too much. Returns true once it may
   // end. memory: what it takes, if that was looked at.
   bool MayEnd(size_t place, std::optional<uint64_t> memory) MILLRACE_EXCLUDES(mu_);

@@ -12,7 +12,7 @@ import threading
 import grpc
 import pytest
 from wire import daemon as daemons
-from wire import repository
+from wire import limits, repository
 from wire.daemon import refused_start
 from wire.executors import end_executor, executors
 from wire.paths import BINARY, EN_PT, FRONT_PROGRAM, NULL, PT_EN, SERVER_PROGRAM, VOICE
@@ -289,6 +289,14 @@ def test_a_spare_takes_over_at_once(tmp_path):
         gate.open()
         eventually("the next spare one is ready", lambda: daemon.http("/v2/health/ready") == (200, {"ready": True}), 30)
         assert daemon.metrics().total("millrace_executors", state="spare") == 1
+
+
+def test_an_executor_that_is_started_on_a_full_disk_speaks(tmp_path):
+    with daemons.start(tmp_path, "--workers", "1", "--executors", "1", models=repository.link(tmp_path / "models", VOICE)) as daemon:
+        undisturbed = stream(daemon)
+        with limits.with_a_full_disk(daemon.process.pid):
+            end_executor(daemon)
+        assert stream(daemon) == undisturbed
 
 
 def test_executors_are_recycled_without_a_failed_request(tmp_path):

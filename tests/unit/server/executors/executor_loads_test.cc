@@ -131,6 +131,41 @@ TEST_F(ExecutorLoadsTest, GivesUpAModelThatEndsTwoExecutorsInALoadAndNoOther) {
   EXPECT_EQ(launcher_.started(), 3);
 }
 
+TEST_F(ExecutorLoadsTest, AnExecutorTriesAgainToLoadWhatItCouldNot) {
+  on_load_ = [&](FakeExecutor&) {
+    return ++loads_ == 2 ? absl::ResourceExhaustedError("no descriptors") : absl::OkStatus();
+  };
+  std::atomic<bool> died{false};
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    if (!died.exchange(true)) executor.Die(kKill);
+  };
+  StartWithModel();
+  EXPECT_EQ(RunAlone("abc"),
+            absl::InternalError("model 'voice' could not be loaded again after an executor died: "
+                                "no descriptors"));
+  clock_.Advance(std::chrono::seconds(5));
+  while (!RunAlone("abc").ok()) std::this_thread::yield();
+  EXPECT_EQ(launcher_.started(), 2);
+}
+
+TEST_F(ExecutorLoadsTest, ASuccessorTriesToLoadWhatItsPredecessorCouldNot) {
+  std::atomic<FakeExecutor*> second{nullptr};
+  on_load_ = [&](FakeExecutor& executor) {
+    if (++loads_ != 2) return absl::OkStatus();
+    second = &executor;
+    return absl::ResourceExhaustedError("no descriptors");
+  };
+  std::atomic<bool> died{false};
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    if (!died.exchange(true)) executor.Die(kKill);
+  };
+  StartWithModel();
+  EXPECT_EQ(RunAlone("abc").code(), absl::StatusCode::kInternal);
+  second.load()->Kill();
+  while (!RunAlone("abc").ok()) std::this_thread::yield();
+  EXPECT_EQ(launcher_.started(), 3);
+}
+
 TEST_F(ExecutorLoadsTest, GivesUpALoadedModelThatEndsTwoExecutorsInALoad) {
   on_load_ = [&](FakeExecutor& executor) {
     if (++loads_ == 2 || loads_ == 4 || loads_ == 5) executor.Die(kSegfault);
