@@ -9,11 +9,14 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
@@ -35,6 +38,22 @@
 namespace millrace::server {
 namespace {
 
+// Has CUDA see one of the cards that it would see, which is then its first one.
+absl::Status ShowOneCard(int number) {
+  constexpr char kVariable[] = "CUDA_VISIBLE_DEVICES";
+  std::string card = StrCat(number);
+  if (const char* const visible = std::getenv(kVariable)) {
+    const std::vector<std::string> cards = absl::StrSplit(visible, ',');
+    if (static_cast<size_t>(number) >= cards.size()) {
+      return absl::InvalidArgumentError(
+          StrCat("--device: there is no cuda:", number, ", since ", kVariable, " is ", visible));
+    }
+    card = cards[static_cast<size_t>(number)];
+  }
+  setenv(kVariable, card.c_str(), /*overwrite=*/1);
+  return absl::OkStatus();
+}
+
 // The parts of an executor that need libtorch, built from the settings of the front.
 class TorchHost final : public ExecutorHost {
  public:
@@ -47,6 +66,9 @@ class TorchHost final : public ExecutorHost {
                    .format = static_cast<LogFormat>(settings.log_format())});
     ServerConfig config;
     config.models = settings.models();
+    if (settings.has_device_number()) {
+      if (absl::Status status = ShowOneCard(settings.device_number()); !status.ok()) return status;
+    }
     config.device = static_cast<runtime::DeviceType>(settings.device());
     if (settings.has_mode()) config.mode = static_cast<runtime::ForwardMode>(settings.mode());
     config.accept_unsafe_concurrency = settings.accept_unsafe_concurrency();

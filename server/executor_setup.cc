@@ -18,6 +18,9 @@ runtime::RuntimeOptions MakeFrontOptions(const ServerConfig& config, ModelSafety
   options.mode.reset();
   options.max_in_flight.reset();
   options.measured_concurrency = nullptr;
+  // As many as suit each card.
+  if (options.workers == 0 && config.device_numbers.size() > 1)
+    options.workers = static_cast<int>(kWorkersOfACard * config.device_numbers.size());
   return options;
 }
 
@@ -29,6 +32,7 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   options.max_age = config.executor_max_age;
   options.max_growth = config.executor_max_growth;
   options.lanes = static_cast<size_t>(workers);
+  options.device_numbers = config.device_numbers;
   options.version = kVersion;
   options.step_limit = config.executor_step_timeout;
   options.crashes = crashes;

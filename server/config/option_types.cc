@@ -4,8 +4,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "models/repository/model_sources.h"
+#include "mps_runtime/device_traits.h"
 #include "server/config/exposed_address.h"
 #include "server/net/address_policy.h"
 #include "server/tracing/endpoint.h"
@@ -111,6 +114,46 @@ Option Models(Option row, std::string ServerConfig::*field) {
       "/srv/models or /srv/models,voice=/mnt/models";
   return Text(std::move(row), field,
               [](const std::string& text) { return models::ParseModelSources(text).ok(); });
+}
+
+Option Devices(Option row, std::optional<runtime::DeviceType> ServerConfig::*device,
+               std::vector<int> ServerConfig::*numbers) {
+  using runtime::DeviceType;
+  constexpr char kAuto[] = "auto";
+  constexpr char kCard[] = "cuda:";
+  constexpr int kMostNumber = 63;
+  row.choices = {kAuto};
+  for (const runtime::DeviceTraits& traits : runtime::kDeviceTraits)
+    row.choices.emplace_back(traits.name);
+  row.allowed = StrCat(absl::StrJoin(row.choices, ", "), " or cards such as cuda:0,cuda:1");
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    std::optional<DeviceType> found = runtime::ParseDeviceType(text);
+    std::vector<int> cards;
+    if (!found && text != kAuto) {
+      for (const absl::string_view part : absl::StrSplit(text, ',')) {
+        absl::string_view digits = part;
+        int number = 0;
+        if (!absl::ConsumePrefix(&digits, kCard) || !absl::SimpleAtoi(digits, &number) ||
+            number < 0 || number > kMostNumber || StrCat(kCard, number) != part ||
+            std::ranges::count(cards, number) > 0) {
+          return false;
+        }
+        cards.push_back(number);
+      }
+      found = DeviceType::kCuda;
+    }
+    config.*device = found;
+    config.*numbers = std::move(cards);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    if (!(config.*device)) return kAuto;
+    if ((config.*numbers).empty()) return std::string(runtime::ToString(*(config.*device)));
+    return absl::StrJoin(config.*numbers, ",", [&](std::string* out, int number) {
+      absl::StrAppend(out, kCard, number);
+    });
+  };
+  return row;
 }
 
 Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field) {

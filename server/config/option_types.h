@@ -77,6 +77,10 @@ Option Models(Option row, std::string ServerConfig::*field);
 // Names that `millrace pull` takes, with commas between them. The field is empty if there are none.
 Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field);
 
+// auto, the name of a device, or cards by number, such as cuda:0,cuda:1.
+Option Devices(Option row, std::optional<runtime::DeviceType> ServerConfig::*device,
+               std::vector<int> ServerConfig::*numbers);
+
 enum class AddressKind { kRequired, kOptional };
 
 // host:port or unix:path. The field of an optional address is empty if it is off.

@@ -25,13 +25,6 @@ std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuI
   return choices;
 }
 
-std::vector<std::pair<std::string, std::optional<runtime::DeviceType>>> DeviceChoices() {
-  std::vector<std::pair<std::string, std::optional<runtime::DeviceType>>> choices = {{"auto", {}}};
-  for (const runtime::DeviceTraits& device : runtime::kDeviceTraits)
-    choices.emplace_back(device.name, runtime::ParseDeviceType(device.name));
-  return choices;
-}
-
 std::vector<Option> MakeOptions() {
   using option_types::Address;
   using option_types::AddressKind;
@@ -39,6 +32,7 @@ std::vector<Option> MakeOptions() {
   using option_types::Bool;
   using option_types::Bytes;
   using option_types::Choice;
+  using option_types::Devices;
   using option_types::HostNames;
   using option_types::Models;
   using option_types::Number;
@@ -53,7 +47,6 @@ std::vector<Option> MakeOptions() {
   using option_types::TraceEndpoint;
   using option_types::Version;
   using C = ServerConfig;
-  using runtime::DeviceType;
   using runtime::ForwardMode;
   using runtime::GraphCachePolicy;
   using runtime::NewShape;
@@ -106,10 +99,11 @@ std::vector<Option> MakeOptions() {
                        "Let those who may load models have published ones fetched and models "
                        "removed too, in the console and by the parameters `pull` and `remove`"),
                    &C::allow_pull));
-  o.push_back(Choice<std::optional<DeviceType>>(
-      Row("device", models, "NAME",
-          StrCat("Where forwards run: auto, ", runtime::DeviceNames(" or "))),
-      &C::device, DeviceChoices()));
+  o.push_back(
+      Devices(Row("device", models, "NAME",
+                  StrCat("Where forwards run: auto, ", runtime::DeviceNames(" or "),
+                         "; with --executors 2 also cuda:0,cuda:1, a card for each executor")),
+              &C::device, &C::device_numbers));
   o.push_back(Number(Row("workers", models, "N",
                          "Worker threads, each with a stream of its own; 0: as many as suit the "
                          "device: 2 on cuda, else one for each core that the process may use"),
@@ -186,7 +180,7 @@ std::vector<Option> MakeOptions() {
       Row("executors", models, "N",
           "Processes that hold the models and compute, so that a crash in a model ends none of the "
           "server's connections: it is started again, and its requests run again; 0: the server "
-          "computes itself. With --device cpu or mps; auto is cpu then"),
+          "computes itself. --device auto is cpu then"),
       &C::executors, 0, kMostExecutors));
   o.push_back(
       Number(Row("spare-executors", models, "N",

@@ -37,8 +37,15 @@ absl::Status Validate(const ServerConfig& config) {
     return absl::InvalidArgumentError(
         "--graph-cache-new-shape: refuse needs --graph-cache frozen; with grow, allowed is eager");
   }
-  if (config.executors > 0 && config.device == runtime::DeviceType::kCuda) {
-    return absl::InvalidArgumentError("--executors: --device cuda has no executors as yet");
+  if (const size_t cards = config.device_numbers.size();
+      cards > 0 && cards != static_cast<size_t>(config.executors)) {
+    return absl::InvalidArgumentError(StrCat("--executors: ", config.executors,
+                                             " is not allowed, since --device names ", cards,
+                                             " card(s), each for one executor"));
+  }
+  if (config.device_numbers.size() > 1 && config.spare_executors > 0) {
+    return absl::InvalidArgumentError(
+        "--spare-executors: with several cards there are none, since a spare one has one card");
   }
   if (config.spare_executors > 0 && config.executors == 0) {
     return absl::InvalidArgumentError(

@@ -41,6 +41,7 @@ struct ServerConfig {
   std::vector<std::string> pull;              // published models that must be in the first folder
   bool allow_pull = false;                    // callers may have others fetched
   std::optional<runtime::DeviceType> device;  // empty: the best that is available
+  std::vector<int> device_numbers;            // the card of each executor; empty: the first one
   int workers = 0;                            // 0..31; 0: as many as suit the device
   std::optional<runtime::ForwardMode> mode;   // none: the device's default
   int max_in_flight = 0;  // concurrent forwards, 0..31; 0: as many as are known to be safe

@@ -25,6 +25,9 @@ class LaneBackend final : public runtime::Backend {
     return computes_here_ ? runtime::AvailableCores() : runtime::kWorkerSlots;
   }
   int UsefulConcurrency() const override { return SafeConcurrency(); }
+  int UsefulWorkers() const override {
+    return device_ == DeviceType::kCuda ? kWorkersOfACard : runtime::kWorkerSlots;
+  }
 
   void Bootstrap() override {}
   void BindThread(runtime::Stream stream, int) override { current_lane = stream.slot; }

@@ -126,11 +126,14 @@ void ExecutorPool::Supervise(size_t number) {
 }
 
 absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>& link) {
+  executor::v1::Configure settings = options_.settings;
+  if (const std::vector<int>& numbers = options_.device_numbers; !numbers.empty())
+    settings.set_device_number(numbers[number % numbers.size()]);
   const absl::Status status = StartExecutor(
       {.lanes = options_.lanes,
        .patience = options_.patience,
        .version = options_.version,
-       .settings = options_.settings},
+       .settings = settings},
       launcher_, clock_, [this] { return !stopping(); }, link);
   return status.ok() ? GiveModels(number, link) : status;
 }

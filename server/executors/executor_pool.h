@@ -43,7 +43,8 @@ class ExecutorPool {
     uint64_t max_growth = 0;
     size_t lanes = 1;  // the number of workers of the front, each with a connection
     executor::v1::Configure settings = {};
-    std::string version = {};                        // this program's
+    std::vector<int> device_numbers = {};  // the device of each executor; empty: the first one
+    std::string version = {};              // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
     Duration answer_limit =
         std::chrono::seconds(10);  // how long an executor may take to say that it lives

@@ -372,7 +372,7 @@ def test_more_executors_than_memory_are_warned_of(tmp_path):
 
 @pytest.mark.parametrize(("options", "words"), [
     (("--executors", "9"), "allowed: 0..8"),
-    (("--executors", "1", "--device", "cuda"), "--executors: --device cuda has no executors as yet"),
+    (("--executors", "1", "--device", "cuda:0,cuda:1"), "--executors: 1 is not allowed, since --device names 2 card(s)"),
     (("--executor-step-timeout", "1ms"), "--executor-step-timeout"),
     (("--spare-executors", "1"), "--spare-executors: there are no executors to replace"),
     (("--executors", "1", "--executor-max-growth", "64MiB"), "--executor-max-growth: needs --spare-executors of 1 or more"),

@@ -105,6 +105,16 @@ TEST(OptionsTest, ClientsMayPingEveryTenSeconds) {
   EXPECT_LE(ServerConfig().keepalive_min_interval, std::chrono::seconds(9));
 }
 
+TEST(OptionsTest, CardsAreNamedByNumber) {
+  ServerConfig config;
+  ASSERT_TRUE(FindOption("device")->set(config, "cuda:1,cuda:0"));
+  EXPECT_EQ(config.device, runtime::DeviceType::kCuda);
+  EXPECT_EQ(config.device_numbers, (std::vector<int>{1, 0}));
+  EXPECT_EQ(FindOption("device")->get(config), "cuda:1,cuda:0");
+  ASSERT_TRUE(FindOption("device")->set(config, "auto"));
+  EXPECT_EQ(config, ServerConfig());
+}
+
 TEST(OptionsTest, NoOriginIsAllowedUnlessOneIsGiven) {
   EXPECT_TRUE(ServerConfig().cors_origins.empty());
   ServerConfig config;
@@ -132,6 +142,12 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
                               {"workers", "two"},
                               {"mode", "Parallel"},
                               {"device", "gpu"},
+                              {"device", "cuda:"},
+                              {"device", "cuda:64"},
+                              {"device", "cuda:01"},
+                              {"device", "mps:0"},
+                              {"device", "cuda:0,cpu"},
+                              {"device", "cuda:1,cuda:1"},
                               {"graph-cache", "off"},
                               {"graph-cache-new-shape", "compile"},
                               {"queue-size", "0"},

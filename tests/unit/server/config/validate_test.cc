@@ -19,14 +19,18 @@ TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(ValidateTest, CudaHasNoExecutors) {
+TEST(ValidateTest, EachCardHasAnExecutorOfItsOwn) {
   ServerConfig config;
-  config.executors = 1;
-  EXPECT_TRUE(Validate(config).ok());  // the device that is found is looked at later
-  config.device = runtime::DeviceType::kMps;
-  EXPECT_TRUE(Validate(config).ok());
   config.device = runtime::DeviceType::kCuda;
-  EXPECT_TRUE(Mentions(Validate(config), "--executors: --device cuda has no executors as yet"));
+  config.device_numbers = {0, 1};
+  EXPECT_TRUE(Mentions(Validate(config), "--executors: 0 is not allowed, since --device names 2"));
+  config.executors = 2;
+  EXPECT_TRUE(Validate(config).ok());
+  config.spare_executors = 1;
+  EXPECT_TRUE(Mentions(Validate(config), "--spare-executors: with several cards there are none"));
+  config.executors = 1;
+  config.device_numbers = {1};
+  EXPECT_TRUE(Validate(config).ok());
 }
 
 TEST(ValidateTest, SparesNeedExecutorsAndAnAgeNeedsSpares) {

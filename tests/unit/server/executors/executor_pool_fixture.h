@@ -177,6 +177,7 @@ class ExecutorPoolTest : public ::testing::Test {
             .max_age = max_age_,
             .max_growth = max_growth_,
             .lanes = 2,
+            .device_numbers = device_numbers_,
             .version = std::string(kFakeVersion),
             .step_limit = step_limit_,
             .answer_limit = kAnswerLimit,
@@ -229,6 +230,7 @@ class ExecutorPoolTest : public ::testing::Test {
   server::CrashFolder* crashes_ = nullptr;  // set before Start, as those below
   Duration step_limit_ = server::ExecutorPool::Options().step_limit;
   int spares_ = 0;
+  std::vector<int> device_numbers_;
   Duration max_age_{};
   uint64_t max_growth_ = 0;
   bool sentences_ = false;  // letters are sentences behind which another run can go on

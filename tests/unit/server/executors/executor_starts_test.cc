@@ -2,13 +2,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/server/executors/executor_pool_fixture.h"
 
 namespace millrace::server {
 namespace {
+
+using testing::FakeExecutor;
 
 class ExecutorStartsTest : public testing::ExecutorPoolTest {};
 
@@ -46,6 +51,31 @@ TEST_F(ExecutorStartsTest, RefusesAnExecutorOfAnotherVersion) {
 TEST_F(ExecutorStartsTest, SaysThatAnExecutorCannotBeStarted) {
   launcher_.Refuse(true);
   EXPECT_EQ(Start(), absl::UnavailableError("no more processes"));
+}
+
+TEST_F(ExecutorStartsTest, EachExecutorAndItsSuccessorsHaveTheDeviceOfTheirPlace) {
+  Mutex mu;
+  std::vector<int> devices;
+  device_numbers_ = {3, 5};
+  on_load_ = [&](FakeExecutor& executor) {
+    const MutexLock lock(mu);
+    devices.push_back(executor.device_number());
+    return absl::OkStatus();
+  };
+  const auto seen = [&] {
+    const MutexLock lock(mu);
+    return devices;
+  };
+  std::atomic<int> failed{0};
+  in_forward_ = [&](FakeExecutor& executor, models::Request&) {
+    int none = 0;
+    if (failed.compare_exchange_strong(none, executor.device_number())) executor.Die(kSegfault);
+  };
+  StartWithModel(2);
+  EXPECT_THAT(seen(), ::testing::UnorderedElementsAre(3, 5));
+  EXPECT_EQ(RunAlone("abc"), absl::OkStatus());
+  while (seen().size() < 3) std::this_thread::yield();
+  EXPECT_EQ(seen().back(), failed);
 }
 
 }  // namespace

@@ -56,6 +56,9 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   // 1 for the first one that a launcher has started.
   int number() const { return number_; }
 
+  // The number of its device; 0 if it was told none. From the first load on.
+  int device_number() const { return device_number_; }
+
   // Called in a step: ends the executor as this signal would, or with this exit status. The step
   // has no effect.
   void Die(server::ProcessEnd end) {
@@ -92,7 +95,10 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   }
 
   void ReportCrashes(server::CrashPage&) override {}
-  absl::Status Configure(const executor::v1::Configure&) override { return absl::OkStatus(); }
+  absl::Status Configure(const executor::v1::Configure& settings) override {
+    device_number_ = settings.device_number();
+    return absl::OkStatus();
+  }
   int Cores() const override { return 2; }
   server::Device& device() override { return *device_; }
   absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
@@ -116,6 +122,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   const std::string version_;
   const Memory memory_;
   const std::unique_ptr<FakeDevice> device_;
+  int device_number_ = 0;
   Mutex mu_;
   CondVar changed_;
   bool gone_ MILLRACE_GUARDED_BY(mu_) = false;
