@@ -373,6 +373,23 @@ TEST_F(LanguageDetectorTest, ShortTextsOfManyLanguagesAreTold) {
   EXPECT_LE(wrong.size(), 2u) << ::testing::PrintToString(wrong);
 }
 
+TEST_F(LanguageDetectorTest, NamesOfTheOtherLanguageAreNoEvidence) {
+  EXPECT_EQ(NotTakenFor(
+                "pt", {"A Maria foi a New York.", "O John comprou um iPhone.", "Boa noite, Peter"}),
+            std::vector<std::string>{});
+  EXPECT_EQ(NotTakenFor("en", {"Maria went to S\u00E3o Paulo.", "Where is Rua Augusta, 500?",
+                               "Good night, Pedro", "Hello, Jo\u00E3o!"}),
+            std::vector<std::string>{});
+}
+
+TEST_F(LanguageDetectorTest, WordsOfMenusAreTold) {
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"sv", "Logga in"},  {"sv", "Ta bort konto"}, {"sv", "Stäng fönstret"}, {"sv", "Ladda ner"},
+      {"it", "Ho fame."},  {"ru", "Как дела?"},     {"ru", "Настройки"},      {"zh-Hant", "登入"},
+      {"zh-Hant", "語言"}, {"zh", "保存更改"},      {"ja", "保存"},           {"ja", "言語の設定"}};
+  for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
+}
+
 // Sentences can be added to the file, which has a language and a sentence on each line.
 TEST_F(LanguageDetectorTest, ShortSentencesOfEachLanguageAreTold) {
   struct Tally {
