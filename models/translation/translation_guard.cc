@@ -120,8 +120,11 @@ constexpr size_t kFewestParts = 4;  // the parts of a list
 bool LacksParts(const GuardedTranslation& translation) {
   constexpr size_t kManyParts = 6;
   const std::vector<std::string_view> wanted = PartsOf(translation.source);
-  if (wanted.size() < kFewestParts) return false;
+  if (wanted.size() + 1 < kFewestParts) return false;
   const std::vector<std::string_view> got = PartsOf(translation.target);
+  // A list of three things is suspicious only if one comes again.
+  if (wanted.size() < kFewestParts)
+    return IsList(wanted) && CountRepeated(got) > CountRepeated(wanted);
   if (IsList(wanted)) {
     // English may have a comma before the last "and".
     const size_t spare = BeginsWithConjunction(wanted.back(), translation.source_language) ? 1 : 0;

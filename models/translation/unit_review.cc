@@ -168,9 +168,9 @@ bool UnitReview::Divide(const Participant& participant, size_t index,
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];
-  const bool is_short = whole.tokens < kFewestTokens;
-  if (whole.level >= kMostLevels || (is_short && !verdict.only_number && verdict.lost_colon == 0))
-    return false;
+  const bool is_named =
+      verdict.only_number || verdict.lost_colon > 0 || !verdict.lost_parts.empty();
+  if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !is_named)) return false;
   const std::string_view text = whole.sentence.marked.text;
   const size_t least = text.size() / 5;
   const size_t most = text.size() - least;

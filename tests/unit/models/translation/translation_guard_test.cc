@@ -160,6 +160,12 @@ TEST(TranslationGuardTest, BracketsAndSumsThatAreAbsentAreNamed) {
               ElementsAre("10"));
 }
 
+TEST(TranslationGuardTest, OfThreeThingsNoneComesTwice) {
+  constexpr std::string_view kList = "Bring: cold milk, brown sugar, more sea salt";
+  EXPECT_TRUE(Inspect(kList, "Traga: leite, sal, sal").lost_content);
+  EXPECT_FALSE(Inspect(kList, "Traga: leite frio, açúcar mascavo, mais sal marinho").lost_content);
+}
+
 TEST(TranslationGuardTest, AColonBeforeANameIsNeeded) {
   EXPECT_EQ(Inspect("File not found: Makefile", "Arquivo não encontrado").lost_colon, 16u);
   EXPECT_EQ(Inspect("File not found: Makefile", "Arquivo não encontrado: Makefile").lost_colon, 0u);
