@@ -163,6 +163,38 @@ bool IsKey(std::string_view token) {
   return changes >= kFewestChanges && std::ranges::any_of(token, IsAsciiLetter);
 }
 
+// Returns the end of a type with its parameters: List<String>, Map<string, number>; 0 if there is
+// none.
+size_t GenericTypeEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 64;
+  size_t end = at;
+  while (IsNameByteOfCode(ByteAt(text, end)) || ByteAt(text, end) == ':') ++end;
+  if (end == at || ByteAt(text, end) != '<' || IsAsciiDigit(text[at])) return 0;
+  const bool is_name = IsAsciiUpper(text[at]) || text.substr(at, end - at).find("::") != text.npos;
+  size_t open = 0;
+  for (; is_name && end < text.size() && end - at < kLongest; ++end) {
+    const char c = text[end];
+    if (c == '<') ++open;
+    if (c == '>' && --open == 0) return end + 1;
+    const bool behind_comma = c == ' ' && text[end - 1] == ',';
+    constexpr std::string_view kOthers = "<>,:[]?*&";
+    if (!IsNameByteOfCode(c) && !behind_comma && kOthers.find(c) == std::string_view::npos)
+      return 0;
+  }
+  return 0;
+}
+
+// Returns the end of the parameter behind a media type: "; charset=utf-8"; `end` if there is none.
+size_t MediaParameterEnd(std::string_view text, size_t end) {
+  if (text.substr(std::min(end, text.size()), 2) != "; ") return end;
+  size_t at = end + 2;
+  while (IsNameByteOfCode(ByteAt(text, at))) ++at;
+  if (at == end + 2 || ByteAt(text, at) != '=') return end;
+  const size_t value = at + 1;
+  for (at = value; IsNameByteOfCode(ByteAt(text, at)) || ByteAt(text, at) == '-';) ++at;
+  return at > value ? at : end;
+}
+
 // Returns the end of the condition of a version: >=3.8, ^1.2, ~> 2.1; 0 if there is none.
 size_t VersionConditionEnd(std::string_view text, size_t at) {
   constexpr std::array<std::string_view, 6> kConditions = {"<=", "==", ">=", "^", "~=", "~>"};
@@ -202,15 +234,16 @@ size_t OperationEnd(std::string_view text, size_t at) {
 size_t CodeTokenEnd(std::string_view text, size_t at) {
   if (const size_t end = VersionConditionEnd(text, at); end > 0) return end;
   if (const size_t end = OperationEnd(text, at); end > 0) return end;
+  if (const size_t end = GenericTypeEnd(text, at); end > 0) return end;
   const std::string_view token = TokenAt(text, at);
   if (token.size() < 3) return 0;
+  if (IsMediaType(token)) return MediaParameterEnd(text, at + token.size());
   // Most tokens are words.
   const bool is_word = std::ranges::all_of(token, IsAsciiLetter);
   if (is_word && !HasInnerCapital(token) && !IsNameOfError(token)) return 0;
   const bool is_code = IsNameOfError(token) || IsExpressionOfCode(token) ||
-                       IsJoinedByColons(token) || IsMediaType(token) || IsHexNumber(token) ||
-                       HasInnerCapital(token) || IsDatePattern(token) || IsTimeOffset(token) ||
-                       IsKey(token);
+                       IsJoinedByColons(token) || IsHexNumber(token) || HasInnerCapital(token) ||
+                       IsDatePattern(token) || IsTimeOffset(token) || IsKey(token);
   return is_code ? at + token.size() : 0;
 }
 

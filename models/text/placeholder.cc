@@ -113,7 +113,8 @@ size_t PlaceholderReader::EndAt(size_t at) const {
     case '(':
       return NameBetween(at, "((", "))");
     case '[':
-      return brackets_ ? Brackets(at) : 0;
+      if (!brackets_) return Enclosed(at, "[%", "%]") + NameBetween(at, "[[", "]]");
+      return Brackets(at);
     case '|':
       return Pipes(at);
     case '{':
@@ -264,7 +265,10 @@ size_t PlaceholderReader::Dollar(size_t at) const {
   if (const size_t call = Parentheses(end); call > 0) return call;
   const std::string_view sign = text_.substr(end, 2);
   const size_t joint = sign == "->" || sign == "::" ? 2 : At(end) == ':' ? 1 : 0;
-  if (joint > 0 && IsNameByte(At(end + joint))) end = NameEnd(end + joint);
+  if (joint > 0 && IsNameByte(At(end + joint))) {
+    end = NameEnd(end + joint);
+    if (const size_t call = Parentheses(end); call > 0) return call;
+  }
   if (At(end) == '/' && IsPathByte(At(end + 1))) {
     return Trimmed(at, RunEnd(
                            end, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));

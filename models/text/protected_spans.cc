@@ -122,9 +122,14 @@ class Reader final : PatternText {
     return end;
   }
 
-  // Reads a tag that is written with entities: &lt;b&gt;, &lt;/a&gt;
+  // Reads a tag that is written with entities: &lt;b&gt;, &lt;/a&gt;, and an entity: &nbsp;
   size_t EscapedTag(size_t at) const {
     constexpr size_t kLongest = 128;
+    constexpr size_t kLongestEntity = 8;
+    if (const size_t name = RunEnd(at + 1, IsAsciiLetter);
+        name > at + 2 && name - at <= kLongestEntity && At(name) == ';' &&
+        text_.substr(at, 4) != "&lt;" && text_.substr(at, 4) != "&gt;")
+      return name + 1;
     if (text_.substr(at, 4) != "&lt;" || (!IsAsciiLetter(At(at + 4)) && At(at + 4) != '/'))
       return 0;
     const size_t close = text_.substr(0, at + kLongest).find("&gt;", at);

@@ -3,6 +3,7 @@
 import pytest
 from wire.paths import EN_PT, PT_EN
 from wire.requests import PATIENCE, translate_request
+from wire.stubs import translation
 
 # What a translation has to have byte for byte, as often as its source.
 STYLES = r"""
@@ -135,3 +136,18 @@ def test_branches_of_a_message_are_translated(daemon):
     assert lines[2].startswith("  one {# ") and "file" not in lines[2]
     assert lines[3].startswith("  other {# ") and "files" not in lines[3]
     assert lines[4] == "}"
+
+
+@pytest.mark.parametrize(("markup", "kept"), [
+    ("<b>10%</b>", "10%</b>"),
+    ("<b>List&lt;String&gt;</b>", "List&lt;String&gt;</b>"),
+    ("<i>Map&lt;String, Integer&gt;</i>", "Map&lt;String, Integer&gt;</i>"),
+    ("<b>$obj-&gt;getName()</b>", "$obj-&gt;getName()</b>"),
+    ("<a href=\"/x\">&amp;nbsp;</a>", "&amp;nbsp;</a>"),
+    ("<del>$10</del> <ins>$5</ins>", "$10</del> <ins>"),
+    ("[[name]]", "[[name]]"),
+])
+def test_styles_stay_within_their_tags(daemon, markup, kept):
+    texts = [f"<p>The price of the house is {markup}.</p>", f"<li>Please open {markup} now.</li>"]
+    found = translate(daemon, texts, model=EN_PT, format=translation.TEXT_FORMAT_HTML)
+    assert [text.count(kept) for text in found] == [1, 1], found

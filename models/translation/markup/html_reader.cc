@@ -84,7 +84,10 @@ class HtmlReader {
   void Entity() {
     std::string character;
     const std::string_view rest = text_.substr(at_);
-    if (const size_t escaped = EscapedTagBytes(rest); escaped > 0) {
+    // A type with its parameters is no tag: List&lt;String&gt;
+    const bool is_type = at_ > 0 && models::IsAsciiAlnum(text_[at_ - 1]) &&
+                         models::IsAsciiUpper(models::ByteAt(rest, 4));
+    if (const size_t escaped = EscapedTagBytes(rest); escaped > 0 && !is_type) {
       out_.Keep(Taken(at_ + escaped));
     } else if (const size_t bytes = ReadEntity(rest, character); bytes > 0) {
       out_.Character(character, Taken(at_ + bytes));

@@ -134,7 +134,7 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   return sentence;
 }
 
-// Makes a sentence of a part of a label, which may have nothing to translate.
+// Makes a sentence of a part of a label, or of one word, which may have nothing to translate.
 SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
   if (marked.kept.empty() && marked.events.empty() && HasWords(marked) && IsWordless(marked))
     marked.kept.push_back({0, marked.text.size(), Untouched(marked)});
@@ -166,7 +166,11 @@ void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSent
     sentences.push_back(MakeSentence(std::move(inner), std::move(behind)));
     return;
   }
-  sentences.push_back(MakeSentence(std::move(sentence), std::move(behind)));
+  // 2nd and 3rd are words of a language.
+  const bool is_word =
+      text.find(' ') == std::string_view::npos && !text.empty() && models::IsAsciiUpper(text[0]);
+  sentences.push_back(is_word ? MakeSentenceOfLabel(std::move(sentence), std::move(behind))
+                              : MakeSentence(std::move(sentence), std::move(behind)));
 }
 
 // Returns the text with a word for each kept span, so that a full stop in one ends no sentence.

@@ -17,11 +17,12 @@ std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t en
 }
 
 // Returns true if a word continues across `at`. Letters and digits are separate words:
-// H<sub>2</sub>O.
+// H<sub>2</sub>O. A percentage is one: 10%.
 bool WithinWord(std::string_view text, size_t at) {
   if (at == 0 || at >= text.size()) return false;
   const char32_t before = models::DecodeBefore(text, at).value;
   const char32_t behind = models::DecodeAt(text, at).value;
+  if (models::IsDigit(before) && behind == '%') return true;
   return models::IsWordCharacter(before) && models::IsWordCharacter(behind) &&
          models::IsDigit(before) == models::IsDigit(behind);
 }
