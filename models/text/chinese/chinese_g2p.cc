@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "models/text/chinese/chinese_heteronyms.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/chinese/chinese_words.h"
 #include "models/text/chinese/tone_sandhi.h"
@@ -155,13 +156,13 @@ class ChineseSpeaker {
     std::vector<ChineseReading> words;
     for (const std::string_view word : DivideChinese(run, lexicon_))
       words.push_back({word, Syllables(word)});
+    ChooseReadings(lexicon_, words);
     if (lexicon_.marks_spoken_tones()) ChangeTones(words);
-    constexpr size_t kBytes = 3;  // each of these characters has as many
     for (const ChineseReading& word : words) {
       std::string phonemes;
       for (const std::string& syllable : word.syllables) phonemes += Phonemes(syllable);
-      AddWord(begin, begin + word.word.size() / kBytes, phonemes);
-      begin += word.word.size() / kBytes;
+      AddWord(begin, begin + word.word.size() / kChineseCharacterBytes, phonemes);
+      begin += word.word.size() / kChineseCharacterBytes;
     }
     return end;
   }

@@ -5,8 +5,6 @@
 namespace millrace::models {
 namespace {
 
-constexpr size_t kCharacterBytes = 3;
-
 // A character of the words, and its syllable.
 struct Place {
   std::string_view character;
@@ -46,13 +44,14 @@ void ChangeTones(std::span<ChineseReading> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     ChineseReading& word = words[i];
     // It is not known which syllable is whose in a word with characters that have no reading.
-    if (word.syllables.size() * kCharacterBytes != word.word.size()) {
+    if (word.syllables.size() * kChineseCharacterBytes != word.word.size()) {
       places.push_back({});
       continue;
     }
     for (size_t k = 0; k < word.syllables.size(); ++k) {
       std::string* const syllable = word.syllables[k].empty() ? nullptr : &word.syllables[k];
-      places.push_back({word.word.substr(k * kCharacterBytes, kCharacterBytes), syllable, i});
+      places.push_back(
+          {word.word.substr(k * kChineseCharacterBytes, kChineseCharacterBytes), syllable, i});
     }
   }
   // From the end, because a syllable sounds by what the next one has become.
@@ -63,7 +62,7 @@ void ChangeTones(std::span<ChineseReading> words) {
     if (i + 1 == places.size() || places[i + 1].syllable == nullptr) continue;
     const Place& next = places[i + 1];
     // More than three characters are spoken in groups, between which a third tone stays.
-    constexpr size_t kGroupBytes = 3 * kCharacterBytes;
+    constexpr size_t kGroupBytes = 3 * kChineseCharacterBytes;
     const bool together =
         place.word == next.word ||
         words[place.word].word.size() + words[next.word].word.size() <= kGroupBytes;

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace millrace::models {
+
+// The bytes of a character that a lexicon of Chinese has.
+inline constexpr size_t kChineseCharacterBytes = 3;
 
 // A word of Chinese characters and its syllables in pinyin with tone numbers, which have the tones
 // that they have within the word.

@@ -48,10 +48,12 @@ class ChineseLexiconTest(unittest.TestCase):
         for package in ("misaki", "pypinyin", "pypinyin.contrib"):
             modules[package] = types.ModuleType(package)
         with mock.patch.dict(sys.modules, modules):
-            lines = list(chinese_lexicon._sections({"银行": 9, "银行钱": 4, "银钱": 3}, None))
+            lines = list(chinese_lexicon._sections({"银行": 9, "银行钱": 4, "银钱": 3, "小姐": 7}, None))
         words = lines[lines.index("[words]") + 1:lines.index("[syllables]")]
         self.assertEqual(sorted(words), sorted(["银\t0\tyin2", "行\t0\txing2", "不\t0\tbu4", "钱\t0\tqian2", "银行\t9\tyin2 hang2",
-                                                "银行钱\t4\tyin2 hang2 qian2", "银钱\t3\t", "行不行\t0\txing2 bu5 xing2"]))
+                                                "银行钱\t4\tyin2 hang2 qian2", "银钱\t3\t", "行不行\t0\txing2 bu5 xing2",
+                                                "小姐\t7\txiao3 jie5"]))
+        self.assertIn("jie5\tjie", lines)
         self.assertIn("bu5\tbu", lines)
 
     def test_packages_that_are_missing_are_named(self) -> None:

@@ -1,0 +1,193 @@
+#include "models/text/chinese/chinese_heteronyms.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::models {
+namespace {
+
+// Returns true if the character is one of the others; false for none.
+bool IsOf(std::string_view character, std::string_view others) {
+  return !character.empty() && others.find(character) != std::string_view::npos;
+}
+
+constexpr std::string_view kPronouns = "我你他她它您咱";
+constexpr std::string_view kDegrees = "很太真最更好挺特越那这多非十极";
+
+// A word that occurs less often is rather a chance of its characters, as 地走了.
+constexpr uint64_t kSeldom = 5;
+
+constexpr size_t kNoEnd = static_cast<size_t>(-1);
+
+// The characters of a run, and which of them no word decides.
+class Characters {
+ public:
+  Characters(const ChineseLexicon& lexicon, std::span<ChineseReading> words) : words_(words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      ChineseReading& word = words[i];
+      const size_t count = word.word.size() / kChineseCharacterBytes;
+      const bool readable = word.syllables.size() == count;
+      const auto known = lexicon.Find(word.word);
+      const bool guessed = count > 1 && (!known || known->frequency < kSeldom);
+      // Words without a reading of their own are read character by character.
+      const bool plain = known && known->pinyin.empty();
+      const size_t first = places_.size();
+      for (size_t k = 0; k < count; ++k) {
+        places_.push_back({word.word.substr(k * kChineseCharacterBytes, kChineseCharacterBytes),
+                           readable ? &word.syllables[k] : nullptr, i,
+                           readable && (count == 1 || guessed || plain),
+                           count == 1 || guessed ? 0 : first,
+                           count == 1 || guessed ? kNoEnd : first + count});
+      }
+    }
+  }
+
+  size_t size() const { return places_.size(); }
+  std::string_view At(size_t i) const { return places_[i].character; }
+  // Return a neighbour of a character; empty beyond the run, and beyond a word of the lexicon,
+  // whose characters belong together.
+  std::string_view After(size_t i, size_t steps = 1) const {
+    const size_t at = i + steps;
+    return at < std::min(places_.size(), places_[i].last) ? places_[at].character
+                                                          : std::string_view();
+  }
+  std::string_view Before(size_t i, size_t steps = 1) const {
+    return i >= places_[i].first + steps ? places_[i - steps].character : std::string_view();
+  }
+  bool IsFree(size_t i) const { return places_[i].free; }
+  // Returns true if no word of the lexicon has the character.
+  bool IsLoose(size_t i) const { return places_[i].free && places_[i].last == kNoEnd; }
+  // Returns the word that ends before a character, or the part of its own word before it.
+  std::string_view WordBefore(size_t i) const {
+    if (i == 0) return {};
+    const size_t word = places_[i - 1].word;
+    if (word != places_[i].word) return words_[word].word;
+    size_t begin = i;
+    while (begin > 0 && places_[begin - 1].word == word) --begin;
+    return words_[word].word.substr(0, (i - begin) * kChineseCharacterBytes);
+  }
+  void Set(size_t i, std::string_view syllable) { *places_[i].syllable = syllable; }
+
+ private:
+  struct Place {
+    std::string_view character;
+    std::string* syllable = nullptr;
+    size_t word = 0;
+    bool free = false;
+    size_t first = 0;  // the first of its neighbours
+    size_t last = 0;   // one past the last of them
+  };
+  const std::span<ChineseReading> words_;
+  std::vector<Place> places_;
+};
+
+// Returns true for the particle behind an adverb of two characters or more: 慢慢地走.
+bool MakesAdverb(const Characters& run, size_t i) {
+  const std::string_view adverb = run.WordBefore(i);
+  if (!run.IsLoose(i) || adverb.size() < 2 * kChineseCharacterBytes || i + 1 == run.size())
+    return false;
+  const std::string_view first = adverb.substr(0, kChineseCharacterBytes);
+  if (IsOf(first, "这那每几某哪一两三各此本") || IsOf(run.Before(i), "们国村市省家")) return false;
+  return !IsOf(run.After(i), "上下里面方很大小少多的是有也被价太非不已");
+}
+
+// Returns the reading of 得: "must", a particle behind a verb, or empty for "get".
+std::string_view ReadingOfDe(const Characters& run, size_t i) {
+  const std::string_view before = run.Before(i);
+  const std::string_view after = run.After(i);
+  if (before.empty() || after.empty() || IsOf(after, "了到过奖分病第罪票")) return {};
+  if (IsOf(before, "我你他她它们您咱都还就也必可总又只非才")) return "dei3";
+  return "de5";
+}
+
+// Returns the reading of 长: "long" or "grow"; empty if it is not decided.
+std::string_view ReadingOfLong(const Characters& run, size_t i) {
+  const std::string_view after = run.After(i);
+  const std::string_view before = run.Before(i);
+  if (IsOf(after, "大得出成高满胖着起长")) return "zhang3";
+  if (before == "长") return "chang2";
+  const bool long_one = IsOf(before, kDegrees) || IsOf(before, "不么有细漫深够较米尺寸里") ||
+                        IsOf(after, "的度短达期途久");
+  return long_one ? "chang2" : std::string_view();
+}
+
+std::string_view Surname(std::string_view character) {
+  struct Name {
+    std::string_view written;
+    std::string_view spoken;
+  };
+  constexpr Name kNames[] = {{"曾", "zeng1"}, {"单", "shan4"}, {"任", "ren2"}, {"解", "xie4"},
+                             {"仇", "qiu2"},  {"朴", "piao2"}, {"查", "zha1"}, {"区", "ou1"},
+                             {"华", "hua4"},  {"盖", "ge3"},   {"尉", "wei4"}};
+  for (const Name& name : kNames) {
+    if (name.written == character) return name.spoken;
+  }
+  return {};
+}
+
+// Returns the reading of a character that no word decides; empty for the lexicon's.
+std::string_view ReadingOf(const Characters& run, size_t i) {
+  const std::string_view character = run.At(i);
+  const std::string_view before = run.Before(i);
+  const std::string_view after = run.After(i);
+  if (before == "姓") return Surname(character);
+  if (character == "地") return MakesAdverb(run, i) ? "de5" : std::string_view();
+  if (character == "得") return ReadingOfDe(run, i);
+  if (character == "长") return ReadingOfLong(run, i);
+  if (character == "还") {
+    const bool paid = IsOf(after, "给清债钱款账书") ||
+                      (IsOf(after, kPronouns) && IsOf(run.After(i, 2), "钱书债东情一两的"));
+    return paid ? "huan2" : std::string_view();
+  }
+  if (character == "了") {
+    const bool can = before == "不" && i > 1 && !IsOf(run.Before(i, 2), kPronouns);
+    return can ? "liao3" : std::string_view();
+  }
+  if (character == "着")
+    return IsOf(before, "睡找猜够买") && after == "了" ? "zhao2" : std::string_view();
+  if (character == "行") {
+    const bool line =
+        IsOf(before, "这那每几各本同两三四五六七八九十") ||
+        (before == "一" && (IsOf(run.Before(i, 2), "第这那每另") || IsOf(after, "字诗泪")));
+    return line ? "hang2" : std::string_view();
+  }
+  if (character == "重") {
+    const bool again = IsOf(after, "说写做来装拍看读听印算申整") && !IsOf(before, kDegrees);
+    return again ? "chong2" : std::string_view();
+  }
+  if (character == "数") {
+    const bool counts = IsOf(after, "到着不钱星") || (after == "一" && run.After(i, 2) == "数") ||
+                        (before == "一" && run.Before(i, 2) == "数");
+    return counts ? "shu3" : std::string_view();
+  }
+  if (character == "干") {
+    const bool dry = IsOf(before, "晒晾擦吹烘喝哭风") ||
+                     (after == "了" && IsOf(before, "服发巾口嘴泪布鞋河地皮"));
+    return dry ? "gan1" : std::string_view();
+  }
+  if (character == "教")
+    return IsOf(after, kPronouns) || IsOf(after, "会过着得") ? "jiao1" : std::string_view();
+  if (character == "为") {
+    const bool becomes = IsOf(before, "称名分变视改选译定成作认化转列评") ||
+                         run.Before(i, 2) == "以" || run.Before(i, 3) == "以";
+    return becomes ? "wei2" : std::string_view();
+  }
+  return {};
+}
+
+}  // namespace
+
+void ChooseReadings(const ChineseLexicon& lexicon, std::span<ChineseReading> words) {
+  Characters run(lexicon, words);
+  for (size_t i = 0; i < run.size(); ++i) {
+    if (!run.IsFree(i)) continue;
+    const std::string_view syllable = ReadingOf(run, i);
+    // The symbols of a package may lack a syllable.
+    if (!syllable.empty() && !lexicon.Phonemes(syllable).empty()) run.Set(i, syllable);
+  }
+}
+
+}  // namespace millrace::models

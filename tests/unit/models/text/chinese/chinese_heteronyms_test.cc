@@ -1,0 +1,92 @@
+#include "models/text/chinese/chinese_heteronyms.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "unit/models/text/chinese/small_lexicon.h"
+
+namespace millrace::models {
+namespace {
+
+// A lexicon of the characters in their usual readings, and of words that are read by them.
+std::string LexiconText() {
+  std::map<std::string, std::string> words = {
+      {"一", "50\tyi1"},    {"不", "50\tbu4"},   {"为", "50\twei4"},   {"了", "50\tle5"},
+      {"他", "50\tta1"},    {"地", "50\tdi4"},   {"地区", "50\t"},     {"姓", "50\txing4"},
+      {"得", "50\tde2"},    {"很", "50\then3"},  {"快", "50\tkuai4"},  {"慢", "50\tman4"},
+      {"我", "50\two3"},    {"教", "50\tjiao4"}, {"数", "50\tshu4"},   {"着", "50\tzhe5"},
+      {"曾", "50\tceng2"},  {"土地", "50\t"},    {"干", "50\tgan4"},   {"服", "50\tfu5"},
+      {"行", "50\txing2"},  {"走", "50\tzou3"},  {"跑", "50\tpao3"},   {"还", "50\thai2"},
+      {"重", "50\tzhong4"}, {"钱", "50\tqian2"}, {"长", "50\tzhang3"}, {"写", "50\txie3"},
+      {"做", "50\tzuo4"},   {"区", "50\tqu1"},   {"土", "50\ttu3"},    {"大", "50\tda4"},
+      {"找", "50\tzhao3"},  {"第", "50\tdi4"},   {"称", "50\tcheng1"}, {"字", "50\tzi4"}};
+  std::string text = "[total]\n9000\n[words]\n";
+  for (const auto& [word, reading] : words) text += word + "\t" + reading + "\n";
+  text += "[syllables]\n";
+  for (const std::string syllable :
+       {"chang2", "chong2", "da4",   "de2",    "de5",   "dei3",  "di4",   "gan1",
+        "hai2",   "hang2",  "huan2", "jiao1",  "jiao4", "liao3", "shu3",  "wei2",
+        "wei4",   "xing2",  "zeng1", "zhang3", "zhao2", "zhe5",  "zhong4"})
+    text += syllable + "\t" + syllable + "\n";
+  return text +
+         "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
+}
+
+// Words with a syllable for each character: "他 得/de2".
+struct Run {
+  std::vector<std::pair<const char*, const char*>> words;
+  const char* syllables;  // those of all words, as they are chosen
+};
+void PrintTo(const Run& value, std::ostream* out) { *out << value.syllables; }
+
+class ChineseHeteronymTest : public ::testing::TestWithParam<Run> {};
+TEST_P(ChineseHeteronymTest, IsReadByItsNeighbours) {
+  const LexiconFile file(LexiconText());
+  const auto lexicon = ChineseLexicon::Open(file.path());
+  ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+  std::vector<ChineseReading> words;
+  for (const auto& [word, syllables] : GetParam().words)
+    words.push_back({word, absl::StrSplit(syllables, ' ')});
+  ChooseReadings(*lexicon, words);
+  std::string spoken;
+  for (const ChineseReading& word : words) {
+    for (const std::string& syllable : word.syllables)
+      spoken += (spoken.empty() ? "" : " ") + syllable;
+  }
+  EXPECT_EQ(spoken, GetParam().syllables);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Chinese, ChineseHeteronymTest,
+    ::testing::Values(
+        Run{{{"慢慢", "man4 man4"}, {"地", "di4"}, {"走", "zou3"}}, "man4 man4 de5 zou3"},
+        Run{{{"慢慢", "man4 man4"}, {"地走", "di4 zou3"}}, "man4 man4 de5 zou3"},
+        Run{{{"土地", "tu3 di4"}, {"很", "hen3"}, {"大", "da4"}}, "tu3 di4 hen3 da4"},
+        Run{{{"土地", "tu3 di4"}, {"地区", "di4 qu1"}, {"大", "da4"}}, "tu3 di4 di4 qu1 da4"},
+        Run{{{"跑", "pao3"}, {"得", "de2"}, {"快", "kuai4"}}, "pao3 de5 kuai4"},
+        Run{{{"我", "wo3"}, {"得", "de2"}, {"走", "zou3"}}, "wo3 dei3 zou3"},
+        Run{{{"他", "ta1"}, {"得", "de2"}, {"了", "le5"}}, "ta1 de2 le5"},
+        Run{{{"还", "hai2"}, {"我", "wo3"}, {"钱", "qian2"}}, "huan2 wo3 qian2"},
+        Run{{{"他", "ta1"}, {"还", "hai2"}, {"走", "zou3"}}, "ta1 hai2 zou3"},
+        Run{{{"很", "hen3"}, {"长", "zhang3"}}, "hen3 chang2"},
+        Run{{{"长", "zhang3"}, {"大", "da4"}}, "zhang3 da4"},
+        Run{{{"重", "zhong4"}, {"写", "xie3"}}, "chong2 xie3"},
+        Run{{{"很", "hen3"}, {"重", "zhong4"}}, "hen3 zhong4"},
+        Run{{{"第", "di4"}, {"一", "yi1"}, {"行", "xing2"}}, "di4 yi1 hang2"},
+        Run{{{"做", "zuo4"}, {"不", "bu4"}, {"了", "le5"}}, "zuo4 bu4 liao3"},
+        Run{{{"找", "zhao3"}, {"着", "zhe5"}, {"了", "le5"}}, "zhao3 zhao2 le5"},
+        Run{{{"数", "shu4"}, {"一", "yi1"}, {"数", "shu4"}}, "shu3 yi1 shu3"},
+        Run{{{"服", "fu5"}, {"干", "gan4"}, {"了", "le5"}}, "fu5 gan1 le5"},
+        Run{{{"教", "jiao4"}, {"我", "wo3"}}, "jiao1 wo3"},
+        Run{{{"称", "cheng1"}, {"为", "wei4"}}, "cheng1 wei2"},
+        Run{{{"姓", "xing4"}, {"曾", "ceng2"}}, "xing4 zeng1"}));
+
+}  // namespace
+}  // namespace millrace::models
