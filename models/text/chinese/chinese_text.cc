@@ -97,6 +97,32 @@ std::u32string_view ChineseCurrency(char32_t c) {
   }
 }
 
+// Returns the name of a sign between two numbers; empty for others.
+std::u32string_view OperatorName(char32_t c) {
+  switch (c) {
+    case '+':
+      return U"加";
+    case '-':
+    case U'−':
+      return U"减";
+    case U'×':
+    case '*':
+      return U"乘";
+    case U'÷':
+      return U"除以";
+    case '=':
+      return U"等于";
+    case U'≈':
+      return U"约等于";
+    case '<':
+      return U"小于";
+    case '>':
+      return U"大于";
+    default:
+      return {};
+  }
+}
+
 // Letters before $ and the name of the currency.
 constexpr std::array kChineseDollars =
     std::to_array<std::pair<std::u32string_view, std::u32string_view>>({{U"US$", U"美元"},
@@ -129,7 +155,7 @@ class ChineseNumberWriter {
       } else if (const auto currency = ChineseCurrency(c); !currency.empty() && digit_behind) {
         ++at_;
         WriteNumber(currency);
-      } else if (WriteDollars()) {
+      } else if (WriteDollars() || WriteOperator()) {
         continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
         Put(HyphenBeforeNumber(), at_ + 1);
@@ -215,6 +241,24 @@ class ChineseNumberWriter {
     return at_ > 0 && IsAsciiLetter32(At(at_ - 1)) ? U" " : U"负";
   }
 
+  // Writes the sign of a sum: 6×8=48, 5 - 2 = 3.
+  bool WriteOperator() {
+    const std::u32string_view name = OperatorName(At(at_));
+    if (name.empty()) return false;
+    size_t before = at_;
+    while (before > 0 && At(before - 1) == ' ') --before;
+    size_t behind = at_ + 1;
+    while (At(behind) == ' ') ++behind;
+    if (before == 0 || !IsDigit(At(before - 1)) || !IsDigit(At(behind))) return false;
+    if (At(at_) == '-' || At(at_) == U'−') {
+      size_t end = DigitsEnd(behind);
+      while (At(end) == ' ') ++end;
+      if (At(end) != '=') return false;
+    }
+    Put(name, at_ + 1);
+    return true;
+  }
+
   // HK$100.
   bool WriteDollars() {
     if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return false;
@@ -261,7 +305,18 @@ class ChineseNumberWriter {
     return true;
   }
 
-  // Numbers that are names: 打110, 密码是1234.
+  // Returns the number of Latin letters right before `i`, which make the number a name: CA1234,
+  // C919. None for those of a currency.
+  size_t LettersBefore(size_t i) const {
+    size_t begin = i;
+    while (begin > 0 && IsAsciiLetter32(At(begin - 1))) --begin;
+    const std::u32string_view letters = Piece(begin, i);
+    constexpr std::array<std::u32string_view, 6> kCurrencies = {U"RMB", U"CNY", U"USD",
+                                                                U"EUR", U"HKD", U"JPY"};
+    return std::ranges::find(kCurrencies, letters) != kCurrencies.end() ? 0 : letters.size();
+  }
+
+  // Numbers that are names: 打110, 密码是1234, CA1234.
   bool WriteCode() {
     const size_t end = DigitsEnd(at_);
     const size_t digits = end - at_;
@@ -273,9 +328,14 @@ class ChineseNumberWriter {
     const bool dialled = Follows(at_, {U"拨打", U"拨", U"打", U"电话", U"号码", U"热线"}) &&
                          (service || digits >= 5);
     const bool coded =
-        Follows(at_, {U"密码", U"验证码", U"编号", U"账号", U"卡号", U"邮编", U"学号", U"工号"});
-    if (!dialled && !coded) return false;
-    Put(ChineseDigits(code, true), end);
+        Follows(at_, {U"密码", U"验证码", U"编号", U"账号",   U"卡号",     U"邮编", U"学号",
+                      U"工号", U"房间号", U"房号", U"单号",   U"QQ",       U"QQ号", U"航班",
+                      U"车次", U"代码",   U"证号", U"门牌号", U"邮政编码", U"尾号"});
+    const size_t letters = LettersBefore(at_);
+    if (!dialled && !coded && letters == 0) return false;
+    // The numbers of flights are said as those of telephones.
+    constexpr size_t kAirline = 2;
+    Put(ChineseDigits(code, letters == 0 || letters == kAirline), end);
     return true;
   }
 

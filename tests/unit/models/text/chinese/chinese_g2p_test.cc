@@ -56,17 +56,22 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"2亿", "两亿"}, Written{"第2次", "第二次"}, Written{"2年级", "二年级"},
         Written{"2点半", "两点半"}, Written{"下午2点", "下午两点"}, Written{"2小时", "两小时"},
         Written{"2月", "二月"}, Written{"2km", "两公里"}, Written{"2.5km", "二点五公里"},
-        Written{"比分是3:2", "比分是三比二"}, Written{"以3-1战胜", "以三比一战胜"},
-        Written{"16:9", "十六比九"}, Written{"10:30:45", "十点三十分四十五秒"},
-        Written{"50%-60%", "百分之五十至百分之六十"}, Written{"5km-10km", "五公里至十公里"},
-        Written{"10–20人", "十至二十人"}, Written{"A-1", "A 一"},
-        Written{"2019-2023年", "二零一九至二零二三年"}, Written{"2024财年", "二零二四财年"},
-        Written{"1.2.3版", "一点二点三版"}, Written{"192.168.0.1", "一九二点一六八点零点一"},
-        Written{"打110报警", "打幺幺零报警"}, Written{"打110分", "打一百一十分"},
-        Written{"密码是1234", "密码是幺二三四"}, Written{"电话：62345678", "电话:六二三四五六七八"},
-        Written{"$100美元", "一百美元"}, Written{"¥50元", "五十元"}, Written{"HK$20", "二十港元"},
-        Written{"US$3万", "三万美元"}, Written{"5‰", "千分之五"}, Written{"30min", "三十分钟"},
-        Written{"3kWh", "三千瓦时"}, Written{"10m³", "十立方米"}));
+        Written{"比分是3:2", "比分是三比二"}, Written{"6×8=48", "六乘八等于四十八"},
+        Written{"3 + 4 = 7", "三 加 四 等于 七"}, Written{"5-2=3", "五减二等于三"},
+        Written{"5-2天", "五至两天"}, Written{"房间号1203", "房间号幺二零三"},
+        Written{"航班CA1234", "航班CA幺二三四"}, Written{"C919飞机", "C九一九飞机"},
+        Written{"RMB1000", "RMB一千"}, Written{"QQ号是12345", "QQ号是幺二三四五"},
+        Written{"以3-1战胜", "以三比一战胜"}, Written{"16:9", "十六比九"},
+        Written{"10:30:45", "十点三十分四十五秒"}, Written{"50%-60%", "百分之五十至百分之六十"},
+        Written{"5km-10km", "五公里至十公里"}, Written{"10–20人", "十至二十人"},
+        Written{"A-1", "A 一"}, Written{"2019-2023年", "二零一九至二零二三年"},
+        Written{"2024财年", "二零二四财年"}, Written{"1.2.3版", "一点二点三版"},
+        Written{"192.168.0.1", "一九二点一六八点零点一"}, Written{"打110报警", "打幺幺零报警"},
+        Written{"打110分", "打一百一十分"}, Written{"密码是1234", "密码是幺二三四"},
+        Written{"电话：62345678", "电话:六二三四五六七八"}, Written{"$100美元", "一百美元"},
+        Written{"¥50元", "五十元"}, Written{"HK$20", "二十港元"}, Written{"US$3万", "三万美元"},
+        Written{"5‰", "千分之五"}, Written{"30min", "三十分钟"}, Written{"3kWh", "三千瓦时"},
+        Written{"10m³", "十立方米"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:

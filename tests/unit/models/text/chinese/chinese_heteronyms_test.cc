@@ -42,7 +42,7 @@ std::string LexiconText() {
 // Words with a syllable for each character: "他 得/de2".
 struct Run {
   std::vector<std::pair<const char*, const char*>> words;
-  const char* syllables;  // those of all words, as they are chosen
+  const char* syllables;  // the syllables of all words, as they are chosen
 };
 void PrintTo(const Run& value, std::ostream* out) { *out << value.syllables; }
 
