@@ -12,6 +12,7 @@
 #include "models/text/japanese/kana_phonemes.h"
 #include "models/text/japanese/latin_reading.h"
 #include "models/text/japanese/prepared_text.h"
+#include "models/text/japanese/reading_in_context.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -115,6 +116,7 @@ class UnitBuilder {
       size_t taken = AddNumber(i);
       if (taken == 0) taken = AddQuestion(i);
       if (taken == 0) taken = AddLoanWord(i);
+      if (taken == 0) taken = AddKanaWord(i);
       if (taken > 0) {
         i += taken;
         continue;
@@ -235,6 +237,16 @@ class UnitBuilder {
     return kana.empty() ? 0 : AddUnit(i, end, Utf8(kana));
   }
 
+  // Adds a word in kana that the dictionary divided. Returns the number of its morphemes; 0 if
+  // there is none.
+  size_t AddKanaWord(size_t i) {
+    const Morpheme& first = morphemes_[i];
+    if (!IsHiragana(text_[first.begin])) return 0;
+    const KanaWord word = FindKanaWord(text_, first.begin);
+    const size_t end = first.begin + word.written.size();
+    return end > first.end ? AddUnit(i, end, Utf8(word.spoken)) : 0;
+  }
+
   // Adds one unit for the morphemes from `i` up to the character `end`. Returns their number; 0 if
   // none ends there.
   size_t AddUnit(size_t i, size_t end, std::string kana) {
@@ -258,6 +270,10 @@ class UnitBuilder {
       }
     }
     if (written == U"何分") return "ナンプン";
+    if (const auto reading =
+            ReadingInContext(text_, morpheme.begin, morpheme.end, morpheme.pronunciation);
+        !reading.empty())
+      return Utf8(reading);
     std::string kana = morpheme.pronunciation;
     constexpr std::string_view kFormal = "ニッポン";
     const size_t formal = kana.find(kFormal);
