@@ -221,7 +221,7 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
     if (connection.end_) return 0;
     FrameGuard& frames = *connection.frames_;
     const bool was_fine = frames.abuse() == FrameAbuse::kNone;
-    const uint64_t calls = frames.calls();
+    const int64_t open = frames.counted_calls();
     const uint64_t cost = frames.cost();
     const FrameAbuse abuse = frames.Read(bytes, now);
     connection.turns_.OnCost(bytes.size(), frames.cost() - cost);
@@ -238,7 +238,7 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
       }
       return frames.harmless_bytes();
     }
-    if (frames.calls() != calls && frames.crowded()) crowded = frames.address();
+    if (frames.counted_calls() > open && frames.crowded()) crowded = frames.address();
   }
   if (crowded != nullptr) MakeRoom(*crowded, now);
   return bytes.size();

@@ -19,6 +19,7 @@ constexpr uint8_t kWindowUpdate = 8;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 0x1;  // a flag of SETTINGS and PING
 constexpr uint8_t kEndStream = 0x1;
+constexpr uint8_t kEndHeaders = 0x4;
 constexpr uint8_t kPadded = 0x8;
 constexpr uint8_t kPriority = 0x20;
 constexpr uint32_t kPriorityBytes = 5;
@@ -124,12 +125,14 @@ FrameAbuse FrameGuard::Read(std::span<char> bytes, TimePoint now) {
       bytes,
       [&](const FrameHeader& frame) {
         abuse_ = BeginFrame(frame, now);
+        if (frame.length == 0) EndFrame(frame);
         return abuse_ == FrameAbuse::kNone;
       },
-      [&](const FrameHeader&, std::span<char> payload) {
+      [&](const FrameHeader& frame, std::span<char> payload) {
         if (payload_ == Payload::kMessages) ReadData(payload, now);
         if (payload_ == Payload::kHeaders) abuse_ = ReadHeaders(payload, now);
         if (payload_ == Payload::kPreface) abuse_ = ReadPreface(payload);
+        if (received_.payload_left() == 0) EndFrame(frame);
         return abuse_ == FrameAbuse::kNone;
       });
   if (abuse_ != FrameAbuse::kNone) ForgetHarmful(before);
@@ -184,6 +187,13 @@ FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
   return Draw(1 + Units(frame.length, kBytesOfWork), now);
 }
 
+void FrameGuard::EndFrame(const FrameHeader& frame) {
+  if (payload_ == Payload::kHeaders && (frame.flags & kEndHeaders) != 0 &&
+      std::exchange(block_of_call_, false)) {
+    ++calls_;
+  }
+}
+
 FrameAbuse FrameGuard::BeginData(const FrameHeader& frame, TimePoint now) {
   Stream* const stream = Find(frame.stream);
   // gRPC ends the stream of a padded frame, which its clients do not send.
@@ -213,7 +223,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   Age(now);
   last_stream_ = frame.stream;
   last_call_ = now;
-  ++calls_;
+  block_of_call_ = true;
   cost_ += kCostOfCall;
   // gRPC holds the client to the limit only once that has acknowledged it.
   if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
@@ -374,6 +384,7 @@ void FrameGuard::Age(TimePoint now) {
 
 FrameAbuse FrameGuard::BeginBlock(const FrameHeader& frame) {
   block_ = 0;
+  block_of_call_ = false;
   if (!headers_.BeginBlock()) return FrameAbuse::kHeaders;
   // gRPC takes padding for fields.
   if ((frame.flags & kPadded) != 0) return FrameAbuse::kHeaders;

@@ -77,7 +77,8 @@ class FrameGuard {
   // Returns what ends the open calls where gRPC has seen all bytes, but those that were not
   // harmless.
   GradualEnd EndGradually() const;
-  // Returns the number of calls that the client has begun.
+  // Returns the number of calls that the client has begun, by all of their headers: a connection
+  // with parts of them gives way to others as one without a call does.
   uint64_t calls() const { return calls_; }
   // Returns what the bytes so far have cost the server, by rough estimates: nanoseconds. It depends
   // on what they ask for, but not on the work of models.
@@ -109,6 +110,7 @@ class FrameGuard {
 
   FrameAbuse ReadPreface(std::span<const char> bytes);
   FrameAbuse BeginFrame(const FrameHeader& frame, TimePoint now);
+  void EndFrame(const FrameHeader& frame);
   FrameAbuse BeginData(const FrameHeader& frame, TimePoint now);
   FrameAbuse BeginHeaders(const FrameHeader& frame, TimePoint now);
   FrameAbuse BeginCall(const FrameHeader& frame, TimePoint now);
@@ -143,6 +145,7 @@ class FrameGuard {
   MessageBytes messages_;
   Payload payload_ = Payload::kPreface;
   size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
+  bool block_of_call_ = false;  // the block begins a call
   uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
   HeaderMeter headers_;
   uint64_t header_bytes_ = 0;  // for the open calls, as expanded
