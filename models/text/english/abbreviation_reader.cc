@@ -97,7 +97,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
       // "Est. in 1990" is no estimate.
       const bool founded = stop && AsciiLower(word) == "est" && text.substr(next, 3) == "in ";
-      return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next) || founded);
+      // "Eq. (3)".
+      const size_t number = next + (ByteAt(text, next) == '(' ? 1 : 0);
+      return stop && (IsAsciiDigit(ByteAt(text, number)) || IsRomanAt(text, next) || founded);
     }
     case When::kStopAndMore: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);

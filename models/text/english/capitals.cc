@@ -6,8 +6,8 @@
 namespace millrace::models {
 
 bool IsSpelledInCapitals(std::string_view word) {
-  return IsOneOf(word, "AI", "API", "BBC", "CEO", "CIA", "CPU", "EU", "FBI", "GPU", "HIV", "ID",
-                 "IP", "UFO", "UK", "UN", "USA", "USB", "VIP");
+  return IsOneOf(word, "AI", "API", "BBC", "CEO", "CI", "CIA", "CPU", "EU", "FBI", "GPU", "HIV",
+                 "ID", "IP", "UDP", "UFO", "UI", "UK", "UN", "USA", "USB", "UX", "VIP");
 }
 
 bool IsShouted(std::span<const SpokenWord> words) {

@@ -49,12 +49,14 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
                                     std::string_view previous) {
   const size_t slash = DigitsEnd(text.substr(0, at + 4), at);
   if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/') return std::nullopt;
-  const size_t end = DigitsEnd(text.substr(0, slash + 6), slash + 1);
+  size_t end = DigitsEnd(text.substr(0, slash + 6), slash + 1);
   if (end == slash + 1 || end - slash > 5) return std::nullopt;
-  if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/') return std::nullopt;
   const uint64_t count = ParseDigits(text.substr(at, slash - at));
   const uint64_t part = ParseDigits(text.substr(slash + 1, end - slash - 1));
   if (end - slash == 5 && part != 1000) return std::nullopt;  // a month and a year
+  // "2/3rds".
+  if (IsOneOf(text.substr(end, 3), "rds", "ths") && count < part) end += 3;
+  if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/') return std::nullopt;
   Reading reading{end, numbers.Cardinal(count)};
   if (CountsPages(previous) && count <= part) {
     reading.Append("of");

@@ -1,5 +1,6 @@
 #include "models/text/english/markdown_sign.h"
 
+#include <algorithm>
 #include <string>
 
 #include "models/text/ascii.h"
@@ -57,9 +58,11 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
   }
   // The end of such an address.
   if (c == '>' && count == 1 && at > 0 && IsAsciiAlnum(text[at - 1])) {
-    const size_t open = text.substr(0, at).find_last_of("< ");
-    if (open != std::string_view::npos && text[open] == '<' &&
-        text.substr(open, at - open).find_first_of("@:") != std::string_view::npos)
+    const size_t begin = at - std::min(at, kMaxWebBytes);
+    const std::string_view near = text.substr(begin, at - begin);
+    const size_t open = near.find_last_of("< ");
+    if (open != std::string_view::npos && near[open] == '<' &&
+        near.substr(open).find_first_of("@:") != std::string_view::npos)
       return MarkdownSign{run, "", ""};
   }
   if (c == '=' && count == 2) {

@@ -44,6 +44,8 @@ bool IsOperatorBefore(std::string_view text, size_t end) {
   while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
   if (at > 0 && text[at - 1] == '-') --at;
   if (at > 0 && text[at - 1] == ' ') --at;
+  // "sin(2x)".
+  if (at > 1 && text[at - 1] == '(' && IsAsciiLetter(text[at - 2])) return true;
   if (at > 2 && IsOneOf(text.substr(at - 3, 3), "sin", "cos", "tan", "log")) return true;
   return at > 0 && std::string_view("+*=/").find(text[at - 1]) != std::string_view::npos;
 }

@@ -178,6 +178,13 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   } else if ((!both && !shares) || !amount.fraction.empty()) {
     reading.Append("to");
   }
+  // "7-8pm".
+  const auto time = ReadTime(numbers_, text, reading.end + dash);
+  if (time && time->end > second->end && time->words.back().ends_with("M.")) {
+    reading.Append(time->words);
+    reading.end = time->end;
+    return *std::move(second);
+  }
   reading.Append(PlainWords(*second));
   reading.end = second->end;
   return *std::move(second);

@@ -342,10 +342,10 @@ class Walk {
       return true;
     }
     if (c.value == '|') {
-      // "P(A|B)".
-      if (!closers_.empty() && at_ < closers_.back())
-        return TakeReading(Reading{at_ + 1, {"given"}});
       const size_t close = AbsoluteValueEnd(text_, at_);
+      // "P(A|B)".
+      if (close == 0 && !closers_.empty() && at_ < closers_.back())
+        return TakeReading(Reading{at_ + 1, {"given"}});
       if (close == 0) return false;
       closers_.push_back(close);
       return TakeReading(Reading{at_ + 1, {"the", "absolute", "value", "of"}});
