@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_run.h"

@@ -1,5 +1,7 @@
 #include "models/text/english/spoken_text.h"
 
+#include <utility>
+
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 

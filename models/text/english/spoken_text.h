@@ -3,11 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "models/text/english/number_context.h"
-#include "models/text/english/reading.h"
 #include "models/text/english/spoken_word.h"
 
 namespace millrace::models {
