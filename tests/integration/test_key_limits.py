@@ -14,6 +14,7 @@ from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
 from wire.stubs import admin
+from wire.volume import Volume
 
 # A key for each test, because what one has used stays used.
 NAMES = ("grpc", "stream", "http", "rest", "letters", "voice", "polite", "free", "reload", "usage", "socket")
@@ -219,6 +220,28 @@ def test_policy_is_reloaded_and_a_bad_one_is_not(limited, policy):
         eventually("the new limit", lambda: "q=7" in dict(infer().trailing_metadata()).get("ratelimit-policy", ""))
     finally:
         policy.write_text(POLICY)
+
+
+def test_policy_in_a_volume_of_kubernetes_is_swapped_and_a_mistake_is_not(tmp_path):
+    def limit():
+        trailers = daemon.kserve.ModelInfer.with_call(null_request(), metadata=bearer("reload"), timeout=PATIENCE)[1].trailing_metadata()
+        return dict(trailers).get("ratelimit-policy", "")
+
+    def policy_of(requests):
+        return f'default = "all"\n[tiers.all]\nrequests_per_minute = {requests}\n'
+
+    keys = tmp_path / "keys"
+    assert run("hash-key", "reload", "--stdin", "--append", keys, stdin=key_of("reload").encode()).returncode == 0
+    volume = Volume(tmp_path / "volume")
+    volume.project(policy_toml=policy_of(100))
+    with daemons.start(tmp_path, "--api-keys", keys, "--policy", tmp_path / "volume/policy.toml",
+                       models=repository.link(tmp_path / "models", NULL)) as daemon:
+        assert "q=100" in limit()
+        volume.project(policy_toml=policy_of(90))
+        eventually("the new limit", lambda: "q=90" in limit())
+        volume.project(policy_toml=policy_of(-1))
+        eventually("the log names the error", lambda: "policy not loaded" in daemon.log_text())
+        assert "q=90" in limit()
 
 
 @pytest.mark.parametrize(("text", "words"), [

@@ -2,7 +2,6 @@
 
 import http.client
 import re
-import shutil
 import signal
 
 import grpc
@@ -16,6 +15,7 @@ from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
 from wire.stubs import admin, kserve, riva_nmt, riva_tts, translation
+from wire.volume import Volume
 
 USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
 
@@ -202,31 +202,18 @@ def test_key_file_is_read_again_when_it_changes(tmp_path, null_models):
 
 
 def test_keys_in_a_volume_of_kubernetes_are_swapped_and_a_mistake_is_not(tmp_path, null_models):
-    """As kubelet does it: a link to a folder is replaced, and the old folder is removed."""
-    volume = tmp_path / "volume"
-    volume.mkdir()
-    (volume / "keys").symlink_to("..data/keys")
-
-    def project(text):
-        old = (volume / "..data").resolve()
-        new = volume / f"..{text.partition(':')[0]}"
-        new.mkdir()
-        (new / "keys").write_text(text)
-        (volume / "..data_tmp").symlink_to(new.name)
-        (volume / "..data_tmp").rename(volume / "..data")
-        if old != volume / "..data":
-            shutil.rmtree(old)
+    volume = Volume(tmp_path / "volume")
 
     def status(key):
         return daemon.http("/v2/models", X_Api_Key=key)[0]
 
-    project(key_line("first", "user", "key-1"))
-    with daemons.start(tmp_path, "--api-keys", volume / "keys", models=null_models) as daemon:
+    volume.project(keys=key_line("first", "user", "key-1"))
+    with daemons.start(tmp_path, "--api-keys", tmp_path / "volume/keys", models=null_models) as daemon:
         assert (status("key-1"), status("key-2")) == (200, 401)
-        project(key_line("second", "user", "key-2"))
+        volume.project(keys=key_line("second", "user", "key-2"))
         eventually("the new key is known", lambda: status("key-2") == 200)
         assert status("key-1") == 401
-        project("mistake\n")
+        volume.project(keys="mistake\n")
         eventually("it is logged", lambda: "keys:1:" in daemon.log_text())
         assert status("key-2") == 200
         daemon.process.send_signal(signal.SIGHUP)
@@ -293,6 +280,27 @@ def fails_to_connect(daemon, credentials=None):
 
 def test_tls_client_that_trusts_the_authority_is_served(tls, authority):
     assert tls.health(channel=tls.connect(authority.client())) == "SERVING"
+
+
+def test_certificates_in_a_volume_of_kubernetes_are_swapped_together(tmp_path, null_models):
+    """With their keys."""
+    authorities = {name: Authority(tmp_path, name) for name in ("old", "new")}
+    pairs = {name: [part.read_bytes() for part in authority.issue(f"{name}-server")] for name, authority in authorities.items()}
+    volume = Volume(tmp_path / "volume")
+
+    def shows(name):
+        try:
+            return daemon.health(channel=daemon.connect(authorities[name].client())) == "SERVING"
+        except grpc.RpcError:
+            return False
+
+    volume.project(tls_crt=pairs["old"][0], tls_key=pairs["old"][1])
+    with daemons.start(tmp_path, "--tls-cert", tmp_path / "volume/tls.crt", "--tls-key", tmp_path / "volume/tls.key",
+                       models=null_models) as daemon:
+        assert shows("old") and not shows("new")
+        volume.project(tls_crt=pairs["new"][0], tls_key=pairs["new"][1])
+        eventually("the new one is shown", lambda: shows("new"))
+        assert not shows("old")
 
 
 def test_plain_text_client_on_the_tls_port_fails_cleanly_and_alone(tls, authority):

@@ -1,6 +1,9 @@
 """What happens to requests, clients and the exit status when the daemon is told to stop."""
 
+import concurrent.futures
+import contextlib
 import http.client
+import json
 import signal
 import subprocess
 import time
@@ -106,6 +109,40 @@ def test_forward_and_queue_in_flight_are_finished(tmp_path):
         gate.open()
         assert [call.result().model_name for call in calls] == [gate.name] * 4
         assert daemon.exit_status(10) == 0
+
+
+def infer_over_http(daemon, model):
+    """Status and headers of an inference that the gate holds."""
+    body = json.dumps({"inputs": [{"name": "WAIT", "datatype": "FP32", "shape": [1], "data": [1]}]})
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("POST", f"/v2/models/{model}/infer", body)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["done in time", "cut off"])
+def test_unary_calls_in_flight_are_answered(tmp_path, opens):
+    """By their result, or, where they would take longer than --drain-timeout, by an error after which another server may be asked."""
+    models = tmp_path / "models"
+    gate = repository.Gate(models)
+    with daemons.start(tmp_path, "--workers", "1", "--drain-timeout", "5m" if opens else "1s", models=models) as daemon, \
+            concurrent.futures.ThreadPoolExecutor() as pool:
+        call = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
+        eventually("it runs", lambda: daemon.running_forwards() == 1)
+        answer = pool.submit(infer_over_http, daemon, gate.name)
+        eventually("the other one waits", lambda: daemon.queue_depth(gate.name) == 1)
+        daemon.terminate()
+        eventually("health says so", lambda: daemon.health() == "NOT_SERVING")
+        if opens:
+            gate.open()
+            assert call.code() == grpc.StatusCode.OK
+        else:
+            assert call.code() == grpc.StatusCode.UNAVAILABLE
+        status, headers, body = answer.result(PATIENCE)
+        assert (status, headers["Connection"]) == (200 if opens else 503, "close"), body
+        gate.open()
+        assert daemon.exit_status(20) == 0
 
 
 def test_drain_delay_keeps_serving_while_not_ready(tmp_path, null_models):

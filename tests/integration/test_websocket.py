@@ -265,6 +265,25 @@ def test_a_stop_closes_with_going_away(tmp_path):
             assert closed.value.rcvd.code == 1001
 
 
+def test_a_stop_lets_a_text_be_spoken_and_takes_no_other(tmp_path):
+    models = repository.link(tmp_path / "models", VOICE)
+    with daemons.start(tmp_path, models=models) as daemon:
+        with connect(f"ws://127.0.0.1:{daemon.ports['http']}{PATH}", open_timeout=PATIENCE, max_size=None) as client:
+            client.send(json.dumps({"text": "This is one of several sentences. " * 40, "context_id": "long", "flush": True}))
+            client.send(json.dumps({"context_id": "long", "close_context": True}))
+            client.recv(timeout=PATIENCE)
+            daemon.terminate()
+            eventually("it drains", lambda: daemon.health() == "NOT_SERVING")
+            received = [json.loads(client.recv(timeout=PATIENCE))]
+            while not received[-1].get("isFinal"):
+                received.append(json.loads(client.recv(timeout=PATIENCE)))
+            assert any(message.get("audio") for message in received)
+            with pytest.raises(ConnectionClosed) as closed:
+                client.recv(timeout=PATIENCE)
+            assert closed.value.rcvd.code == 1001
+        assert daemon.exit_status(10) == 0
+
+
 # --- vLLM-Omni ---
 
 @contextlib.contextmanager
