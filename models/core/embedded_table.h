@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -48,10 +49,15 @@ class WordTable {
     std::ranges::stable_sort(rows_, {}, &Word);
   }
 
-  // Returns null if there is none.
+  // Returns the rows of a word in the order of the text.
+  std::span<const TableRow<kFields>> FindAll(std::string_view word) const {
+    const auto found = std::ranges::equal_range(rows_, word, {}, &Word);
+    return {found.begin(), found.end()};
+  }
+  // Returns the first of them, null if there is none.
   const TableRow<kFields>* Find(std::string_view word) const {
-    const auto found = std::ranges::lower_bound(rows_, word, {}, &Word);
-    return found != rows_.end() && Word(*found) == word ? &*found : nullptr;
+    const auto all = FindAll(word);
+    return all.empty() ? nullptr : &all.front();
   }
 
  private:

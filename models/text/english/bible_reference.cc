@@ -1,113 +1,13 @@
 #include "models/text/english/bible_reference.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/english/bible_books_text.h"
 
 namespace millrace::models {
 namespace {
-
-struct Book {
-  std::string_view written;
-  std::string_view name;  // empty: as it is written
-};
-
-// Sorted by bytes.
-constexpr auto kBooks = std::to_array<Book>({{"Acts", ""},
-                                             {"Amos", ""},
-                                             {"Chr", "Chronicles"},
-                                             {"Chron", "Chronicles"},
-                                             {"Chronicles", ""},
-                                             {"Col", "Colossians"},
-                                             {"Colossians", ""},
-                                             {"Cor", "Corinthians"},
-                                             {"Corinthians", ""},
-                                             {"Dan", "Daniel"},
-                                             {"Daniel", ""},
-                                             {"Deut", "Deuteronomy"},
-                                             {"Deuteronomy", ""},
-                                             {"Eccl", "Ecclesiastes"},
-                                             {"Ecclesiastes", ""},
-                                             {"Eph", "Ephesians"},
-                                             {"Ephesians", ""},
-                                             {"Esther", ""},
-                                             {"Ex", "Exodus"},
-                                             {"Exod", "Exodus"},
-                                             {"Exodus", ""},
-                                             {"Ezek", "Ezekiel"},
-                                             {"Ezekiel", ""},
-                                             {"Ezra", ""},
-                                             {"Gal", "Galatians"},
-                                             {"Galatians", ""},
-                                             {"Gen", "Genesis"},
-                                             {"Genesis", ""},
-                                             {"Heb", "Hebrews"},
-                                             {"Hebrews", ""},
-                                             {"Hos", "Hosea"},
-                                             {"Hosea", ""},
-                                             {"Isa", "Isaiah"},
-                                             {"Isaiah", ""},
-                                             {"James", ""},
-                                             {"Jas", "James"},
-                                             {"Jer", "Jeremiah"},
-                                             {"Jeremiah", ""},
-                                             {"Jn", "John"},
-                                             {"Job", ""},
-                                             {"Joel", ""},
-                                             {"John", ""},
-                                             {"Josh", "Joshua"},
-                                             {"Joshua", ""},
-                                             {"Judg", "Judges"},
-                                             {"Judges", ""},
-                                             {"Kgs", "Kings"},
-                                             {"Kings", ""},
-                                             {"Lam", "Lamentations"},
-                                             {"Lamentations", ""},
-                                             {"Lev", "Leviticus"},
-                                             {"Leviticus", ""},
-                                             {"Lk", "Luke"},
-                                             {"Luke", ""},
-                                             {"Mal", "Malachi"},
-                                             {"Malachi", ""},
-                                             {"Mark", ""},
-                                             {"Matt", "Matthew"},
-                                             {"Matthew", ""},
-                                             {"Mic", "Micah"},
-                                             {"Micah", ""},
-                                             {"Mk", "Mark"},
-                                             {"Mt", "Matthew"},
-                                             {"Neh", "Nehemiah"},
-                                             {"Nehemiah", ""},
-                                             {"Num", "Numbers"},
-                                             {"Numbers", ""},
-                                             {"Pet", "Peter"},
-                                             {"Peter", ""},
-                                             {"Phil", "Philippians"},
-                                             {"Philippians", ""},
-                                             {"Prov", "Proverbs"},
-                                             {"Proverbs", ""},
-                                             {"Ps", "Psalm"},
-                                             {"Psalm", ""},
-                                             {"Psalms", ""},
-                                             {"Quran", ""},
-                                             {"Rev", "Revelation"},
-                                             {"Revelation", ""},
-                                             {"Rom", "Romans"},
-                                             {"Romans", ""},
-                                             {"Ruth", ""},
-                                             {"Sam", "Samuel"},
-                                             {"Samuel", ""},
-                                             {"Surah", ""},
-                                             {"Thess", "Thessalonians"},
-                                             {"Thessalonians", ""},
-                                             {"Tim", "Timothy"},
-                                             {"Timothy", ""},
-                                             {"Titus", ""},
-                                             {"Zech", "Zechariah"},
-                                             {"Zechariah", ""}});
-static_assert(std::ranges::is_sorted(kBooks, {}, &Book::written));
 
 // Appends the number that begins at the end of the reading; returns false if there is none.
 bool AppendNumber(const NumberWords& numbers, std::string_view text, Reading& reading) {
@@ -138,13 +38,14 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
   if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
     return std::nullopt;
   const std::string_view written = text.substr(name, name_end - name);
-  const auto book = std::ranges::lower_bound(kBooks, written, {}, &Book::written);
-  if (book == kBooks.end() || book->written != written) return std::nullopt;
+  static const WordTable<2> books(kBibleBooksText);
+  const auto* const book = books.Find(written);
+  if (book == nullptr) return std::nullopt;
   if (numbered) {
     const char number = roman ? static_cast<char>('0' + numeral) : first;
     reading.Append(number == '1' ? "First" : number == '2' ? "Second" : "Third");
   }
-  reading.Append(book->name.empty() ? written : book->name);
+  reading.Append(book->back().empty() ? written : book->back());
   ++reading.end;
   if (!AppendNumber(numbers, text, reading)) return std::nullopt;
   if (ByteAt(text, reading.end) != ':') {

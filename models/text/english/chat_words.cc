@@ -1,108 +1,20 @@
 #include "models/text/english/chat_words.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/english/chat_words_text.h"
 #include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
 
-struct ChatWord {
-  std::string_view written;
-  std::string_view spoken;
-};
-
-// Sorted by bytes.
-constexpr auto kChatWords = std::to_array<ChatWord>({
-    {"2moro", "tomorrow"},
-    {"2nite", "tonight"},
-    {"4ever", "forever"},
-    {"abt", "about"},
-    {"afaik", "as far as I know"},
-    {"any1", "anyone"},
-    {"b4", "before"},
-    {"bc", "because"},
-    {"bday", "birthday"},
-    {"bf", "boyfriend"},
-    {"brb", "be right back"},
-    {"brr", "burr"},
-    {"btw", "by the way"},
-    {"cmd", "command"},
-    {"cya", "see you"},
-    {"deffo", "definitely"},
-    {"every1", "everyone"},
-    {"fwiw", "for what it's worth"},
-    {"gf", "girlfriend"},
-    {"gn", "good night"},
-    {"gr8", "great"},
-    {"grr", "gur"},
-    {"gtg", "got to go"},
-    {"h8", "hate"},
-    {"hbd", "happy birthday"},
-    {"hbu", "how about you"},
-    {"hru", "how are you"},
-    {"icymi", "in case you missed it"},
-    {"idc", "I don't care"},
-    {"idek", "I don't even know"},
-    {"idk", "I don't know"},
-    {"iirc", "if I remember correctly"},
-    {"ikr", "I know right"},
-    {"imho", "in my humble opinion"},
-    {"imo", "in my opinion"},
-    {"irl", "in real life"},
-    {"istg", "I swear to God"},
-    {"iykyk", "if you know you know"},
-    {"jk", "just kidding"},
-    {"l8", "late"},
-    {"l8r", "later"},
-    {"lmk", "let me know"},
-    {"m8", "mate"},
-    {"msg", "message"},
-    {"msgs", "messages"},
-    {"nbd", "no big deal"},
-    {"ngl", "not gonna lie"},
-    {"np", "no problem"},
-    {"nvm", "never mind"},
-    {"obv", "obviously"},
-    {"ofc", "of course"},
-    {"omw", "on my way"},
-    {"pls", "please"},
-    {"plz", "please"},
-    {"ppl", "people"},
-    {"probs", "probably"},
-    {"rly", "really"},
-    {"rn", "right now"},
-    {"shh", "shush"},
-    {"sk8", "skate"},
-    {"smh", "shaking my head"},
-    {"some1", "someone"},
-    {"srsly", "seriously"},
-    {"str8", "straight"},
-    {"tbh", "to be honest"},
-    {"thnx", "thanks"},
-    {"thru", "through"},
-    {"thx", "thanks"},
-    {"tmr", "tomorrow"},
-    {"tmrw", "tomorrow"},
-    {"ttyl", "talk to you later"},
-    {"ty", "thank you"},
-    {"tysm", "thank you so much"},
-    {"ur", "your"},
-    {"w8", "wait"},
-    {"wdym", "what do you mean"},
-    {"wknd", "weekend"},
-    {"wyd", "what are you doing"},
-    {"yw", "you're welcome"},
-    {"zz", "zizz"},
-});
-static_assert(std::ranges::is_sorted(kChatWords, {}, &ChatWord::written));
-
-const ChatWord* FindChatWord(std::string_view word) {
-  const auto found = std::ranges::lower_bound(kChatWords, word, {}, &ChatWord::written);
-  return found != kChatWords.end() && found->written == word ? &*found : nullptr;
+// Returns how a word is spoken; empty if it is none.
+std::string_view FindChatWord(std::string_view word) {
+  static const WordTable<2> words(kChatWordsText);
+  const auto* const row = words.Find(word);
+  return row == nullptr ? std::string_view() : row->back();
 }
 
 // Words that have a double vowel before it is drawn out: "coool".
@@ -204,14 +116,14 @@ std::optional<Reading> ReadChatWord(std::string_view word, size_t end) {
   std::string lower = AsciiLower(word);
   if (drawn) {
     const std::string twice = Shortened(lower, 2);
-    lower = HasDoubleVowel(twice) || FindChatWord(twice) != nullptr ? twice : Shortened(lower, 1);
+    lower = HasDoubleVowel(twice) || !FindChatWord(twice).empty() ? twice : Shortened(lower, 1);
   } else if (word != lower && (word != AsciiCapitalised(word) || IsNameInCapital(lower)) &&
              !IsWrittenInCapitals(lower)) {
     return std::nullopt;
   }
   Reading reading{end, {}};
-  if (const ChatWord* known = FindChatWord(lower); known != nullptr) {
-    reading.AppendEach(known->spoken);
+  if (const std::string_view known = FindChatWord(lower); !known.empty()) {
+    reading.AppendEach(known);
     return reading;
   }
   if (!drawn || lower.size() < 2) return std::nullopt;

@@ -5,141 +5,15 @@
 #include <initializer_list>
 #include <string>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/part_of_speech.h"
+#include "models/text/english/verbs_and_nouns_text.h"
+#include "models/text/english/word_sounds_text.h"
 
 namespace millrace::models {
 namespace {
-
-// The sounds of a verb and a noun in espeak-ng's mnemonics. The lexicon has those of misaki.
-struct VerbAndNoun {
-  std::string_view word;
-  std::string_view verb;
-  std::string_view noun;
-};
-
-// Sorted by bytes.
-constexpr auto kVerbsAndNouns = std::to_array<VerbAndNoun>({
-    {"abuse", "abj'u:z", "abj'u:s"},
-    {"advocate", "'adv@k,eIt", "'adv@k@t"},
-    {"affix", "a#f'Iks", "'afIks"},
-    {"aggregate", "'agrIg,eIt", "'agrIg@t"},
-    {"ally", "a#l'aI", "'alaI"},
-    {"alternate", "'O:lt3n,eIt", "O:lt'3:n@t"},
-    {"animate", "'anIm,eIt", "'anIm@t"},
-    {"annex", "a#n'Eks", "'anEks"},
-    {"appropriate", "apr'oUprI2;,eIt", "apr'oUprI2;@t"},
-    {"approximate", "a#pr'0ksIm,eIt", "a#pr'0ksIm@t"},
-    {"articulate", "A@t'IkjUl,eIt", "A@t'IkjUl@t"},
-    {"associate", "as'oUsI2;,eIt", "as'oUsI2;@t"},
-    {"attribute", "a#tr'Ibju:t", "'atrIbj,u:t"},
-    {"close", "kl'oUz", "kl'oUz"},
-    {"combine", "k@mb'aIn", "k'0mbaIn"},
-    {"compact", "k@mp'akt", "k'0mpakt"},
-    {"compound", "k@mp'aUnd", "k'0mpaUnd"},
-    {"compress", "k@mpr'Es", "k'0mprEs"},
-    {"conduct", "k@nd'Vkt", "k'0ndVkt"},
-    {"conflict", "k@nfl'Ikt", "k'0nflIkt"},
-    {"conscript", "k@nskr'Ipt", "k'0nskrIpt"},
-    {"console", "k@ns'oUl", "k'0nsoUl"},
-    {"consort", "k@ns'o@t", "k'0nso@t"},
-    {"construct", "k@nstr'Vkt", "k'0nstrVkt"},
-    {"content", "k@nt'Ent", "k'0ntEnt"},
-    {"contest", "k@nt'Est", "k'0nt2Est"},
-    {"contract", "k@ntr'akt", "k'0ntrakt"},
-    {"contrast", "k@ntr'aast", "k'0ntraast"},
-    {"converse", "k@nv'3:s", "k'0nv3:s"},
-    {"convert", "k@nv'3:t", "k'0nv3:t"},
-    {"convict", "k@nv'Ikt", "k'0nvIkt"},
-    {"coordinate", "koU'O@d@n,eIt", "koU'O@d@n@t"},
-    {"decrease", "dI2kr'i:s", "d'i:kri:s"},
-    {"defect", "dIf'Ekt", "d'i:fEkt"},
-    {"degenerate", "dIdZ'En3r,eIt", "dIdZ'En3r@t"},
-    {"delegate", "d'ElI2g,eIt", "d'ElI2g@t"},
-    {"deliberate", "dIl'Ib3r,eIt", "dIl'Ib3r@t"},
-    {"desert", "dI#z'3:t", "d'Ez3t"},
-    {"diffuse", "dIfj'u:z", "dIfj'u:s"},
-    {"digest", "daIdZ'Est", "d'aIdZEst"},
-    {"discard", "dIsk'A@d", "d'IskA@d"},
-    {"discharge", "dIstS'A@dZ", "d'IstSA@dZ"},
-    {"duplicate", "d'u:plIk,eIt", "d'u:plIk@t"},
-    {"elaborate", "Il'ab3r,eIt", "Il'ab3r-@t"},
-    {"entrance", "Entr'ans", "'Entr@ns"},
-    {"escort", "Esk'O@t", "'EskO@t"},
-    {"estimate", "'EstIm,eIt", "'EstIm@t"},
-    {"excuse", "Ekskj'u:z", "Ekskj'u:s"},
-    {"exploit", "Ekspl'OIt", "'EksplOIt"},
-    {"export", "Eksp'o@t", "'Ekspo@t"},
-    {"extract", "Ekstr'akt", "'Ekstrakt"},
-    {"ferment", "f3m'Ent", "f'3:mEnt"},
-    {"fragment", "fragm'Ent", "fr'agm@nt"},
-    {"frequent", "fri:kw'Ent", "fr'i:kw@nt"},
-    {"graduate", "gr'adju:,eIt", "gr'adZu:@t"},
-    {"house", "h'aUz", "h'aUs"},
-    {"houses", "h'aUzI2z", "h'aUzI2z"},
-    {"implant", "Impl'ant", "'Implant"},
-    {"import", "Imp'o@t", "'Impo@t"},
-    {"imprint", "Impr'Int", "'ImprInt"},
-    {"incense", "Ins'Ens", "'InsEns"},
-    {"incline", "Inkl'aIn", "'InklaIn"},
-    {"increase", "INkr'i:s", "'INkri:s"},
-    {"insert", "Ins'3:t", "'Ins3:t"},
-    {"insult", "Ins'Vlt", "'InsVlt"},
-    {"intimate", "'IntIm,eIt", "'IntIm@t"},
-    {"invalid", "Inv'alId", "'Inv@lId"},
-    {"invite", "Inv'aIt", "'InvaIt"},
-    {"legitimate", "l@dZ'ItIm,eIt", "l@dZ'ItIm@t"},
-    {"live", "l'Iv", "l'aIv"},
-    {"misprint", "mIspr'Int", "m'IsprInt"},
-    {"misuse", "mIsj'u:z", "mIsj'u:s"},
-    {"moderate", "m'0d3r,eIt", "m'0d3r@t"},
-    {"mouth", "m'aUD", "m'aUT"},
-    {"object", "0bdZ'Ekt", "'0bdZEkt"},
-    {"overlap", ",oUv3l'ap", "'oUv3l,ap"},
-    {"overlay", ",oUv3l'eI", "'oUv3l,eI"},
-    {"perfect", "p3f'Ekt", "p'3:fEkt"},
-    {"permit", "p3m'It", "p'3:mIt"},
-    {"pervert", "p3v'3:t", "p'3:v3t"},
-    {"precipitate", "prIs'IpIt,eIt", "prIs'IpIt@t"},
-    {"predicate", "pr'EdIk,eIt", "pr'EdIk@t"},
-    {"present", "prIz'Ent", "pr'Ez@nt"},
-    {"produce", "pr@d'u:s", "pr'0du:s"},
-    {"progress", "pr@gr'Es", "pr'0grEs"},
-    {"project", "pr@dZ'Ekt", "pr'0dZEkt"},
-    {"rebel", "rIb'El", "r'Eb@L"},
-    {"recall", "rIk'O:l", "r'i:kO:l"},
-    {"recap", "ri:k'ap", "r'i:kap"},
-    {"record", "rIk'o@d", "r'Ek3d"},
-    {"recount", "rIk'aUnt", "r'i:kaUnt"},
-    {"refill", "ri:f'Il", "r'i:fIl"},
-    {"refund", "rIf'Vnd", "r'i:fVnd"},
-    {"refuse", "rIfj'u:z", "r'Efju:s"},
-    {"reject", "rIdZ'Ekt", "r'i:dZEkt"},
-    {"relapse", "rIl'aps", "r'i:laps"},
-    {"remake", "ri:m'eIk", "r'i:meIk"},
-    {"reprint", "ri:pr'Int", "r'i:prInt"},
-    {"retake", "ri:t'eIk", "r'i:teIk"},
-    {"rewrite", "ri:r'aIt", "r'i:raIt"},
-    {"segment", "sEgm'Ent", "s'Egm@nt"},
-    {"separate", "s'Ep3r,eIt", "s'Ep@-r@t"},
-    {"subject", "s@bdZ'Ekt", "s'VbdZEkt"},
-    {"subordinate", "sVb'o@dI2n,eIt", "sVb'o@dI2n@t"},
-    {"survey", "s3v'eI", "s'3:veI"},
-    {"suspect", "s@sp'Ekt", "s'VspEkt"},
-    {"syndicate", "s'IndIk,eIt", "s'IndIk@t"},
-    {"torment", "to@m'Ent", "t'o@mEnt"},
-    {"transfer", "transf'3:", "tr'ansf3:"},
-    {"transplant", "transpl'ant", "tr'ansplant"},
-    {"transport", "transp'o@t", "tr'anspo@t"},
-    {"underestimate", ",Vnd3r'EstIm,eIt", ",Vnd3r'EstIm@t"},
-    {"update", "Vpd'eIt", "'VpdeIt"},
-    {"upgrade", "Vpgr'eId", "'VpgreId"},
-    {"uplift", "Vpl'Ift", "'VplIft"},
-    {"upset", "Vps'Et", "'VpsEt"},
-    {"use", "j'u:z", "j'u:s"},
-});
-static_assert(std::ranges::is_sorted(kVerbsAndNouns, {}, &VerbAndNoun::word));
 
 // The words around one, in lower case; empty where there is none.
 class Neighbours {
@@ -171,9 +45,17 @@ class Neighbours {
   const size_t at_;
 };
 
-const VerbAndNoun* FindVerbAndNoun(std::string_view word) {
-  const auto found = std::ranges::lower_bound(kVerbsAndNouns, word, {}, &VerbAndNoun::word);
-  return found != kVerbsAndNouns.end() && found->word == word ? &*found : nullptr;
+struct VerbAndNoun {
+  std::string_view word;
+  std::string_view verb;
+  std::string_view noun;
+};
+
+std::optional<VerbAndNoun> FindVerbAndNoun(std::string_view word) {
+  static const WordTable<3> words(kVerbsAndNounsText);
+  const auto* const row = words.Find(word);
+  if (row == nullptr) return std::nullopt;
+  return VerbAndNoun{(*row)[0], (*row)[1], (*row)[2]};
 }
 
 // Returns the mnemonics of the "s" behind a word.
@@ -517,53 +399,10 @@ std::string_view SoundBeforeNoun(std::string_view word) {
 
 // Names and words about which a front end is wrong.
 std::optional<WordSound> FindException(std::string_view word) {
-  struct Entry {
-    std::string_view word;
-    WordSound sound;
-  };
-  // Sorted by bytes.
-  static constexpr std::array<Entry, 36> kEntries = {{
-      {"cors", {"kˈɔɹz", "k'o@z"}},
-      {"covid", {"", "k'oUvId"}},
-      {"cuda", {"kˈudə", "k'u:d@"}},
-      {"ebit", {"ˈibˌɪt", "'i:bIt"}},
-      {"fema", {"fˈimə", "f'i:m@"}},
-      {"fifo", {"fˈIfˌO", "f'aIfoU"}},
-      {"ftse", {"fˈʊtsi", "f'Utsi"}},
-      {"gaap", {"ɡˈæp", "g'ap"}},
-      {"gif", {"ɡˈɪf", "g'If"}},
-      {"gifs", {"ɡˈɪfs", "g'Ifs"}},
-      {"gnocchi", {"", "nj'0ki"}},
-      {"goethe", {"ɡˈɜɹTə", "g'3:t@"}},
-      {"ikea", {"Ikˈiə", "aIk'i:@"}},
-      {"ipv", {"", ",aIp,i:v'i:"}},
-      {"jalapeño", {"hˌɑləpˈAnjO", "h,A:l@p'eInjoU"}},
-      {"jpeg", {"ʤˈApˌɛɡ", "dZ'eIpEg"}},
-      {"jpegs", {"ʤˈApˌɛɡz", "dZ'eIpEgz"}},
-      {"json", {"ʤˈAsᵊn", "dZ'eIs@n"}},
-      {"ldap", {"ˈɛldˌæp", "'Eldap"}},
-      {"lifo", {"lˈIfˌO", "l'aIfoU"}},
-      {"mig", {"", "m'Ig"}},
-      {"nguyen", {"wˈɪn", "w'In"}},
-      {"oauth", {"ˈOˌɔθ", "'oUO:T"}},
-      {"quinoa", {"", "k'i:nwA:"}},
-      {"ramesses", {"ɹˈæməsˌiz", "r'am@s,i:z"}},
-      {"reais", {"", "reI'aIs"}},
-      {"reit", {"ɹˈit", "r'i:t"}},
-      {"unesco", {"", "ju:n'EskoU"}},
-      {"unix", {"jˈunɪks", "j'u:nIks"}},
-      {"versailles", {"", "v3s'aI"}},
-      {"vlan", {"vˈilˌæn", "v'i:lan"}},
-      {"wifi", {"wˈIfˌI", "w'aIfaI"}},
-      {"xi", {"ʃˈi", "S'i:"}},
-      {"xi'an", {"ʃˈiˈɑn", "S,i:'0n"}},
-      {"yaml", {"jˈæmᵊl", "j'am@l"}},
-      {"zip", {"zˈɪp", "z'Ip"}},
-  }};
-  static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
-  const auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
-  if (found == kEntries.end() || found->word != word) return std::nullopt;
-  return found->sound;
+  static const WordTable<3> words(kWordSoundsText);
+  const auto* const row = words.Find(word);
+  if (row == nullptr) return std::nullopt;
+  return WordSound{(*row)[1], (*row)[2]};
 }
 
 }  // namespace
@@ -580,12 +419,12 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
                              : WordSound{"pɹətˈɛsts", "pr@t'Ests"};
   }
   std::string_view ending;
-  const VerbAndNoun* found = FindVerbAndNoun(word);
-  if (found == nullptr && word.ends_with('s')) {
+  std::optional<VerbAndNoun> found = FindVerbAndNoun(word);
+  if (!found && word.ends_with('s')) {
     found = FindVerbAndNoun(std::string_view(word).substr(0, word.size() - 1));
-    ending = found == nullptr ? "" : EndingOf(found->word);
+    ending = !found ? "" : EndingOf(found->word);
   }
-  if (found == nullptr) return std::nullopt;
+  if (!found) return std::nullopt;
   switch (GuessPartOfSpeech(words, at)) {
     case PartOfSpeech::kVerb:
       return WordSound{"", found->verb, ending};

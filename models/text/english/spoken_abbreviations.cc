@@ -1,185 +1,28 @@
 #include "models/text/english/spoken_abbreviations.h"
 
 #include <algorithm>
-#include <array>
+
+#include "models/core/embedded_table.h"
+#include "models/text/english/spoken_abbreviations_text.h"
 
 namespace millrace::models {
 namespace {
 
 using When = SpokenAbbreviation::When;
 
-struct AbbreviationEntry {
-  std::string_view word;
-  std::string_view spoken;
-  When when;
-};
-
-// Sorted by bytes; two entries of one word are its two meanings.
-constexpr auto kEntries = std::to_array<AbbreviationEntry>({
-    {"acct", "account", When::kStop},
-    {"amt", "amount", When::kStop},
-    {"approx", "approximately", When::kStop},
-    {"apr", "april", When::kStopAndCapital},
-    {"apt", "apartment", When::kStopAndDigit},
-    {"art", "article", When::kStopAndDigit},
-    {"assn", "association", When::kStop},
-    {"assoc", "associate", When::kStop},
-    {"asst", "assistant", When::kStop},
-    {"attn", "attention", When::kStop},
-    {"aug", "august", When::kStop},
-    {"ave", "avenue", When::kStopAfterName},
-    {"ave", "average", When::kStopWithoutName},
-    {"avg", "average", When::kAlways},
-    {"b", "born", When::kStopAndDigit},
-    {"bldg", "building", When::kStop},
-    {"blvd", "boulevard", When::kAlways},
-    {"bros", "brothers", When::kStop},
-    {"c", "circa", When::kStopAndDigit},
-    {"c", "century", When::kStopAfterOrdinal},
-    {"ca", "circa", When::kStopAndDigit},
-    {"capt", "captain", When::kStop},
-    {"cf", "compare", When::kStop},
-    {"ch", "chapter", When::kStopAndDigit},
-    {"chap", "chapter", When::kStopAndDigit},
-    {"co", "county", When::kStopAndCounty},
-    {"co", "company", When::kStop},
-    {"col", "colonel", When::kStop},
-    {"cont", "continued", When::kStop},
-    {"corp", "corporation", When::kStop},
-    {"ct", "court", When::kStopAfterName},
-    {"d", "died", When::kStopAndDigit},
-    {"dec", "december", When::kStop},
-    {"dept", "department", When::kStop},
-    {"doz", "dozen", When::kStop},
-    {"dr", "doctor", When::kStopAndName},
-    {"dr", "drive", When::kStopAfterName},
-    {"e.g", "for example", When::kStop},
-    {"ea", "each", When::kStop},
-    {"ed", "edition", When::kStopAfterOrdinal},
-    {"eg", "for example", When::kStop},
-    {"eq", "equation", When::kStopAndDigit},
-    {"esp", "especially", When::kStop},
-    {"est", "established", When::kStopAndDigit},
-    {"est", "estimated", When::kStop},
-    {"etc", "etc.", When::kAlways},
-    {"excl", "excluding", When::kStop},
-    {"ext", "extension", When::kStopAndDigit},
-    {"feb", "february", When::kStop},
-    {"fed", "federal", When::kStopAndName},
-    {"ff", "and following", When::kStop},
-    {"fig", "figure", When::kStopAndDigit},
-    {"figs", "figures", When::kStopAndDigit},
-    {"fl", "flourished", When::kStopAndDigit},
-    {"fri", "friday", When::kStop},
-    {"ft", "fort", When::kStopAndName},
-    {"ft", "feet", When::kStop},
-    {"gen", "general", When::kStop},
-    {"gov", "governor", When::kStop},
-    {"govt", "government", When::kStop},
-    {"hon", "honorable", When::kStop},
-    {"hr", "hour", When::kStop},
-    {"hrs", "hours", When::kStop},
-    {"hwy", "highway", When::kStopAfterName},
-    {"i.e", "that is", When::kStop},
-    {"ie", "that is", When::kStop},
-    {"inc", "incorporated", When::kStop},
-    {"incl", "including", When::kStop},
-    {"intl", "international", When::kStop},
-    {"iss", "issue", When::kStopAndDigit},
-    {"jan", "january", When::kStop},
-    {"jr", "junior", When::kAlways},
-    {"jul", "july", When::kStopAndCapital},
-    {"jun", "june", When::kStopAndCapital},
-    {"lbs", "pounds", When::kStop},
-    {"ln", "lane", When::kStopAfterName},
-    {"lt", "lieutenant", When::kStop},
-    {"ltd", "limited", When::kAlways},
-    {"maj", "major", When::kStopAndName},
-    {"mar", "march", When::kStopAndCapital},
-    {"max", "maximum", When::kStopAndMore},
-    {"messrs", "messieurs", When::kStop},
-    {"mfg", "manufacturing", When::kStop},
-    {"mgmt", "management", When::kStop},
-    {"mgr", "manager", When::kStop},
-    {"min", "minimum", When::kStopAndMore},
-    {"misc", "miscellaneous", When::kStop},
-    {"mon", "monday", When::kStop},
-    {"mr", "mister", When::kAlways},
-    {"mrs", "Mrs", When::kAlways},
-    {"ms", "Ms.", When::kStop},
-    {"mt", "mount", When::kStopAndName},
-    {"mtg", "meeting", When::kStop},
-    {"natl", "national", When::kStop},
-    {"no", "number", When::kStopAndDigit},
-    {"nos", "numbers", When::kStopAndDigit},
-    {"nov", "november", When::kStop},
-    {"oct", "october", When::kStop},
-    {"op", "opus", When::kStopAndDigit},
-    {"oz", "ounces", When::kStop},
-    {"p", "page", When::kStopAndDigit},
-    {"para", "paragraph", When::kStopAndDigit},
-    {"pg", "page", When::kStopAndDigit},
-    {"pgs", "pages", When::kStopAndDigit},
-    {"ph.d", "P.H.D.", When::kStop},
-    {"pkg", "package", When::kStop},
-    {"pkwy", "parkway", When::kStopAfterName},
-    {"pl", "place", When::kStopAfterName},
-    {"pop", "population", When::kStopAndDigit},
-    {"pp", "pages", When::kStopAndDigit},
-    {"pres", "president", When::kStop},
-    {"prof", "professor", When::kStop},
-    {"pvt", "private", When::kStop},
-    {"qty", "quantity", When::kStop},
-    {"rd", "road", When::kStopAfterName},
-    {"ref", "reference", When::kStopAndDigit},
-    {"rep", "representative", When::kStop},
-    {"rev", "reverend", When::kStop},
-    {"rm", "room", When::kStopAndDigit},
-    {"rte", "route", When::kStopAndDigit},
-    {"sat", "saturday", When::kStopAndCapital},
-    {"sc", "scene", When::kStopAndDigit},
-    {"sec", "section", When::kStopAndDigit},
-    {"sen", "senator", When::kStop},
-    {"sep", "september", When::kStopAndCapital},
-    {"sept", "september", When::kStop},
-    {"sgt", "sergeant", When::kStop},
-    {"sq", "square", When::kStop},
-    {"sr", "senior", When::kStop},
-    {"st", "saint", When::kStopAndName},
-    {"st", "street", When::kStopAfterName},
-    {"ste", "suite", When::kStopAndDigit},
-    {"sun", "sunday", When::kStopAndMore},
-    {"supt", "superintendent", When::kStop},
-    {"tel", "telephone", When::kStop},
-    {"temp", "temperature", When::kStopAndMore},
-    {"thu", "thursday", When::kStop},
-    {"thurs", "thursday", When::kStop},
-    {"tue", "tuesday", When::kStop},
-    {"tues", "tuesday", When::kStop},
-    {"univ", "university", When::kStop},
-    {"v", "verse", When::kStopAndDigit},
-    {"v", "versus", When::kStopAndName},
-    {"ver", "version", When::kStopAndDigit},
-    {"viz", "namely", When::kStop},
-    {"vol", "volume", When::kStopAndDigit},
-    {"vols", "volumes", When::kStopAndDigit},
-    {"vs", "versus", When::kAlways},
-    {"vv", "verses", When::kStopAndDigit},
-    {"wed", "wednesday", When::kStopAndCapital},
-    {"wk", "week", When::kStop},
-    {"wt", "weight", When::kStop},
-    {"yr", "year", When::kStop},
-    {"yrs", "years", When::kStop},
-});
-static_assert(std::ranges::is_sorted(kEntries, {}, &AbbreviationEntry::word));
+// In the order of When.
+constexpr std::string_view kWhen[] = {"always", "stop",        "capital",       "digit",
+                                      "more",   "name",        "after-ordinal", "after-name",
+                                      "county", "without-name"};
 
 }  // namespace
 
 std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, bool second) {
-  auto found = std::ranges::lower_bound(kEntries, word, {}, &AbbreviationEntry::word);
-  if (second && found != kEntries.end()) ++found;
-  if (found == kEntries.end() || found->word != word) return std::nullopt;
-  return SpokenAbbreviation{found->spoken, found->when};
+  static const WordTable<3> table(kSpokenAbbreviationsText);
+  const auto meanings = table.FindAll(word);
+  if (meanings.size() <= (second ? 1 : 0)) return std::nullopt;
+  const auto& [written, words, when] = meanings[second ? 1 : 0];
+  return SpokenAbbreviation{words, static_cast<When>(std::ranges::find(kWhen, when) - kWhen)};
 }
 
 }  // namespace millrace::models

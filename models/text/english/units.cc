@@ -3,115 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "models/core/embedded_table.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/unit_symbols_text.h"
 
 namespace millrace::models {
 namespace {
-
-// The meaning of a symbol. "meter" and "liter" are spelled otherwise in British English.
-struct Symbol {
-  std::string_view written;
-  std::string_view singular;
-  std::string_view plural = {};  // empty: with an s
-  bool after_space = true;
-};
-
-// Sorted by bytes.
-constexpr std::array kSymbols =
-    std::to_array<Symbol>({{"A", "amp", "", false},
-                           {"Ah", "amp hour"},
-                           {"C", "degree celsius", "degrees celsius", false},
-                           {"F", "degree fahrenheit", "degrees fahrenheit", false},
-                           {"GiB", "gibibyte"},
-                           {"Hz", "hertz", "hertz"},
-                           {"IU", "international unit"},
-                           {"J", "joule"},
-                           {"KiB", "kibibyte"},
-                           {"L", "liter"},
-                           {"M", "million", "million", false},
-                           {"MiB", "mebibyte"},
-                           {"Nm", "newton meter"},
-                           {"Pa", "pascal"},
-                           {"Sv", "sievert"},
-                           {"TiB", "tebibyte"},
-                           {"V", "volt"},
-                           {"VA", "volt amp"},
-                           {"W", "watt"},
-                           {"Wh", "watt hour"},
-                           {"bar", "bar", "bar"},
-                           {"bn", "billion", "billion"},
-                           {"bp", "basis point"},
-                           {"bpm", "beat per minute"},
-                           {"bps", "basis point"},
-                           {"cal", "calorie"},
-                           {"dB", "decibel"},
-                           {"dpi", "dot per inch"},
-                           {"eV", "electron volt"},
-                           {"fps", "frame per second"},
-                           {"ft", "foot", "feet"},
-                           {"g", "gram"},
-                           {"gal", "gallon"},
-                           {"h", "hour"},
-                           {"ha", "hectare", "", false},
-                           {"hp", "horsepower", "horsepower"},
-                           {"hr", "hour"},
-                           {"hrs", "hour"},
-                           {"in", "inch", "inches", false},
-                           {"kmh", "kilometer per hour"},
-                           {"kn", "knot"},
-                           {"kph", "kilometer per hour"},
-                           {"kr", "krone", "kroner"},
-                           {"l", "liter"},
-                           {"lb", "pound"},
-                           {"lbs", "pound"},
-                           {"lm", "lumen"},
-                           {"lx", "lux", "lux"},
-                           {"m", "meter"},
-                           {"mH", "millihenry", "millihenries"},
-                           {"mcg", "microgram"},
-                           {"mi", "mile"},
-                           {"min", "minute"},
-                           {"mins", "minute"},
-                           {"mmHg", "millimeter of mercury"},
-                           {"mo", "month", "", false},
-                           {"mol", "mole"},
-                           {"mos", "month"},
-                           {"mpg", "mile per gallon"},
-                           {"mph", "mile per hour"},
-                           {"oz", "ounce"},
-                           {"pcs", "piece"},
-                           {"ppb", "part per billion"},
-                           {"ppm", "part per million"},
-                           {"psi", "pound per square inch"},
-                           {"pt", "point"},
-                           {"pts", "point"},
-                           {"px", "pixel"},
-                           {"qt", "quart"},
-                           {"qts", "quart"},
-                           {"rad", "radian"},
-                           {"rpm", "revolution per minute"},
-                           {"s", "second"},
-                           {"sec", "second"},
-                           {"secs", "second"},
-                           {"sqft", "square foot", "square feet"},
-                           {"st", "stone", "stone", false},
-                           {"tbsp", "tablespoon"},
-                           {"tn", "trillion", "trillion"},
-                           {"tsp", "teaspoon"},
-                           {"wk", "week"},
-                           {"wks", "week"},
-                           {"wpm", "word per minute"},
-                           {"yd", "yard"},
-                           {"yds", "yard"},
-                           {"yr", "year"},
-                           {"yrs", "year"},
-                           {"µm", "micron"},
-                           {"Å", "angstrom"},
-                           {"Ω", "ohm"}});
-static_assert(std::ranges::is_sorted(kSymbols, {}, &Symbol::written));
-static_assert(std::ranges::all_of(kSymbols, [](const Symbol& symbol) {
-  return symbol.written.size() <= kMaxUnitBytes;
-}));
 
 // A unit with the prefixes that it has.
 struct Prefixed {
@@ -174,10 +71,11 @@ Unit WithPlural(std::string singular, std::string plural) {
 }
 
 std::optional<Unit> FindSimple(std::string_view symbol, bool spaced) {
-  const auto found = std::ranges::lower_bound(kSymbols, symbol, {}, &Symbol::written);
-  if (found != kSymbols.end() && found->written == symbol) {
-    if (spaced && !found->after_space) return std::nullopt;
-    return WithPlural(std::string(found->singular), std::string(found->plural));
+  static const WordTable<4> symbols(kUnitSymbolsText);
+  if (const auto* const found = symbols.Find(symbol)) {
+    const auto& [written, singular, plural, joined] = *found;
+    if (spaced && !joined.empty()) return std::nullopt;
+    return WithPlural(std::string(singular), std::string(plural));
   }
   const std::string_view prefix = symbol.substr(0, symbol.starts_with("µ") ? 2 : 1);
   for (const Prefixed& unit : kPrefixed) {
