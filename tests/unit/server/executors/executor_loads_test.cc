@@ -217,6 +217,10 @@ TEST_F(ExecutorLoadsTest, EndsRequestsOfAModelThatItsSuccessorCannotLoad) {
 TEST_F(ExecutorLoadsTest, EachLaneWarmsUpWhatIsLoadedBeforeTheFirstStep) {
   Mutex mu;
   std::vector<std::pair<std::string, std::thread::id>> forwards;
+  const auto lanes_by_model = [&] {
+    const MutexLock lock(mu);
+    return std::set(forwards.begin(), forwards.end()).size();
+  };
   testing::FakeLauncher launcher(
       [&](FakeExecutor&,
           std::string_view name) -> absl::StatusOr<std::unique_ptr<const models::Model>> {
@@ -232,10 +236,10 @@ TEST_F(ExecutorLoadsTest, EachLaneWarmsUpWhatIsLoadedBeforeTheFirstStep) {
   ASSERT_TRUE(pool.Start().ok());
   auto first = pool.Load("first", 1);
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_EQ(std::set(forwards.begin(), forwards.end()).size(), 2U);
+  EXPECT_EQ(lanes_by_model(), 2U);
   const auto second = pool.Load("second", 1);
   ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_EQ(std::set(forwards.begin(), forwards.end()).size(), 4U);
+  EXPECT_EQ(lanes_by_model(), 4U);
 
   Sink sink;
   models::Request request(Say("a"), TimePoint::max(), sink);
@@ -245,9 +249,9 @@ TEST_F(ExecutorLoadsTest, EachLaneWarmsUpWhatIsLoadedBeforeTheFirstStep) {
   batch->Forward(context);
   batch->Complete();
   EXPECT_EQ(request.outcome(), absl::OkStatus());
-  const size_t before = forwards.size();
+  const size_t before = lanes_by_model();
   ASSERT_TRUE(pool.Load("third", 1).ok());
-  EXPECT_EQ(forwards.size(), before);
+  EXPECT_EQ(lanes_by_model(), before);
 }
 
 }  // namespace
