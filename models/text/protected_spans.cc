@@ -53,7 +53,7 @@ class Reader final : PatternText {
         return Emoticon(at);
       case '+':
       case '(':
-        return AtTokenStart(at) ? ReferenceCodeEnd(*this, at) : 0;
+        return AtTokenStart(at) ? ReferenceCodeEnd(*this, at) : PluralEnd(at);
       case '`':
         return Code(at);
       case '@':
@@ -99,6 +99,21 @@ class Reader final : PatternText {
   size_t NameOfTwo(size_t at) const {
     const size_t end = NameEnd(at);
     return end > at + 1 ? end : 0;
+  }
+
+  // Reads the ending of a plural that may be: file(s), box(es). Models move several.
+  size_t PluralEnd(size_t at) const {
+    constexpr size_t kNear = 128;
+    if (at == 0 || !IsLower(DecodeBefore(text_, at).value)) return 0;
+    const size_t before = std::min(at, kNear);
+    const std::string_view near = text_.substr(at - before, before + kNear);
+    for (const std::string_view ending : {"(s)", "(es)"}) {
+      const size_t end = at + ending.size();
+      if (near.find(ending) == before && near.rfind(ending) == before &&
+          !IsWordCharacter(DecodeAt(text_, end).value))
+        return end;
+    }
+    return 0;
   }
 
   // Reads an option of a command: --force, --color=auto. A word between dashes is a remark.

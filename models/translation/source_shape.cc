@@ -213,6 +213,14 @@ void CutAddedRemark(std::string_view source, std::string& text) {
   CutAt(cut, text);
 }
 
+// Removes what follows a word that stays as it is: "Downloads de livros" for "Downloads".
+void CutBehindSame(std::string_view source, std::string& text) {
+  constexpr size_t kShortest = 4;
+  if (source.size() >= kShortest && source.find(' ') == std::string_view::npos &&
+      text.size() > source.size() && text.starts_with(source) && text[source.size()] == ' ')
+    text.resize(source.size());
+}
+
 // Removes words at the end that only lead on to others: "Thanks for", "none of the".
 void CutLeadingOn(const SourceShape& source, std::string& text) {
   constexpr std::string_view kOfSources =
@@ -394,6 +402,7 @@ std::string ShapedLike(const SourceShape& source, std::string translation) {
     if (!source.has_marks) CutSpacesAtSigns(source.text, translation);
     ShapeShort(source.text, translation);
     CutLeadingOn(source, translation);
+    CutBehindSame(source.text, translation);
     LowerWords(source, translation);
   } else {
     ShapeEnd(source.text, translation);

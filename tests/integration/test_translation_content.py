@@ -118,6 +118,12 @@ def test_a_stream_puts_a_lost_word_of_the_subject_back(daemon):
     ("404 Not Found", "404 N\u00e3o encontrado"),
     ("\u00a9 2024 Acme Trading Inc.", "\u00a9 2024 Acme Trading Inc."),
     ("API key", "Chave API"),
+    ("File(s)", "Arquivo(s)"),
+    ("\u2699 Settings", "\u2699 Configura\u00e7\u00f5es"),
+    ("Downloads", "Downloads"),
+    ("Thanks", "Obrigado"),
+    ("(none)", "(nenhum)"),
+    ("404 - Page not found", "404 - P\u00e1gina n\u00e3o encontrada"),
     ("Save _As\u2026", "Salvar _como\u2026"),
 ])
 def test_strings_of_menus_and_messages_keep_their_marks(daemon, text, expected):

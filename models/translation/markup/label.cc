@@ -53,6 +53,17 @@ bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
   return (has_digit && longest_small_run < kWord) || has_capital_inside || has_stop_inside;
 }
 
+// Returns true for signs beyond ASCII alone, such as an emoji.
+bool IsPicture(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (c.value < 0x2000 || models::IsWordCharacter(c.value) || models::IsLetter(c.value))
+      return false;
+    at += c.bytes;
+  }
+  return !text.empty();
+}
+
 // Returns true for one word of capitals, such as HDMI, which a model may still translate.
 bool IsAcronym(std::string_view word) {
   bool has_capital = false;
@@ -112,6 +123,12 @@ size_t LabelEnd(const MarkedText& marked) {
     return open > 0 || std::ranges::any_of(marked.kept, holds);
   };
   if (const size_t key = KeyEnd(text); key > 0 && !is_within(key)) return key;
+  // A picture before a label: "⚙ Settings"
+  if (!marked.kept.empty() && marked.kept[0].begin == 0 && !marked.kept[0].reads &&
+      IsPicture(text.substr(0, marked.kept[0].end)) &&
+      models::ByteAt(text, marked.kept[0].end) == ' ' && !is_within(marked.kept[0].end) &&
+      models::IsLetter(models::DecodeAt(text, marked.kept[0].end + 1).value))
+    return marked.kept[0].end;
   if (const size_t colon = text.rfind(": ");
       colon != std::string_view::npos && colon > 0 && !is_within(colon + 1) &&
       (IsWordless(marked, colon + 1, text.size()) ||

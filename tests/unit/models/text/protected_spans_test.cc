@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
+        "Save box«(es)», not (s), a(b), FILE(S) or file(s) or item(s).",
         "On «2024-05-01» or «2024-05-01T12:30:00Z», not 2024-05-010; «UTC+3» and UTC.",
         "The key «d41d8cd98f00b204e9800998ecf8427e» of «1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa».",
         "Say «¯\\_(ツ)_/¯», «:100:», «:flag-br:», «@me-too», «:'(» and «(╯°□°)╯︵ ┻━┻» to "
@@ -68,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         "Got «%( name )s», «%<user>s», «((name))» or «(( user name ))», not ((see the note)).",
         "Ask «<< x >>», «<<name>>», «<< user name >>»; not << Bom dia >> or a << b.",
         "Got «[ name ]», «[% user name %]», «[: name :]», «%% name %%» and «{! user name !}».",
-        "Of «5(2)», «3(a)(ii)», «12.1(c)(iv)», «501 (c) (3)»; not 3 item(s), 5 (about half) or "
+        "Of «5(2)», «3(a)(ii)», «12.1(c)(iv)», «501 (c) (3)»; not 3 item«(s)», 5 (about half) or "
         "f(2).",
         "See «[12]», «[3, 7]» and «[4-9]», not [1.5] or [12 of them].",
         "Is 3(abc) or 1,5 (a) or 3(a)b or ## name ##?", "Is «v%s» at «{0}km», «A{1}B», «%d:%d»?",
@@ -98,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         "A «[/b]» and «[url=http://x.com]» and «[code id=\"1\"]» there.", "[Music] [Laughter]",
         "[Music] [Laughter] The house.", "Dear «[First Name]» «[Last Name]», hi.",
         "«&7»Hello «&l»World, «&6»«&l» and «§a»«§l» or «&#ff0000»; AT&T, Q&A, §12, &open, R&D.",
-        "Call «f(*args, **kwargs)», «max(a, b)», «rgb(255, 0, 0)»; not file(s), aluno(a, os).",
+        "Call «f(*args, **kwargs)», «max(a, b)», «rgb(255, 0, 0)»; not file«(s)», aluno(a, os).",
         "Set «arr[0]», «dict[\"key\"]», «items[i][j]», «x[1:3]»; a fact«[2]», text«[sic]», "
         "dia«[s]».",
         "Of «user->name», «$it->name», «Foo::bar()»; go to File->Save.",

@@ -132,6 +132,7 @@ TEST(SourceShapeTest, FewWordsLeadOnToNothing) {
   EXPECT_EQ(Shaped("Thanks", "Obrigado por", "pt"), "Obrigado");
   EXPECT_EQ(Shaped("Nenhum", "None of the"), "None");
   EXPECT_EQ(Shaped("Sort by", "Ordenar por", "pt"), "Ordenar por");
+  EXPECT_EQ(Shaped("Downloads", "Downloads de livros", "pt"), "Downloads");
   EXPECT_EQ(Shaped("About", "Acerca de", "pt"), "Acerca de");
 }
 

@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
              "Port: HDMI. 404 - Page not found",
              {"Port:", "HDMI.", "404 -", "Page not found"}},
         Case{kText, "ISO-8859-1", {"X1"}},
+        Case{kText, "⚙ Settings. File(s)", {"X1", "Settings.", "File"}},
         Case{kText, "A Promise<void> of List<String>", {"A X1 of X2"}},
         Case{kText, "(none)", {"(", "none"}}, Case{kText, "“Not here”", {"“", "Not here"}},
         Case{kText, "Open (\"{a}\") or {b}.", {"Open X1 or X2."}},
