@@ -16,6 +16,9 @@ namespace {
 
 constexpr Duration kLogInterval = std::chrono::seconds(10);
 
+// A client that leaves in good order has sent a few frames at most since it was read.
+constexpr size_t kMostUnread = 16 << 10;
+
 constexpr char kTlsHandshake = '\x16';  // the first byte of a client that speaks TLS
 
 }  // namespace
@@ -76,6 +79,12 @@ WatchedConnection* ConnectionGuard::FindWatched(int fd) const {
   const bool watched =
       connection != nullptr && connection->watched_.load(std::memory_order_acquire);
   return watched ? connection : nullptr;
+}
+
+void ConnectionGuard::OnHungUp(int fd, size_t unread) {
+  const WatchedConnection* const connection = FindWatched(fd);
+  if (connection != nullptr && unread > kMostUnread)
+    penalties_.Add(connection->peer_, std::chrono::steady_clock::now());
 }
 
 void ConnectionGuard::OnPolled(int fd, const PollEntry& entry) {

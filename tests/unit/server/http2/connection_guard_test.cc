@@ -331,6 +331,15 @@ TEST_F(ConnectionGuardTest, APeerThatLeavesManyYoungCallsIsDelayed) {
   EXPECT_GT(guard_.Delay(many, std::chrono::steady_clock::now()), Duration::zero());
 }
 
+TEST_F(ConnectionGuardTest, APeerThatLeavesManyBytesUnreadIsDelayed) {
+  const Peer peer = testing::PeerAt("192.0.2.83");
+  guard_.Watch(kFd, peer);
+  guard_.OnHungUp(kFd, 1000);
+  EXPECT_EQ(guard_.Delay(peer, std::chrono::steady_clock::now()), Duration::zero());
+  guard_.OnHungUp(kFd, 100'000);
+  EXPECT_GT(guard_.Delay(peer, std::chrono::steady_clock::now()), Duration::zero());
+}
+
 TEST_F(ConnectionGuardTest, AConnectionHasATurnInEachRound) {
   guard_.Watch(kFd, Peer());
   PollEntry entry;
