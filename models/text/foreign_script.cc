@@ -28,6 +28,24 @@ constexpr std::array<Range, 20> kRanges = {
      {0xFF66, 0xFF9F, "Japanese characters"}, {0x20000, 0x3134F, "Chinese characters"}}};
 static_assert(std::ranges::is_sorted(kRanges, {}, &Range::first));
 
+// Formulas have words of fewer Greek letters.
+constexpr size_t kLeastGreekLetters = 4;
+
+bool IsGreek(char32_t c) {
+  return ((c >= 0x370 && c <= 0x3FF) || (c >= 0x1F00 && c <= 0x1FFF)) && IsLetter(c);
+}
+
+// Returns true if a word of the text is Greek.
+bool HasGreekWord(std::string_view text) {
+  size_t letters = 0;
+  for (size_t at = 0; at < text.size() && letters < kLeastGreekLetters;) {
+    const CodePoint c = DecodeAt(text, at);
+    at += c.bytes;
+    letters = IsGreek(c.value) ? letters + 1 : 0;
+  }
+  return letters == kLeastGreekLetters;
+}
+
 // Returns true for languages that are written in other letters.
 bool HasOtherLetters(std::string_view language) {
   constexpr std::array<std::string_view, 26> kLanguages = {
@@ -62,11 +80,14 @@ ForeignRun FindForeignRun(std::string_view text, size_t at) {
 ForeignScripts FindForeignScripts(std::string_view text, std::string_view language) {
   ForeignScripts found;
   if (HasOtherLetters(language)) return found;
+  const bool is_greek = HasGreekWord(text);
   bool others = false;
   for (size_t at = 0; at < text.size();) {
     const CodePoint c = DecodeAt(text, at);
     at += c.bytes;
-    const std::string_view name = c.value < 0x400 ? std::string_view() : ForeignScript(c.value);
+    const std::string_view name = c.value < 0x370                ? std::string_view()
+                                  : is_greek && IsGreek(c.value) ? "Greek text"
+                                                                 : ForeignScript(c.value);
     if (name.empty()) {
       others = others || IsLetter(c.value) || IsDigit(c.value);
     } else if (std::ranges::find(found.names, name) == found.names.end()) {

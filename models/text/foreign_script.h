@@ -27,7 +27,8 @@ struct ForeignScripts {
 };
 
 // Finds the scripts that a voice for texts of the language, a BCP 47 tag, cannot read; none for a
-// language that is not written in Latin letters. Thread-safe; linear time.
+// language that is not written in Latin letters. Greek is one where a word has four such letters.
+// Thread-safe; linear time.
 ForeignScripts FindForeignScripts(std::string_view text, std::string_view language);
 
 }  // namespace millrace::models
