@@ -51,8 +51,9 @@ class WordTable {
 
   // Returns the rows of a word in the order of the text.
   std::span<const TableRow<kFields>> FindAll(std::string_view word) const {
-    const auto found = std::ranges::equal_range(rows_, word, {}, &Word);
-    return {found.begin(), found.end()};
+    // The subrange that equal_range returns does not compile with clang 14.
+    return {std::ranges::lower_bound(rows_, word, {}, &Word),
+            std::ranges::upper_bound(rows_, word, {}, &Word)};
   }
   // Returns the first of them, null if there is none.
   const TableRow<kFields>* Find(std::string_view word) const {
