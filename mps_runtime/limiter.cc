@@ -1,5 +1,6 @@
 #include "mps_runtime/limiter.h"
 
+#include <iterator>
 #include <stdexcept>
 #include <string>
 

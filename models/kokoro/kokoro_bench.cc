@@ -6,6 +6,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <numeric>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <variant>
 

@@ -5,6 +5,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <numbers>
 
 #include "mps_runtime/device_operator.h"

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/torchscript/replace_linear.h"

@@ -1,8 +1,10 @@
 #include "mps_runtime/probe/operator_probe.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string_view>

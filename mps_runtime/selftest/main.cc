@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/selftest/program.h"

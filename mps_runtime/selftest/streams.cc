@@ -2,6 +2,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <latch>

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <string>
 
 #include "absl/strings/str_format.h"
 #include "server/client/admin_call.h"

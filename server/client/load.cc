@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <string>
 
 #include "server/client/admin_call.h"
 #include "server/client/client.h"

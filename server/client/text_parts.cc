@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "models/text/unicode.h"
 
 namespace millrace {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"

@@ -1,5 +1,7 @@
 #include "server/control/runtime_metrics.h"
 
+#include <utility>
+
 #include "models/core/strings.h"
 
 namespace millrace::server {

@@ -1,6 +1,7 @@
 #include "server/documents/wrapped_lines.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/text/unicode.h"
 #include "models/text/unspaced_script.h"

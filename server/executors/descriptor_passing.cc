@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/check.h"

@@ -1,6 +1,7 @@
 #include "server/http/http_refusals.h"
 
 #include <algorithm>
+#include <string>
 
 #include "server/logging/logging.h"
 

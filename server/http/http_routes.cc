@@ -1,6 +1,7 @@
 #include "server/http/http_routes.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/http/connection.h"
 #include "server/http/cors.h"
 #include "server/security/caller.h"

@@ -1,6 +1,7 @@
 #include "server/http/json_body.h"
 
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "models/core/strings.h"

@@ -1,5 +1,7 @@
 #include "server/scheduling/served_model.h"
 
+#include <vector>
+
 #include "server/scheduling/job.h"
 #include "server/scheduling/unloaded_model.h"
 

@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "models/kokoro/cuda/snake_kernels_source.h"
 #include "mps_runtime/backend/cuda/cuda_kernels.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "models/core/language_tag.h"

@@ -1,6 +1,7 @@
 #include "models/translation/markup/numeric_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "models/translation/markup/respelled.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "models/text/unicode.h"

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 

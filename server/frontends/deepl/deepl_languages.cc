@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "models/core/language_names.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "mps_runtime/base/mutex.h"

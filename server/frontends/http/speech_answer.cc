@@ -1,5 +1,6 @@
 #include "server/frontends/http/speech_answer.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"

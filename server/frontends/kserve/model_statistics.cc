@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"

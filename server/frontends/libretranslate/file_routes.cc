@@ -1,6 +1,7 @@
 #include "server/frontends/libretranslate/file_routes.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "httplib.h"
 #include "server/frontends/http/request_members.h"

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/wyoming/event.h"
 #include "server/frontends/wyoming/synthesize_data.h"
 #include "server/frontends/wyoming/voice_list.h"
+#include "server/json/json_member.h"
 #include "server/logging/logging.h"
 #include "server/metrics/model_metrics.h"
 #include "server/scheduling/refusal.h"
