@@ -80,7 +80,7 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
     return {};
   }
   // A mapped tensor is copied: a file that is truncated later must not kill the server.
-  const at::Tensor copy = values.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
+  at::Tensor copy = values.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
   // A model's weights would else be in the memory twice until it is loaded.
   file_.Release(*view);
   return copy;
@@ -109,7 +109,7 @@ at::Tensor TensorReader::Decode(const std::string& name,
     Refuse(StrCat(name, ".scale"), "has a value that is not finite");
     return {};
   }
-  const at::Tensor values = at::empty(codes.shape, at::kFloat);
+  at::Tensor values = at::empty(codes.shape, at::kFloat);
   auto* value = values.mutable_data_ptr<float>();
   const auto* code = reinterpret_cast<const uint8_t*>(codes.data);
   const auto* const zero_points = reinterpret_cast<const uint8_t*>(zero_point->data);
