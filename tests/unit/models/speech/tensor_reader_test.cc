@@ -3,10 +3,12 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +35,7 @@ class CodedTensorTest : public ::testing::Test {
     header.resize((header.size() + 7) / 8 * 8, ' ');
     const uint64_t length = header.size();
     std::string data(floats, '\0');
-    std::memcpy(data.data(), scales.data(), floats);
+    std::ranges::copy(std::as_bytes(std::span(scales)), reinterpret_cast<std::byte*>(data.data()));
     std::ofstream out(folder_.path() / "x.safetensors", std::ios::binary);
     out.write(reinterpret_cast<const char*>(&length), sizeof(length));
     out << header << data << zero_points << std::string("\0\1\2\3\4\5", 6);
