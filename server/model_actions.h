@@ -59,7 +59,7 @@ class ModelActions {
   ModelMetrics& no_model_metrics_;
   const State state_;
   LoadQueue loads_;
-  PullQueue pulls_{PullModels, [this](std::string model, PullQueue::Done done) {
+  PullQueue pulls_{PullModels, [this](std::string model, const PullQueue::Done& done) {
                      // The load queue does not call it if it takes no more.
                      const auto ticket = loads_.Add(std::move(model), done);
                      if (!ticket.ok()) done(ticket.status());

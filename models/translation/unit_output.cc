@@ -57,10 +57,11 @@ void Emit(const Participant& participant, TranslationUnit& unit, const Vocabular
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
   std::string behind = BehindOf(unit, unit.translated.text);
-  MarkedText translated = std::move(unit.copied ? unit.sentence.marked : unit.translated);
+  const bool is_copied = unit.copied;
+  MarkedText translated = std::move(is_copied ? unit.sentence.marked : unit.translated);
   if (!unit.sentence.has_words) ConvertNumbers(translated, participant.plan->formats());
   output.text = Untouched(translated);
-  if (!unit.copied) {
+  if (!is_copied) {
     output.lost = LostOf(unit, output.text);
     output.text.erase(0, std::min(unit.emitted, output.text.size()));
     output.source_tokens = static_cast<int64_t>(unit.tokens);

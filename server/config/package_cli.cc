@@ -89,7 +89,7 @@ void AddPackageCommands(CLI::App& app, PackageValues& values,
 absl::StatusOr<Command> MakePackageCommand(PackageValues values, const CLI::App& subcommand,
                                            const ClientOptions& client,
                                            const Environment& environment) {
-  const std::string name = subcommand.get_name();
+  const std::string& name = subcommand.get_name();
   const bool available = name == "models";
   const char* origin = "--models";
   if (const auto variable = environment.find("MILLRACE_MODELS");
