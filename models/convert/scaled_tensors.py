@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 SCALE, ZERO_POINT = ".scale", ".zero_point"
-# Of a tensor, by its name: its scales and its zero points, which may be negative.
+# These map the name of a tensor to its scales and its zero points, which may be negative.
 Scales = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 

@@ -35,8 +35,8 @@ def test_image_says_who_runs_what():
     assert (config["Entrypoint"], config["Cmd"]) == (["/usr/bin/millrace"], ["serve"])
     assert set(config["ExposedPorts"]) == {"8000/tcp", "8001/tcp", "8002/tcp"}
     assert image["Healthcheck"]["Test"][0] == "CMD"
-    # Of these, the demo models are 209 MB, libtorch 365 MB, and Python with NumPy, for `millrace pull`, some 70 MB.
-    # MeCab's dictionary is 46 MB.
+    # The demo models take 209 MB of it, the programs with libtorch 375 MB, Python with NumPy, for `millrace pull`, some 70 MB, and MeCab's dictionary
+    # some 45 MB.
     assert image["Size"] < 950_000_000
 
 

@@ -63,7 +63,7 @@ def test_what_is_thrown_fails_its_request_alone(tmp_path, null_models, failpoint
         for _ in range(2):
             error = refused(daemon.kserve.ModelInfer, null_request())
             assert error.code().name == "INTERNAL" and words in error.details()
-        # What the front failed at may be half a message.
+        # A front that failed may have sent half a message, so it ends the executor.
         expected = {} if failpoint.startswith("executor") else {"killed": 2}
         eventually("the executors have ended", lambda: deaths(daemon) == expected)
 
