@@ -1,5 +1,6 @@
 #include "server/check.h"
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -60,7 +61,8 @@ int Check(const ServerConfig& config) {
     if (const OpenAccess access = AdminAccess(config); !access.who.empty())
       std::printf("%s %s\n", access.is_warning ? "warning" : "note   ", access.who.c_str());
     if (!config.tls_cert.empty())
-      report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
+      report(StrCat("TLS ", config.tls_cert.string()),
+             ReadTlsFiles(TlsFilesOf(config), std::chrono::system_clock::now()).status());
     const ModelSafety::Options safety_options = MakeSafetyOptions(config, runtime::OperatorNames());
     // A profile that does not apply does not prevent the start.
     ModelSafety safety(safety_options,

@@ -176,8 +176,9 @@ class Server {
     auto policy = OpenPolicy(config_, keys_.get());
     if (!policy.ok()) return policy.status();
     policy_ = *std::move(policy);
-    auto credentials = MakeCredentials(config_);
-    if (!credentials.ok()) return credentials.status();
+    auto tls = OpenTls(config_);
+    if (!tls.ok()) return tls.status();
+    tls_ = *std::move(tls);
 
     ConnectionGuard::Process().Configure(
         {.header_bytes = config_.max_header_bytes,
@@ -186,7 +187,7 @@ class Server {
          .streams = static_cast<size_t>(config_.max_streams_per_connection),
          .message_bytes = config_.max_message_bytes,
          .all_calls = kOpenPerIncompleteCall * int64_t{config_.max_incomplete_calls}},
-        /*tls=*/!config_.tls_cert.empty());
+        /*tls=*/tls_ != nullptr);
     auto listener = BindGrpc(config_, sockets_);
     if (!listener.ok()) return listener.status();
 
@@ -243,9 +244,9 @@ class Server {
     runtime_->FinishWarmUp();
 
     grpc_services_.emplace(*parts_, front_ends_);
-    auto grpc =
-        GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
-                           grpc_services_->All(), call_refusals_, grpc_services_->trailer());
+    auto grpc = GrpcServer::Listen(
+        config_, *std::move(listener), tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
+        grpc_services_->All(), call_refusals_, grpc_services_->trailer());
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -332,7 +333,7 @@ class Server {
     // Errors are logged, and the previous keys stay in use.
     if (keys_ != nullptr) keys_->Reload().IgnoreError();
     if (policy_ != nullptr) policy_->Reload().IgnoreError();
-    if (!config_.tls_cert.empty()) ReportTlsFiles(TlsFilesOf(config_));
+    if (tls_ != nullptr) tls_->Reload();
   }
 
  private:
@@ -467,6 +468,7 @@ class Server {
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
   std::unique_ptr<PolicyFile> policy_;
+  std::shared_ptr<TlsServerCredentials> tls_;  // null: gRPC in plain text
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};

@@ -129,10 +129,9 @@ TlsFiles TlsFilesOf(const ServerConfig& config) {
   return {config.tls_cert, config.tls_key, config.tls_client_ca};
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
-    const ServerConfig& config) {
-  if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
-  return MakeTlsServerCredentials(TlsFilesOf(config));
+absl::StatusOr<std::shared_ptr<TlsServerCredentials>> OpenTls(const ServerConfig& config) {
+  if (config.tls_cert.empty()) return std::shared_ptr<TlsServerCredentials>();
+  return TlsServerCredentials::Open(TlsFilesOf(config));
 }
 
 }  // namespace millrace::server

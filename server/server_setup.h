@@ -55,8 +55,7 @@ TlsFiles TlsFilesOf(const ServerConfig& config);
 absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& config,
                                                        const ApiKeyStore* keys);
 
-// Returns insecure credentials if no certificate is named.
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
-    const ServerConfig& config);
+// Returns null if no certificate is named.
+absl::StatusOr<std::shared_ptr<TlsServerCredentials>> OpenTls(const ServerConfig& config);
 
 }  // namespace millrace::server

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <ctime>
 #include <memory>
@@ -44,15 +45,23 @@ BioPtr Open(const std::string& text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = ReadPem(file);
-  if (!text.ok()) return text.status();
-  const BioPtr bio = Open(*text);
+std::vector<CertificatePtr> ParseCertificates(const std::string& text) {
+  const BioPtr bio = Open(text);
   std::vector<CertificatePtr> certificates;
   while (CertificatePtr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
     certificates.push_back(std::move(certificate));
   }
   ERR_clear_error();  // the loop ends with an error
+  return certificates;
+}
+
+// Sets `text` to what the file holds.
+absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesystem::path& file,
+                                                             std::string& text) {
+  absl::StatusOr<std::string> read = ReadPem(file);
+  if (!read.ok()) return read.status();
+  text = *std::move(read);
+  std::vector<CertificatePtr> certificates = ParseCertificates(text);
   if (certificates.empty()) return Bad(file, "holds no PEM certificate");
   return certificates;
 }
@@ -60,10 +69,11 @@ absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesyst
 // Without this, OpenSSL would ask for the passphrase of an encrypted key on the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
-absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = ReadPem(file);
-  if (!text.ok()) return text.status();
-  KeyPtr key(PEM_read_bio_PrivateKey(Open(*text).get(), nullptr, NoPassphrase, nullptr));
+absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file, std::string& text) {
+  absl::StatusOr<std::string> read = ReadPem(file);
+  if (!read.ok()) return read.status();
+  text = *std::move(read);
+  KeyPtr key(PEM_read_bio_PrivateKey(Open(text).get(), nullptr, NoPassphrase, nullptr));
   ERR_clear_error();
   if (!key) return Bad(file, "holds no PEM private key without a passphrase");
   return key;
@@ -91,15 +101,17 @@ absl::Status CheckValidity(const std::filesystem::path& file, const X509& certif
 
 }  // namespace
 
-absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::time_point now) {
+absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
+                                         std::chrono::system_clock::time_point now) {
   const std::time_t time = std::chrono::system_clock::to_time_t(now);
-  const auto chain = ReadCertificates(files.certificate);
+  TlsContents contents;
+  const auto chain = ReadCertificates(files.certificate, contents.certificate);
   if (!chain.ok()) return chain.status();
   const X509& leaf = *chain->front();
   if (absl::Status status = CheckValidity(files.certificate, leaf, time); !status.ok())
     return status;
 
-  const absl::StatusOr<KeyPtr> key = ReadKey(files.private_key);
+  const absl::StatusOr<KeyPtr> key = ReadKey(files.private_key, contents.private_key);
   if (!key.ok()) return key.status();
   const bool matches = X509_check_private_key(&leaf, key->get()) == 1;
   ERR_clear_error();
@@ -108,16 +120,27 @@ absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::tim
                StrCat("the key does not match the certificate ", files.certificate.string()));
   }
 
-  if (files.client_ca.empty()) return absl::OkStatus();
-  const auto authorities = ReadCertificates(files.client_ca);
+  if (files.client_ca.empty()) return contents;
+  const auto authorities = ReadCertificates(files.client_ca, contents.client_ca);
   if (!authorities.ok()) return authorities.status();
   // A bundle may keep an old authority beside its successor, so one valid authority is enough.
   absl::Status status;
   for (const CertificatePtr& authority : *authorities) {
     status = CheckValidity(files.client_ca, *authority, time);
-    if (status.ok()) break;
+    if (status.ok()) return contents;
   }
   return status;
+}
+
+std::string GapInChain(const TlsContents& contents) {
+  const std::vector<CertificatePtr> chain = ParseCertificates(contents.certificate);
+  for (size_t i = 0; i + 1 < chain.size(); ++i) {
+    if (X509_check_issued(chain[i + 1].get(), chain[i].get()) != X509_V_OK) {
+      return StrCat("certificate ", i + 2, " of the file has not issued certificate ", i + 1,
+                    ", so clients may not trust it");
+    }
+  }
+  return "";
 }
 
 }  // namespace millrace

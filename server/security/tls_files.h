@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace millrace {
 
@@ -13,9 +14,21 @@ struct TlsFiles {
   std::filesystem::path client_ca;    // PEM; empty: clients need no certificate
 };
 
-// Reads the files as gRPC will, and describes in one line what is wrong: unreadable, not PEM,
-// expired or not yet valid, or a key that does not match. gRPC itself would only fail each
-// handshake.
-absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::time_point now);
+// The texts of the files.
+struct TlsContents {
+  std::string certificate;
+  std::string private_key;
+  std::string client_ca;
+
+  friend bool operator==(const TlsContents&, const TlsContents&) = default;
+};
+
+// Reads the files, and describes in one line what is wrong: unreadable, not PEM, expired or not yet
+// valid, or a key that does not match. gRPC itself would only fail each handshake.
+absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
+                                         std::chrono::system_clock::time_point now);
+
+// Returns what clients may miss in a chain of certificates that can be served, or an empty text.
+std::string GapInChain(const TlsContents& contents);
 
 }  // namespace millrace

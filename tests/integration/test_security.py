@@ -303,6 +303,28 @@ def test_certificates_in_a_volume_of_kubernetes_are_swapped_together(tmp_path, n
         assert not shows("old")
 
 
+def test_a_certificate_is_shown_once_its_key_has_come(tmp_path, null_models):
+    """Without a signal, and the one before is shown until then."""
+    authorities = {name: Authority(tmp_path, name) for name in ("old", "new")}
+    certificate, key = authorities["old"].issue("server")
+    renewed = authorities["new"].issue("renewed")
+
+    def shows(name):
+        try:
+            return daemon.health(channel=daemon.connect(authorities[name].client())) == "SERVING"
+        except grpc.RpcError:
+            return False
+
+    with daemons.start(tmp_path, "--tls-cert", certificate, "--tls-key", key, models=null_models) as daemon:
+        renewed[0].rename(certificate)
+        eventually("it is told", lambda: f"{key}: the key does not match the certificate {certificate}" in daemon.log_text())
+        assert shows("old") and not shows("new")
+        renewed[1].rename(key)
+        eventually("the new one is shown", lambda: shows("new"))
+        assert not shows("old")
+        assert "certificates have changed" in daemon.log_text()
+
+
 def test_plain_text_client_on_the_tls_port_fails_cleanly_and_alone(tls, authority):
     served = tls.connect(authority.client())
     assert tls.health(channel=served) == "SERVING"

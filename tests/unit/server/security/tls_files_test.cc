@@ -19,7 +19,7 @@ class TlsFilesTest : public ::testing::Test {
   }
 
   std::string Error(const TlsFiles& files, system_clock::time_point now = system_clock::now()) {
-    return std::string(CheckTlsFiles(files, now).message());
+    return std::string(ReadTlsFiles(files, now).status().message());
   }
   bool Says(const std::string& error, const std::string& file, const std::string& what) {
     return error.starts_with(certificates_.Path(file).string() + ": ") &&
@@ -82,6 +82,21 @@ TEST_F(TlsFilesTest, ExpiredAndFutureCertificatesAreRefused) {
                    "the certificate expired on "));
   EXPECT_TRUE(Says(Error(files_, system_clock::now() - hours(24 * 30)), "server.crt",
                    "is not valid before "));
+}
+
+TEST_F(TlsFilesTest, AGapInTheChainIsNamed) {
+  const auto gap = [&](const std::string& chain) {
+    certificates_.Write("chain.crt", chain);
+    files_.certificate = certificates_.Path("chain.crt");
+    return GapInChain(ReadTlsFiles(files_, system_clock::now()).value());
+  };
+  const std::string leaf = certificates_.Read("server.crt");
+  const std::string authority = certificates_.Read("ca.crt");
+  EXPECT_EQ(gap(leaf), "");
+  EXPECT_EQ(gap(leaf + authority), "");
+  certificates_.MakeAuthority("stranger");
+  EXPECT_EQ(gap(leaf + certificates_.Read("stranger.crt")),
+            "certificate 2 of the file has not issued certificate 1, so clients may not trust it");
 }
 
 TEST_F(TlsFilesTest, OneValidAuthorityOfABundleIsEnough) {
