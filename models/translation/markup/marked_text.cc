@@ -48,7 +48,7 @@ bool IsWrittenSpace(std::string_view markup) {
     }
     std::string entity;
     if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
-      if (models::DecodeAt(entity, 0).value != kNoBreakSpaceCodePoint) return false;
+      if (!models::IsSpace(models::DecodeAt(entity, 0).value)) return false;
       at += bytes;
       continue;
     }

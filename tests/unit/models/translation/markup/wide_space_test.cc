@@ -44,6 +44,18 @@ TEST(WideSpaceTest, IsAnySpaceOfUnicode) {
   }
 }
 
+TEST(WideSpaceTest, MayBeWrittenAsAnyEntity) {
+  for (const std::string written : {"&#x20;", "&#160;", "&#x2009;", "&#x3000;"}) {
+    std::string space = "\u3000";
+    if (written == "&#x20;") space = " ";
+    MarkedText marked{.text = "one\n" + space + "two"};
+    marked.spellings = {{4, 4 + space.size(), written}};
+    MarkWideSpaces(marked);
+    EXPECT_EQ(marked.text, "one two");
+    EXPECT_EQ(Untouched(marked), "one\n" + written + "two");
+  }
+}
+
 TEST(WideSpaceTest, IsNotWhatKeepsASignWithItsWord) {
   const std::string text = "«\u00a0so\u00a0», and so\u00a0!";
   MarkedText marked{.text = text, .is_html = true};
