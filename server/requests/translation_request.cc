@@ -144,6 +144,14 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
   return work;
 }
 
+// Says of a text in the target language that this is why it is not translated.
+void NameTargetLanguage(const TranslationRoute& route, TranslationText& text) {
+  if (!route.models.empty() || !text.untranslated.empty()) return;
+  text.untranslated = StrCat("source_language: the text is read in '", route.source_language,
+                             "', which is the target language; it is returned as it is");
+  text.is_in_target_language = true;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationRequest request,
@@ -176,6 +184,8 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   }
   std::vector<TranslationWork> works;
   for (SourceGroup& group : sources->groups) {
+    for (const size_t i : group.texts)
+      NameTargetLanguage(group.route, sorted.all[sorted.places[i]]);
     auto work = MakeWork(request, std::move(group), sorted, services);
     if (!work.ok()) return work.status();
     works.push_back(*std::move(work));

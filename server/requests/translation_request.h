@@ -49,8 +49,10 @@ struct TranslationText {
   // Set if the source language was detected: the language that the text is read in, and its
   // confidence, which is 0 for the fallback.
   std::optional<models::DetectedLanguage> read_in = {};
-  // Why the text is returned as it is: no model reads its language. Empty otherwise.
+  // Why the text is returned as it is: no model reads its language, or it is in the target language
+  // already, which is no failure. Empty otherwise.
   std::string untranslated = {};
+  bool is_in_target_language = false;
 };
 
 // The work for those texts of a request that are read in one language.

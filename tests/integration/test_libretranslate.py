@@ -76,7 +76,7 @@ def test_each_text_of_a_list_is_judged_by_itself(daemon):
     detected = answer["detectedLanguage"]
     assert [one["language"] for one in detected] == ["en", "pt", "fr"]
     assert all(one["confidence"] > 80 for one in detected)
-    assert answer["untranslated"][:2] == ["", ""]
+    assert answer["untranslated"][0] == "" and "'pt', which is the target language" in answer["untranslated"][1]
     assert "'fr'" in answer["untranslated"][2]
 
 
@@ -86,6 +86,13 @@ def test_a_text_in_a_language_without_a_model_is_returned_with_the_reason(daemon
         assert (status, answer["translatedText"]) == (200, text)
         assert answer["detectedLanguage"]["language"] == language
         assert f"'{language}'" in answer["untranslated"]
+
+
+def test_a_text_in_the_target_language_is_returned_with_the_reason(daemon):
+    for source, text in [("en", "Hello"), ("auto", "The house is red and very big.")]:
+        status, _, answer = post(daemon, "/translate", {"q": text, "source": source, "target": "en"})
+        assert (status, answer["translatedText"]) == (200, text)
+        assert "'en', which is the target language" in answer["untranslated"]
 
 
 @pytest.mark.parametrize("text", ["A casa é vermelha.", "Cancelar", "Amarelo", "gato", "oi",

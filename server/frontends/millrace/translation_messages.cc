@@ -92,7 +92,8 @@ v1::TextStatus ToMessage(const absl::Status& status) {
 }
 
 absl::Status StatusOf(const TranslationText& text) {
-  if (!text.status.ok() || text.untranslated.empty()) return text.status;
+  if (!text.status.ok() || text.untranslated.empty() || text.is_in_target_language)
+    return text.status;
   return absl::FailedPreconditionError(text.untranslated);
 }
 
