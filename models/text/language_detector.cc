@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "models/core/utf8.h"
+#include "models/text/han_text.h"
 #include "models/text/letter_statistics.h"
 #include "models/text/protected_spans.h"
 #include "models/text/term_index.h"
@@ -198,48 +199,12 @@ DetectedLanguage Named(const std::pair<size_t, float>& ranked) {
   return {std::string(kProfiledLanguages.at(ranked.first)), ranked.second};
 }
 
-// A word of Chinese that Japanese does not have, although it has its characters.
-struct ChineseWord {
-  std::string_view word;
-  std::string_view language;
-};
-constexpr std::array<ChineseWord, 14> kChineseWords = {{{"登入", "zh-Hant"},
-                                                        {"登出", "zh-Hant"},
-                                                        {"語言", "zh-Hant"},
-                                                        {"下載", "zh-Hant"},
-                                                        {"首頁", "zh-Hant"},
-                                                        {"帳號", "zh-Hant"},
-                                                        {"儲存", "zh-Hant"},
-                                                        {"謝謝", "zh-Hant"},
-                                                        {"更改", "zh"},
-                                                        {"返回", "zh"},
-                                                        {"搜索", "zh"},
-                                                        {"首页", "zh"},
-                                                        {"你好", "zh"},
-                                                        {"我是", "zh"}}};
-
-// Corrects a short text in Chinese characters alone, which the library takes for Japanese if that
-// has all of them.
-void NameChinese(std::string_view text, std::vector<DetectedLanguage>& found) {
-  constexpr size_t kLongest = 64;  // bytes
-  if (found.empty() || found.front().language != "ja" || text.size() > kLongest) return;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    if (c.value >= 0x3041 && c.value <= 0x30FF) return;  // kana
-    at += c.bytes;
-  }
-  const auto* const known = std::ranges::find_if(kChineseWords, [text](const ChineseWord& chinese) {
-    return text.find(chinese.word) != std::string_view::npos;
-  });
-  if (known != kChineseWords.end()) found.front().language = known->language;
-}
-
 // Returns what the library alone finds.
 std::vector<DetectedLanguage> ByLibrary(std::string_view text, bool is_html) {
   std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
   // For a word or two the library finds a language only with kCLDFlagBestEffort.
   if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
-  NameChinese(text, found);
+  if (!found.empty()) NameHan(text, found.front().language);
   return found;
 }
 

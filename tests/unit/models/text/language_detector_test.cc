@@ -390,6 +390,24 @@ TEST_F(LanguageDetectorTest, WordsOfMenusAreTold) {
   for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
 }
 
+TEST_F(LanguageDetectorTest, CharactersTellChineseFromJapanese) {
+  const std::vector<std::pair<std::string, std::string>> texts = {{"zh", "你好，世界"},
+                                                                  {"zh", "你好"},
+                                                                  {"zh", "早上好"},
+                                                                  {"zh", "图书馆在哪里"},
+                                                                  {"zh", "价格"},
+                                                                  {"zh", "您吃饭了吗"},
+                                                                  {"zh-Hant", "今天天氣很好"},
+                                                                  {"zh-Hant", "圖書館在哪裡"},
+                                                                  {"zh-Hant", "價格"},
+                                                                  {"ja", "日本語"},
+                                                                  {"ja", "東京駅"},
+                                                                  {"ja", "価格"},
+                                                                  {"ja", "電話番号"},
+                                                                  {"ja", "駅はどこですか"}};
+  for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
+}
+
 // Sentences can be added to the file, which has a language and a sentence on each line.
 TEST_F(LanguageDetectorTest, ShortSentencesOfEachLanguageAreTold) {
   struct Tally {
