@@ -101,16 +101,12 @@ class Reader final : PatternText {
     return end > at + 1 ? end : 0;
   }
 
-  // Reads the ending of a plural that may be: file(s), box(es). Models move several.
+  // Reads the ending of a plural that may be: file(s), box(es).
   size_t PluralEnd(size_t at) const {
-    constexpr size_t kNear = 128;
     if (at == 0 || !IsLower(DecodeBefore(text_, at).value)) return 0;
-    const size_t before = std::min(at, kNear);
-    const std::string_view near = text_.substr(at - before, before + kNear);
     for (const std::string_view ending : {"(s)", "(es)"}) {
       const size_t end = at + ending.size();
-      if (near.find(ending) == before && near.rfind(ending) == before &&
-          !IsWordCharacter(DecodeAt(text_, end).value))
+      if (text_.substr(at).starts_with(ending) && !IsWordCharacter(DecodeAt(text_, end).value))
         return end;
     }
     return 0;

@@ -75,6 +75,14 @@ std::optional<std::string> CarrierSentence(std::string_view word, std::string_vi
   return sentence;
 }
 
+std::optional<std::string> SmallWord(std::string_view word, std::string_view language) {
+  const bool is_named = models::IsUpper(models::DecodeAt(word, 0).value);
+  if (!is_named || models::AsciiLower(language).starts_with("de") ||
+      !CarrierSentence(word, language))
+    return std::nullopt;
+  return InSmallLetters(word);
+}
+
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language) {
   if (word.find(' ') != std::string_view::npos) return false;  // as of almost all sentences

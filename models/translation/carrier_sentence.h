@@ -18,6 +18,10 @@ std::optional<std::string> CarrierSentence(std::string_view word, std::string_vi
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language);
 
+// Returns a word in small letters, in which models take it for no name; nullopt if no carrier
+// sentence is known, the word has no capital, or nouns of its language have one.
+std::optional<std::string> SmallWord(std::string_view word, std::string_view language);
+
 // Returns the translation of a word that was translated within its carrier sentence; empty if the
 // translation is not the carrier of the target language, or has the word or a piece of it.
 std::string CarriedWord(std::string_view word, std::string_view translation,

@@ -45,8 +45,10 @@ struct TranslationUnit {
   size_t emitted = 0;          // bytes of the translation that were sent before it was done
   std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown
   size_t level = 0;  // how often it was divided because its translation lost content
-  // The translation of its word alone, while the job is that of a carrier sentence.
+  // The translation of its word alone, while the job is that of a carrier sentence, or of the word
+  // in small letters.
   std::optional<std::string> bare = {};
+  bool is_small_word = false;
   // The translation of the whole sentence, while the job is that of its subject.
   std::optional<SentenceJob> whole = {};
   bool subject_done = false;              // the subject was translated alone

@@ -58,10 +58,16 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   // other requests and on the cache. One as long as the request wants it stays, too.
   const bool final =
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
-  if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part &&
-      (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
-      Carry(participant, verdict.lost_content, unit))
-    return true;
+  if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part) {
+    if ((verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
+        Carry(participant, CarrierSentence(marked.text, settings.source_language),
+              verdict.lost_content, unit))
+      return true;
+    unit.is_small_word = IsTakenForName(marked.text, target) &&
+                         Carry(participant, SmallWord(marked.text, settings.source_language),
+                               /*lost_content=*/false, unit);
+    if (unit.is_small_word) return true;
+  }
   // Nothing was sent of a sentence that lacks a word of its subject.
   if ((!final || (unit.in_pieces && unit.emitted == 0)) && !verdict.suspicious &&
       unit.begun.empty() && !limited_by_request && settings.min_target == 0 &&
@@ -76,20 +82,27 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   return false;
 }
 
-bool UnitReview::Carry(const Participant& participant, bool lost_content,
-                       TranslationUnit& unit) const {
+bool UnitReview::IsTakenForName(std::string_view source, std::string_view target) const {
+  constexpr size_t kManyPieces = 3;
+  constexpr std::string_view kSpace = " ";
+  constexpr size_t kRoot = 4;  // the bytes that words of one root begin with
+  return !target.empty() && source.find(kSpace) == std::string_view::npos &&
+         target.find(kSpace) == std::string_view::npos &&
+         source.substr(0, kRoot) != target.substr(0, kRoot) &&
+         vocabularies_.target->Encode(target, kManyPieces).tokens.size() == kManyPieces;
+}
+
+bool UnitReview::Carry(const Participant& participant, const std::optional<std::string>& read,
+                       bool lost_content, TranslationUnit& unit) const {
   const TranslationSettings& settings = participant.plan->settings();
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
-  if (!is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
-  const auto carrier = CarrierSentence(unit.sentence.marked.text, settings.source_language);
-  if (!carrier) return false;
+  if (!read || !is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
   if (unit.remember) cache_.Insert(unit.job);
   if (lost_content) unit.missing.push_back(Untouched(unit.sentence.marked));
   unit.bare = unit.translated.text;
   unit.reviewed = false;
   const size_t tokens = unit.tokens;
-  starter_.Begin(participant, unit,
-                 vocabularies_.source->Encode(*carrier, max_source_tokens_).tokens);
+  starter_.Begin(participant, unit, vocabularies_.source->Encode(*read, max_source_tokens_).tokens);
   unit.tokens = tokens;
   return true;
 }
@@ -149,13 +162,23 @@ void UnitReview::TakeSubject(std::string_view target_language, TranslationUnit& 
 
 void UnitReview::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const {
   const TranslationSettings& settings = plan.settings();
-  std::string carried =
-      CarriedWord(unit.sentence.marked.text, TextOf(unit, unit.job.target, vocabularies_),
-                  settings.target_language);
-  if (carried.empty()) {
-    carried = WithoutArticle(*unit.bare, settings.target_language);
+  const std::string& word = unit.sentence.marked.text;
+  const std::string translation = TextOf(unit, unit.job.target, vocabularies_);
+  std::string carried;
+  if (unit.is_small_word) {
+    // A word that the model writes in one piece is one that it knows.
+    const std::string small =
+        SmallWord(translation, settings.target_language).value_or(translation);
+    const bool is_known = vocabularies_.target->Encode(small, 2).tokens.size() == 1 &&
+                          small != SmallWord(word, settings.source_language);
+    carried = is_known ? translation : *unit.bare;
   } else {
-    unit.missing.clear();
+    carried = CarriedWord(word, translation, settings.target_language);
+    if (carried.empty()) {
+      carried = WithoutArticle(*unit.bare, settings.target_language);
+    } else {
+      unit.missing.clear();
+    }
   }
   unit.translated.text = ShapedLike(ShapeOf(settings, unit), std::move(carried));
   unit.reviewed = true;

@@ -75,6 +75,18 @@ def test_a_noun_alone_is_translated_as_in_a_sentence(daemon, model, words):
     assert dict(zip(words, [got for got, _ in translate(daemon, words, model)], strict=True)) == words
 
 
+@pytest.mark.parametrize("model, texts", [
+    (PT_EN, {"Vazio": "Empty", "[Vazio]": "[Empty]", "✓ Salvo": "✓ Saved", "Sujeira": "Dirt", "Excluído": "Excluded", "Cancelar": "Cancel",
+             "Escolha o(s) arquivo(s) e a(s) pasta(s) para excluir.": "Choose the file(s) and folder(s) to delete."}),
+    (EN_PT, {"[Empty]": "[Vazio]", "✓ Saved": "✓ Salvo", "Cancel": "Cancelar",
+             "Choose the file(s) and folder(s) to delete.": "Escolha o arquivo(s) e a pasta(s) para excluir.",
+             "The house¹ is red and the car² is blue.": "A casa¹ é vermelha e o carro² é azul.",
+             '"The house","The car",12': '"A casa","O carro",12'}),
+], ids=["pt-en", "en-pt"])
+def test_words_in_brackets_behind_signs_and_with_endings_are_translated(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+
+
 @pytest.mark.parametrize("model, text, expected, fields", [
     (PT_EN, "2.200.112", "2,200,112", {}),
     (EN_PT, "$3.50", "$3,50", {}),

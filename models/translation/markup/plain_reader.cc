@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/placeholder.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/csv_row.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 #include "models/translation/markup/message_format.h"
@@ -119,11 +121,41 @@ std::vector<PlainTag> FindTags(std::string_view text) {
 class PlainReader {
  public:
   std::vector<MarkedBlock> Run(std::string_view text) {
-    Read(text, /*counts=*/false);
+    size_t read = 0;
+    for (size_t line = 0; line < text.size();) {
+      const size_t end = std::min(text.find('\n', line), text.size());
+      const bool has_return = end > line && text[end - 1] == '\r';
+      const std::string_view row = text.substr(line, end - line - (has_return ? 1 : 0));
+      if (const std::vector<CsvField> fields = ReadCsvRow(row); !fields.empty()) {
+        Read(text.substr(read, line - read), /*counts=*/false);
+        Row(row, fields);
+        read = line + row.size();
+      }
+      line = end + 1;
+    }
+    Read(text.substr(read), /*counts=*/false);
     return out_.TakeBlocks();
   }
 
  private:
+  // Reads the fields of a row, each by itself.
+  void Row(std::string_view row, std::span<const CsvField> fields) {
+    constexpr std::string_view kQuote = "\"\"";
+    size_t at = 0;
+    for (const CsvField& field : fields) {
+      out_.Divide(row.substr(at, field.begin - at));
+      at = field.begin;
+      for (size_t quote = row.find(kQuote, at); quote < field.end; quote = row.find(kQuote, at)) {
+        Read(row.substr(at, quote - at), /*counts=*/false);
+        out_.IsOpen(kQuote) ? out_.Close(kQuote, kQuote) : out_.Open(kQuote, kQuote);
+        at = quote + kQuote.size();
+      }
+      Read(row.substr(at, field.end - at), /*counts=*/false);
+      at = field.end;
+    }
+    out_.Divide(row.substr(at));
+  }
+
   // counts: # stands for a number, as in the branches of a plural.
   void Read(std::string_view text, bool counts) {
     size_t at = 0;

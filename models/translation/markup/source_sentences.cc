@@ -37,6 +37,14 @@ std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat fo
   return ReadPlain(text);
 }
 
+// Returns true for the ending of an article in the plural: o(s). Other languages have one article.
+bool IsPluralOfArticle(std::string_view text, size_t begin, size_t end) {
+  constexpr size_t kLongestArticle = 3;  // bytes
+  if (text.substr(begin, end - begin) != "(s)") return false;
+  const size_t word = text.substr(0, begin).rfind(' ') + 1;  // npos + 1 is the beginning
+  return begin - word <= kLongestArticle;
+}
+
 // Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
 // mark inside, is not added.
 void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brackets) {
@@ -50,6 +58,10 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
     if (event != marked.events.end() && event->at < span.end) continue;
+    if (IsPluralOfArticle(text, span.begin, span.end)) {
+      all.push_back({span.begin, span.end, Written(marked, span.begin, span.end), "", false});
+      continue;
+    }
     const bool itself = span.becomes.data() == text.data() + span.begin;
     all.push_back(
         {span.begin, span.end,

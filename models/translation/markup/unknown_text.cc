@@ -137,15 +137,19 @@ class Finder {
   // Returns true for the number of a note behind a word: note¹. Behind a unit it is a power: km².
   bool IsReference(size_t at, char32_t c) const {
     constexpr std::u32string_view kSuperscripts = U"¹²³⁰⁴⁵⁶⁷⁸⁹";
-    constexpr size_t kFewestLetters = 4;
+    constexpr std::string_view kUnits = " cm dm ft hm in km mi mm nm pol yd ";
     if (kSuperscripts.find(c) == std::u32string_view::npos) return false;
+    size_t begin = at;
     size_t letters = 0;
-    for (size_t end = at; end > free_ && letters < kFewestLetters; ++letters) {
-      const models::CodePoint before = models::DecodeBefore(text_, end);
+    for (; begin > free_; ++letters) {
+      const models::CodePoint before = models::DecodeBefore(text_, begin);
       if (!models::IsLower(before.value)) break;
-      end -= before.bytes;
+      begin -= before.bytes;
     }
-    return letters == kFewestLetters;
+    std::string word = " ";
+    word += text_.substr(begin, at - begin);
+    word += ' ';
+    return letters > 1 && kUnits.find(word) == std::string_view::npos;
   }
 
   // Returns true for letters, signs and digits: the vocabulary's spelling of them has the same

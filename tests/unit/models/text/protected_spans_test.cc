@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
-        "Save box«(es)», not (s), a(b), FILE(S) or file(s) or item(s).",
+        "Save box«(es)», not (s), a(b), FILE(S); file«(s)» or item«(s)».",
         "On «2024-05-01» or «2024-05-01T12:30:00Z», not 2024-05-010; «UTC+3» and UTC.",
         "The key «d41d8cd98f00b204e9800998ecf8427e» of «1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa».",
         "Say «¯\\_(ツ)_/¯», «:100:», «:flag-br:», «@me-too», «:'(» and «(╯°□°)╯︵ ┻━┻» to "

@@ -45,6 +45,15 @@ TEST(CarrierSentenceTest, WhatIsNoCarrierOrAPieceGivesNothing) {
   EXPECT_EQ(CarriedWord("Forward", "O forward está aqui.", "pt"), "");
 }
 
+TEST(CarrierSentenceTest, AWordWithACapitalIsReadInSmallLetters) {
+  EXPECT_EQ(SmallWord("Vazio", "pt-BR"), "vazio");
+  EXPECT_EQ(SmallWord("Épico", "pt"), "épico");
+  for (const char* text : {"vazio", "USB", "Dois dados", "Ox"})
+    EXPECT_EQ(SmallWord(text, "pt"), std::nullopt) << text;
+  EXPECT_EQ(SmallWord("Haus", "de"), std::nullopt);
+  EXPECT_EQ(SmallWord("Talo", "fi"), std::nullopt);
+}
+
 TEST(CarrierSentenceTest, AnArticleIsTakenOff) {
   EXPECT_EQ(WithoutArticle("A frente", "pt"), "frente");
   EXPECT_EQ(WithoutArticle("the circus", "en-GB"), "circus");

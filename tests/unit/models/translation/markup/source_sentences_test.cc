@@ -63,6 +63,12 @@ constexpr models::TextFormat kText = models::TextFormat::kText;
 constexpr models::TextFormat kHtml = models::TextFormat::kHtml;
 constexpr models::TextFormat kMarkdown = models::TextFormat::kMarkdown;
 
+TEST(ReadingPluralsTest, ThoseOfArticlesAreLeftOut) {
+  const std::vector<SourceSentence> read = Read("Veja o(s) livro(s) e a(s) casa(s)", kText);
+  EXPECT_EQ(read.front().marked.text, "Veja o livro e a casa");
+  EXPECT_EQ(Untouched(read.front().marked), "Veja o livro(s) e a casa(s)");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plain, ReadingTest,
     ::testing::Values(
@@ -76,6 +82,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "ISO-8859-1", {"X1"}},
         Case{kText, "⚙ Settings. File(s)", {"X1", "Settings.", "File"}},
         Case{kText, "A Promise<void> of List<String>", {"A X1 of X2"}},
+        Case{kText, "A\n\"One two\",\"Three\"\r\n4,\"\"", {"A", "One two", "Three", "4,\"\""}},
+        Case{kText, "id;\"A big, red one\";7", {"id", "A big, red one", "7"}},
+        Case{kText, "\"It is \"\"so\"\".\",1", {"It is so.", "1"}},
+        Case{kText, "red,blue sky,green", {"red", "blue sky", "green"}},
+        Case{kText, "red, blue,green or A,B", {"red, blue,green or A,B"}},
+        Case{kText, "He said \"no\",\"yes\".", {"He said \"no\",\"yes\"."}},
+        Case{kText, "pay 1,000,000 a year", {"pay 1,000,000 a year"}},
         Case{kText, "(none)", {"(", "none"}}, Case{kText, "“Not here”", {"“", "Not here"}},
         Case{kText, "Open (\"{a}\") or {b}.", {"Open X1 or X2."}},
         Case{kText, "Open ({a} b) or f({c}).", {"Open (X1 b) or f(X2)."}},
