@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""How many sentences in Japanese or Chinese are read with the phonemes that misaki gives, and which are not.
+
+Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary MeCab then reads in both; or misaki[zh]:
+
+    python3 -m venv /tmp/misaki && /tmp/misaki/bin/pip install 'misaki[ja,zh]' unidic-lite && /tmp/misaki/bin/pip uninstall -y unidic
+    ninja -C build east_asian_g2p_main
+    /tmp/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
+
+Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--random N] [--seed N] [--program PATH]; --random gives the program alone N rows of
+characters, and checks that it answers each."""
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[5]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from sentences import KINDS, random_sentences, sentences  # noqa: E402
+
+
+def reader(language: str) -> Callable[[str], str]:
+    if language == "ja":
+        from misaki.ja import JAG2P
+        g2p = JAG2P()
+    else:
+        from misaki.zh import ZHG2P
+        g2p = ZHG2P(version="1.1" if language == "zh-1.1" else None)
+    return lambda text: g2p(text)[0]
+
+
+def run_program(program: str, language: str, folder: Path, texts: list[str]) -> list[str]:
+    """The phonemes of the texts, with the words or the lexicon that the converter makes of misaki's."""
+    lexicon = folder / "lexicon"
+    environment = dict(os.environ)
+    if language == "ja":
+        import unidic_lite
+        from models.convert.japanese_words import write_words
+        write_words(lexicon)
+        (folder / "mecabrc").write_text(f"dicdir = {unidic_lite.DICDIR}\n")
+        environment["MECABRC"] = str(folder / "mecabrc")
+    else:
+        from models.convert.chinese_lexicon import write_chinese_lexicon
+        write_chinese_lexicon(lexicon, bopomofo=language == "zh-1.1")
+    # Some characters of random rows would end a line.
+    rows = "".join(re.sub(r"\s", " ", text) + "\n" for text in texts)
+    done = subprocess.run([program, language[:2], str(lexicon)], input=rows, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"{program} ended with {done.returncode}: {done.stderr}")
+    answers = done.stdout.splitlines()
+    if len(answers) != len(texts):
+        sys.exit(f"{program} gave {len(answers)} answers to {len(texts)} texts")
+    return answers
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("language", choices=("ja", "zh", "zh-1.1"))
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--random", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--program", default=str(ROOT / "build/tests/unit/models/text/misaki/east_asian_g2p_main"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.random > 0:
+            texts = random_sentences(options.language[:2], options.random, options.seed)
+            answers = run_program(options.program, options.language, Path(folder), texts)
+            refused = sum("INVALID_ARGUMENT" in answer for answer in answers)
+            print(f"{len(answers)} random sentences answered, {refused} of them refused by name")
+            return
+        asked = sentences(options.language[:2], options.count, options.seed)
+        answers = run_program(options.program, options.language, Path(folder), [text for _, text in asked])
+    same = collections.Counter()
+    misaki = reader(options.language)
+    for (kind, text), ours in zip(asked, answers, strict=True):
+        theirs = misaki(text)
+        if ours == theirs:
+            same[kind] += 1
+        else:
+            print(f"{kind}: {text}\n  ours   {ours}\n  misaki {theirs}")
+    for kind in KINDS:
+        print(f"{kind}: {same[kind]} of {sum(each == kind for each, _ in asked)}")
+    print(f"{options.language}: {same.total()} of {len(asked)} sentences have misaki's phonemes ({100 * same.total() / len(asked):.1f} %)")
+
+
+if __name__ == "__main__":
+    main()
