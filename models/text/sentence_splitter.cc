@@ -203,7 +203,10 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   if (!initial && !dotted) return false;
   // A number continues after an initial or a dotted word ("A. 5"); a starter word begins a
   // sentence.
-  return IsDigit(follows.value) ? dotted : !language.IsStarter(WordAt(text, next));
+  // The last stop of "Civ. P. 12" follows another.
+  const bool second =
+      word.data() > text.data() + begin + 1 && word.data()[-1] == ' ' && word.data()[-2] == '.';
+  return IsDigit(follows.value) ? dotted || second : !language.IsStarter(WordAt(text, next));
 }
 
 // Splits off one sentence after another from the front.

@@ -99,6 +99,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       const bool founded = stop && AsciiLower(word) == "est" && text.substr(next, 3) == "in ";
       // "Eq. (3)".
       const size_t number = next + (ByteAt(text, next) == '(' ? 1 : 0);
+      // "3 P.2d" is no page.
+      if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
       return stop && (IsAsciiDigit(ByteAt(text, number)) || IsRomanAt(text, next) || founded);
     }
     case When::kStopAndMore: {
@@ -199,6 +201,37 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   return std::nullopt;
 }
 
+// Reads abbreviations that belong together: "Fed. R. Civ. P. 12", "F. Supp. 2d".
+std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end) {
+  if (!IsAsciiUpper(text[at]) || ByteAt(text, end) != '.' || ByteAt(text, end + 1) != ' ' ||
+      !IsAsciiUpper(ByteAt(text, end + 2)))
+    return std::nullopt;
+  struct Entry {
+    std::string_view written;
+    std::string_view spoken;
+  };
+  constexpr auto kCitations = std::to_array<Entry>({
+      {"F. App'x", "federal appendix"},
+      {"F. Supp.", "federal supplement"},
+      {"Fed. R. App. P.", "federal rule of appellate procedure"},
+      {"Fed. R. Bankr. P.", "federal rule of bankruptcy procedure"},
+      {"Fed. R. Civ. P.", "federal rule of civil procedure"},
+      {"Fed. R. Crim. P.", "federal rule of criminal procedure"},
+      {"Fed. R. Evid.", "federal rule of evidence"},
+      {"Fed. Reg.", "federal register"},
+      {"L. Ed.", "lawyers' edition"},
+      {"S. Ct.", "supreme court"},
+  });
+  const std::string_view rest = text.substr(at);
+  for (const Entry& entry : kCitations) {
+    if (!rest.starts_with(entry.written)) continue;
+    Reading reading{at + entry.written.size(), {}};
+    reading.AppendEach(entry.spoken);
+    return reading;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t end,
@@ -217,6 +250,7 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     const bool without = ByteAt(text, end + 1) == 'o' && !IsAsciiAlnum(ByteAt(text, end + 2));
     return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};
   }
+  if (auto citation = ReadCitation(text, at, end)) return citation;
   const std::string lower = AsciiLower(word);
   if ((lower == "c" || lower == "y") && AsciiLower(text.substr(end, 2)) == "/o" &&
       !IsAsciiAlnum(ByteAt(text, end + 2)))

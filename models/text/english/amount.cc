@@ -1,6 +1,7 @@
 #include "models/text/english/amount.h"
 
 #include <algorithm>
+#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
@@ -83,6 +84,23 @@ size_t PointGroupsEnd(std::string_view text, size_t at, std::string& whole) {
 }
 
 }  // namespace
+
+std::string_view MultiplesOf(const Amount& amount) {
+  if (!amount.fraction.empty() || !amount.whole.starts_with('1') ||
+      amount.whole.find_first_not_of('0', 1) != std::string::npos)
+    return {};
+  constexpr std::array<std::string_view, 10> kNames = {"",
+                                                       "",
+                                                       "",
+                                                       "hundreds",
+                                                       "thousands",
+                                                       "tens of thousands",
+                                                       "hundreds of thousands",
+                                                       "millions",
+                                                       "tens of millions",
+                                                       "hundreds of millions"};
+  return amount.whole.size() < kNames.size() ? kNames[amount.whole.size()] : "";
+}
 
 bool Amount::IsYear() const {
   return whole.size() == 4 && fraction.empty() && !grouped && whole >= "1000" && whole <= "2099";

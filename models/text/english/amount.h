@@ -25,6 +25,10 @@ struct Amount {
 // Parses the number at `at`, which must be a digit or a point before one. Linear time.
 std::optional<Amount> ParseAmount(std::string_view text, size_t at);
 
+// Returns "hundreds", "tens of thousands" and the like for 100, 10,000 and other powers of ten;
+// empty for other numbers.
+std::string_view MultiplesOf(const Amount& amount);
+
 // Returns the words of a cardinal, with "point" before the digits of the fraction.
 std::vector<std::string> AmountWords(const NumberWords& numbers, const Amount& amount);
 

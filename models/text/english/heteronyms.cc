@@ -90,6 +90,13 @@ bool IsMetal(const Neighbours& near) {
   if (IsOneOf(near.Before(), "of", "molten", "like", "contain", "contains") && !IsDeterminer(after))
     return true;
   if (near.Before().empty() && (after == "is" || after == "was")) return true;
+  // "Get the lead out", "zinc and lead".
+  if (near.Before() == "the" && after == "out" &&
+      IsOneOf(near.Before(2), "get", "gets", "getting", "got"))
+    return true;
+  if ((IsOneOf(near.Before(), "and", "or", "for", "from", "as") || IsOneOf(after, "and", "or")) &&
+      near.Near({"arsenic", "asbestos", "cadmium", "copper", "mercury", "silver", "tin", "zinc"}))
+    return true;
   return IsOneOf(after, "pipe", "pipes", "paint", "mine", "mines", "sheet", "roof", "poisoning",
                  "acid", "bullet", "bullets", "pencil", "pencils", "weight", "weights", "ore",
                  "content", "contamination", "levels", "exposure", "shot", "crystal", "solder") &&

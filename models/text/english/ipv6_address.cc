@@ -44,7 +44,9 @@ std::optional<Reading> ReadIpv6Address(const NumberWords& numbers, std::string_v
       break;
     }
   }
-  if (!has_digit || colons > kColons || IsAsciiAlnum(ByteAt(text, end)) ||
+  // "[::]:80" is any address.
+  const bool any = end == at + 2 && ByteAt(text, end) == ']';
+  if ((!has_digit && !any) || colons > kColons || IsAsciiAlnum(ByteAt(text, end)) ||
       (shortened ? colons < 2 : colons != kColons))
     return std::nullopt;
   Reading reading{end, {}};

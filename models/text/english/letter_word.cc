@@ -24,6 +24,17 @@ bool LeadsFrom(std::string_view text, size_t at) {
   return begin > 1 && text[begin - 1] == '-' && IsAsciiUpper(text[begin - 2]);
 }
 
+// Returns true for variables side by side behind a letter that they equal: "F = ma", "V=IR".
+bool IsProduct(std::string_view text, size_t begin, std::string_view word) {
+  if (word.size() < 2 || begin < 2) return false;
+  size_t at = begin - (text[begin - 1] == ' ' ? 1 : 0);
+  if (at < 2 || text[at - 1] != '=') return false;
+  at -= text[at - 2] == ' ' ? 2 : 1;
+  if (at == 0 || !IsAsciiLetter(text[at - 1]) || (at > 1 && IsAsciiAlnum(text[at - 2])))
+    return false;
+  return word.size() == 2 || word.find_first_of("aeiouAEIOU") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string Dotted(std::string_view word) {
@@ -58,6 +69,7 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
   if (word.size() > kMaxLetters) return std::nullopt;
   const bool joins = ByteAt(text, end) == '&' && IsAsciiUpper(ByteAt(text, end + 1));
   if (word == "A" && (joins || joined)) return Reading{end, {Dotted(word)}};
+  if (IsProduct(text, begin, word)) return Reading{end, {Dotted(word)}};
   const auto power = ReadSuperscript(numbers, text, end);
   const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&
                       power->words.back() != "minus" &&

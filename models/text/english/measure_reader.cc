@@ -286,6 +286,14 @@ Reading ReadPer(std::string_view text, size_t word) {
   if (text.substr(end, 2) == "²" || text.substr(end, 2) == "³") end += 2;
   const std::string_view symbol = text.substr(word, end - word);
   const bool stop = ByteAt(text, end) == '.';
+  if (IsOneOf(symbol, "cu", "sq")) {
+    size_t last = word;
+    if (const auto unit = TakeUnit(EnglishDialect::kUs, text, last, true, true, false)) {
+      Reading reading{last, {"per"}};
+      reading.AppendEach(*unit);
+      return reading;
+    }
+  }
   if (symbol == "ea") return {end + (stop ? 1 : 0), {"each"}};
   const auto unit = FindUnit(symbol, false, EnglishDialect::kUs);
   if (!unit || IsAsciiAlnum(ByteAt(text, end))) return {word, {"per"}};
@@ -336,6 +344,8 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     reading.end = at + (ByteAt(text, at) == '.' && IsLowerBehindSpace(text, at + 1) ? 1 : 0);
     return true;
   }
+  // "7 % 3" is a remainder.
+  if (spaced && text.substr(at, 2) == "% " && IsAsciiDigit(ByteAt(text, at + 2))) return false;
   if (ByteAt(text, at) == '%') {
     reading.Append("percent");
     reading.end = at + 1;

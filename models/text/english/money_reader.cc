@@ -18,7 +18,7 @@ struct Currency {
 };
 
 // Longer signs come before those that they begin with.
-constexpr std::array<Currency, 41> kCurrencies = {{
+constexpr auto kCurrencies = std::to_array<Currency>({
     {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
     {"BRL", "real", "reais", "centavo", "centavos"},
     {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
@@ -59,8 +59,22 @@ constexpr std::array<Currency, 41> kCurrencies = {{
     {"₪", "shekel", "shekels", "", ""},
     {"₱", "peso", "pesos", "", ""},
     {"₿", "bitcoin", "bitcoins", "", ""},
+    {"₴", "hryvnia", "hryvnias", "", ""},
+    {"₦", "naira", "naira", "", ""},
+    {"₫", "dong", "dong", "", ""},
+    {"฿", "baht", "baht", "", ""},
+    {"NOK", "Norwegian krone", "Norwegian kroner", "", ""},
+    {"DKK", "Danish krone", "Danish kroner", "", ""},
+    {"ZAR", "rand", "rand", "", ""},
+    {"KRW", "won", "won", "", ""},
+    {"THB", "baht", "baht", "", ""},
+    {"AED", "dirham", "dirhams", "", ""},
+    {"MX$", "Mexican peso", "Mexican pesos", "", ""},
+    {"NT$", "Taiwan dollar", "Taiwan dollars", "", ""},
+    {"kr.", "krone", "kroner", "", ""},
+    {"kr", "krone", "kroner", "", ""},
     {"zł", "zloty", "zlotys", "", ""},
-}};
+});
 
 // Returns true if a noun follows the sum, which belongs to it: "a $5 bill".
 bool IsAttributive(std::string_view text, size_t end, bool article) {
@@ -69,9 +83,12 @@ bool IsAttributive(std::string_view text, size_t end, bool article) {
 }
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
-  // Most words begin with a small letter, and only one sign does.
+  // Most words begin with a small letter, and only two signs do.
   const char first = ByteAt(text, at);
-  if (IsAsciiDigit(first) || (IsAsciiLower(first) && first != 'z')) return nullptr;
+  const char second = ByteAt(text, at + 1);
+  if (IsAsciiDigit(first) || (IsAsciiLower(first) && !(first == 'k' && second == 'r') &&
+                              !(first == 'z' && !IsAsciiAlnum(second))))
+    return nullptr;
   for (const Currency& currency : kCurrencies) {
     if (text.substr(at, currency.sign.size()) == currency.sign) return &currency;
   }
@@ -188,6 +205,16 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
     reading.Append(AmountWords(numbers, amount));
     reading.Append(scale);
     reading.AppendEach(IsAttributive(text, reading.end, article) ? currency->one : currency->many);
+    return reading;
+  }
+  // "£1,000s".
+  const std::string_view multiples = MultiplesOf(amount);
+  if (!multiples.empty() && ByteAt(text, reading.end) == 's' &&
+      !IsAsciiAlnum(ByteAt(text, reading.end + 1))) {
+    ++reading.end;
+    reading.AppendEach(multiples);
+    reading.Append("of");
+    reading.AppendEach(currency->many);
     return reading;
   }
   const bool hundredths = amount.fraction.size() == 2 && !currency->minor_one.empty();

@@ -81,6 +81,11 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
                   NamesSeats(text, at, previous) || InCode(text, at) ||
                   NamesLetter(text, at, previous, so_far.isotopes);
+  // "My flat is 4C".
+  if (words.size() > 1 && IsOneOf(previous, "is", "was") &&
+      IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "berth", "exit", "flat",
+              "gate", "platform", "row", "seat", "suite"))
+    context.label = true;
   constexpr size_t kFarthest = 3;
   size_t steps = 0;
   for (size_t i = words.size(); i-- > 0 && steps < kFarthest; ++steps) {

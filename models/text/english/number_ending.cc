@@ -45,11 +45,28 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   const std::string ending = AsciiLower(text.substr(letters, end - letters));
   if (IsAsciiDigit(ByteAt(text, end))) return false;
   const bool stones = ending == "st" && (value % 10 != 1 || value % 100 == 11);
+  // "F.3d", "F. Supp. 2d" in citations.
+  const size_t digits = amount.end - std::min(amount.end, amount.whole.size());
+  const size_t stop = digits - (digits > 1 && text[digits - 1] == ' ' ? 1 : 0);
+  const bool cited = ending == "d" && apostrophe == 0 && (value % 10 == 2 || value % 10 == 3) &&
+                     stop > 1 && text[stop - 1] == '.' && IsAsciiLetter(text[stop - 2]);
+  if (cited) {
+    reading.Append(numbers.Ordinal(value));
+    reading.end = end;
+    return true;
+  }
   if (apostrophe == 0 && !stones &&
       (ending == "st" || ending == "nd" || ending == "rd" || ending == "th")) {
     reading.Append(numbers.Ordinal(value));
     reading.end = end;
     TakeLastOrdinal(numbers, text, reading);
+    return true;
+  }
+  // "100s", "10,000s".
+  const std::string_view multiples = MultiplesOf(amount);
+  if (ending == "s" && apostrophe == 0 && !multiples.empty()) {
+    reading.AppendEach(multiples);
+    reading.end = end;
     return true;
   }
   // "1990s", "80s", "747s", but "iPhone 12S".
@@ -65,9 +82,7 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
     reading.end = end;
     return true;
   }
-  if (apostrophe == 0 && (value == 100 || value == 1000 || value == 1000000)) {
-    reading.Append(value == 100 ? "hundreds" : value == 1000 ? "thousands" : "millions");
-  } else if (amount.IsYear() && value % 10 == 0) {
+  if (amount.IsYear() && value % 10 == 0) {
     reading.Append(numbers.Decade(static_cast<unsigned>(value)));
   } else if (apostrophe == 0 || value % 10 == 0) {
     reading.Append(amount.IsYear() ? numbers.Year(static_cast<unsigned>(value))

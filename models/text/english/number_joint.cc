@@ -169,6 +169,9 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
                           : "by"}};
     case '*':
       return Reading{second, {"times"}};
+    case '%':
+      if (spaced) return Reading{second, {"mod"}};
+      return std::nullopt;
     case '/':
       // "30 mph / 50 km/h" is no quotient.
       if (spaced && !IsAsciiDigit(text[at - 1])) return std::nullopt;

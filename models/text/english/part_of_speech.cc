@@ -144,6 +144,13 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
     const bool open = before == "i" || before == "we" || before == "they" || before == "you";
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
+    // "I read that you left": it was said before.
+    const std::string behind = at + 2 < words.size() ? AsciiLower(words[at + 2].text) : "";
+    if (open && after == "that" &&
+        IsOneOf(behind, "a", "he", "his", "i", "it", "she", "the", "their", "there", "they", "we",
+                "you", "your") &&
+        (at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "did", "do", "if", "that", "when")))
+      return PartOfSpeech::kPast;
   }
   if (IsIn(kBeforeVerb, before)) return PartOfSpeech::kVerb;
   if (before == "he" || before == "she" || before == "it" || before == "which") {

@@ -59,6 +59,11 @@ std::optional<Reading> ReadInnerDot(std::string_view text, const Sign& sign) {
   if (file && !IsAsciiLetter(ByteAt(text, capitals))) return Reading{sign.end, {"dot"}};
   if (end == sign.end || end - sign.end > kMaxExtension || IsAsciiAlnum(ByteAt(text, end)))
     return std::nullopt;
+  // A series of a reporter of courts: "F.3d", "P.2d", "F.4th".
+  const bool initial = IsAsciiUpper(text[sign.begin - 1]) &&
+                       (sign.begin == 1 || !IsAsciiAlnum(text[sign.begin - 2]));
+  const std::string_view series = text.substr(sign.end, end - sign.end);
+  if (initial && IsOneOf(series, "2d", "3d", "4th", "5th")) return Reading{sign.end, {}};
   return Reading{sign.end, {"dot"}};
 }
 
@@ -129,6 +134,10 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   }
   if (auto dot = ReadInnerDot(text, sign)) return dot;
   if (auto slash = ReadSlash(text, sign, context)) return slash;
+  // "x % 2".
+  if (sign.value == '%' && before.size() == 1 && sign.begin > 0 && text[sign.begin - 1] == ' ' &&
+      ByteAt(text, sign.end) == ' ' && IsAsciiAlnum(ByteAt(text, sign.end + 1)))
+    return Reading{sign.end, {"mod"}};
   // "16:9".
   if (sign.value == ':' && sign.count == 1 && IsAsciiDigit(ByteAt(text, sign.end)) &&
       sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1])) {

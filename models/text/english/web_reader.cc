@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/ipv6_address.h"
 
 namespace millrace::models {
 namespace {
@@ -143,12 +144,8 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
   }
 }
 
-}  // namespace
-
-std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text, size_t at) {
-  const char first = ByteAt(text, at);
-  const bool path = first == '/' || first == '~' || first == '.';
-  if (!IsAsciiAlnum(first) && !path) return std::nullopt;
+// Returns the end of an address, before marks of the sentence.
+size_t AddressEnd(std::string_view text, size_t at) {
   size_t end = at;
   const size_t limit = std::min(text.size(), at + kMaxWebBytes);
   while (end<limit&& static_cast<unsigned char>(text[end])> ' ' &&
@@ -158,7 +155,31 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
   }
   while (end > at && std::string_view(".,;:!?'*").find(text[end - 1]) != std::string_view::npos)
     --end;
+  return end;
+}
+
+// Reads "[::1]:8080/docs", the host in brackets that stands at `at`.
+std::optional<Reading> ReadBracketedHost(const NumberWords& numbers, std::string_view text,
+                                         size_t at) {
+  auto reading = ReadIpv6Address(numbers, text, at + 1);
+  if (!reading || ByteAt(text, reading->end) != ']') return std::nullopt;
+  const size_t rest = reading->end + 1;
+  reading->end = AddressEnd(text, rest);
+  Spell(numbers, text.substr(rest, reading->end - rest), *reading);
+  return reading;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text, size_t at) {
+  const char first = ByteAt(text, at);
+  const bool path = first == '/' || first == '~' || first == '.';
+  if (first == '[') return ReadBracketedHost(numbers, text, at);
+  if (!IsAsciiAlnum(first) && !path) return std::nullopt;
+  size_t end = AddressEnd(text, at);
   std::string_view address = text.substr(at, end - at);
+  if (ByteAt(text, end) == '[' && address.ends_with("://"))
+    return ReadBracketedHost(numbers, text, end);
   if (address.ends_with("'s")) address.remove_suffix(2);
   end = at + address.size();
   if (path) {
