@@ -185,7 +185,8 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Number(Row("spare-executors", models, "N",
                  "Further executors that have loaded all models and wait, so that one that dies is "
-                 "replaced at once. Each takes as much memory as one that serves"),
+                 "replaced at once. Each takes as much memory as one that serves. With several "
+                 "cards they are spread over them, and stand in for executors of their card"),
              &C::spare_executors, 0, kMostExecutors));
   o.push_back(Time(Row("executor-max-age", models, "TIME",
                        "A spare executor takes the place of one that has served for so long, which "

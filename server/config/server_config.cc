@@ -43,10 +43,6 @@ absl::Status Validate(const ServerConfig& config) {
                                              " is not allowed, since --device names ", cards,
                                              " card(s), each for one executor"));
   }
-  if (config.device_numbers.size() > 1 && config.spare_executors > 0) {
-    return absl::InvalidArgumentError(
-        "--spare-executors: with several cards there are none, since a spare one has one card");
-  }
   if (config.spare_executors > 0 && config.executors == 0) {
     return absl::InvalidArgumentError(
         "--spare-executors: there are no executors to replace; --executors of 1 or more is needed");

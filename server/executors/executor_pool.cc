@@ -48,6 +48,8 @@ ExecutorPool::ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& c
   const MutexLock lock(mu_);
   for (int i = 0; i < options_.executors + options_.spares; ++i) {
     Place& place = places_.emplace_back();
+    if (const std::vector<int>& numbers = options_.device_numbers; !numbers.empty())
+      place.device = numbers[static_cast<size_t>(i) % numbers.size()];
     if (i >= options_.executors) place.role = Role::kSpare;
   }
   stats_.executors = options_.executors;
@@ -127,8 +129,10 @@ void ExecutorPool::Supervise(size_t number) {
 
 absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>& link) {
   executor::v1::Configure settings = options_.settings;
-  if (const std::vector<int>& numbers = options_.device_numbers; !numbers.empty())
-    settings.set_device_number(numbers[number % numbers.size()]);
+  {
+    const MutexLock lock(mu_);
+    settings.set_device_number(places_[number].device);
+  }
   const absl::Status status = StartExecutor(
       {.lanes = options_.lanes,
        .patience = options_.patience,
@@ -271,7 +275,7 @@ bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {
                      {{"executor", place.link->name()}, {"bytes", *memory}});
   }
   if (!is_old && !place.grows) return false;
-  Place* const spare = FindReady(Role::kSpare);
+  Place* const spare = FindReady(Role::kSpare, place.device);
   if (spare == nullptr) return false;
   spare->role = Role::kServing;
   BeginToServe(*spare);
@@ -288,9 +292,11 @@ void ExecutorPool::BeginToServe(Place& place) {
   if (options_.max_growth > 0) place.memory.emplace(options_.max_growth);
 }
 
-ExecutorPool::Place* ExecutorPool::FindReady(Role role) {
+ExecutorPool::Place* ExecutorPool::FindReady(Role role, int device) {
   for (Place& place : places_) {
-    if (place.role == role && place.link != nullptr && place.link->alive()) return &place;
+    if (place.role == role && place.device == device && place.link != nullptr &&
+        place.link->alive())
+      return &place;
   }
   return nullptr;
 }
@@ -298,9 +304,9 @@ ExecutorPool::Place* ExecutorPool::FindReady(Role role) {
 void ExecutorPool::Promote() {
   for (Place& place : places_) {
     if (place.role != Role::kServing || place.link != nullptr) continue;
-    Place* successor = FindReady(Role::kSpare);
-    if (successor == nullptr) successor = FindReady(Role::kRetiring);
-    if (successor == nullptr) break;
+    Place* successor = FindReady(Role::kSpare, place.device);
+    if (successor == nullptr) successor = FindReady(Role::kRetiring, place.device);
+    if (successor == nullptr) continue;
     place.role = Role::kSpare;
     successor->role = Role::kServing;
     BeginToServe(*successor);

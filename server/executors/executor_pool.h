@@ -43,8 +43,9 @@ class ExecutorPool {
     uint64_t max_growth = 0;
     size_t lanes = 1;  // the number of workers of the front, each with a connection
     executor::v1::Configure settings = {};
-    std::vector<int> device_numbers = {};  // the device of each executor; empty: the first one
-    std::string version = {};              // this program's
+    // The devices of the executors, and then of the spares, in turn; empty: all have the first one.
+    std::vector<int> device_numbers = {};
+    std::string version = {};                        // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
     Duration answer_limit =
         std::chrono::seconds(10);  // how long an executor may take to say that it lives
@@ -128,6 +129,7 @@ class ExecutorPool {
   };
   // One executor and its successors.
   struct Place {
+    int device = 0;  // a spare stands in for executors of its own device alone
     Role role = Role::kServing;
     std::shared_ptr<ExecutorLink> link;   // has all models; null: there is none
     TimePoint serves_since{};             // if it serves
@@ -158,8 +160,8 @@ class ExecutorPool {
   void NoteDeath(size_t place, const ExecutorDeath& death, bool recycled) MILLRACE_EXCLUDES(mu_);
   void ReportDeath(const ExecutorLink& link, const ExecutorDeath& death);
   bool stopping() const MILLRACE_EXCLUDES(mu_);
-  // Returns the first one of the role that is ready; null if there is none.
-  Place* FindReady(Role role) MILLRACE_REQUIRES(mu_);
+  // Returns the first one of the role and the device that is ready; null if there is none.
+  Place* FindReady(Role role, int device) MILLRACE_REQUIRES(mu_);
   void BeginToServe(Place& place) MILLRACE_REQUIRES(mu_);
   // Has those that are ready serve in place of those that are not.
   void Promote() MILLRACE_REQUIRES(mu_);

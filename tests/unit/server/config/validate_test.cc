@@ -26,8 +26,6 @@ TEST(ValidateTest, EachCardHasAnExecutorOfItsOwn) {
   EXPECT_TRUE(Mentions(Validate(config), "--executors: 0 is not allowed, since --device names 2"));
   config.executors = 2;
   EXPECT_TRUE(Validate(config).ok());
-  config.spare_executors = 1;
-  EXPECT_TRUE(Mentions(Validate(config), "--spare-executors: with several cards there are none"));
   config.executors = 1;
   config.device_numbers = {1};
   EXPECT_TRUE(Validate(config).ok());

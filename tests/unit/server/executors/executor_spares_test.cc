@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/unit/server/executors/executor_pool_fixture.h"
 
@@ -49,6 +51,34 @@ TEST_F(ExecutorSparesTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
   while (pool_->stats().spares_ready == 0) std::this_thread::yield();
   EXPECT_EQ(pool_->stats().serving, 1);
   EXPECT_EQ(launcher_.started(), 3);
+}
+
+TEST_F(ExecutorSparesTest, ASpareStandsInForExecutorsOfItsOwnDeviceAlone) {
+  Mutex mu;
+  std::map<std::string, std::vector<int>> devices;  // where the steps of each text ran
+  device_numbers_ = {3, 5};
+  spares_ = 2;
+  // The first step of the second request ends its executor.
+  in_forward_ = [&](FakeExecutor& executor, models::Request& request) {
+    MutexLock lock(mu);
+    std::vector<int>& its = devices[TextOf(request)];
+    its.push_back(executor.device_number());
+    const bool ends = TextOf(request) == "xyz" && its.size() == 1;
+    lock.Unlock();
+    if (ends) executor.Die(kSegfault);
+  };
+  StartWithModel(2);
+  // This request occupies one device, so that the next begins on the other, and is replayed by what
+  // stands in for the executor there.
+  Sink sink;
+  models::Request under_way(Say("abc"), TimePoint::max(), sink);
+  RunOnce({&under_way});
+  EXPECT_EQ(RunAlone("xyz"), absl::OkStatus());
+  RunToEnd({&under_way});
+  EXPECT_EQ(under_way.outcome(), absl::OkStatus());
+  const int other = devices["abc"].front() == 3 ? 5 : 3;
+  EXPECT_THAT(devices["abc"], ::testing::ElementsAre(8 - other, 8 - other, 8 - other));
+  EXPECT_THAT(devices["xyz"], ::testing::ElementsAre(other, other, other, other));
 }
 
 TEST_F(ExecutorSparesTest, ASpareReplacesAnOldExecutorWhichEndsOnceItsRequestsHave) {
