@@ -33,10 +33,9 @@ size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
 }
 
 // Returns true if the search only takes the likeliest token, which the device can choose.
-bool TakesTheLikeliest(const translation::SentenceJob& job) {
-  const translation::SearchOptions& search = job.search;
+bool TakesTheLikeliest(const translation::SearchOptions& search) {
   return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
-         search.no_repeat_ngram_size == 0 && job.min_target == 0;
+         search.no_repeat_ngram_size == 0;
 }
 
 // A sentence that is being decoded, and the KV slots that it holds. The search of a suspended
@@ -134,7 +133,8 @@ class Decoding final : public translation::SentenceState {
                                          : translation::MakeSearch(job.search, std::move(task))),
         target_slots_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(tokens)},
                       std::max<size_t>(1, search_->rows().size())) {
-    if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
+    if (TakesTheLikeliest(job.search))
+      greedy_ = static_cast<translation::SingleSearch*>(search_.get());
   }
 
   const std::shared_ptr<KvSlotPool> pool_;  // shared, because it may outlive the engine

@@ -41,6 +41,16 @@ std::optional<FusedDecoder> Fuse(const TransformerWeights& weights) {
   return fused;
 }
 
+// Makes it impossible to choose the tokens that CachedTransformer::Row::forced forbids.
+void Forbid(const at::Tensor& forced, const at::Tensor& scores) {
+  const at::Tensor forbids = forced.lt(-1);
+  const at::Tensor tokens = at::where(forbids, -2 - forced, 0).unsqueeze(1);
+  const at::Tensor allowed = scores.gather(1, tokens);
+  scores.scatter_(
+      1, tokens,
+      allowed.masked_fill(forbids.unsqueeze(1), -std::numeric_limits<double>::infinity()));
+}
+
 // Packs integers for the device into one buffer, because a copy of each tensor would cost more than
 // its contents.
 class Packer {
@@ -236,9 +246,10 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     const at::Tensor& suppressed = transformer_.weights().suppressed;
     if (suppressed.numel() > 0)
       scores.index_fill_(1, suppressed, -std::numeric_limits<double>::infinity());
+    const at::Tensor given = forced[i];
+    Forbid(given, scores);
     const auto [best, likeliest] = at::max(scores, 1);
     const at::Tensor is_number = best.abs().lt(std::numeric_limits<double>::infinity());
-    const at::Tensor given = forced[i];
     chosen.push_back(at::where(given.ge(0), given, at::where(is_number, likeliest, -1)));
     input.tokens = chosen.back().clamp_min(0);
   }

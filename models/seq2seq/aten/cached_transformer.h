@@ -37,7 +37,8 @@ class CachedTransformer {
     size_t position = 0;              // its position; below longest()
     std::span<const int32_t> path;    // slots of the tokens up to there, then of later ones
     std::span<const int32_t> source;  // slots of the source's tokens
-    std::span<const int32_t> forced;  // the next tokens, where they are prescribed
+    // The next tokens where they are prescribed; -1: any, -2 - t: any but t.
+    std::span<const int32_t> forced;
   };
 
   // slots: see KvSlotPool. model: its name in the graph caches. few_shapes: pads to fewer shapes,

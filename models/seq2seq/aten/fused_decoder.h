@@ -35,7 +35,8 @@ class FusedDecoder {
   at::Tensor Step(const FusedStepsInput& input, const at::Tensor& tokens, int64_t step,
                   const DeviceKvCache& cache) const;
   // Writes each row's token to `chosen`: the forced one unless it is negative, else the likeliest
-  // that is not suppressed, or -1 if the scores are not finite. Returns the tokens to go on with.
+  // that is neither suppressed nor, where forced is -2 - t, t; or -1 if the scores are not finite.
+  // Returns the tokens to go on with.
   at::Tensor Choose(const at::Tensor& scores, const at::Tensor& forced,
                     const at::Tensor& chosen) const;
 

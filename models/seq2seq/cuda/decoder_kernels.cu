@@ -474,20 +474,25 @@ struct Best {
 };
 
 // The best of a part of each row of scores + bias, [rows, tokens]: scores and tokens [rows, parts].
-// Grid: parts, rows; blocks of kChoiceThreads threads.
-extern "C" __global__ void FindBest(const float* scores, const float* bias, float* best_scores,
-                                    int* best_tokens, int tokens) {
+// forced: -2 - t if token t may not be chosen. Grid: parts, rows; blocks of kChoiceThreads threads.
+extern "C" __global__ void FindBest(const float* scores, const float* bias, const long long* forced,
+                                    float* best_scores, int* best_tokens, int tokens) {
   AwaitEarlierKernels();
   __shared__ float warp_scores[kChoiceThreads / 32];
   __shared__ int warp_tokens[kChoiceThreads / 32];
   const float* const row = scores + static_cast<size_t>(blockIdx.y) * tokens;
   const int thread = threadIdx.x;
+  const int forbidden = -2 - static_cast<int>(forced[blockIdx.y]);  // a token, or negative
   Best best;
 #pragma unroll 4
   for (int i = (blockIdx.x * kChoiceThreads + thread) * 4; i < tokens;
        i += gridDim.x * kChoiceThreads * 4) {
     const float4 four = *reinterpret_cast<const float4*>(row + i);
-    const float4 more = *reinterpret_cast<const float4*>(bias + i);
+    float4 more = *reinterpret_cast<const float4*>(bias + i);
+    if (forbidden == i) more.x = -Infinity();
+    if (forbidden == i + 1) more.y = -Infinity();
+    if (forbidden == i + 2) more.z = -Infinity();
+    if (forbidden == i + 3) more.w = -Infinity();
     best.Consider(four.x + more.x, i);
     best.Consider(four.y + more.y, i + 1);
     best.Consider(four.z + more.z, i + 2);

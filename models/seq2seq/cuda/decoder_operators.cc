@@ -241,8 +241,8 @@ at::Tensor ChooseTokens(const at::Tensor& scores, const at::Tensor& bias, const 
   const DecoderKernels& kernels = DecoderKernels::Get();
   kernels.LaunchAfterKernel(rows, kernels.find_best, dim3(Parts(parts, 1), Parts(rows, 1)),
                             dim3(kChoiceThreads), 0, scores.const_data_ptr(), bias.const_data_ptr(),
-                            best_scores.mutable_data_ptr(), best_tokens.mutable_data_ptr(),
-                            AsInt(tokens));
+                            forced.const_data_ptr(), best_scores.mutable_data_ptr(),
+                            best_tokens.mutable_data_ptr(), AsInt(tokens));
   kernels.LaunchEarly(kernels.choose_token, dim3(Parts(rows, 1)), dim3(Parts(kWarp, 1)), 0,
                       best_scores.const_data_ptr(), best_tokens.const_data_ptr(),
                       forced.const_data_ptr(), chosen.mutable_data_ptr(), next.mutable_data_ptr(),

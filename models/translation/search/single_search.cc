@@ -27,7 +27,8 @@ void SingleSearch::Advance(float* logits, int64_t) {
 int32_t SingleSearch::GivenToken(size_t ahead) const {
   const size_t written = history_.size() - 1 + ahead;
   if (task_.forced_end && written + 1 == task_.max_tokens) return task_.end;
-  return written < task_.prefix.size() ? task_.prefix[written] : -1;
+  if (written < task_.prefix.size()) return task_.prefix[written];
+  return written < task_.min_tokens ? AnyTokenBut(task_.end) : kAnyToken;
 }
 
 void SingleSearch::Append(int32_t token) {

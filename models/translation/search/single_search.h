@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "models/translation/search/logits_rules.h"
@@ -7,6 +8,10 @@
 #include "models/translation/search/token_sampler.h"
 
 namespace millrace::translation {
+
+// Stand for a token that is not prescribed: any, or any but one.
+inline constexpr int32_t kAnyToken = -1;
+constexpr int32_t AnyTokenBut(int32_t token) { return -2 - token; }
 
 // Greedy search or sampling: one hypothesis, continued with its likeliest token or with one that is
 // sampled.
@@ -20,8 +25,8 @@ class SingleSearch final : public Search {
   std::span<const int32_t> Decided() const override { return std::span(history_).subspan(1); }
   std::vector<Hypothesis> Found() const override;
 
-  // Returns the `ahead`-th next token if it is prescribed, else -1. For engines that choose the
-  // likeliest token themselves.
+  // Returns the `ahead`-th next token if it is prescribed, else kAnyToken or AnyTokenBut(end). For
+  // engines that choose the likeliest token themselves.
   int32_t GivenToken(size_t ahead) const;
   // Continues with that token, instead of Advance. A negative token says that the scores were not
   // finite.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <random>
 #include <span>
@@ -180,6 +181,20 @@ TEST_P(CachedTransformerTest, GivenTokensComeInPlaceOfTheLikeliest) {
   EXPECT_EQ((Tokens{tokens[0][0], tokens[0][1]}), forced);
   EXPECT_NE(tokens[0], free[0]);
   EXPECT_EQ(tokens[1], free[1]);
+}
+
+TEST_P(CachedTransformerTest, AForbiddenTokenLeavesItsPlaceToTheNextLikeliest) {
+  const std::vector<Tokens> sources = RandomSources(2);
+  const std::vector<Sentence> sentences = Begin(sources);
+  std::vector<CachedTransformer::Row> rows = {RowOf(sentences[0]), RowOf(sentences[1])};
+  const auto free = cached_.Continue(rows, 1, context_);
+  const at::Tensor scores = cached_.Score(rows, context_);
+  auto* const row = scores.mutable_data_ptr<float>();
+  row[free[0][0]] = -std::numeric_limits<float>::infinity();
+  const Tokens forbidden = {-2 - free[0][0]};
+  const auto next = static_cast<int32_t>(std::max_element(row, row + scores.size(1)) - row);
+  rows[0].forced = forbidden;
+  EXPECT_EQ(cached_.Continue(rows, 1, context_), (std::vector<Tokens>{{next}, free[1]}));
 }
 
 TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestTokenIsTakenFrom) {

@@ -257,9 +257,12 @@ TEST_F(FusedDecoderDeviceTest, TheLikeliestTokenIsChosen) {
       scores[1][12] += 50;
       const at::Tensor forced = at::full({rows}, -1, at::kLong);
       forced[2] = 9;
+      scores[3][13] += 90;
+      forced[3] = -2 - 13;  // is forbidden
       const at::Tensor sums = (scores + weights.output.bias).cpu();
       sums.narrow(1, 5, 1).fill_(-std::numeric_limits<double>::infinity());
       sums.narrow(1, 7, 1).fill_(-std::numeric_limits<double>::infinity());
+      sums[3][13] = -std::numeric_limits<double>::infinity();
       const at::Tensor expected = at::argmax(sums, 1);
       expected[0] = -1;
       expected[2] = 9;
