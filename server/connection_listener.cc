@@ -83,9 +83,14 @@ class ConnectionListener::Client final : public PollClient {
     return false;
   }
   std::optional<TimePoint> IdleSince(TimePoint now) const override {
-    const bool began = !waits_ && (watched_ == nullptr || watched_->calls() != 0);
-    if (began || now - accepted_ < kTimeToBegin) return std::nullopt;
+    if (!waits_ && watched_ == nullptr) return std::nullopt;
+    if (!waits_ && watched_->calls() != 0) return guard().IdleSince(*watched_);
+    if (now - accepted_ < kTimeToBegin) return std::nullopt;
     return accepted_;
+  }
+  std::optional<TimePoint> LastServed() const override {
+    if (watched_ == nullptr || watched_->calls() == 0) return std::nullopt;
+    return guard().LastAnswer(*watched_);
   }
 
   void BeginWatch(WatchedConnection* watched) {

@@ -22,8 +22,10 @@ struct ConnectionLimits {
 
 // Accepts connections for gRPC and bounds how many are open, of all and of each peer, because
 // gRPC itself accepts any number. A connection over the limit is closed at once, which its client
-// sees as UNAVAILABLE. To make room for it, the oldest connection that has begun no call is closed
-// once it has had a while to begin one, so that clients that only hold connections lock nobody out.
+// sees as UNAVAILABLE. To make room for it, the oldest connection is closed that has begun no call
+// although it has had a while to, has none open, or only such as health watches, which have said
+// nothing for long. Where there is none, the peer with most connections gives up the one that was
+// answered longest ago. So clients that only hold connections lock nobody out.
 // The process's ConnectionGuard watches each connection, and one of a peer that was closed for
 // abuse waits a while. It accepts on a thread of its own; all functions but StopAccepting must be
 // called on one thread.

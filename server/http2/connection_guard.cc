@@ -324,6 +324,16 @@ void ConnectionGuard::SetOnMustEnd(std::function<void()> on_must_end) {
   on_must_end_ = std::move(on_must_end);
 }
 
+std::optional<TimePoint> ConnectionGuard::IdleSince(WatchedConnection& connection) const {
+  MutexLock lock(connection.mu_);
+  return connection.frames_->IdleSince(std::chrono::steady_clock::now());
+}
+
+TimePoint ConnectionGuard::LastAnswer(WatchedConnection& connection) const {
+  MutexLock lock(connection.mu_);
+  return connection.frames_->last_answer();
+}
+
 void ConnectionGuard::OnEnded(WatchedConnection& connection, TimePoint now) {
   MutexLock lock(connection.mu_);
   if (!connection.frames_) return;

@@ -143,6 +143,11 @@ class ConnectionGuard {
   // Called with the bytes that gRPC has encrypted for the client of a connection.
   void OnSent(WatchedConnection& connection, std::span<const char> bytes);
 
+  // Returns since when a connection that has begun a call serves nobody; see FrameGuard.
+  std::optional<TimePoint> IdleSince(WatchedConnection& connection) const;
+  // Returns when a call of the connection was last answered, or when the oldest one began.
+  TimePoint LastAnswer(WatchedConnection& connection) const;
+
   // Reports that a connection has ended. Its peer is delayed if it had more calls open than it may
   // cancel at once, as ending a connection cancels them all.
   void OnEnded(WatchedConnection& connection, TimePoint now);

@@ -74,6 +74,11 @@ constexpr uint64_t kCostOfCall = 15'000;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
+// A client may go on with the next call so soon after the last one.
+constexpr Duration kPause = std::chrono::seconds(1);
+// A stream of answers that goes on is seldom silent for so long.
+constexpr Duration kSilence = std::chrono::seconds(20);
+
 uint32_t Units(uint32_t bytes, uint32_t bytes_of_unit) { return bytes / bytes_of_unit; }
 
 LeakyBucket PerSecond(int count) {
@@ -229,6 +234,7 @@ FrameAbuse FrameGuard::BeginCall(const FrameHeader& frame, TimePoint now) {
   if (streams_.size() >= limits_.streams) return FrameAbuse::kStreams;
   if (streams_.empty()) last_answer_ = now;
   found_stream_ = &streams_[frame.stream];
+  ++unanswered_;
   found_ = frame.stream;
   found_stream_->client_ended = (frame.flags & kEndStream) != 0;
   if (!messages_.Charge(kCallBytes, MessageBytes::Shared::kAll)) return FrameAbuse::kMessages;
@@ -299,6 +305,7 @@ void FrameGuard::BeginSentFrame(const FrameHeader& frame) {
         stream->messages.OnRead(kQuestionOfAnswer * frame.length, messages_);
       [[fallthrough]];
     case kHeaders:
+      MarkAnswered(frame.stream);
       // gRPC resets a stream that it ends before the client does.
       if ((frame.flags & kEndStream) != 0) EndStream(frame.stream);
       break;
@@ -338,6 +345,13 @@ void FrameGuard::Leave() {
   messages_.Leave();
 }
 
+std::optional<TimePoint> FrameGuard::IdleSince(TimePoint now) const {
+  if (unanswered_ != 0) return std::nullopt;
+  const TimePoint since = std::max(last_answer_, last_call_);
+  if (now - since < (streams_.empty() ? kPause : kSilence)) return std::nullopt;
+  return since;
+}
+
 bool FrameGuard::crowded() const {
   return !left_ && counted_calls_ != 0 && IsCrowded(*address_, *totals_, limits_.all_calls);
 }
@@ -352,9 +366,15 @@ FrameGuard::Stream* FrameGuard::Find(uint32_t stream) {
   return found_stream_;
 }
 
+void FrameGuard::MarkAnswered(uint32_t stream) {
+  Stream* const answered = Find(stream);
+  if (answered != nullptr && !std::exchange(answered->answered, true)) --unanswered_;
+}
+
 void FrameGuard::EndStream(uint32_t stream) {
   Stream* const ended = Find(stream);
   if (ended == nullptr) return;
+  if (!ended->answered) --unanswered_;
   ended->messages.End(messages_);
   messages_.GiveBack(kCallBytes);
   header_bytes_ -= ended->header_bytes;

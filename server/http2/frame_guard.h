@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -95,6 +96,10 @@ class FrameGuard {
   // Returns when the server last answered a call, or when the oldest call began if that was later;
   // more exactly, when the client had last sent something then.
   TimePoint last_answer() const { return last_answer_; }
+  // Returns since when the connection, which has begun a call, serves nobody: it has no open call,
+  // or only such as a watch of the health, which was answered and says no more for now. Null while
+  // a call waits for its answer, and where the client may just go on.
+  std::optional<TimePoint> IdleSince(TimePoint now) const;
 
  private:
   static constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -104,6 +109,7 @@ class FrameGuard {
 
   struct Stream {
     bool client_ended = false;
+    bool answered = false;
     uint32_t header_bytes = 0;  // as expanded
     MessageGuard messages;
   };
@@ -119,6 +125,7 @@ class FrameGuard {
   FrameAbuse ReadHeaders(std::span<const char> bytes, TimePoint now);
   void BeginSentFrame(const FrameHeader& frame);
   Stream* Find(uint32_t stream);
+  void MarkAnswered(uint32_t stream);
   void EndStream(uint32_t stream);
   void CountCalls();
   void ForgetHarmful(const FrameReader& before);
@@ -139,7 +146,8 @@ class FrameGuard {
   FrameHeader at_fault_;
   FrameReader sent_{0};
   std::unordered_map<uint32_t, Stream> streams_;
-  uint32_t found_ = 0;  // the stream that was found last; 0: none
+  size_t unanswered_ = 0;  // streams without an answer
+  uint32_t found_ = 0;     // the stream that was found last; 0: none
   Stream* found_stream_ = nullptr;
   int64_t counted_calls_ = 0;  // in the totals
   MessageBytes messages_;

@@ -1,5 +1,7 @@
 #include "server/sockets/peer_places.h"
 
+#include <algorithm>
+
 namespace millrace {
 
 PeerPlaces::Place::~Place() {
@@ -14,6 +16,17 @@ PeerPlaces::Place PeerPlaces::TryEnter(const Peer& peer) {
   ++held_by_peer_[peer];
   ++held_;
   return {this, peer};
+}
+
+std::optional<Peer> PeerPlaces::Crowding(const Peer& peer) const {
+  MutexLock lock(mu_);
+  const auto most =
+      std::ranges::max_element(held_by_peer_, {}, [](const auto& held) { return held.second; });
+  if (most == held_by_peer_.end()) return std::nullopt;
+  const auto found = held_by_peer_.find(peer);
+  const int held = found == held_by_peer_.end() ? 0 : found->second;
+  if (most->second < held + 2) return std::nullopt;
+  return most->first;
 }
 
 size_t PeerPlaces::held() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "mps_runtime/base/mutex.h"
@@ -53,6 +54,9 @@ class PeerPlaces {
 
   // Returns no place if the peer, or all of them together, have all that there are.
   Place TryEnter(const Peer& peer) MILLRACE_EXCLUDES(mu_);
+  // Returns the peer that has most places, if those are at least two more than `peer` has: one of
+  // them is then more than its fair share.
+  std::optional<Peer> Crowding(const Peer& peer) const MILLRACE_EXCLUDES(mu_);
   // Returns how many are held.
   size_t held() const MILLRACE_EXCLUDES(mu_);
 

@@ -29,6 +29,9 @@ class PollClient {
   virtual bool Serve(short events, TimePoint now) = 0;
   // Returns since when it has been idle, if it may be closed to make room for another one.
   virtual std::optional<TimePoint> IdleSince(TimePoint) const { return std::nullopt; }
+  // Returns when it was last of use, if it may be closed for a peer that has fewer connections,
+  // even if it is not idle.
+  virtual std::optional<TimePoint> LastServed() const { return std::nullopt; }
   // Has it end once nothing is in progress.
   virtual void Drain() {}
   // Tells its other end that the server stops.

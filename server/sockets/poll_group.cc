@@ -159,9 +159,10 @@ void PollGroup::Take(int descriptor, TimePoint now) {
   try {
     const Peer peer = Peer::OfSocket(descriptor);
     PeerPlaces::Place place = places_.TryEnter(peer);
-    if (!place.held() &&
-        MakeRoom(place.full() == PeerPlaces::Full::kOfPeer ? &peer : nullptr, now)) {
-      place = places_.TryEnter(peer);
+    if (!place.held()) {
+      const bool of_peer = place.full() == PeerPlaces::Full::kOfPeer;
+      if (MakeRoom(of_peer ? &peer : nullptr, now) || (!of_peer && MakeFairRoom(peer)))
+        place = places_.TryEnter(peer);
     }
     if (!place.held()) return options_.refuse(descriptor, peer, place.full());
     Enter(options_.open(std::move(socket), peer, std::move(place)), now);
@@ -178,20 +179,31 @@ void PollGroup::Enter(std::unique_ptr<PollClient> client, TimePoint now) {
 }
 
 bool PollGroup::MakeRoom(const Peer* peer, TimePoint now) {
-  std::optional<size_t> longest;
-  TimePoint since = TimePoint::max();
-  for (size_t i = 0; i < clients_.size(); ++i) {
-    const PollClient& one = *clients_[i];
-    if (peer != nullptr && one.peer() != *peer) continue;
+  return CloseFirst([&](const PollClient& one) -> std::optional<TimePoint> {
+    if (peer != nullptr && one.peer() != *peer) return std::nullopt;
     // One that lingers has its answer already.
-    const std::optional<TimePoint> idle_since =
-        one.lingers() ? TimePoint::min() : one.IdleSince(now);
-    if (!idle_since || *idle_since >= since) continue;
-    since = *idle_since;
-    longest = i;
+    return one.lingers() ? TimePoint::min() : one.IdleSince(now);
+  });
+}
+
+bool PollGroup::MakeFairRoom(const Peer& peer) {
+  const std::optional<Peer> crowding = places_.Crowding(peer);
+  return crowding && CloseFirst([&](const PollClient& one) {
+           return one.peer() == *crowding ? one.LastServed() : std::nullopt;
+         });
+}
+
+bool PollGroup::CloseFirst(absl::FunctionRef<std::optional<TimePoint>(const PollClient&)> since) {
+  std::optional<size_t> first;
+  TimePoint first_since = TimePoint::max();
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    const std::optional<TimePoint> its = since(*clients_[i]);
+    if (!its || *its >= first_since) continue;
+    first_since = *its;
+    first = i;
   }
-  if (!longest) return false;
-  Remove(*longest);
+  if (!first) return false;
+  Remove(*first);
   options_.on_made_room();
   return true;
 }

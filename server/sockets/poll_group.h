@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/file.h"
@@ -21,7 +22,9 @@ namespace millrace {
 
 // The connections of one protocol, which a PollLoop accepts and serves, and how many there may be.
 // Where a new one finds no place, the one that has been idle for longest gives way to it: of all,
-// or of the new one's peer where that has all it may have. Start, Stop and Drain must be called on
+// or of the new one's peer where that has all it may have. Where none is idle, the peer with most
+// connections gives up the one that was last served longest ago, if it has more than the new one's
+// peer. Start, Stop and Drain must be called on
 // one thread at a time.
 class PollGroup {
  public:
@@ -90,6 +93,12 @@ class PollGroup {
   // Closes the connection that has been idle for longest, of the peer or, without one, of all.
   // Returns false if none is idle.
   bool MakeRoom(const Peer* peer, TimePoint now);
+  // Closes a connection of the peer that has most of them. Returns false if that one has no more
+  // than its share beside `peer`.
+  bool MakeFairRoom(const Peer& peer);
+  // Closes the connection of which `since` returns the earliest time. Returns false if it returns
+  // none.
+  bool CloseFirst(absl::FunctionRef<std::optional<TimePoint>(const PollClient&)> since);
   void Remove(size_t index);
 
   PollLoop& loop_;

@@ -323,6 +323,31 @@ def test_silent_connections_keep_nobody_out(tmp_path, null_models):
         assert metrics.total("millrace_connections_closed_total", reason="made_room") >= 1
 
 
+def watch_from(daemon, source):
+    """A connection that does nothing but to watch the health, which it has been told once."""
+    connection = RawConnection(daemon.ports["grpc"], source=source)
+    connection.call("grpc.health.v1.Health/Watch", grpc_message(b""), end=True)
+    eventually("it is told", lambda: connection.next_frame()[0] == DATA)
+    return connection
+
+
+def test_watches_from_two_addresses_keep_nobody_out(tmp_path, null_models):
+    """They take all places together. The address with most of them gives up those that were told first."""
+    with daemons.start(tmp_path, "--max-connections", "8", "--max-connections-per-peer", "6", models=null_models) as daemon, \
+            contextlib.ExitStack() as stack:
+        many = [stack.enter_context(watch_from(daemon, "127.0.0.2")) for _ in range(6)]
+        few = [stack.enter_context(watch_from(daemon, "127.0.0.3")) for _ in range(2)]
+        for _ in range(3):
+            assert stack.enter_context(watch_from(daemon, "127.0.0.1"))
+        assert all(connection.closed_by_server() for connection in many[:3])
+        with pytest.raises((AssertionError, OSError, TypeError)):
+            watch_from(daemon, "127.0.0.2")
+        for connection in few:
+            connection.socket.sendall(frame(PING, 0, 0, b"whatever"))
+            eventually("the others go on", lambda connection=connection: connection.next_frame()[0] == PING)
+        assert daemon.metrics().total("millrace_connections_closed_total", reason="made_room") == 3
+
+
 def test_calls_whose_requests_never_arrive_cost_others_little(tmp_path, null_models):
     """Only their headers are sent, a thousand on each of many connections, which stay open. The refusals come while the burst is still
     being read, so its peak depends on the machine, but is far from what all of the calls together would take."""

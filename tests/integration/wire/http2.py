@@ -36,9 +36,9 @@ def call_headers(method: str, timeout: str = "1H") -> bytes:
         ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
 
 
-def connect(port: int, tls: bool) -> socket.socket:
-    """Over TLS, whatever certificate the server shows."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+def connect(port: int, tls: bool, source: str = "127.0.0.1") -> socket.socket:
+    """From an address of this machine; over TLS, whatever certificate the server shows."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(source, 0))
     if not tls:
         return connection
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -51,8 +51,8 @@ class RawConnection:
     """One TCP connection that has said the HTTP/2 preface and acknowledges the server's settings. It never sends a window update."""
 
     def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"") + frame(SETTINGS, ACK, 0, b""),
-                 tls: bool = False) -> None:
-        self.socket = connect(port, tls)
+                 tls: bool = False, source: str = "127.0.0.1") -> None:
+        self.socket = connect(port, tls, source)
         self.socket.sendall(preface)
         self._buffer = b""
         self._decoder = hpack.Decoder()

@@ -95,6 +95,35 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
   }
 }
 
+TEST_F(FrameGuardTest, AConnectionIsIdleWithoutACallThatWaits) {
+  Read(Call());
+  now_ += seconds(600);
+  EXPECT_FALSE(guard_.IdleSince(now_)) << "the call waits for its answer";
+  Read(Frame(kWindowUpdateFrame, 0, 0, 4));
+  const TimePoint answered = now_;
+  Answer(stream_);
+  EXPECT_FALSE(guard_.IdleSince(now_ + milliseconds(999))) << "the next call may be on its way";
+  EXPECT_EQ(guard_.IdleSince(now_ + seconds(1)), answered);
+}
+
+TEST_F(FrameGuardTest, AStreamOfAnswersIsIdleOnceItHasBeenSilentForLong) {
+  Read(Call());
+  const std::string more = Frame(kDataFrame, 0, stream_, 100);
+  guard_.ReadSent(Frame(kHeadersFrame, kEndHeadersFlag, stream_, 20) + more);
+  now_ += seconds(19);
+  EXPECT_FALSE(guard_.IdleSince(now_));
+  EXPECT_TRUE(guard_.IdleSince(now_ + seconds(1)));
+  Read(Frame(kWindowUpdateFrame, 0, 0, 4));
+  guard_.ReadSent(more);
+  EXPECT_FALSE(guard_.IdleSince(now_ + seconds(1)));
+  now_ += seconds(60);
+  EXPECT_TRUE(guard_.IdleSince(now_));
+  Read(Call());
+  EXPECT_FALSE(guard_.IdleSince(now_ + seconds(60))) << "another call waits";
+  Read(Frame(kRstStreamFrame, 0, stream_, 4));
+  EXPECT_TRUE(guard_.IdleSince(now_ + seconds(60)));
+}
+
 TEST_F(FrameGuardTest, HeadersUpToTheLimitPass) {
   EXPECT_EQ(Read(Frame(kHeadersFrame, kEndHeadersFlag, 1, 991)), FrameAbuse::kNone);
   EXPECT_EQ(Read(MakeFrameHeader(kHeadersFrame, kEndHeadersFlag, 3, 992)), FrameAbuse::kHeaders);

@@ -38,6 +38,20 @@ TEST(PeerPlacesTest, AllTogetherAreBounded) {
   EXPECT_EQ(places.TryEnter(testing::PeerAt("192.0.2.2")).full(), PeerPlaces::Full::kNo);
 }
 
+TEST(PeerPlacesTest, APeerCrowdsThoseThatHaveTwoPlacesFewer) {
+  PeerPlaces places(9);
+  std::vector<PeerPlaces::Place> held;
+  EXPECT_FALSE(places.Crowding(testing::PeerAt("192.0.2.3")));
+  for (const char* address : {"192.0.2.1", "192.0.2.2", "192.0.2.2", "192.0.2.2"})
+    held.push_back(places.TryEnter(testing::PeerAt(address)));
+  EXPECT_EQ(places.Crowding(testing::PeerAt("192.0.2.3")), testing::PeerAt("192.0.2.2"));
+  EXPECT_EQ(places.Crowding(testing::PeerAt("192.0.2.1")), testing::PeerAt("192.0.2.2"));
+  EXPECT_FALSE(places.Crowding(testing::PeerAt("192.0.2.2")));
+  held.pop_back();
+  EXPECT_FALSE(places.Crowding(testing::PeerAt("192.0.2.1")));
+  EXPECT_TRUE(places.Crowding(testing::PeerAt("192.0.2.3")));
+}
+
 TEST(PeerPlacesTest, APlaceMovesWithItsOwner) {
   PeerPlaces places(1);
   PeerPlaces::Place outer;
