@@ -30,18 +30,18 @@ constexpr std::array<std::string_view, 61> kUnlessStarterList = {
     "uds",  "univ", "uu",   "vd",    "vda",   "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 115> kBeforeNumberList = {
-    "abr", "acct", "amt",  "approx", "apr",   "apt",  "art",   "arts", "aug",  "b",    "bldg",
-    "c",   "cap",  "ch",   "chap",   "chron", "cir",  "cor",   "ct",   "d",    "dec",  "deut",
-    "dez", "eccl", "eph",  "eq",     "est",   "evid", "ex",    "exod", "ext",  "ezek", "feb",
-    "fev", "fig",  "figs", "fl",     "fri",   "ft",   "gal",   "heb",  "hrs",  "isa",  "iss",
-    "jan", "jas",  "jer",  "josh",   "judg",  "jul",  "jun",   "kgs",  "kr",   "lb",   "lbs",
-    "lev", "mar",  "matt", "max",    "min",   "mon",  "n",     "neh",  "no",   "nos",  "nov",
-    "nr",  "num",  "núm",  "oct",    "out",   "oz",   "p",     "pag",  "pagg", "par",  "para",
-    "pet", "pg",   "pgs",  "phil",   "pop",   "pp",   "prov",  "ps",   "pág",  "págs", "qty",
-    "ref", "rm",   "rom",  "rs",     "rte",   "sat",  "sc",    "sec",  "sep",  "sept", "set",
-    "ste", "sun",  "temp", "thess",  "thu",   "thur", "thurs", "tim",  "tue",  "tues", "ver",
-    "vol", "vols", "wed",  "wt",     "zech"};
+constexpr std::array<std::string_view, 116> kBeforeNumberList = {
+    "abr",  "acct", "amt",  "approx", "apr",   "apt",  "art",  "arts",  "aug", "b",    "bldg",
+    "c",    "cap",  "ch",   "chap",   "chron", "cir",  "cor",  "ct",    "d",   "dec",  "deut",
+    "dez",  "eccl", "eph",  "eq",     "est",   "evid", "ex",   "exod",  "ext", "ezek", "feb",
+    "fev",  "fig",  "figs", "fl",     "fri",   "ft",   "gal",  "heb",   "hrs", "isa",  "iss",
+    "jan",  "jas",  "jer",  "josh",   "judg",  "jul",  "jun",  "kgs",   "kr",  "lat",  "lb",
+    "lbs",  "lev",  "mar",  "matt",   "max",   "min",  "mon",  "n",     "neh", "no",   "nos",
+    "nov",  "nr",   "num",  "núm",    "oct",   "out",  "oz",   "p",     "pag", "pagg", "par",
+    "para", "pet",  "pg",   "pgs",    "phil",  "pop",  "pp",   "prov",  "ps",  "pág",  "págs",
+    "qty",  "ref",  "rm",   "rom",    "rs",    "rte",  "sat",  "sc",    "sec", "sep",  "sept",
+    "set",  "ste",  "sun",  "temp",   "thess", "thu",  "thur", "thurs", "tim", "tue",  "tues",
+    "ver",  "vol",  "vols", "wed",    "wt",    "zech"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 120> kStarters = {

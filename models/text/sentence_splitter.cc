@@ -206,6 +206,9 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   // The last stop of "Civ. P. 12" follows another.
   const bool second =
       word.data() > text.data() + begin + 1 && word.data()[-1] == ' ' && word.data()[-2] == '.';
+  // "7 a.m. No. 22 bus".
+  const std::string_view rest = text.substr(next);
+  if (dotted && rest.starts_with("No. ") && IsDigit(DecodeAt(rest, 4).value)) return true;
   return IsDigit(follows.value) ? dotted || second : !language.IsStarter(WordAt(text, next));
 }
 

@@ -81,14 +81,23 @@ bool NamesStreet(std::string_view word) {
   return IsAsciiUpper(ByteAt(word, 0)) && !IsDeterminer(word);
 }
 
+// Returns true if what stands behind a street follows: "Main St. Apt. 4", "Elm St. NW".
+bool EndsStreet(std::string_view text, size_t at) {
+  if (QuarterFollows(text, at)) return true;
+  const size_t begin = std::min(at + 1, text.size());
+  const std::string_view word =
+      text.substr(begin, LettersEnd(text.substr(0, begin + kMaxDottedBytes), begin) - begin);
+  return IsOneOf(word, "Apartment", "Apt", "Bldg", "Floor", "Rm", "Room", "Ste", "Suite", "Unit");
+}
+
 // Returns true if the word that ends at `end` is the abbreviation.
 bool Applies(When when, std::string_view text, std::string_view word, size_t end,
              std::string_view previous, bool last) {
   const bool stop = ByteAt(text, end) == '.';
   switch (when) {
     case When::kAlways:
-      // "JR" and "MR" may be initials of a name.
-      return stop || !IsAsciiUpper(ByteAt(word, 1));
+      // "JR" and "MR" may be initials of a name, and "HRs" are home runs.
+      return !IsAsciiUpper(ByteAt(word, 1)) || (stop && !word.ends_with('s'));
     case When::kStop:
       return stop && !(last && IsPlainWord(word)) && !IsLongCapitals(word);
     case When::kStopAndCapital:
@@ -109,7 +118,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
                       (next == end + 2 && IsAsciiLower(ByteAt(text, next))));
     }
     case When::kStopAndName:
-      return stop && NextIsCapital(text, end + 1);
+      return stop && NextIsCapital(text, end + 1) &&
+             !(NamesStreet(previous) && EndsStreet(text, end + 1));
     case When::kStopAndCounty:
       return stop && CountyFollows(text, end + 1);
     case When::kStopAfterOrdinal:

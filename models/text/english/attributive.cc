@@ -99,7 +99,8 @@ bool NounFollows(std::string_view text, size_t at) {
 bool MeasuredFollows(std::string_view text, size_t at) {
   std::string word = WordBehindSpace(text, at);
   for (char& c : word) c = AsciiLower(c);
-  if (word.size() > 3 && word.ends_with('s') && !word.ends_with("ss")) word.pop_back();
+  const bool plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss");
+  if (plural && word != "lens") word.pop_back();
   return std::ranges::binary_search(kMeasuredNouns, std::string_view(word));
 }
 

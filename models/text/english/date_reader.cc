@@ -153,6 +153,23 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   return Spoken(end, *third, month, day, third_digits == 2);
 }
 
+namespace {
+
+// Returns true if the text before `at` says that something becomes more or less: "reduce it by
+// 1/3".
+bool SpeaksOfChange(std::string_view text, size_t at) {
+  constexpr size_t kFarthest = 40;
+  const size_t begin = at > kFarthest ? at - kFarthest : 0;
+  const std::string before = AsciiLower(text.substr(begin, at - begin));
+  constexpr auto kBeginnings = std::to_array<std::string_view>(
+      {"cut ", "decreas", "divid", "drop", "fell ", "grew ", "grow", "increas", "lower", "multipl",
+       "rais", "reduc", "rise", "rose ", "scale", "shr", "slash", "up "});
+  return std::ranges::any_of(kBeginnings,
+                             [&](auto word) { return before.find(word) != before.npos; });
+}
+
+}  // namespace
+
 std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t at,
                                                    std::string_view previous) const {
   if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until")) return std::nullopt;
@@ -168,8 +185,8 @@ std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t
   constexpr std::string_view kWeek = "week of ";
   const bool week = at >= kWeek.size() && text.substr(at - kWeek.size(), kWeek.size()) == kWeek;
   const bool attack = *first == 9 && *second == 11;
-  if ((previous == "of" && !week) || attack || NounFollows(text, end) ||
-      text.substr(end).starts_with(" of "))
+  if ((previous == "of" && !week) || attack || (previous == "by" && SpeaksOfChange(text, at)) ||
+      NounFollows(text, end) || text.substr(end).starts_with(" of "))
     return std::nullopt;
   unsigned month = *first;
   unsigned day = *second;

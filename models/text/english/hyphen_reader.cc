@@ -19,6 +19,16 @@ bool SeatFollows(std::string_view text, size_t at, size_t run) {
          !IsAsciiAlnum(ByteAt(text, digits + 1));
 }
 
+// Returns true for the hyphen of "n-1" and "2x-3".
+bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
+  if (at == 0 || !IsAsciiLower(text[at - 1]) || !IsAsciiDigit(ByteAt(text, run))) return false;
+  const size_t end = DigitsEnd(text.substr(0, run + 4), run);
+  if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '-') return false;
+  if (at == 1 || !IsAsciiAlnum(text[at - 2])) return text[at - 1] != 'a' && text[at - 1] != 'i';
+  // "2x-3", but not "10m-20m" and "seat 1a-3".
+  return text[at - 1] >= 'n' && text[at - 1] != 's' && IsAsciiDigit(text[at - 2]);
+}
+
 // Returns true for the hyphen of "a - b" and "x² - 1", which stands between operands.
 bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   if (at < 2 || text[at - 1] != ' ' || ByteAt(text, run) != ' ') return false;
@@ -45,7 +55,8 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
 
 std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run, size_t count,
                                    std::span<const SpokenWord> words) {
-  if (count == 1 && IsMinusBetween(text, at, run)) return Reading{run, {"minus"}};
+  if (count == 1 && (IsMinusBetween(text, at, run) || IsMinusWithin(text, at, run)))
+    return Reading{run, {"minus"}};
   // A grade: "an A-".
   if (count == 1 && at > 0 && text[at - 1] >= 'A' && text[at - 1] <= 'F' &&
       (at == 1 || !IsAsciiAlnum(text[at - 2])) && !IsAsciiAlnum(ByteAt(text, run)))

@@ -81,6 +81,10 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
                   NamesSeats(text, at, previous) || InCode(text, at) ||
                   NamesLetter(text, at, previous, so_far.isotopes);
+  // "10W-40 oil".
+  const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
+  if (text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2)))
+    context.label = true;
   // "My flat is 4C".
   if (words.size() > 1 && IsOneOf(previous, "is", "was") &&
       IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "berth", "exit", "flat",

@@ -90,7 +90,9 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
     if (groups.dashes && (groups.Are({3, 2, 4}) || groups.Are({2, 7}) || groups.Are({3, 3, 3})))
       return true;
     // "300-1500" is a range.
-    if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
+    if (groups.Are({3, 4})) return !groups.digits.ends_with("00") || groups.digits[3] == '0';
+    // The code of a place of delivery.
+    if (groups.dashes && groups.Are({5, 4})) return true;
   }
   // "0800 1111" is free of charge.
   const bool free = groups.sizes[0] == 4 &&

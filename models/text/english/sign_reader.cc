@@ -111,7 +111,14 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
 // Reads the slash of "7 L/100 km", "$5/page" and "3/week".
 std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
                                  const SignContext& context) {
-  if (sign.value != '/' || sign.begin == 0 || sign.begin != context.number_end) return std::nullopt;
+  if (sign.value != '/' || sign.begin == 0) return std::nullopt;
+  // "a = F/m".
+  const bool variables = IsAsciiLetter(text[sign.begin - 1]) &&
+                         IsAsciiLetter(ByteAt(text, sign.end)) &&
+                         !IsAsciiAlnum(ByteAt(text, sign.end + 1));
+  if (variables && sign.begin > 3 && text.substr(sign.begin - 3, 2) == "= ")
+    return Reading{sign.end, {"over"}};
+  if (sign.begin != context.number_end) return std::nullopt;
   if (IsAsciiLetter(text[sign.begin - 1]) && text.substr(sign.end).starts_with("100"))
     return Reading{sign.end, {"per"}};
   if (IsAsciiLetter(ByteAt(text, sign.end))) return ReadPer(text, sign.end);
@@ -128,12 +135,16 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   const std::string before = context.words.empty() ? "" : AsciiLower(context.words.back().text);
   if (auto dash = ReadDash(text, sign, before)) return dash;
   // "n! = 120".
-  if (sign.value == '!' && sign.count == 1 && before.size() == 1 &&
-      text.substr(sign.end).starts_with(" =")) {
+  const bool behind_group =
+      sign.begin > 2 && text[sign.begin - 1] == ')' && IsAsciiDigit(text[sign.begin - 2]);
+  if (sign.value == '!' && sign.count == 1 && (before.size() == 1 || behind_group) &&
+      (text.substr(sign.end).starts_with(" =") || (behind_group && text.find('=') < sign.begin))) {
     return Reading{sign.end, {"factorial"}};
   }
   if (auto dot = ReadInnerDot(text, sign)) return dot;
   if (auto slash = ReadSlash(text, sign, context)) return slash;
+  // "C:\\Users".
+  if (sign.value == ':' && ByteAt(text, sign.end) == '\\') return Reading{sign.end, {"colon"}};
   // "x % 2".
   if (sign.value == '%' && before.size() == 1 && sign.begin > 0 && text[sign.begin - 1] == ' ' &&
       ByteAt(text, sign.end) == ' ' && IsAsciiAlnum(ByteAt(text, sign.end + 1)))
