@@ -83,11 +83,14 @@ bool IsAttributive(std::string_view text, size_t end, bool article) {
 }
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
-  // Most words begin with a small letter, and only two signs do.
+  // Most words begin with a small letter, and only two signs do; one has a small letter behind a
+  // capital.
   const char first = ByteAt(text, at);
   const char second = ByteAt(text, at + 1);
-  if (IsAsciiDigit(first) || (IsAsciiLower(first) && !(first == 'k' && second == 'r') &&
-                              !(first == 'z' && !IsAsciiAlnum(second))))
+  if (IsAsciiDigit(first) ||
+      (IsAsciiLower(first) && !(first == 'k' && second == 'r') &&
+       !(first == 'z' && !IsAsciiAlnum(second))) ||
+      (IsAsciiUpper(first) && (second == ' ' || (IsAsciiLower(second) && second != 's'))))
     return nullptr;
   for (const Currency& currency : kCurrencies) {
     if (text.substr(at, currency.sign.size()) == currency.sign) return &currency;
