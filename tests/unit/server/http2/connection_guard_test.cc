@@ -416,5 +416,24 @@ TEST_F(TlsConnectionGuardTest, OnlyWhatWasDecryptedIsReadAsFrames) {
   EXPECT_EQ(guard_.OnReceived(*connection, bytes), kPreface.size());
 }
 
+// By what its decrypted bytes cost, which are fewer than those that bound a first turn.
+TEST_F(TlsConnectionGuardTest, AnEncryptedConnectionIsReadInTurns) {
+  WatchedConnection* const connection = guard_.Watch(kFd, Peer());
+  guard_.OnPolled(kFd, {.epoll = 7});
+  PollEntry entry;
+  guard_.OnRound();
+  EXPECT_EQ(guard_.Allowed(kFd, entry), ReadTurns::kFirstBytes);
+  EXPECT_TRUE(Receive(kFd, std::string(100, '\x16')));
+  EXPECT_EQ(guard_.Allowed(kFd, entry), ReadTurns::kFirstBytes - 100);
+  std::string calls = kPreface;
+  for (uint32_t stream = 1; stream < 60; stream += 2)
+    calls += Frame(kHeadersFrame, kEndHeadersFlag, stream, 20);
+  ASSERT_LT(calls.size(), ReadTurns::kFirstBytes - 100);
+  ASSERT_EQ(guard_.OnReceived(*connection, calls), calls.size());
+  EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);
+  guard_.OnRound();
+  EXPECT_NE(guard_.Allowed(kFd, entry), 0U);
+}
+
 }  // namespace
 }  // namespace millrace::server
