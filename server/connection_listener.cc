@@ -1,6 +1,7 @@
 #include "server/connection_listener.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,7 +78,8 @@ class ConnectionListener::Client final : public PollClient {
     hung_up_ = events != 0;
     if (hung_up_) return false;
     if (now < due()) return true;
-    if (waits_) return listener_.HandOver(*this);
+    // A client that has left while it waited for its turn to be served costs gRPC nothing.
+    if (waits_) return !HasLeft() && listener_.HandOver(*this);
     // Its end makes room for others, or its client has not acknowledged the SETTINGS in time.
     if (!watched_->must_end() && watched_->calls() != 0) guard().OnUnacknowledged(*watched_, now);
     return false;
@@ -104,6 +106,11 @@ class ConnectionListener::Client final : public PollClient {
   }
 
  private:
+  bool HasLeft() {
+    pollfd polled = {.fd = descriptor(), .events = kPollClosed, .revents = 0};
+    hung_up_ = poll(&polled, 1, /*timeout=*/0) == 1;
+    return hung_up_;
+  }
   static ConnectionGuard& guard() { return ConnectionGuard::Process(); }
   const Clock& clock() const { return listener_.loop_.clock(); }
   void ShowOpen() const { guard().SetOpen(listener_.group_.places().held()); }

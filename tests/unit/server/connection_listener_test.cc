@@ -91,6 +91,25 @@ TEST(ConnectionListenerTest, ConnectionsOfASharedSocketWaitForTheNextOne) {
 }
 
 #ifdef __linux__
+TEST(ConnectionListenerTest, AConnectionWhoseClientHasLeftIsNotServed) {
+  auto sockets = ListeningSocket::BindAll({{"127.0.0.1", 0}, ""});
+  ASSERT_TRUE(sockets.ok()) << sockets.status();
+  ASSERT_TRUE(sockets->front().Listen().ok());
+  for (int i = 0; i < 3; ++i) testing::SocketClient(sockets->front().port()).Send("something");
+  testing::SocketClient stays(sockets->front().port());
+  auto listener = ConnectionListener::Share(sockets->front().descriptor(), {});
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  std::atomic<int> served = 0;
+  const absl::Status started = (*listener)->Start([&](int, int fd) {
+    ++served;
+    EXPECT_EQ(write(fd, "x", 1), 1);
+    close(fd);
+  });
+  ASSERT_TRUE(started.ok()) << started;
+  EXPECT_EQ(Read(stays), 'x');
+  EXPECT_EQ(served, 1);
+}
+
 // Returns the descriptors that are open, but for that of the list itself.
 std::vector<int> OpenDescriptors() {
   std::vector<int> open;
