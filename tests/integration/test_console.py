@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import threading
+import urllib.request
 import wave
 
 import pytest
@@ -118,6 +119,13 @@ def test_the_page_is_small_and_packed(daemon):
         for imported in re.findall(r'from "\./([^"]+)"', gzip.decompress(content).decode()):
             assert f"/console/{imported}" in files
     assert total <= MOST_BYTES
+
+
+@pytest.mark.parametrize("path", ["/web", "/web/", "/console", "/console/"])
+def test_the_page_is_found_where_others_have_theirs(daemon, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{daemon.ports['http']}{path}", timeout=20) as answer:
+        assert answer.url == f"http://127.0.0.1:{daemon.ports['http']}/"
+        assert "text/html" in answer.headers["Content-Type"]
 
 
 def test_console_off_serves_no_page(tmp_path, null_models):

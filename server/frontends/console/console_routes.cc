@@ -167,6 +167,12 @@ void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
       SendFile(file, policy, request, response);
     });
   }
+  // These are where people look for a page of such a server, which a proxy may have in a folder.
+  for (const char* path : {"/console", "/web"}) {
+    routes.Get(path, [](const httplib::Request& request, httplib::Response& response) {
+      response.set_redirect(request.path.ends_with('/') ? "../" : "./");
+    });
+  }
   const auto data =
       std::make_shared<ConsoleData>(std::move(live), std::move(shelf), keys, std::move(started));
   const auto to = [&data](auto handler) {

@@ -175,8 +175,8 @@ function showDetected({ detectedLanguage: found, untranslated }) {
   else if (!detected) $("detected").textContent = "The language could not be told; taken for English";
   else {
     const name = languageName(detected);
-    const note = untranslated ? `; no model that is loaded translates it into ${languageName($("target").value)}`
-      : detected === $("target").value ? `; the text is ${name} already`
+    const note = detected === $("target").value ? `; the text is ${name} already`
+      : untranslated ? `; no model that is loaded translates it into ${languageName($("target").value)}`
       : detected === passedOver ? `, so it is translated into ${languageName($("target").value)}` : "";
     $("detected").textContent = `Detected: ${name}, ${found.confidence} % sure${note}`;
   }
