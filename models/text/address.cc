@@ -125,7 +125,11 @@ size_t AddressReader::DotName(size_t at) const {
   if (!AtTokenStart(at)) return 0;
   const size_t end = RunEnd(at + 1, [](char c) { return IsNameByte(c) || c == '-'; });
   const std::string_view name = text_.substr(at + 1, end - at - 1);
-  return name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
+  // The name of a class of CSS: .btn-primary
+  const size_t joint = name.find_first_of("-_");
+  const bool is_class = joint != std::string_view::npos && joint > 0 && joint + 1 < name.size() &&
+                        IsAsciiLower(name[0]);
+  return is_class || name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
                  Among(name, kFileEndings) || Among(name, kDomainEndings)
              ? end
              : 0;

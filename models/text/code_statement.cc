@@ -58,14 +58,15 @@ static_assert(std::ranges::is_sorted(kSqlBeginnings, {}, &SqlBeginning::word));
 struct Program {
   // The words that may follow it, separated by spaces; empty: any may.
   std::string_view subcommands;
-  bool is_word;  // it is a word of English or Portuguese as well
+  bool is_word;                // it is a word of English or Portuguese as well
+  std::string_view arguments;  // words that are arguments
 };
 
 std::optional<Program> FindProgram(std::string_view name) {
-  static const WordTable<3> programs(kProgramsText);
+  static const WordTable<4> programs(kProgramsText);
   const auto* const row = programs.Find(name);
   if (row == nullptr) return std::nullopt;
-  return Program{(*row)[1], !(*row)[2].empty()};
+  return Program{(*row)[1], !(*row)[2].empty(), (*row)[3]};
 }
 
 // The words behind which a command stands, in the languages of most documents about commands, and
@@ -255,6 +256,7 @@ class CommandReader {
       if (begin == line_.size() || begin == at) break;
       const bool may_be_word = program->is_word && !is_command;
       size_t end = ArgumentEnd(begin, may_be_word, name);
+      if (end == begin && is_command) end = NamedEnd(begin, program->arguments);
       if (end > begin) {
         is_command = true;
       } else {
@@ -331,8 +333,9 @@ class CommandReader {
     const size_t equals = token.find('=');
     const bool is_setting =
         equals != std::string_view::npos && equals > 0 && IsIdentifierByte(token[0]);
+    const bool is_hidden = token.size() > 2 && token[0] == '.' && IsAsciiLetter(token[1]);
     const bool is_here = token == "." && line_.substr(end).starts_with(" -");
-    bool is_argument = is_option || is_folder || is_file || is_setting || is_here ||
+    bool is_argument = is_option || is_folder || is_hidden || is_file || is_setting || is_here ||
                        (is_variable && (!may_be_word || is_printer || program == "cd"));
     if (!may_be_word) {
       const bool is_alone = token == "." || token == "*";
@@ -349,6 +352,15 @@ class CommandReader {
     const size_t value = at + equals + 1;
     const size_t quoted = QuotationEnd(line_, value);
     return quoted > value ? quoted : end;
+  }
+
+  // Returns the end of a word that is known as an argument, `at` if it is none.
+  size_t NamedEnd(size_t at, std::string_view arguments) {
+    const bool was_ended = has_ended_;
+    const size_t end = Trimmed(at);
+    if (HasSubword(arguments, line_.substr(at, end - at))) return end;
+    has_ended_ = was_ended;
+    return at;
   }
 
   // Returns the end of a token without the marks of the sentence behind it.

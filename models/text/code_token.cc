@@ -125,6 +125,17 @@ bool HasInnerCapital(std::string_view token) {
          std::ranges::all_of(token, IsNameByteOfCode);
 }
 
+// Returns true for a member of what programs have under such a name: this.state, self.name.
+bool IsMember(std::string_view token) {
+  constexpr std::array<std::string_view, 14> kOwners = {
+      "app", "console", "ctx",     "document", "event", "math", "os",
+      "req", "request", "process", "self",     "sys",   "this", "window"};
+  const size_t dot = token.find('.');
+  return std::ranges::find(kOwners, token.substr(0, dot)) != kOwners.end() &&
+         dot + 1 < token.size() && IsAsciiLetter(token[dot + 1]) &&
+         std::ranges::all_of(token, [](char c) { return IsNameByteOfCode(c) || c == '.'; });
+}
+
 // Returns true for the pattern of a date or a time: YYYY-MM-DD, dd/MM/yyyy, HH:mm.
 bool IsDatePattern(std::string_view token) {
   constexpr std::string_view kLetters = "YyMmDdHhSsAa";
@@ -205,28 +216,49 @@ size_t VersionConditionEnd(std::string_view text, size_t at) {
     size_t end = DigitsEnd(text, number);
     while (end > number && ByteAt(text, end) == '.' && DigitsEnd(text, end + 1) > end + 1)
       end = DigitsEnd(text, end + 1);
-    return end > number ? end : 0;
+    if (end == number) return 0;
+    // >=3.8,<4
+    if (ByteAt(text, end) == ',' && (ByteAt(text, end + 1) == '<' || ByteAt(text, end + 1) == '!'))
+      end = std::max(end, DigitsEnd(text, text.find_first_not_of("<!=", end + 1)));
+    return end;
   }
   return 0;
 }
 
-// Returns the end of an operator that stands between two spaces, with the short names beside it:
-// a && b; 0 if there is none.
+// Returns the end of operators that stand between spaces, with the short names and numbers beside
+// them: a && b, x ? y : 0; 0 if there is none.
 size_t OperationEnd(std::string_view text, size_t at) {
-  constexpr std::array<std::string_view, 6> kBetween = {"!=", "!==", "&&", "==", "===", "||"};
+  constexpr std::array<std::string_view, 8> kCertain = {
+      "!=", "!==", "&&", "==", "===", "=>", "??", "||"};
+  // Between two names alone.
+  constexpr std::string_view kSigns = "?^";
+  constexpr std::string_view kFurtherSigns = ":+-*/%<>";  // behind another operator alone
   constexpr size_t kLongestName = 2;
   const auto name_end = [text](size_t from) {
     size_t end = from;
-    while (IsNameByteOfCode(ByteAt(text, end))) ++end;
+    while (IsNameByteOfCode(ByteAt(text, end)) && !IsAsciiUpper(text[end])) ++end;
     return end > from && end - from <= kLongestName ? end : from;
   };
-  const size_t name = name_end(at);
-  if (name > at && ByteAt(text, name) != ' ') return 0;
-  const size_t sign = name > at ? name + 1 : at;
-  const size_t end = std::min(text.find(' ', sign), text.size());
-  if (std::ranges::find(kBetween, text.substr(sign, end - sign)) == kBetween.end()) return 0;
-  const size_t behind = std::min(end + 1, text.size());
-  return name_end(behind) > behind ? name_end(behind) : end;
+  size_t end = name_end(at);
+  const bool has_name = end > at;
+  size_t behind = has_name ? 0 : at;
+  while (true) {
+    const size_t sign = end + (end > at ? 1 : 0);
+    if (end > at && ByteAt(text, end) != ' ') break;
+    const size_t sign_end = std::min(text.find(' ', sign), text.size());
+    const std::string_view written = text.substr(std::min(sign, text.size()), sign_end - sign);
+    const size_t name = std::min(sign_end + 1, text.size());
+    const size_t next = name_end(name);
+    const bool is_certain = std::ranges::find(kCertain, written) != kCertain.end();
+    const std::string_view signs = behind > at ? kFurtherSigns : kSigns;
+    const bool is_sign = written.size() == 1 && signs.find(written[0]) != signs.npos &&
+                         (has_name || behind > at) && next > name;
+    if (!is_certain && !is_sign) break;
+    behind = next > name ? next : sign_end;
+    if (next == name) break;
+    end = next;
+  }
+  return behind > at ? behind : 0;
 }
 
 }  // namespace
@@ -242,8 +274,9 @@ size_t CodeTokenEnd(std::string_view text, size_t at) {
   const bool is_word = std::ranges::all_of(token, IsAsciiLetter);
   if (is_word && !HasInnerCapital(token) && !IsNameOfError(token)) return 0;
   const bool is_code = IsNameOfError(token) || IsExpressionOfCode(token) ||
-                       IsJoinedByColons(token) || IsHexNumber(token) || HasInnerCapital(token) ||
-                       IsDatePattern(token) || IsTimeOffset(token) || IsKey(token);
+                       IsJoinedByColons(token) || IsMember(token) || IsHexNumber(token) ||
+                       HasInnerCapital(token) || IsDatePattern(token) || IsTimeOffset(token) ||
+                       IsKey(token);
   return is_code ? at + token.size() : 0;
 }
 

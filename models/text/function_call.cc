@@ -62,11 +62,16 @@ size_t IndexEnd(const PatternText& text, size_t at) {
   const std::string_view inner = window.substr(at + 1, close - at - 1);
   const bool is_name = !inner.empty() && IsAsciiLetter(inner.front()) && !IsEndingOfWord(inner) &&
                        inner != "sic" && std::ranges::all_of(inner, IsNameByte);
+  // dict[str, int]
+  const bool is_list = inner.find(", ") != std::string_view::npos && IsAsciiLetter(inner.front()) &&
+                       IsArguments(inner) && std::ranges::all_of(inner, [](char c) {
+                         return IsNameByte(c) || c == ',' || c == ' ' || c == '.';
+                       });
   const bool is_slice = inner.find(':') != std::string_view::npos &&
                         inner.find_first_not_of("0123456789:-") == std::string_view::npos;
   const bool is_quoted =
       inner.size() > 2 && IsQuote(inner.front()) && inner.back() == inner.front();
-  if (!is_name && !is_slice && !is_quoted && inner != "0") return 0;
+  if (!is_name && !is_list && !is_slice && !is_quoted && inner != "0") return 0;
   return text.At(close + 1) == '(' ? 0 : close + 1;
 }
 
@@ -93,10 +98,11 @@ size_t FunctionCallEnd(const PatternText& text, size_t at, size_t end) {
   size_t index = IndexEnd(text, end);
   for (size_t next = index; next > 0; next = IndexEnd(text, next)) index = next;
   if (index > 0) return index;
-  // print("text")
-  if (const size_t call = IsQuote(text.At(end + 1)) ? text.Parentheses(end) : 0;
-      call > 0 && text.text()[call - 2] == text.At(end + 1))
-    return call;
+  // print("text"), printf("%d", x)
+  if (const size_t call = IsQuote(text.At(end + 1)) ? text.Parentheses(end) : 0; call > 0) {
+    const size_t close = text.text().find(text.At(end + 1), end + 2);
+    if (text.text()[call - 2] == text.At(end + 1) || text.At(close + 1) == ',') return call;
+  }
   // list.append(x), get_name(a, b)
   if (const size_t call = text.Parentheses(end); call > 0) {
     const std::string_view inner = text.text().substr(end + 1, call - end - 2);

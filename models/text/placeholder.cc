@@ -180,7 +180,9 @@ size_t PlaceholderReader::Braces(size_t at) const {
   const std::string_view inner = text_.substr(at + 1, end - at - 1);
   if (inner.size() <= kMaxMessageBytes && IsMessage(inner)) return end + 1;
   if (inner.size() > kMaxSpanBytes || inner.find('\n') != std::string_view::npos) return 0;
-  if (inner.empty() || (inner.front() == '{' && inner.back() == '}') || HasSigns(inner))
+  const bool is_comment = inner.starts_with("/*") && inner.ends_with("*/");
+  if (inner.empty() || is_comment || (inner.front() == '{' && inner.back() == '}') ||
+      HasSigns(inner))
     return end + 1;
   const size_t space = inner.find(' ');
   if (space == std::string_view::npos || inner.find(',') < space) return end + 1;

@@ -8,6 +8,7 @@
 #include "models/text/address.h"
 #include "models/text/ascii.h"
 #include "models/text/clause_number.h"
+#include "models/text/code_fragment.h"
 #include "models/text/code_statement.h"
 #include "models/text/code_token.h"
 #include "models/text/function_call.h"
@@ -37,6 +38,7 @@ class Reader final : PatternText {
   size_t EndAt(size_t at) const {
     if (!AtTokenStart(at)) return PatternEnd(at);
     if (const size_t statement = CodeStatementEnd(text_, at); statement > at) return statement;
+    if (const size_t fragment = CodeFragmentEnd(text_, at); fragment > at) return fragment;
     if (const size_t face = FaceEnd(at); face > 0) return face;
     const size_t end = PatternEnd(at);
     return end > at ? end : CodeTokenEnd(text_, at);

@@ -154,7 +154,7 @@ bool EndsWithInitials(std::string_view text) {
 
 // Removes spaces beside signs that have none in the source: "Yes / No" for "Sim/Não".
 void CutSpacesAtSigns(std::string_view source, std::string& text) {
-  constexpr std::string_view kSigns = "/+-()[]\"'";
+  constexpr std::string_view kSigns = "/+-*()[]\"'";
   const auto spaced = [](std::string_view in, size_t at, bool behind) {
     return behind ? at + 1 < in.size() && in[at + 1] == ' ' : at > 0 && in[at - 1] == ' ';
   };

@@ -34,6 +34,14 @@ SPACED_STYLES = ["{{ user name }}", "{ user name }", "%( name )s", "(( name ))",
                  "5 (2) (b)", 'git commit -m "fix the bug"', "npm install --save express", "SELECT name FROM users WHERE id = 5;",
                  "DELETE FROM sessions;", "(╯°□°)╯︵ ┻━┻", "<!-- a note -->", "<!DOCTYPE html>", '<xliff:g id="time">half past five</xliff:g>', "cat notes.txt | sort"]
 
+# Fragments of programs.
+FRAGMENTS = [
+    "git push origin main", "git rebase -i HEAD~3", "docker run -it ubuntu bash", "rm -rf build", "yarn add react", "char **argv", "const char *name",
+    "unsigned long long", "void (*fn)(int)", "int argc, char **argv", "for (int i = 0; i < n; i++)", "if (x == null)", "while (true)", "x => x + 1",
+    "(a, b) => a + b", "lambda x: x + 1", "import numpy as np", "from os import path", "let x = 5;", 'const y = "a";', "return 0;", "this.state", "self.name",
+    "dict[str, int]", "Vec<u8>", "y ?? 0", "a ? b : c", ".btn-primary", "@media (max-width: 600px)", "<T extends Foo>", 'printf("%d\\n", x)', ">=3.8,<4",
+]
+
 # Numbers of clauses and figures.
 REFERENCES = ["5(2)", "3(a)(ii)", "5(2)(b)", "12(1)(c)(iv)", "4.2(a)", "501(c)(3)", "[12]", "3(b)", "((name))", "<<x>>"]
 
@@ -71,7 +79,7 @@ def styles():
                 words.append(spaced)
                 rest = rest.replace(spaced, "", 1)
         words += rest.split()
-    return words + SPACED_STYLES + REFERENCES
+    return words + SPACED_STYLES + FRAGMENTS + REFERENCES
 
 
 def translate(daemon, texts, **fields):

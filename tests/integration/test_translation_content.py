@@ -76,9 +76,9 @@ def test_a_noun_alone_is_translated_as_in_a_sentence(daemon, model, words):
 
 
 @pytest.mark.parametrize("model, texts", [
-    (PT_EN, {"Vazio": "Empty", "[Vazio]": "[Empty]", "✓ Salvo": "✓ Saved", "Sujeira": "Dirt", "Excluído": "Excluded", "Cancelar": "Cancel",
+    (PT_EN, {"Vazio": "Empty", "[Vazio]": "[Empty]", "✓ Salvo": "✓ Saved", "Sujeira": "Dirt", "Excluído": "Excluded", "Cancelar": "Cancel", "Excluir (3)": "Delete (3)",
              "Escolha o(s) arquivo(s) e a(s) pasta(s) para excluir.": "Choose the file(s) and folder(s) to delete."}),
-    (EN_PT, {"[Empty]": "[Vazio]", "✓ Saved": "✓ Salvo", "Cancel": "Cancelar",
+    (EN_PT, {"[Empty]": "[Vazio]", "✓ Saved": "✓ Salvo", "Cancel": "Cancelar", "*required": "*exigido",
              "Choose the file(s) and folder(s) to delete.": "Escolha o arquivo(s) e a pasta(s) para excluir.",
              "The house¹ is red and the car² is blue.": "A casa¹ é vermelha e o carro² é azul.",
              '"The house","The car",12': '"A casa","O carro",12'}),

@@ -58,11 +58,13 @@ size_t AlertEnd(std::string_view line, size_t at) {
   return models::ByteAt(line, end) == ']' && end > at + 2 ? end + 1 : at;
 }
 
-// Returns the end of the mark of a directive, such as :::note, or 0.
+// Returns the end of the mark of a directive, such as :::note or !!! note, or 0.
 size_t DirectiveEnd(std::string_view line) {
   const size_t begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  if (line.substr(begin, 3) != ":::") return 0;
-  size_t end = std::min(line.find_first_not_of(':', begin), line.size());
+  const std::string_view mark = line.substr(begin, 3);
+  if (mark != ":::" && mark != "!!!" && mark != "???") return 0;
+  size_t end = std::min(line.find_first_not_of(":!?+", begin), line.size());
+  if (mark != ":::" && models::ByteAt(line, end) != ' ') return 0;
   end = std::min(line.find_first_not_of(kBlanks, end), line.size());
   if (models::ByteAt(line, end) == '{') return line.size();
   while (models::IsAsciiAlnum(models::ByteAt(line, end)) || models::ByteAt(line, end) == '-') ++end;

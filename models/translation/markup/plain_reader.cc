@@ -186,7 +186,8 @@ class PlainReader {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
                             markup.find('=') == std::string_view::npos && !found.tag.is_empty &&
-                            !IsTitle(markup.substr(1, markup.size() - 2));
+                            !IsTitle(markup.substr(1, markup.size() - 2)) &&
+                            markup.find(" extends ") == std::string_view::npos;
         remark ? out_.Text(markup) : out_.Keep(markup);
       } else if (found.tag.closes) {
         out_.Close(found.tag.name, markup);

@@ -10,6 +10,18 @@ namespace {
 
 constexpr size_t kLongestName = 256;
 
+// Returns true for an escape in a quotation that is one of a program: '\n', printf("%d\n", x)
+bool IsQuotedCode(std::string_view text, size_t at) {
+  const size_t earliest = at - std::min(at, kLongestName);
+  const size_t opening = text.substr(earliest, at - earliest).find_last_of("\"'\n");
+  if (opening == std::string_view::npos) return false;
+  const size_t quote = earliest + opening;
+  if (text[quote] == '\n') return false;
+  const bool is_argument =
+      quote > 1 && text[quote - 1] == '(' && models::IsAsciiAlnum(text[quote - 2]);
+  return is_argument || (quote + 1 == at && models::ByteAt(text, at + 2) == text[quote]);
+}
+
 // Returns true for C:\new, folder\new.txt and \textbf{, where a backslash is not that of an escape.
 bool IsNameOrCommand(std::string_view text, size_t at) {
   size_t letters = at + 1;
@@ -44,7 +56,9 @@ size_t WrittenBreakBytes(std::string_view text) {
 }
 
 WrittenBreak FindWrittenBreak(std::string_view text, size_t at) {
-  if (WrittenBreakBytes(text.substr(at)) == 0 || IsNameOrCommand(text, at)) return {at, at};
+  if (WrittenBreakBytes(text.substr(at)) == 0 || IsNameOrCommand(text, at) ||
+      IsQuotedCode(text, at))
+    return {at, at};
   size_t lines = 0;
   bool tab = false;
   size_t end = at;

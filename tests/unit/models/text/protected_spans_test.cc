@@ -47,6 +47,15 @@ INSTANTIATE_TEST_SUITE_P(
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
         "Save box«(es)», not (s), a(b), FILE(S); file«(s)» or item«(s)».",
+        "Use «for (int i = 0; i < n; i++)», «if (x == null)» or «while (true)», for (all of) us.",
+        "Of «unsigned long long», «const char *name», «void (*f)(int)», an int, a long short way.",
+        "Write «let x = 5;», «const y = \"a\";» or «return 0;», let us return home; so.",
+        "With «import numpy as np», «from os import path», «import {a} from 'b';»; import it as "
+        "usual.",
+        "At «this.state» and «self.name», this. So «.btn-primary» is «x ? y : 0», «y ?? 0», "
+        "«>=3.8,<4».",
+        "A «lambda x: x + 1» of (a, b) «=> a + b»; the value of «dict[str, int]» or «git push "
+        "origin main», «git push» notes to origin.",
         "On «2024-05-01» or «2024-05-01T12:30:00Z», not 2024-05-010; «UTC+3» and UTC.",
         "The key «d41d8cd98f00b204e9800998ecf8427e» of «1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa».",
         "Say «¯\\_(ツ)_/¯», «:100:», «:flag-br:», «@me-too», «:'(» and «(╯°□°)╯︵ ┻━┻» to "

@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "red, blue,green or A,B", {"red, blue,green or A,B"}},
         Case{kText, "He said \"no\",\"yes\".", {"He said \"no\",\"yes\"."}},
         Case{kText, "pay 1,000,000 a year", {"pay 1,000,000 a year"}},
-        Case{kText, "(none)", {"(", "none"}}, Case{kText, "“Not here”", {"“", "Not here"}},
+        Case{kText, "Inbox (3)", {"Inbox", "(3)"}}, Case{kText, "(none)", {"(", "none"}},
+        Case{kText, "“Not here”", {"“", "Not here"}},
         Case{kText, "Open (\"{a}\") or {b}.", {"Open X1 or X2."}},
         Case{kText, "Open ({a} b) or f({c}).", {"Open (X1 b) or f(X2)."}},
         Case{kText, "title=The old house", {"X1", "The old house"}},
@@ -185,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{kMarkdown, "> [!NOTE]\n> Read it.", {"Read it."}},
         Case{kMarkdown, ":::note Important\n\nRead.\n\n:::", {"Important", "Read."}},
+        Case{kMarkdown, "!!! note \"Old\"\n    Read.\n\n!!!Wow", {"\"", "Old", "Read.", "!!!Wow"}},
         Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
         Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
         Case{kMarkdown, "One\n\n---\n\nTwo", {"One", "Two"}},
