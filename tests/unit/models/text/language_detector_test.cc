@@ -408,6 +408,38 @@ TEST_F(LanguageDetectorTest, CharactersTellChineseFromJapanese) {
   for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
 }
 
+// Returns the rows of a file that has a language and a text on each line.
+std::vector<std::pair<std::string, std::string>> RowsOf(const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::ifstream file(MILLRACE_TEST_DATA "/" + name);
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> row = absl::StrSplit(line, '\t');
+    rows.emplace_back(row.front(), row.back());
+  }
+  return rows;
+}
+
+// Texts can be added to both files.
+TEST_F(LanguageDetectorTest, ShortTextsAreToldFromOneAnother) {
+  const auto rows = RowsOf("short_texts.txt");
+  ASSERT_GE(rows.size(), 100U);
+  std::vector<std::string> wrong;
+  for (const auto& [language, text] : rows) {
+    for (std::string& one : NotTakenFor(language, {text})) wrong.push_back(std::move(one));
+  }
+  EXPECT_LE(50 * wrong.size(), rows.size()) << ::testing::PrintToString(wrong);
+}
+
+TEST_F(LanguageDetectorTest, ShortTextsOfTenLanguagesAreTold) {
+  const auto rows = RowsOf("ten_languages.txt");
+  ASSERT_GE(rows.size(), 40U);
+  std::vector<std::string> wrong;
+  for (const auto& [language, text] : rows) {
+    if (Best(text).language != language) wrong.push_back(text + " (" + Best(text).language + ")");
+  }
+  EXPECT_LE(20 * wrong.size(), rows.size()) << ::testing::PrintToString(wrong);
+}
+
 // Sentences can be added to the file, which has a language and a sentence on each line.
 TEST_F(LanguageDetectorTest, ShortSentencesOfEachLanguageAreTold) {
   struct Tally {
