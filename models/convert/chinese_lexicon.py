@@ -2,24 +2,30 @@
 
 A text in UTF-8 of sections, each begun by its name in brackets; fields are separated by tabs:
   [total]        the sum of the frequencies
-  [words]        word, frequency (0: only a reading), pinyin with tone numbers (empty: that of its characters); sorted by bytes
+  [words]        word, frequency (0: only a reading), pinyin with tone numbers (empty: that of its characters); sorted by bytes.
+                 Of 1.1-zh, 6 is a third tone that another one makes the second
   [syllables]    pinyin with a tone number, misaki's symbols: of Kokoro 1.0, or of 1.1-zh, which writes Bopomofo and tone numbers
-  [start]        state (B, M, E or S), logarithm of its probability at the beginning of a word that the list lacks
+  [start]        state (B, M, E or S, of 1.1-zh with a part of speech), logarithm of its probability at the beginning of characters that
+                 are no word of the list
   [transitions]  state, next state, logarithm
-  [emissions]    character, logarithms of it in the states B, M, E and S; empty: never
+  [emissions]    character, then each state that it may have with the logarithm
 """
 
+import contextlib
 import functools
+import importlib
 import importlib.util
 import pathlib
 import re
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable, Iterable, Iterator
 
 from .package import ConvertError
 
 PACKAGES = ("jieba", "pypinyin", "misaki", "ordered_set")
 BOPOMOFO_PACKAGES = (*PACKAGES, "pypinyin_dict", "addict")
-STATES = "BMES"
+NEVER = -3.14e100
+RAISED = "6"   # the number of a third tone that sounds as the second
 SELDOM = 50   # a word that occurs less often keeps the tones of its characters
 # Characters that are read; the list of words has no others.
 FIRST, LAST = 0x4E00, 0x9FFF
@@ -85,6 +91,22 @@ def _bopomofo() -> Callable[[str], str]:
     return symbols
 
 
+@contextlib.contextmanager
+def _large_pinyin() -> Iterator[None]:
+    """The phrases that misaki adds to those of pypinyin for 1.1-zh."""
+    from misaki.zh_frontend import ZHFrontend
+    from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
+
+    before = dict(PHRASES_DICT), dict(PINYIN_DICT)
+    try:
+        ZHFrontend()
+        yield
+    finally:
+        for changed, kept in zip((PHRASES_DICT, PINYIN_DICT), before, strict=True):
+            changed.clear()
+            changed.update(kept)
+
+
 def read_kinds(text: str) -> dict[str, str]:
     """The part of speech of each word of jieba's dictionary."""
     return {fields[0]: fields[2] for line in text.splitlines() if len(fields := line.split(" ")) > 2}
@@ -120,7 +142,18 @@ def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iter
             phrase = PHRASES_DICT.get(piece)
             reading += [numbered(ways[0]) for ways in phrase] if phrase else [characters.get(c, c) for c in piece]
         changes = modified is not None and frequencies.get(word, 0) >= SELDOM and len(reading) == len(word) > 1
-        return modified(word, kinds.get(word, "n"), reading) if changes else reading
+        if not changes:
+            return reading
+        spoken = modified(word, kinds.get(word, "n"), list(reading))
+        return [after[:-1] + RAISED if before[-1] + after[-1] == "32" else after for before, after in zip(reading, spoken, strict=True)]
+
+    def plain(word: str) -> list[str | None]:
+        return [characters.get(c) for c in word]
+
+    @functools.cache
+    def differs(word: str) -> bool:
+        """Whether it is a phrase that is read otherwise than its characters."""
+        return word in PHRASES_DICT and [numbered(ways[0]) for ways in PHRASES_DICT[word]] != plain(word)
 
     syllables = set(characters.values())
     phrases = {word for word in PHRASES_DICT if len(word) > 1 and _is_chinese(word)} | (NEUTRAL.keys() & frequencies.keys())
@@ -130,9 +163,11 @@ def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iter
         # Only a phrase or another tone makes the reading another one than that of the characters.
         if (modified is not None and frequencies.get(word, 0) >= SELDOM) or any(word[i:k] in phrases for i in range(len(word)) for k in range(i + 2, len(word) + 1)):
             reading = read(word)
-            if reading != [characters.get(c) for c in word]:
+            # A part of it may be read otherwise: 一月, but 十一月.
+            parts = (word[i:k] for i in range(len(word)) for k in range(i + 2, len(word) + 1) if k - i < len(word))
+            if reading != plain(word) or any(map(differs, parts)):
                 pinyin = " ".join(reading)
-                syllables.update(reading)
+                syllables.update(syllable.replace(RAISED, "2") for syllable in reading)
         if pinyin or frequencies.get(word, 0):
             lines[word] = f"{word}\t{frequencies.get(word, 0)}\t{pinyin}"
     yield "[total]"
@@ -147,13 +182,23 @@ def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iter
         except ValueError:
             continue   # a reading that misaki has no symbols for
         yield f"{syllable}\t{phonemes}"
+    yield from _markov_model(finalseg if kinds is None else importlib.import_module("jieba.posseg"))
+
+
+def _markov_model(model: types.ModuleType) -> Iterable[str]:
+    """jieba.finalseg, or jieba.posseg, whose states have parts of speech."""
+    names = {state: "".join(state) for state in model.start_P}
     yield "[start]"
-    yield from (f"{state}\t{finalseg.start_P[state]!r}" for state in STATES)
+    yield from (f"{names[state]}\t{max(value, NEVER)!r}" for state, value in model.start_P.items())
     yield "[transitions]"
-    yield from (f"{state}\t{after}\t{value!r}" for state in STATES for after, value in finalseg.trans_P[state].items())
+    yield from (f"{names[state]}\t{names[after]}\t{value!r}" for state, values in model.trans_P.items() for after, value in values.items())
+    emissions: dict[str, list[str]] = {}
+    for state, values in model.emit_P.items():
+        for character, value in values.items():
+            if len(character) == 1 and _is_chinese(character):
+                emissions.setdefault(character, []).append(f"{names[state]}\t{value:.9g}")
     yield "[emissions]"
-    for c in sorted({c for state in STATES for c in finalseg.emit_P[state] if len(c) == 1 and _is_chinese(c)}, key=str.encode):
-        yield "\t".join([c, *(repr(finalseg.emit_P[state][c]) if c in finalseg.emit_P[state] else "" for state in STATES)])
+    yield from ("\t".join([character, *emissions[character]]) for character in sorted(emissions, key=str.encode))
 
 
 def write_chinese_lexicon(path: pathlib.Path, bopomofo: bool = False) -> None:
@@ -166,5 +211,6 @@ def write_chinese_lexicon(path: pathlib.Path, bopomofo: bool = False) -> None:
         text = (folder / "dict.txt").read_text(encoding="utf-8")
     except OSError as error:
         raise ConvertError(f"cannot read {folder / 'dict.txt'}: {error.strerror}") from error
-    lines = _sections(read_frequencies(text), read_kinds(text) if bopomofo else None)
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    with _large_pinyin() if bopomofo else contextlib.nullcontext():
+        lines = _sections(read_frequencies(text), read_kinds(text) if bopomofo else None)
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -101,11 +101,11 @@ class ChineseSpeaker {
   }
 
  private:
-  void Divide() {
+  void Divide(char divider = ' ') {
     std::string& phonemes = result_.phonemes;
     if (!phonemes.empty() && !phonemes.ends_with(' ') && !phonemes.ends_with("“") &&
         !phonemes.ends_with('('))
-      phonemes += ' ';
+      phonemes += divider;
   }
 
   void SpeakMark(const ChineseMark& mark) {
@@ -121,9 +121,9 @@ class ChineseSpeaker {
   }
 
   // Adds a word of the characters from `begin` to `end`. Words that stand for one number are one.
-  void AddWord(size_t begin, size_t end, std::string_view spoken) {
+  void AddWord(size_t begin, size_t end, std::string_view spoken, char divider) {
     if (spoken.empty()) return;
-    Divide();
+    Divide(divider);
     PhonemeWord word{text_.begins[begin], text_.ends[end - 1], result_.phonemes.size(), 0};
     result_.phonemes += spoken;
     word.phonemes_end = result_.phonemes.size();
@@ -144,7 +144,7 @@ class ChineseSpeaker {
       if (!spoken.empty()) spoken += ' ';
       spoken += kLetterPhonemes[c - 'a'];
     }
-    AddWord(begin, end, spoken);
+    AddWord(begin, end, spoken, ' ');
     return end;
   }
 
@@ -155,13 +155,16 @@ class ChineseSpeaker {
       run += EncodeUtf8(text_.text[end]);
     std::vector<ChineseReading> words;
     for (const std::string_view word : DivideChinese(run, lexicon_))
-      words.push_back({word, Syllables(word)});
+      words.push_back({word, Syllables(word), FirstPart(word)});
     ChooseReadings(lexicon_, words);
     if (lexicon_.marks_spoken_tones()) ChangeTones(words);
+    // The symbols of version 1.1 have a sign between words that nothing divides.
+    char divider = ' ';
     for (const ChineseReading& word : words) {
       std::string phonemes;
       for (const std::string& syllable : word.syllables) phonemes += Phonemes(syllable);
-      AddWord(begin, begin + word.word.size() / kChineseCharacterBytes, phonemes);
+      AddWord(begin, begin + word.word.size() / kChineseCharacterBytes, phonemes, divider);
+      if (lexicon_.marks_spoken_tones()) divider = '/';
       begin += word.word.size() / kChineseCharacterBytes;
     }
     return end;
@@ -178,6 +181,18 @@ class ChineseSpeaker {
     }
     if (!phonemes.empty()) phonemes.back() = spoken;
     return phonemes;
+  }
+
+  // Returns how many characters of a word of three are a word with or before the other ones.
+  size_t FirstPart(std::string_view word) const {
+    constexpr size_t kTwo = 2 * kChineseCharacterBytes;
+    if (word.size() != kTwo + kChineseCharacterBytes) return 0;
+    const auto is_word = [this](std::string_view part) {
+      const auto found = lexicon_.Find(part);
+      return found && found->frequency > 0;
+    };
+    if (is_word(word.substr(0, kTwo))) return 2;
+    return is_word(word.substr(kChineseCharacterBytes)) ? 1 : 0;
   }
 
   // Returns the syllables of a word: of the longest parts that have a reading of their own.

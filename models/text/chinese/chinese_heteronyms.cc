@@ -110,6 +110,10 @@ std::string_view ReadingOfLong(const Characters& run, size_t i) {
   const std::string_view before = run.Before(i);
   if (IsOf(after, "大得出成高满胖着起长")) return "zhang3";
   if (before == "长") return "chang2";
+  // 路长八公里, but 长一岁.
+  if (IsOf(after, "约达一二三四五六七八九十百千两几") && run.After(i, 2) != "岁" &&
+      !IsOf(before, kPronouns))
+    return "chang2";
   const bool long_one = IsOf(before, kDegrees) || IsOf(before, "不么有细漫深够较米尺寸里") ||
                         IsOf(after, "的度短达期途久");
   return long_one ? "chang2" : std::string_view();
@@ -183,6 +187,11 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
 
 void ChooseReadings(const ChineseLexicon& lexicon, std::span<ChineseReading> words) {
   Characters run(lexicon, words);
+  for (size_t i = 0; i < words.size(); ++i) {
+    // 头发长长了: it grew long.
+    if (words[i].word == "长长" && i + 1 < words.size() && words[i + 1].word == "了")
+      words[i].syllables = {"zhang3", "chang2"};
+  }
   for (size_t i = 0; i < run.size(); ++i) {
     if (!run.IsFree(i)) continue;
     const std::string_view syllable = ReadingOf(run, i);

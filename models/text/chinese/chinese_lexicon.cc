@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
@@ -12,7 +13,8 @@
 namespace millrace::models {
 namespace {
 
-constexpr std::string_view kStateNames = "BMES";
+constexpr std::string_view kPlaces = "BMES";
+constexpr size_t kMostStates = 1024;
 
 std::string_view FirstField(std::string_view line) { return line.substr(0, line.find('\t')); }
 
@@ -35,8 +37,6 @@ absl::Status ChineseLexicon::Parse(const std::filesystem::path& path) {
   const std::string_view text(text_.data(), text_.size());
   if (text.size() > UINT32_MAX || !IsValidUtf8(text))
     return absl::DataLossError(StrCat(path.string(), ": is not text in UTF-8"));
-  for (Logarithms& row : transitions_) row.fill(kNever);
-  start_.fill(kNever);
   std::string_view section;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
@@ -51,6 +51,7 @@ absl::Status ChineseLexicon::Parse(const std::filesystem::path& path) {
     }
     at = end + 1;
   }
+  if (transitions_.empty()) transitions_.assign(states() * states(), kNever);
   if (total_ <= 0 || words_.empty() || syllables_.empty()) {
     return absl::DataLossError(
         StrCat(path.string(), ": has no words, no syllables, or no sum of frequencies"));
@@ -63,7 +64,6 @@ bool ChineseLexicon::ParseLine(std::string_view section, size_t begin, std::stri
       absl::StrSplit(absl::string_view(line.data(), line.size()), '\t');
   if (section == "[total]") return absl::SimpleAtod(fields[0], &total_) && total_ > 0;
   const std::string_view key = FirstField(line);
-  const size_t state = key.size() == 1 ? kStateNames.find(key) : std::string_view::npos;
   if (section == "[words]") {
     uint64_t frequency = 0;
     if (fields.size() != 3 || key.empty() || !absl::SimpleAtoi(fields[1], &frequency)) return false;
@@ -78,19 +78,32 @@ bool ChineseLexicon::ParseLine(std::string_view section, size_t begin, std::stri
     return syllables_.emplace(key, std::string_view(fields[1].data(), fields[1].size())).second;
   }
   if (section == "[emissions]") {
-    if (fields.size() != 1 + kStates) return false;
-    Logarithms logarithms;
-    logarithms.fill(kNever);
-    for (size_t i = 0; i < kStates; ++i) {
-      if (!fields[i + 1].empty() && !ParseLogarithm(fields[i + 1], logarithms[i])) return false;
+    std::vector<State> emissions;
+    for (size_t i = 1; i + 1 < fields.size(); i += 2) {
+      State emission{FindState({fields[i].data(), fields[i].size()})};
+      if (emission.state == states() || !ParseLogarithm(fields[i + 1], emission.logarithm))
+        return false;
+      emissions.push_back(emission);
     }
-    return emissions_.emplace(key, logarithms).second;
+    return fields.size() % 2 == 1 && emissions_.emplace(key, std::move(emissions)).second;
   }
-  if (state >= kStates) return false;
-  if (section == "[start]") return fields.size() == 2 && ParseLogarithm(fields[1], start_[state]);
-  if (section != "[transitions]" || fields.size() != 3 || fields[1].size() != 1) return false;
-  const size_t after = kStateNames.find(fields[1][0]);
-  return after < kStates && ParseLogarithm(fields[2], transitions_[state][after]);
+  if (section == "[start]") {
+    if (fields.size() != 2 || key.empty() || kPlaces.find(key[0]) == kPlaces.npos ||
+        FindState(key) < states() || states() == kMostStates)
+      return false;
+    state_names_.push_back(key);
+    return ParseLogarithm(fields[1], start_.emplace_back());
+  }
+  if (section != "[transitions]" || fields.size() != 3) return false;
+  if (transitions_.empty()) transitions_.assign(states() * states(), kNever);
+  const size_t from = FindState(key);
+  const size_t to = FindState({fields[1].data(), fields[1].size()});
+  return from < states() && to < states() && transitions_.size() == states() * states() &&
+         ParseLogarithm(fields[2], transitions_[from * states() + to]);
+}
+
+size_t ChineseLexicon::FindState(std::string_view name) const {
+  return static_cast<size_t>(std::ranges::find(state_names_, name) - state_names_.begin());
 }
 
 std::string_view ChineseLexicon::LineAt(size_t begin) const {
@@ -129,12 +142,10 @@ std::string_view ChineseLexicon::Phonemes(std::string_view syllable) const {
   return found == syllables_.end() ? std::string_view() : found->second;
 }
 
-ChineseLexicon::Logarithms ChineseLexicon::Emissions(std::string_view character) const {
-  if (const auto found = emissions_.find(character); found != emissions_.end())
-    return found->second;
-  Logarithms never;
-  never.fill(kNever);
-  return never;
+std::span<const ChineseLexicon::State> ChineseLexicon::Emissions(std::string_view character) const {
+  const auto found = emissions_.find(character);
+  if (found == emissions_.end()) return {};
+  return found->second;
 }
 
 }  // namespace millrace::models

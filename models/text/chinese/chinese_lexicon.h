@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +26,11 @@ struct ChineseWord {
 // describes the format). Immutable, so thread-safe; views into it are valid as long as it exists.
 class ChineseLexicon {
  public:
-  // The places of a character in a word: beginning, middle, end, and a word of its own.
-  enum State : size_t { kBegin, kMiddle, kEnd, kSingle, kStates };
-  using Logarithms = std::array<double, kStates>;
+  // A state of the hidden Markov model and a logarithm of its probability.
+  struct State {
+    size_t state = 0;
+    double logarithm = 0;
+  };
 
   // Returns NotFound when the file cannot be read, and DataLoss that names the file and the line
   // when it is damaged.
@@ -47,10 +49,14 @@ class ChineseLexicon {
   bool marks_spoken_tones() const { return marks_spoken_tones_; }
 
   double total() const { return total_; }
-  const Logarithms& start() const { return start_; }
-  const std::array<Logarithms, kStates>& transitions() const { return transitions_; }
-  // Logarithms of the probability of a character in each state.
-  Logarithms Emissions(std::string_view character) const;
+  // The states are the places of a character in a word, B, M, E, and S for a word of its own;
+  // behind that a state may have a part of speech.
+  size_t states() const { return state_names_.size(); }
+  char PlaceOf(size_t state) const { return state_names_[state][0]; }
+  double start(size_t state) const { return start_[state]; }
+  double transition(size_t from, size_t to) const { return transitions_[from * states() + to]; }
+  // Returns the states that a character may have; none if it is not known.
+  std::span<const State> Emissions(std::string_view character) const;
 
   // The logarithm of what never happens.
   static constexpr double kNever = -3.14e100;
@@ -58,6 +64,8 @@ class ChineseLexicon {
  private:
   ChineseLexicon() = default;
   absl::Status Parse(const std::filesystem::path& path);
+  // Returns states() if there is none of that name.
+  size_t FindState(std::string_view name) const;
   bool ParseLine(std::string_view section, size_t begin, std::string_view line);
   std::string_view LineAt(size_t begin) const;
   // Returns the index of the first word that is not less.
@@ -66,11 +74,12 @@ class ChineseLexicon {
   std::vector<char> text_;  // views into it stay valid when the lexicon moves
   std::vector<uint32_t> words_;
   absl::flat_hash_map<std::string_view, std::string_view> syllables_;
-  absl::flat_hash_map<std::string_view, Logarithms> emissions_;
+  std::vector<std::string_view> state_names_;
+  std::vector<double> start_;
+  std::vector<double> transitions_;  // from each state to each
+  absl::flat_hash_map<std::string_view, std::vector<State>> emissions_;
   double total_ = 0;
   bool marks_spoken_tones_ = false;
-  Logarithms start_ = {};
-  std::array<Logarithms, kStates> transitions_ = {};
 };
 
 }  // namespace millrace::models

@@ -77,6 +77,21 @@ std::u32string ChineseDigits(std::u32string_view digits, bool telephone) {
   return text;
 }
 
+// Returns a sum with tenths and hundredths: 十二元五角, 三元零五分, 九角九分.
+std::u32string ChineseYuan(std::u32string_view whole, std::u32string_view hundredths) {
+  std::u32string text;
+  const bool none = hundredths == U"00";
+  if (whole != U"零" || none) text = std::u32string(whole) + U"元";
+  if (none) return text;
+  if (hundredths[0] != '0') {
+    text += ChineseDigits(hundredths.substr(0, 1), false) + U"角";
+  } else if (!text.empty()) {
+    text += U'零';
+  }
+  if (hundredths[1] != '0') text += ChineseDigits(hundredths.substr(1), false) + U"分";
+  return text;
+}
+
 const std::vector<UnitName>& ChineseUnits() {
   static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
   return units;
@@ -455,7 +470,16 @@ class ChineseNumberWriter {
     }
     if (At(end) == '.' && IsDigit(At(end + 1))) {
       const size_t decimals_end = DigitsEnd(end + 1);
-      text += U"点" + ChineseDigits(Piece(end + 1, decimals_end), false);
+      std::u32string_view decimals = Piece(end + 1, decimals_end);
+      const char32_t behind = At(decimals_end);
+      const bool yuan = currency == U"元" || (currency.empty() && behind == U'元');
+      constexpr size_t kHundredths = 2;
+      if (yuan && decimals.size() == kHundredths && behind != U'万' && behind != U'亿') {
+        return Put(ChineseYuan(digits == U"2" ? U"两" : text, decimals),
+                   decimals_end + (behind == U'元' ? 1 : 0));
+      }
+      while (!currency.empty() && decimals.ends_with(U'0')) decimals.remove_suffix(1);
+      if (!decimals.empty()) text += U"点" + ChineseDigits(decimals, false);
       end = decimals_end;
     }
     if (!currency.empty()) {

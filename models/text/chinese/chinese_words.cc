@@ -1,7 +1,6 @@
 #include "models/text/chinese/chinese_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -87,46 +86,60 @@ class Divider {
     }
   }
 
-  // Adds the words that the hidden Markov model finds: Viterbi's algorithm.
+  // Adds the words that the hidden Markov model finds: Viterbi's algorithm. A character that it
+  // does not know is a word.
   void AddUnknown(size_t begin, size_t end) {
-    using Lexicon = ChineseLexicon;
-    const size_t count = end - begin;
-    std::vector<std::array<size_t, Lexicon::kStates>> before(count);
-    Lexicon::Logarithms score = lexicon_.start();
-    for (size_t i = 0; i < count; ++i) {
-      const Lexicon::Logarithms emission = lexicon_.Emissions(Piece(begin + i, begin + i + 1));
-      Lexicon::Logarithms next = {};
-      for (size_t state = 0; state < Lexicon::kStates; ++state) {
-        if (i == 0) {
-          next[state] = score[state] + emission[state];
-          continue;
+    for (size_t i = begin; i < end;) {
+      size_t known = i;
+      while (known < end && !lexicon_.Emissions(Piece(known, known + 1)).empty()) ++known;
+      if (known > i) AddKnown(i, known);
+      if (known < end) words_.push_back(Piece(known, known + 1));
+      i = known + 1;
+    }
+  }
+
+  // A state of a character, and the best one before it.
+  struct Node {
+    size_t state = 0;
+    double weight = 0;
+    size_t before = 0;  // among those of the character before
+  };
+
+  void AddKnown(size_t begin, size_t end) {
+    std::vector<std::vector<Node>> nodes(end - begin);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      for (const auto& [state, logarithm] : lexicon_.Emissions(Piece(begin + i, begin + i + 1))) {
+        Node node{state, i == 0 ? lexicon_.start(state) : 2 * ChineseLexicon::kNever};
+        for (size_t k = 0; i > 0 && k < nodes[i - 1].size(); ++k) {
+          const double weight =
+              nodes[i - 1][k].weight + lexicon_.transition(nodes[i - 1][k].state, state);
+          if (weight > node.weight) node = {state, weight, k};
         }
-        size_t from = Lexicon::kStates;
-        for (size_t other = 0; other < Lexicon::kStates; ++other) {
-          if (lexicon_.transitions()[other][state] <= Lexicon::kNever) continue;
-          if (from == Lexicon::kStates || score[other] + lexicon_.transitions()[other][state] >
-                                              score[from] + lexicon_.transitions()[from][state])
-            from = other;
-        }
-        if (from == Lexicon::kStates) from = state;
-        before[i][state] = from;
-        next[state] = score[from] + lexicon_.transitions()[from][state] + emission[state];
+        node.weight += logarithm;
+        nodes[i].push_back(node);
       }
-      score = next;
     }
-    size_t state =
-        score[Lexicon::kEnd] > score[Lexicon::kSingle] ? Lexicon::kEnd : Lexicon::kSingle;
-    std::vector<size_t> states(count);
-    for (size_t i = count; i-- > 0;) {
-      states[i] = state;
-      state = before[i][state];
+    // A word ends at the end.
+    const auto ends = [this](const Node& node) {
+      const char place = lexicon_.PlaceOf(node.state);
+      return place == 'E' || place == 'S';
+    };
+    size_t best = 0;
+    for (size_t k = 1; k < nodes.back().size(); ++k) {
+      const Node& node = nodes.back()[k];
+      const Node& other = nodes.back()[best];
+      if (ends(node) && (!ends(other) || node.weight > other.weight)) best = k;
     }
-    size_t first = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const bool last = states[i] == Lexicon::kEnd || states[i] == Lexicon::kSingle;
-      if (!last && i + 1 < count) continue;
-      words_.push_back(Piece(begin + first, begin + i + 1));
-      first = i + 1;
+    std::vector<bool> is_last(nodes.size());
+    for (size_t i = nodes.size(); i-- > 0;) {
+      is_last[i] = ends(nodes[i][best]);
+      best = nodes[i][best].before;
+    }
+    size_t first = begin;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (!is_last[i] && i + 1 < nodes.size()) continue;
+      words_.push_back(Piece(first, begin + i + 1));
+      first = begin + i + 1;
     }
   }
 

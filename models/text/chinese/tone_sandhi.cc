@@ -1,75 +1,169 @@
 #include "models/text/chinese/tone_sandhi.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace millrace::models {
 namespace {
 
-// A character of the words, and its syllable.
-struct Place {
-  std::string_view character;
-  std::string* syllable = nullptr;
-  size_t word = 0;
-};
+constexpr std::string_view kNot = "不";
+constexpr std::string_view kOne = "一";
+constexpr std::string_view kSuffix = "儿";
+
+size_t CountCharacters(std::string_view word) { return word.size() / kChineseCharacterBytes; }
+
+std::string_view CharacterAt(std::string_view word, size_t i) {
+  return word.substr(i * kChineseCharacterBytes, kChineseCharacterBytes);
+}
+
+// Returns true if it is known which syllable is whose.
+bool IsReadable(const ChineseReading& word) {
+  return !word.syllables.empty() && word.syllables.size() == CountCharacters(word.word) &&
+         std::ranges::none_of(word.syllables, &std::string::empty);
+}
+
+// Returns true for a third tone, also one that sounds otherwise before another.
+bool IsThird(const std::string& syllable) {
+  return syllable.back() == '3' || syllable.back() == kRaisedThirdTone;
+}
+
+bool IsReduplicated(std::string_view word) {
+  return CountCharacters(word) == 2 && CharacterAt(word, 0) == CharacterAt(word, 1);
+}
 
 bool IsOneOf(std::string_view character, std::string_view characters) {
   return !character.empty() && characters.find(character) != std::string_view::npos;
 }
 
-// Changes the tone of 一 by its neighbours.
-void ChangeOne(std::span<const Place> places, size_t i, std::span<const ChineseReading> words) {
-  const std::string_view before = i > 0 ? places[i - 1].character : std::string_view();
-  const Place* next = i + 1 < places.size() ? &places[i + 1] : nullptr;
-  const std::string_view after = next == nullptr ? std::string_view() : next->character;
-  char& tone = places[i].syllable->back();
-  const std::string_view word = words[places[i].word].word;
+// Gives the third tones of a word their sound, as misaki does: of two characters the first, of
+// three those before the last that belong together, of four those of pairs. first_part: how many of
+// the characters were a word of their own before, 0 for a word of the lexicon.
+void RaiseThirdTones(std::vector<std::string>& syllables, size_t first_part) {
+  const auto raise = [&](size_t i) {
+    if (IsThird(syllables[i]) && IsThird(syllables[i + 1])) syllables[i].back() = kRaisedThirdTone;
+  };
+  const size_t count = syllables.size();
+  constexpr size_t kTwoPairs = 4;
+  if (count == 3) {
+    if (first_part == 0) return;
+    if (std::ranges::all_of(syllables, IsThird)) {
+      // 可以 | 走, but 我 | 可以.
+      syllables[0].back() = first_part == 2 ? kRaisedThirdTone : '3';
+      syllables[1].back() = kRaisedThirdTone;
+    } else {
+      raise(0);
+      if (first_part == 1 && !IsThird(syllables[0])) raise(1);
+    }
+    return;
+  }
+  if (count > kTwoPairs) return;
+  for (size_t i = 0; i + 1 < count; i += 2) raise(i);
+}
+
+// Appends a word to the one before it.
+void Append(const ChineseReading& next, ChineseReading& word) {
+  const bool single = word.first_part == 1 && CountCharacters(word.word) == 2;
+  word.first_part = single ? 1 : CountCharacters(word.word);
+  word.word = {word.word.data(), word.word.size() + next.word.size()};
+  word.syllables.insert(word.syllables.end(), next.syllables.begin(), next.syllables.end());
+}
+
+// Joins each word with the one before it for which `belongs` says so.
+template <typename Belongs>
+void Join(std::vector<ChineseReading>& words, bool chains, Belongs belongs) {
+  size_t size = 0;
+  bool joined = false;
+  for (ChineseReading& word : words) {
+    joined = size > 0 && (chains || !joined) && IsReadable(words[size - 1]) && IsReadable(word) &&
+             belongs(words[size - 1], word);
+    if (joined) {
+      Append(word, words[size - 1]);
+    } else {
+      if (&words[size] != &word) words[size] = std::move(word);
+      ++size;
+    }
+  }
+  words.resize(size);
+}
+
+// Makes words one that are spoken as one: 不 and 一 with the next word, 看一看, doubled words, two
+// with third tones, and 儿 with the word before it.
+void JoinWords(std::vector<ChineseReading>& words) {
+  using Reading = ChineseReading;
+  const auto fits = [](const Reading& word, const Reading& next) {
+    constexpr size_t kMostCharacters = 3;
+    return !IsReduplicated(word.word) &&
+           CountCharacters(word.word) + CountCharacters(next.word) <= kMostCharacters;
+  };
+  Join(words, false, [](const Reading& word, const Reading&) { return word.word == kNot; });
+  for (size_t i = 1; i + 1 < words.size(); ++i) {
+    if (words[i].word == kOne && words[i - 1].word == words[i + 1].word && IsReadable(words[i]))
+      words[i - 1].is_repeated = true;
+  }
+  Join(words, true, [](const Reading& word, const Reading& next) {
+    return word.is_repeated && (next.word == kOne || word.word.ends_with(kOne));
+  });
+  Join(words, false, [](const Reading& word, const Reading&) { return word.word == kOne; });
+  Join(words, true,
+       [](const Reading& word, const Reading& next) { return word.word == next.word; });
+  Join(words, false, [fits](const Reading& word, const Reading& next) {
+    return fits(word, next) && std::ranges::all_of(word.syllables, IsThird) &&
+           std::ranges::all_of(next.syllables, IsThird);
+  });
+  Join(words, false, [fits](const Reading& word, const Reading& next) {
+    return fits(word, next) && IsThird(word.syllables.back()) && IsThird(next.syllables.front());
+  });
+  Join(words, true, [](const Reading&, const Reading& next) { return next.word == kSuffix; });
+}
+
+// Changes the tone of 一 by its neighbours. before: the last character of the word before.
+void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::string_view after) {
+  if (i > 0) before = CharacterAt(word.word, i - 1);
+  const bool ends = i + 1 == word.syllables.size();
+  if (!ends) after = CharacterAt(word.word, i + 1);
+  char& tone = word.syllables[i].back();
+  const std::string_view beginning = word.word.substr(0, 2 * kChineseCharacterBytes);
   // A number said in order or digit by digit keeps its tone: 第一天, 十一点, 一二三, 一月.
   if (IsOneOf(before, "第初〇零一二三四五六七八九十") ||
-      IsOneOf(after, "〇零一二三四五六七八九十") || word == "一月" || word == "一号" ||
-      word == "一楼" || (word == "一" && IsOneOf(after, "月号楼"))) {
+      IsOneOf(after, "〇零一二三四五六七八九十") || beginning == "一月" || beginning == "一号" ||
+      beginning == "一楼" || (word.word == kOne && IsOneOf(after, "月号楼"))) {
     tone = '1';
   } else if (!before.empty() && before == after) {
     tone = '5';  // 看一看
-  } else if (tone == '1' && next != nullptr && next->syllable != nullptr &&
-             (word == "一" || next->word == places[i].word)) {
-    const char follows = next->syllable->back();
-    if (follows >= '1' && follows <= '4') tone = follows == '4' ? '2' : '4';
+  } else if (tone == '1' && !ends) {
+    const char follows = word.syllables[i + 1].back();
+    tone = follows == '4' || follows == '5' ? '2' : '4';
   }
 }
 
 }  // namespace
 
-void ChangeTones(std::span<ChineseReading> words) {
-  std::vector<Place> places;
-  for (size_t i = 0; i < words.size(); ++i) {
-    ChineseReading& word = words[i];
-    // It is not known which syllable is whose in a word with characters that have no reading.
-    if (word.syllables.size() * kChineseCharacterBytes != word.word.size()) {
-      places.push_back({});
-      continue;
-    }
-    for (size_t k = 0; k < word.syllables.size(); ++k) {
-      std::string* const syllable = word.syllables[k].empty() ? nullptr : &word.syllables[k];
-      places.push_back(
-          {word.word.substr(k * kChineseCharacterBytes, kChineseCharacterBytes), syllable, i});
+void ChangeTones(std::vector<ChineseReading>& words) {
+  JoinWords(words);
+  for (size_t k = 0; k < words.size(); ++k) {
+    ChineseReading& word = words[k];
+    if (!IsReadable(word)) continue;
+    RaiseThirdTones(word.syllables, word.first_part);
+    const std::string_view before = k > 0 ? words[k - 1].word : std::string_view();
+    const std::string_view after = k + 1 < words.size() ? words[k + 1].word : std::string_view();
+    for (size_t i = word.syllables.size(); i-- > 0;) {
+      const std::string_view character = CharacterAt(word.word, i);
+      const bool last = i + 1 == word.syllables.size();
+      char& tone = word.syllables[i].back();
+      if (character == kNot && !last && tone == '4' && word.syllables[i + 1].back() == '4')
+        tone = '2';
+      if (character == kOne) {
+        ChangeOne(word, i,
+                  before.substr(before.size() - std::min(before.size(), kChineseCharacterBytes)),
+                  after.substr(0, kChineseCharacterBytes));
+      }
     }
   }
-  // From the end, because a syllable sounds by what the next one has become.
-  for (size_t i = places.size(); i-- > 0;) {
-    const Place& place = places[i];
-    if (place.syllable == nullptr) continue;
-    if (place.character == "一") ChangeOne(places, i, words);
-    if (i + 1 == places.size() || places[i + 1].syllable == nullptr) continue;
-    const Place& next = places[i + 1];
-    // More than three characters are spoken in groups, between which a third tone stays.
-    constexpr size_t kGroupBytes = 3 * kChineseCharacterBytes;
-    const bool together =
-        place.word == next.word ||
-        words[place.word].word.size() + words[next.word].word.size() <= kGroupBytes;
-    const char follows = next.syllable->back();
-    char& tone = place.syllable->back();
-    if (place.character == "不" && tone == '4' && follows == '4') tone = '2';
-    if (tone == '3' && follows == '3' && together) tone = '2';
+  for (ChineseReading& word : words) {
+    for (std::string& syllable : word.syllables) {
+      if (!syllable.empty() && syllable.back() == kRaisedThirdTone) syllable.back() = '2';
+    }
   }
 }
 

@@ -16,11 +16,16 @@ inline constexpr size_t kChineseCharacterBytes = 3;
 struct ChineseReading {
   std::string_view word;
   std::vector<std::string> syllables;
+  size_t first_part = 0;     // of three characters: how many are its first part, 0 if it has none
+  bool is_repeated = false;  // 一 and the same word follow
 };
 
-// Changes the tones of words that are spoken without a pause between by their neighbours: a third
-// tone before another is the second (很 in 很好), and 不 and 一 alone have the tone that the next
-// syllable asks for. Thread-safe; linear time.
-void ChangeTones(std::span<ChineseReading> words);
+// The number of a third tone that the word makes the second.
+inline constexpr char kRaisedThirdTone = '6';
+
+// Joins words that are spoken as one, as misaki does, and changes tones in them: a third tone
+// before another is the second (很 in 很好), and 不 and 一 have the tone that the next syllable
+// asks for. Thread-safe; linear time.
+void ChangeTones(std::vector<ChineseReading>& words);
 
 }  // namespace millrace::models

@@ -32,9 +32,9 @@ class ChineseLexiconTest(unittest.TestCase):
             chinese_lexicon.read_frequencies("你好 725 l\n银行\n")
 
     def test_only_a_phrase_changes_the_readings_of_its_characters(self) -> None:
-        phrases = {"银行": [["yín"], ["háng"]], "行不行": [["xíng"], ["bu"], ["xíng"]]}
+        phrases = {"银行": [["yín"], ["háng"]], "行不行": [["xíng"], ["bu"], ["xíng"]], "钱银行": [["qián"], ["yín"], ["xíng"]]}
         numbers = {"yín": "yin2", "háng": "hang2", "xíng": "xing2", "bu": "bu5", "bù": "bu4", "qián": "qian2"}
-        pieces = {"银行": ["银行"], "银行钱": ["银行", "钱"], "行不行": ["行不行"]}
+        pieces = {"银行": ["银行"], "银行钱": ["银行", "钱"], "行不行": ["行不行"], "钱银行": ["钱银行"]}
         modules = {
             "jieba.finalseg": types.SimpleNamespace(start_P=dict.fromkeys("BMES", -1.0), trans_P={state: {} for state in "BMES"},
                                                     emit_P={state: {} for state in "BMES"}),
@@ -48,10 +48,12 @@ class ChineseLexiconTest(unittest.TestCase):
         for package in ("misaki", "pypinyin", "pypinyin.contrib"):
             modules[package] = types.ModuleType(package)
         with mock.patch.dict(sys.modules, modules):
-            lines = list(chinese_lexicon._sections({"银行": 9, "银行钱": 4, "银钱": 3, "小姐": 7}, None))
+            lines = list(chinese_lexicon._sections({"银行": 9, "银行钱": 4, "银钱": 3, "小姐": 7, "钱银行": 2}, None))
         words = lines[lines.index("[words]") + 1:lines.index("[syllables]")]
         self.assertEqual(sorted(words), sorted(["银\t0\tyin2", "行\t0\txing2", "不\t0\tbu4", "钱\t0\tqian2", "银行\t9\tyin2 hang2",
                                                 "银行钱\t4\tyin2 hang2 qian2", "银钱\t3\t", "行不行\t0\txing2 bu5 xing2",
+                                                # Its part 银行 is read otherwise.
+                                                "钱银行\t2\tqian2 yin2 xing2",
                                                 "小姐\t7\txiao3 jie5"]))
         self.assertIn("jie5\tjie", lines)
         self.assertIn("bu5\tbu", lines)

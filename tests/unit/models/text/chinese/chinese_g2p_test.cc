@@ -48,8 +48,11 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"2024年5月", "二零二四年五月"}, Written{"二〇二四年", "二零二四年"},
         Written{"2025-12-01", "二零二五年十二月一日"}, Written{"10:30", "十点三十分"},
         Written{"8:05", "八点零五分"}, Written{"2:00", "两点"}, Written{"¥300", "三百元"},
-        Written{"$3亿", "三亿美元"}, Written{"￥１２", "十二元"},
-        Written{"13812345678", "幺三八幺二三四五六七八"},
+        Written{"$3亿", "三亿美元"}, Written{"￥１２", "十二元"}, Written{"￥12.50", "十二元五角"},
+        Written{"¥3.05", "三元零五分"}, Written{"¥0.99", "九角九分"},
+        Written{"2.25元", "两元二角五分"}, Written{"¥10.00", "十元"},
+        Written{"¥12.50万", "十二点五万元"}, Written{"$12.50", "十二点五美元"},
+        Written{"3.5元", "三点五元"}, Written{"13812345678", "幺三八幺二三四五六七八"},
         Written{"010-12345678", "零幺零幺二三四五六七八"}, Written{"5km", "五公里"},
         Written{"3~5个", "三至五个"}, Written{"007", "零零七"}, Written{"20000", "两万"},
         Written{"2500", "两千五百"}, Written{"12000", "一万二千"}, Written{"200", "二百"},
@@ -92,19 +95,19 @@ class ChineseG2pTest : public ::testing::Test {
 
 TEST_F(ChineseG2pTest, WordsAreReadByTheirPhrases) {
   EXPECT_EQ(Spoken("你好，银行。"), "N2H3, N2H2.");
-  EXPECT_EQ(Spoken("行一个"), "X2 Y2G4");
+  EXPECT_EQ(Spoken("行一个"), "X2/Y2G4");
   EXPECT_EQ(Spoken("“你好”（一个）！"), "“N2H3” (Y2G4)!");
 }
 
 TEST_F(ChineseG2pTest, TonesChangeInCompany) {
-  EXPECT_EQ(Spoken("好你好"), "H3 N2H3");
-  EXPECT_EQ(Spoken("银行好好"), "N2H2 H2 H3");
+  EXPECT_EQ(Spoken("好你好"), "H3N2H3");
+  EXPECT_EQ(Spoken("银行好好"), "N2H2/H2H3");
   // Not across a pause.
   EXPECT_EQ(Spoken("好，好"), "H3, H3");
 }
 
 TEST_F(ChineseG2pTest, CharactersThatFormNoWordOfTheLexiconAreANameTogether) {
-  EXPECT_EQ(Spoken("张伟你好"), "Z1W3 N2H3");
+  EXPECT_EQ(Spoken("张伟你好"), "Z1W3/N2H3");
 }
 
 TEST_F(ChineseG2pTest, WhatHasNoReadingIsLeftOut) {

@@ -26,8 +26,13 @@ TEST(ChineseLexiconTest, FindsWordsWithTheirReadings) {
   EXPECT_FALSE(lexicon.HasPrefix("银行家"));
   EXPECT_EQ(lexicon.Phonemes("ge4"), "G4");
   EXPECT_EQ(lexicon.Phonemes("ge"), "");
-  EXPECT_EQ(lexicon.Emissions("张")[ChineseLexicon::kBegin], -3);
-  EXPECT_EQ(lexicon.Emissions("好")[ChineseLexicon::kBegin], ChineseLexicon::kNever);
+  ASSERT_EQ(lexicon.states(), 4U);
+  EXPECT_EQ(lexicon.PlaceOf(2), 'E');
+  EXPECT_EQ(lexicon.transition(0, 2), -0.5);
+  EXPECT_EQ(lexicon.transition(0, 0), ChineseLexicon::kNever);
+  ASSERT_EQ(lexicon.Emissions("张").size(), 4U);
+  EXPECT_EQ(lexicon.Emissions("张")[0].logarithm, -3);
+  EXPECT_TRUE(lexicon.Emissions("好").empty());
 }
 
 TEST(ChineseLexiconTest, MustExist) {
@@ -49,7 +54,7 @@ TEST(ChineseLexiconTest, ADamagedLineIsNamed) {
                                  {"ge4\tG4", "ge4"},
                                  {"B\t-0.3", "Q\t-0.3"},
                                  {"B\tE\t-0.5", "B\tE\t0.5"},
-                                 {"伟\t-9", "伟\tx"},
+                                 {"伟\tB", "伟\tx"},
                                  {"[words]", "[verbs]"}}) {
     const absl::Status status = damaged(from, to);
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << from;

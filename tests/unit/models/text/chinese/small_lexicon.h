@@ -32,8 +32,8 @@ inline constexpr char kSmallLexicon[] =
     "0.7\n"
     "S\tS\t-0.7\n"
     "[emissions]\n"
-    "伟\t-9\t-9\t-3\t-9\n"
-    "张\t-3\t-9\t-9\t-9\n";
+    "伟\tB\t-9\tM\t-9\tE\t-3\tS\t-9\n"
+    "张\tB\t-3\tM\t-9\tE\t-9\tS\t-9\n";
 
 // The lexicon as a file.
 class LexiconFile {

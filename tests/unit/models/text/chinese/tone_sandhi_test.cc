@@ -27,6 +27,13 @@ TEST(ToneSandhiTest, AThirdToneBeforeAnotherIsTheSecond) {
   EXPECT_EQ(Spoken({{"我", {"wo3"}}, {"很", {"hen3"}}, {"好", {"hao3"}}}), "wo3 hen2 hao3");
   EXPECT_EQ(Spoken({{"好久", {"hao3", "jiu3"}}}), "hao2 jiu3");
   EXPECT_EQ(Spoken({{"很", {"hen3"}}, {"高", {"gao1"}}}), "hen3 gao1");
+  // Two third tones together are one group: 我很 | 喜欢.
+  EXPECT_EQ(Spoken({{"我", {"wo3"}}, {"很", {"hen3"}}, {"喜欢", {"xi3", "huan5"}}}),
+            "wo2 hen3 xi3 huan5");
+  EXPECT_EQ(Spoken({{"可以", {"ke6", "yi3"}}, {"走", {"zou3"}}}), "ke2 yi2 zou3");
+  EXPECT_EQ(Spoken({{"我", {"wo3"}}, {"可以", {"ke6", "yi3"}}}), "wo3 ke2 yi3");
+  EXPECT_EQ(Spoken({{"大使馆", {"da4", "shi3", "guan3"}, 2}}), "da4 shi3 guan3");
+  EXPECT_EQ(Spoken({{"李小龙", {"li3", "xiao3", "long2"}, 1}}), "li2 xiao3 long2");
   // Two groups of four characters.
   EXPECT_EQ(Spoken({{"可以", {"ke2", "yi3"}}, {"选举", {"xuan3", "ju3"}}}), "ke2 yi3 xuan2 ju3");
 }
@@ -49,6 +56,26 @@ TEST(ToneSandhiTest, OneOfANumberInOrderKeepsItsTone) {
   EXPECT_EQ(Spoken({{"一月", {"yi2", "yue4"}}, {"一号", {"yi2", "hao4"}}}), "yi1 yue4 yi1 hao4");
   EXPECT_EQ(Spoken({{"统一", {"tong3", "yi1"}}, {"考试", {"kao3", "shi4"}}}),
             "tong3 yi1 kao3 shi4");
+}
+
+TEST(ToneSandhiTest, WordsThatAreSpokenAsOneAreJoined) {
+  const std::string text = "不去听一听慢慢花儿";
+  const auto word = [&](size_t from, size_t characters) {
+    return std::string_view(text).substr(from * kChineseCharacterBytes,
+                                         characters * kChineseCharacterBytes);
+  };
+  std::vector<ChineseReading> words = {
+      {word(0, 1), {"bu4"}},  {word(1, 1), {"qu4"}},   {word(2, 1), {"ting1"}},
+      {word(3, 1), {"yi1"}},  {word(4, 1), {"ting1"}}, {word(5, 1), {"man4"}},
+      {word(6, 1), {"man4"}}, {word(7, 1), {"hua1"}},  {word(8, 1), {"er5"}}};
+  ChangeTones(words);
+  ASSERT_EQ(words.size(), 4U);
+  EXPECT_EQ(words[0].word, "不去");
+  EXPECT_EQ(words[0].syllables[0], "bu2");
+  EXPECT_EQ(words[1].word, "听一听");
+  EXPECT_EQ(words[1].syllables[1], "yi5");
+  EXPECT_EQ(words[2].word, "慢慢");
+  EXPECT_EQ(words[3].word, "花儿");
 }
 
 TEST(ToneSandhiTest, CharactersWithoutAReadingDivideWords) {
