@@ -16,7 +16,7 @@ inline constexpr size_t kChineseCharacterBytes = 3;
 struct ChineseReading {
   std::string_view word;
   std::vector<std::string> syllables;
-  size_t first_part = 0;     // of three characters: how many are its first part, 0 if it has none
+  size_t first_part = 0;     // how many of three characters are its first part; 0: it has none
   bool is_repeated = false;  // 一 and the same word follow
 };
 

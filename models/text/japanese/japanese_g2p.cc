@@ -244,7 +244,25 @@ class UnitBuilder {
     if (!IsHiragana(text_[first.begin])) return 0;
     const KanaWord word = FindKanaWord(text_, first.begin);
     const size_t end = first.begin + word.written.size();
-    return end > first.end ? AddUnit(i, end, Utf8(word.spoken)) : 0;
+    if (end <= first.end) return 0;
+    // The dictionary may have the last kana and a particle as a word: ひらが なで.
+    for (size_t last = i; last < morphemes_.size() && morphemes_[last].begin < end; ++last) {
+      Morpheme& morpheme = morphemes_[last];
+      if (morpheme.end <= end || morpheme.end != end + 1) continue;
+      const std::u32string_view particle = SpokenParticle(text_[end]);
+      if (particle.empty()) continue;
+      units_.push_back({first.begin, end, Utf8(word.spoken), false, true});
+      units_.push_back({end, end + 1, Utf8(particle), false, true});
+      return last + 1 - i;
+    }
+    return AddUnit(i, end, Utf8(word.spoken));
+  }
+
+  static std::u32string_view SpokenParticle(char32_t c) {
+    constexpr std::u32string_view kWritten = U"でがはにのともをへや";
+    constexpr std::u32string_view kSpoken = U"デガワニノトモオエヤ";
+    const size_t found = kWritten.find(c);
+    return found == kWritten.npos ? std::u32string_view() : kSpoken.substr(found, 1);
   }
 
   // Adds one unit for the morphemes from `i` up to the character `end`. Returns their number; 0 if

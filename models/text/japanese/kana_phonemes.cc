@@ -449,8 +449,10 @@ bool Lengthens(const Kana& kana, size_t i) {
       }
       return true;
     case U'い':
+      // The particle で and a word: バスで いく.
+      if (before == U'で' && !starts) return PrecedesAt(kana, i, U"うんで");
       if (vowel == U'え')
-        return !(IsIn(before, U"てで") && !starts && IsIn(next, U"るたてなまくっけられよ"));
+        return !(before == U'て' && !starts && IsIn(next, U"るたてなまくっけられよ"));
       if (vowel != U'い') return false;
       if (before == U'に') return kana[i].at != kana[i - 1].at && IsIn(next, U"さちん");
       return next != U'る' && !FollowsAt(kana, i + 1, U"ます") &&

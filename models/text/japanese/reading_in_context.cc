@@ -32,12 +32,30 @@ bool TastesHot(std::u32string_view before, std::u32string_view after) {
   return ends && Has(before.substr(before.size() - std::min(before.size(), kNear)), dishes);
 }
 
+// Returns true where 人気 is that of people who are there: 人気のない道, but 人気のない歌手.
+bool AreThere(std::u32string_view after) {
+  for (const std::u32string_view none : {U"のない", U"の無い", U"がない", U"のなかった", U"もない",
+                                         U"のなくなった", U"の途絶えた", U"が途絶え"}) {
+    if (!after.starts_with(none)) continue;
+    const std::u32string_view place = after.substr(none.size());
+    return place.empty() ||
+           Begins(place,
+                  {U"。",   U"、",   U"道",   U"路",   U"場",   U"所",     U"と",   U"ところ",
+                   U"部屋", U"家",   U"夜",   U"森",   U"山",   U"海",     U"浜",   U"公園",
+                   U"町",   U"街",   U"村",   U"駅",   U"通",   U"廊下",   U"学校", U"校舎",
+                   U"教室", U"建物", U"倉庫", U"寺",   U"神社", U"ホーム", U"ビル", U"島",
+                   U"広",   U"裏",   U"暗",   U"深夜", U"早朝", U"朝"});
+  }
+  return false;
+}
+
 constexpr auto kKanaWords = std::to_array<KanaWord>({
     {U"いもうと", U"イモート"},
     {U"えいが", U"エーガ"},
     {U"えいご", U"エーゴ"},
     {U"えき", U"エキ"},
     {U"おとうと", U"オトート"},
+    {U"かたかな", U"カタカナ"},
     {U"がくせい", U"ガクセー"},
     {U"きょうしつ", U"キョーシツ"},
     {U"ぎゅうにゅう", U"ギューニュー"},
@@ -47,10 +65,13 @@ constexpr auto kKanaWords = std::to_array<KanaWord>({
     {U"こうえん", U"コーエン"},
     {U"こうこう", U"コーコー"},
     {U"こうちゃ", U"コーチャ"},
+    {U"こうばん", U"コーバン"},
+    {U"じてんしゃ", U"ジテンシャ"},
     {U"すいえい", U"スイエー"},
     {U"せいと", U"セート"},
     {U"たんじょうび", U"タンジョービ"},
     {U"だいがく", U"ダイガク"},
+    {U"でんしゃ", U"デンシャ"},
     {U"とうきょう", U"トーキョー"},
     {U"とけい", U"トケー"},
     {U"どうぶつ", U"ドーブツ"},
@@ -59,6 +80,7 @@ constexpr auto kKanaWords = std::to_array<KanaWord>({
     {U"にほんご", U"ニホンゴ"},
     {U"にほんじん", U"ニホンジン"},
     {U"ひこうき", U"ヒコーキ"},
+    {U"ひらがな", U"ヒラガナ"},
     {U"びょういん", U"ビョーイン"},
     {U"べんきょう", U"ベンキョー"},
     {U"ほっかいどう", U"ホッカイドー"},
@@ -92,6 +114,12 @@ std::u32string_view ReadingInContext(std::u32string_view text, size_t begin, siz
           !Ends(before, {U"を", U"が", U"は", U"も"}))
         return U"イッ";
       return {};
+    case U'明':
+      return word == U"明後日" ? U"アサッテ" : U"";
+    case U'一':
+      return word == U"一昨日" ? U"オトトイ" : word == U"一昨年" ? U"オトトシ" : U"";
+    case U'人':
+      return word == U"人気" && AreThere(after) ? U"ヒトケ" : U"";
     case U'こ':
       return word == U"この間" ? U"コノアイダ" : U"";
     case U'雨':

@@ -49,13 +49,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ヴェ", "ve"}, Case{"ホゥ", "hɯ"}));
 
 // As dictionaries give the pronunciation, with which the voices were trained.
-INSTANTIATE_TEST_SUITE_P(LongVowels, KanaWordTest,
-                         testing::Values(Case{"ありがとうございます", "aɾʲiɡatoːɡoʣaimasɨ"},
-                                         Case{"せんせい", "seɴseː"}, Case{"がくせい", "ɡakɯseː"},
-                                         Case{"おかあさん", "okaːsaɴ"}, Case{"おおきい", "oːkʲiː"},
-                                         Case{"おとうさん", "otoːsaɴ"}, Case{"おもう", "omoɯ"},
-                                         Case{"している", "ɕiteiɾɯ"}, Case{"ていねい", "teːneː"},
-                                         Case{"くうき", "kɯːkʲi"}));
+INSTANTIATE_TEST_SUITE_P(
+    LongVowels, KanaWordTest,
+    testing::Values(Case{"ありがとうございます", "aɾʲiɡatoːɡoʣaimasɨ"}, Case{"せんせい", "seɴseː"},
+                    Case{"がくせい", "ɡakɯseː"}, Case{"おかあさん", "okaːsaɴ"},
+                    Case{"おおきい", "oːkʲiː"}, Case{"おとうさん", "otoːsaɴ"},
+                    Case{"おもう", "omoɯ"}, Case{"している", "ɕiteiɾɯ"}, Case{"ていねい", "teːneː"},
+                    Case{"くうき", "kɯːkʲi"}, Case{"でんしゃでいきます", "deɴɕadeikʲimasɨ"},
+                    Case{"それでいい", "soɾedeiː"}, Case{"うんでいのさ", "ɯndeːnosa"}));
 
 INSTANTIATE_TEST_SUITE_P(Particles, KanaWordTest,
                          testing::Values(Case{"こんばんは", "kombaɴβa"},
