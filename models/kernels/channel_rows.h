@@ -4,14 +4,10 @@
 
 namespace millrace::kernels {
 
-// A signal as [channels][time], of which some times, begin .. end - 1, are converted.
-struct ChannelSpan {
+// The shape of a signal as [channels][time].
+struct ChannelShape {
   int64_t channels = 0;
   int64_t time = 0;
-  int64_t begin = 0;
-  int64_t end = 0;
-
-  static ChannelSpan Whole(int64_t channels, int64_t time) { return {channels, time, 0, time}; }
 };
 
 // Returns the distance between rows of so many channels for which the rows of a convolution's tile
@@ -26,13 +22,10 @@ constexpr int64_t RowPitch(int64_t channels) {
 // These run by ParallelFor.
 
 // Converts [channels][time] to rows of channels, `width` floats each. Floats of a row beyond the
-// channels are not written. All pointers are those of time 0.
-void ToRows(const float* from, const ChannelSpan& span, int64_t width, float* rows);
+// channels are not written.
+void ToRows(const float* from, const ChannelShape& shape, int64_t width, float* rows);
 
 // Converts rows of channels to [channels][time].
-void FromRows(const float* rows, const ChannelSpan& span, int64_t width, float* to);
-
-// The same, but adds to the values there.
-void AddFromRows(const float* rows, const ChannelSpan& span, int64_t width, float* to);
+void FromRows(const float* rows, const ChannelShape& shape, int64_t width, float* to);
 
 }  // namespace millrace::kernels

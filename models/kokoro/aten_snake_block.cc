@@ -80,10 +80,4 @@ at::Tensor AtenSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style,
   return bias_.defined() ? at::addcmul(sum, bias_, extent.mask) : sum;
 }
 
-void AtenSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
-                           SnakeScratch& /*scratch*/) const {
-  const double time = static_cast<double>(x.size(2));
-  total.add_(Run(x, style, KokoroExtent::Of(at::full({1, 1, 1}, time, x.options()), x.size(2))));
-}
-
 }  // namespace millrace::kokoro

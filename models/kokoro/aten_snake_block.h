@@ -8,20 +8,17 @@
 
 #include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_layers.h"
-#include "models/kokoro/snake_block.h"
 
 namespace millrace::kokoro {
 
-// The block in ATen operators, on any device and for padded batches too. On accelerators the passes
-// over memory dominate, so constants are folded into weights. CpuSnakeBlock is faster on the CPU.
-class AtenSnakeBlock final : public SnakeBlock {
+// A residual block of Kokoro's generator, as CpuSnakeBlock, in ATen operators for padded batches.
+// On accelerators the passes over memory dominate, so constants are folded into weights. Immutable.
+class AtenSnakeBlock {
  public:
   // Errors are kept in weights.status().
   AtenSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
                  int64_t style, const std::vector<int64_t>& dilations);
 
-  void AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
-             SnakeScratch& scratch) const override;
   // x [batch, channels, time] is zero beyond the extent, which must not be whole; so is the result.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent) const;
 

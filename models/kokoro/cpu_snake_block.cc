@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "models/core/strings.h"
-#include "models/kernels/channel_rows.h"
 #include "models/kernels/parallel_for.h"
 
 namespace millrace::kokoro {
@@ -123,28 +122,35 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
   return affine;
 }
 
-void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Signals& signals,
-                            int64_t begin, int64_t end, float* to) const {
+void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Signal& signal,
+                            int64_t begin, int64_t end, const kernels::ConvTask& outputs) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const int64_t read_end = end + layer.behind;
   float* const active = active_rows.Take((read_end - begin + layer.before) * width_);
   // Rows outside the signal are zero.
   const int64_t first = std::max<int64_t>(begin - layer.before, 0);
-  const int64_t last = std::min(read_end, signals.rows);
+  const int64_t last = std::min(read_end, signal.rows);
   float* const inside = active + (first - (begin - layer.before)) * width_;
   std::fill(active, inside, 0.0F);
   std::fill_n(inside + (last - first) * width_, (read_end - last) * width_, 0.0F);
-  kernels.snake({signals.from + first * width_, inside, last - first, width_, affine.scale.data(),
+  kernels.snake({signal.from + first * width_, inside, last - first, width_, affine.scale.data(),
                  affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
   const auto* const narrow = std::get_if<kernels::PackedNarrow>(&layer.conv);
   kernels::ConvTask task;
   if (narrow == nullptr) task = std::get<speech::PackedConv>(layer.conv).Task();
+  const auto from_begin = [&](auto* rows) {
+    return rows == nullptr ? nullptr : rows + begin * width_;
+  };
   task.input = active;
   task.rows = end - begin;
   task.input_pitch = width_;
   task.output_pitch = width_;
-  task.raw = to;
-  task.residual = signals.residual == nullptr ? nullptr : signals.residual + begin * width_;
+  task.residual = from_begin(outputs.residual);
+  task.partial = from_begin(outputs.partial);
+  task.scale = outputs.scale;
+  task.raw = from_begin(outputs.raw);
+  task.active = from_begin(outputs.active);
+  task.slope = outputs.slope;
   if (narrow != nullptr) {
     narrow->Convolve(Int8Kernels(), task, narrow_rows);
   } else {
@@ -152,55 +158,52 @@ void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Sign
   }
 }
 
-void CpuSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
-                          SnakeScratch& scratch) const {
-  const at::Tensor input = x.contiguous();
-  const int64_t rows = input.size(2);
-  const float* const values = input.const_data_ptr<float>();
-  float* const added = total.mutable_data_ptr<float>();
+void CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style, SnakeScratch& scratch,
+                        const Result& result) const {
+  const int64_t rows = x.size(0);
+  const float* from = x.const_data_ptr<float>();
+  const float* residual = from;
   float* const sum = scratch.sum.Take(rows * width_);
   float* const middle = scratch.middle.Take(rows * width_);
   const int64_t rows_in_cache = kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float)));
   kernels::ChannelMoments moments(width_);
-  const auto read = [&](int64_t begin, int64_t end) {
-    if (width_ > channels_) std::fill(sum + begin * width_, sum + end * width_, 0.0F);
-    kernels::ToRows(values, {channels_, rows, begin, end}, width_, sum);
-  };
-  read(0, 1);
-  moments.Begin(rows, sum);
+  moments.Begin(rows, from);
   const Chunks chunks = Chunks::Of(rows, rows_in_cache);
   kernels::ParallelFor(chunks.count(), [&](int64_t chunk) {
     const int64_t begin = chunks.Begin(chunk);
-    const int64_t end = chunks.End(chunk);
-    read(begin, end);
-    moments.Add(begin, sum + begin * width_, end - begin);
+    moments.Add(begin, from + begin * width_, chunks.End(chunk) - begin);
   });
   auto first_row = kernels::AlignedBuffer<float>(static_cast<size_t>(width_));
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const bool second = i % 2 == 1;
     const bool last = i + 1 == layers_.size();
-    float* const to = second ? sum : middle;
-    const Signals signals = {
-        .from = second ? middle : sum, .residual = second ? sum : nullptr, .rows = rows};
+    kernels::ConvTask outputs;
+    if (second) outputs.residual = residual;
     moments.End();
     const Affine affine = MakeAffine(layer, style, moments);
-    if (!last) {
-      RunRows(layer, affine, signals, 0, 1, first_row.data());
+    float* const to = second ? sum : middle;
+    if (last) {
+      if (result.added) outputs.partial = result.rows;
+      outputs.scale = result.scale;
+      outputs.active = result.rows;
+      outputs.slope = result.slope;
+    } else {
+      outputs.raw = first_row.data();
+      RunRows(layer, affine, {from, rows}, 0, 1, outputs);
       moments.Begin(rows, first_row.data());
+      outputs.raw = to;
     }
     const Chunks parts =
         Chunks::Of(rows, std::min(rows_in_cache, kChunkProducts / (width_ * width_ * layer.taps)));
     kernels::ParallelFor(parts.count(), [&](int64_t part) {
       const int64_t begin = parts.Begin(part);
       const int64_t end = parts.End(part);
-      RunRows(layer, affine, signals, begin, end, to + begin * width_);
-      if (last) {
-        kernels::AddFromRows(to, {channels_, rows, begin, end}, width_, added);
-      } else {
-        moments.Add(begin, to + begin * width_, end - begin);
-      }
+      RunRows(layer, affine, {from, rows}, begin, end, outputs);
+      if (!last) moments.Add(begin, to + begin * width_, end - begin);
     });
+    from = to;
+    if (second) residual = sum;
   }
 }
 

@@ -4,21 +4,23 @@
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
-#include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/cos.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/flip.h>
 #include <ATen/ops/leaky_relu.h>
-#include <ATen/ops/ones.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/reflection_pad1d.h>
 #include <ATen/ops/sin.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 
 #include <string>
 #include <utility>
 
 #include "models/core/strings.h"
+#include "models/kernels/channel_rows.h"
 #include "models/kokoro/fourier.h"
+#include "models/speech/packed_conv.h"
 #include "mps_runtime/base/log_sink.h"
 
 namespace millrace::kokoro {
@@ -43,6 +45,33 @@ at::Tensor JoinSteps(const at::Tensor& x, const at::Tensor& weight) {
       .unsqueeze(1);
 }
 
+// Converts logarithms of magnitudes and phases of bins, as channels, to real and imaginary parts.
+at::Tensor ToParts(const at::Tensor& spectrum) {
+  const int64_t bins = spectrum.size(1) / 2;
+  const at::Tensor magnitude = at::exp(spectrum.narrow(1, 0, bins));
+  const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
+  return at::cat({magnitude * at::cos(phase), magnitude * at::sin(phase)}, 1);
+}
+
+// Adds up windows [time, size] that begin `hop` samples apart: [(time - 1) * hop + size].
+at::Tensor AddOverlapping(const at::Tensor& windows, int64_t hop) {
+  const int64_t steps = windows.size(1) / hop;
+  const at::Tensor sum = at::zeros({windows.size(0) + steps - 1, hop}, windows.options());
+  for (int64_t step = 0; step < steps; ++step)
+    sum.narrow(0, step, windows.size(0)).add_(windows.narrow(1, step * hop, hop));
+  return sum.flatten();
+}
+
+// Converts [1, channels, time] to rows of channels, with zeros beyond the channels.
+at::Tensor AsRows(const at::Tensor& x) {
+  const at::Tensor input = x.contiguous();
+  const at::Tensor rows =
+      at::zeros({input.size(2), speech::PadChannels(input.size(1))}, input.options());
+  kernels::ToRows(input.const_data_ptr<float>(), {input.size(1), input.size(2)}, rows.size(1),
+                  rows.mutable_data_ptr<float>());
+  return rows;
+}
+
 }  // namespace
 
 KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate,
@@ -51,12 +80,14 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
       fft_size_(weights.shape().fft_size),
       hop_(weights.shape().fft_hop) {
   const FourierBasis basis = MakeSynthesis(fft_size_);
-  cosines_ = basis.cosines.to(weights.device());
-  sines_ = basis.sines.to(weights.device());
-  window_power_ = MakeWindowPower(fft_size_).to(weights.device());
+  synthesis_ = at::cat({basis.cosines, basis.sines}).to(weights.device());
+  overlap_ = MakeWindowPower(fft_size_).to(weights.device());
   if (padded) {
-    synthesis_ = ByStep(at::cat({cosines_, sines_}), hop_);
-    overlap_ = ByStep(window_power_, hop_);
+    synthesis_ = ByStep(synthesis_, hop_);
+    overlap_ = ByStep(overlap_, hop_);
+  } else {
+    synthesis_ = synthesis_.squeeze(1);
+    overlap_ = overlap_.squeeze(1);
   }
   int64_t channels = -1;
   for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
@@ -96,7 +127,7 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
     if (padded) {
       stage.padded_blocks.emplace_back(weights, block, out, style, dilations);
     } else {
-      stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations, precision));
+      stage.blocks.emplace_back(weights, block, out, style, dilations, precision);
     }
   };
   take(StrCat(generator, ".noise_res.", index), {1, 3, 5});
@@ -127,23 +158,19 @@ void KokoroGenerator::FuseStages() {
 
 at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum,
                                       const KokoroExtent& extent) const {
-  const int64_t bins = fft_size_ / 2 + 1;
-  const at::Tensor magnitude = extent.Cut(at::exp(spectrum.narrow(1, 0, bins)));
-  const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
-  const at::Tensor real = magnitude * at::cos(phase);
-  const at::Tensor imaginary = magnitude * at::sin(phase);
-  at::Tensor sum, overlap;
-  if (extent.whole()) {
-    sum = at::conv_transpose1d(real, cosines_, {}, hop_) +
-          at::conv_transpose1d(imaginary, sines_, {}, hop_);
-    const at::Tensor frames = at::ones({1, 1, spectrum.size(2)}, spectrum.options());
-    overlap = at::conv_transpose1d(frames, window_power_, {}, hop_);
-  } else {
-    sum = JoinSteps(at::cat({real, imaginary}, 1), synthesis_);
-    overlap = JoinSteps(extent.mask, overlap_);
-  }
+  const at::Tensor parts = ToParts(spectrum) * extent.mask;
+  const at::Tensor sum = JoinSteps(parts, synthesis_);
+  const at::Tensor overlap = JoinSteps(extent.mask, overlap_);
   const int64_t samples = (spectrum.size(2) - 1) * hop_;
   return sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples);
+}
+
+at::Tensor KokoroGenerator::RowsToSamples(const at::Tensor& spectrum) const {
+  const at::Tensor windows = at::matmul(ToParts(spectrum), synthesis_);
+  const at::Tensor sum = AddOverlapping(windows, hop_);
+  const at::Tensor overlap = AddOverlapping(overlap_.expand_as(windows), hop_);
+  const int64_t samples = (spectrum.size(0) - 1) * hop_;
+  return sum.narrow(0, fft_size_ / 2, samples) / overlap.narrow(0, fft_size_ / 2, samples);
 }
 
 at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& source) const {
@@ -161,23 +188,30 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
                                                at::Tensor noise, const at::Tensor& style,
                                                const std::function<bool()>& should_stop) const {
   const at::Tensor source = source_.Run(pitch, noise);
-  // Signals are freed early or changed in place, because each takes ten megabytes or more for a
-  // long sentence.
+  // Signals are freed early, because each takes ten megabytes or more for a long sentence.
   noise.reset();
-  at::Tensor x = features;
+  at::Tensor x = AsRows(at::leaky_relu(features, kUpsampleSlope));
   SnakeScratch scratch;
   for (const Stage& stage : stages_) {
     if (should_stop()) return std::nullopt;
-    x = Upsample(stage, x).contiguous();
-    stage.blocks.front()->AddTo(x, SourceOf(stage, source), style, scratch);
-    const at::Tensor sum = at::zeros_like(x);
+    const bool last = &stage == &stages_.back();
+    // The spectrum has one value more than there are hops.
+    x = stage.up.RunRows(x, /*reflected=*/last);
+    stage.blocks.front().Run(AsRows(SourceOf(stage, source)), style, scratch,
+                             {.rows = x.mutable_data_ptr<float>(), .added = true});
+    const at::Tensor mean = at::empty_like(x);
     for (size_t i = 1; i < stage.blocks.size(); ++i) {
       if (should_stop()) return std::nullopt;
-      stage.blocks[i]->AddTo(sum, x, style, scratch);
+      CpuSnakeBlock::Result result = {.rows = mean.mutable_data_ptr<float>(), .added = i > 1};
+      if (i + 1 == stage.blocks.size()) {
+        result.scale = 1.0F / static_cast<float>(stage.blocks.size() - 1);
+        result.slope = static_cast<float>(last ? kLastSlope : kUpsampleSlope);
+      }
+      stage.blocks[i].Run(x, style, scratch, result);
     }
-    x = sum.div_(static_cast<double>(stage.blocks.size() - 1));
+    x = mean;
   }
-  return ToSamples(post_.Run(at::leaky_relu_(x, kLastSlope)), {}).flatten();
+  return RowsToSamples(post_.RunRows(x.narrow(1, 0, stages_.back().up.out_channels())));
 }
 
 at::Tensor KokoroGenerator::RunFused(const at::Tensor& features, const at::Tensor& source,

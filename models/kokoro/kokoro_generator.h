@@ -4,18 +4,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "models/kernels/precision.h"
 #include "models/kokoro/aten_snake_block.h"
+#include "models/kokoro/cpu_snake_block.h"
 #include "models/kokoro/fused_stage.h"
 #include "models/kokoro/harmonic_source.h"
 #include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
-#include "models/kokoro/snake_block.h"
 
 namespace millrace::kokoro {
 
@@ -24,8 +23,9 @@ namespace millrace::kokoro {
 // Immutable: any number of threads may call it.
 class KokoroGenerator {
  public:
-  // padded: RunPadded will be called, else Run. exact: in float32 throughout. precision: that of
-  // the residual blocks and the upsampling for Run. Errors are kept in weights.status().
+  // padded: RunPadded will be called, else Run, whose weights are on the CPU. exact: in float32
+  // throughout. precision: that of the residual blocks and the upsampling for Run. Errors are kept
+  // in weights.status().
   KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded, bool exact,
                   kernels::Precision precision);
 
@@ -53,7 +53,7 @@ class KokoroGenerator {
     int64_t source_stride = 1;
     // The source's block is first. Run uses `blocks`, and RunPadded uses `fused` where the device
     // has it and else `padded_blocks`; the others are empty.
-    std::vector<std::unique_ptr<SnakeBlock>> blocks;
+    std::vector<CpuSnakeBlock> blocks;
     std::vector<AtenSnakeBlock> padded_blocks;
     std::optional<FusedStage> fused;  // then all stages have it
   };
@@ -67,8 +67,10 @@ class KokoroGenerator {
   // Returns what RunPadded converts to a spectrum, by stages that are fused. last: the extent.
   at::Tensor RunFused(const at::Tensor& features, const at::Tensor& source, const at::Tensor& style,
                       const KokoroExtent& extent, const KokoroExtent& last) const;
-  // Returns [batch, 1, samples]. The extent must be whole for Run, and not for RunPadded.
+  // Returns [batch, 1, samples] for RunPadded.
   at::Tensor ToSamples(const at::Tensor& spectrum, const KokoroExtent& extent) const;
+  // Returns [samples]; the spectrum is [time, 2 * bins].
+  at::Tensor RowsToSamples(const at::Tensor& spectrum) const;
 
   const HarmonicSource source_;
   const int64_t fft_size_;
@@ -76,9 +78,9 @@ class KokoroGenerator {
   int64_t in_channels_ = 0;
   std::vector<Stage> stages_;
   KokoroSameConv post_;
-  at::Tensor cosines_, sines_, window_power_;  // for the inverse transform
-  // The same for RunPadded, as convolutions: devices add the results of transposed ones in any
-  // order. [hop, 2 * bins, windows that overlap] and [hop, 1, windows that overlap].
+  // For the inverse transform, of Run [2 * bins, fft_size_] and [1, fft_size_]; of RunPadded, as
+  // convolutions, because devices add the results of transposed ones in any order, [hop, 2 * bins,
+  // windows that overlap] and [hop, 1, windows that overlap].
   at::Tensor synthesis_, overlap_;
 };
 

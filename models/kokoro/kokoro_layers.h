@@ -65,6 +65,8 @@ class KokoroSameConv {
   const at::Tensor& weight() const { return aten_.weight; }
   const at::Tensor& bias() const { return aten_.bias; }
   at::Tensor Run(const at::Tensor& x) const;
+  // Does the same over rows of channels, [time, channels], on the CPU alone.
+  at::Tensor RunRows(const at::Tensor& x) const { return cpu_->RunRows(x); }
 
  private:
   int64_t out_ = 0;
@@ -88,6 +90,10 @@ class KokoroUpsampling {
   const at::Tensor& weight() const { return aten_.weight; }
   const at::Tensor& bias() const { return aten_.bias; }
   at::Tensor Run(const at::Tensor& x) const;
+  // See speech::CpuUpsampling; on the CPU alone.
+  at::Tensor RunRows(const at::Tensor& x, bool reflected) const {
+    return cpu_->RunRows(x, reflected);
+  }
 
  private:
   int64_t in_ = 0;

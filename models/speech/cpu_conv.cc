@@ -35,11 +35,10 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   task.raw = rows.data();
   at::Tensor output = at::empty({input.size(0), out_, time}, input.options());
   for (int64_t i = 0; i < input.size(0); ++i) {
-    kernels::ToRows(input.const_data_ptr<float>() + i * in * time,
-                    kernels::ChannelSpan::Whole(in, time), pitch,
+    kernels::ToRows(input.const_data_ptr<float>() + i * in * time, {in, time}, pitch,
                     padded.data() + reach / 2 * pitch);
     kernels::ParallelConvolve(task);
-    kernels::FromRows(rows.data(), kernels::ChannelSpan::Whole(out_, time), out,
+    kernels::FromRows(rows.data(), {out_, time}, out,
                       output.mutable_data_ptr<float>() + i * out_ * time);
   }
   return output;

@@ -21,6 +21,11 @@ class CpuUpsampling {
   // at both ends.
   at::Tensor Run(const at::Tensor& x) const;
 
+  // Does the same over rows of channels: converts x [time, PadChannels(in)] to [stride * time,
+  // PadChannels(out)], of which channels beyond `out` are zero. reflected: the result has its
+  // second row once more in front.
+  at::Tensor RunRows(const at::Tensor& x, bool reflected) const;
+
  private:
   int64_t stride_ = 1;
   int64_t crop_ = 0;  // values that are cut at each end

@@ -53,6 +53,21 @@ TEST(CpuUpsamplingTest, EqualsAten) {
   }
 }
 
+TEST(CpuUpsamplingTest, RowsAreThoseOfTheSignalAndMayBeReflected) {
+  const at::InferenceMode inference;
+  // Nothing is cut, and some rows at each end.
+  for (const int64_t taps : {4, 10}) {
+    const speech::CpuUpsampling up(Signal({32, 40, taps}, 0.37), Signal({40}, 0.11), /*stride=*/4);
+    const at::Tensor x = Signal({1, 32, 9}, 0.73);
+    const at::Tensor expected = up.Run(x)[0].t();
+    const at::Tensor rows = x[0].t().contiguous();
+    EXPECT_TRUE(at::equal(up.RunRows(rows, /*reflected=*/false).narrow(1, 0, 40), expected));
+    const at::Tensor reflected = up.RunRows(rows, /*reflected=*/true).narrow(1, 0, 40);
+    EXPECT_TRUE(at::equal(reflected.narrow(0, 1, expected.size(0)), expected));
+    EXPECT_TRUE(at::equal(reflected[0], expected[1]));
+  }
+}
+
 // Returns the root mean square of what two signals differ by, relative to that of the first.
 double RelativeDistance(const at::Tensor& a, const at::Tensor& b) {
   return ((a - b).norm() / a.norm()).item<double>();

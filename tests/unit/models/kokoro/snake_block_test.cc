@@ -3,7 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +18,9 @@
 #include "models/kernels/parallel_for.h"
 #include "models/kokoro/aten_snake_block.h"
 #include "models/kokoro/cpu_snake_block.h"
+#include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_weights.h"
+#include "models/speech/packed_conv.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/fakes/threads_loop_runner.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
@@ -44,6 +49,26 @@ float GreatestDifference(const at::Tensor& a, const at::Tensor& b) {
   return greatest;
 }
 
+// Runs a block over a signal [1, channels, time] and returns the result as such.
+at::Tensor RunBlock(const CpuSnakeBlock& block, const at::Tensor& x, const at::Tensor& style,
+                    SnakeScratch& scratch, CpuSnakeBlock::Result result = {},
+                    const at::Tensor& added = {}) {
+  const auto as_rows = [&](const at::Tensor& signal) {
+    const at::Tensor rows = at::zeros({x.size(2), speech::PadChannels(x.size(1))});
+    rows.narrow(1, 0, x.size(1)).copy_(signal[0].t());
+    return rows;
+  };
+  const at::Tensor rows = as_rows(x);
+  // The block must not read what lies in the memory of results.
+  const at::Tensor results = added.defined()
+                                 ? as_rows(added)
+                                 : at::full_like(rows, std::numeric_limits<float>::quiet_NaN());
+  result.rows = results.mutable_data_ptr<float>();
+  result.added = added.defined();
+  block.Run(rows, style, scratch, result);
+  return results.narrow(1, 0, x.size(1)).t().unsqueeze(0);
+}
+
 TEST(SnakeBlockTest, CpuEqualsAten) {
   const at::InferenceMode inference;
   const testing::TemporaryFolder folder;
@@ -63,13 +88,16 @@ TEST(SnakeBlockTest, CpuEqualsAten) {
     for (const int64_t rows : {1, 2, 7, 65, 1000}) {
       for (const double offset : {0.0, 20.0}) {
         const at::Tensor x = Signal({1, channels, rows}, 2, offset);
-        // The blocks add their results, and their memory still holds what was there before.
-        const at::Tensor expected = Signal(x.sizes().vec(), 1, 0);
-        const at::Tensor actual = expected.clone();
-        aten.AddTo(expected, x, style, scratch);
-        native.AddTo(actual, x, style, scratch);
-        EXPECT_LE(GreatestDifference(expected, actual),
-                  2e-4F + 16 * kernels::GetConvKernels().product_error)
+        const auto extent = KokoroExtent::Of(at::full({1, 1, 1}, static_cast<double>(rows)), rows);
+        const at::Tensor expected = aten.Run(x, style, extent);
+        const float limit = 2e-4F + 16 * kernels::GetConvKernels().product_error;
+        EXPECT_LE(GreatestDifference(expected, RunBlock(native, x, style, scratch)), limit)
+            << channels << " channels, " << rows << " rows about " << offset;
+        const at::Tensor added = Signal(x.sizes().vec(), 1, 0);
+        EXPECT_LE(GreatestDifference(
+                      at::leaky_relu((expected + added) * 0.25, 0.5),
+                      RunBlock(native, x, style, scratch, {.scale = 0.25F, .slope = 0.5F}, added)),
+                  limit)
             << channels << " channels, " << rows << " rows about " << offset;
       }
     }
@@ -86,15 +114,12 @@ TEST(SnakeBlockTest, ThreadsTogetherGiveTheSameBits) {
   const at::Tensor style = Signal({1, 6}, 0.5, 0);
   // More rows than a chunk has, and no multiple of them.
   const at::Tensor x = Signal({1, 34, 10'007}, 2, 1);
-  const at::Tensor alone = at::zeros_like(x);
   SnakeScratch scratch;
-  block.AddTo(alone, x, style, scratch);
+  const at::Tensor alone = RunBlock(block, x, style, scratch);
   testing::ThreadsLoopRunner runner(8);
   const kernels::ScopedLoopRunner scope(&runner);
   for (int i = 0; i < 3; ++i) {
-    const at::Tensor together = at::zeros_like(x);
-    block.AddTo(together, x, style, scratch);
-    ASSERT_EQ(GreatestDifference(alone, together), 0);
+    ASSERT_EQ(GreatestDifference(alone, RunBlock(block, x, style, scratch)), 0);
   }
   EXPECT_GT(runner.loops(), 3);
 }
@@ -114,17 +139,13 @@ TEST(SnakeBlockTest, Int8IsNearFloat32AndTheSameOnAnyThreads) {
   testing::ThreadsLoopRunner runner(8);
   for (const int64_t rows : {1, 7, 64, 65, 5'003}) {
     const at::Tensor x = Signal({1, 34, rows}, 2, 1);
-    const at::Tensor expected = at::zeros_like(x);
-    const at::Tensor actual = at::zeros_like(x);
-    floats.AddTo(expected, x, style, scratch);
-    int8.AddTo(actual, x, style, scratch);
+    const at::Tensor expected = RunBlock(floats, x, style, scratch);
+    const at::Tensor actual = RunBlock(int8, x, style, scratch);
     const double error = (actual - expected).norm().item<double>();
     EXPECT_GT(error, 0) << rows;  // it is rounded
     EXPECT_LE(error, 0.03 * expected.norm().item<double>()) << rows;
     const kernels::ScopedLoopRunner scope(&runner);
-    const at::Tensor together = at::zeros_like(x);
-    int8.AddTo(together, x, style, scratch);
-    EXPECT_EQ(GreatestDifference(actual, together), 0) << rows;
+    EXPECT_EQ(GreatestDifference(actual, RunBlock(int8, x, style, scratch)), 0) << rows;
   }
 }
 
