@@ -54,10 +54,11 @@ void NoiseSource::FillFrom(uint64_t counter, std::span<float> values) const {
                 static_cast<uint32_t>(stream_), static_cast<uint32_t>(stream_ >> 32)},
                seed_);
     ++counter;
-    for (size_t j = 0; j < kBlockValues && i + j < values.size(); ++j) {
-      const float radius = std::sqrt(-2.0F * std::log(Uniform(bits[j & 2])));
-      const float angle = 2.0F * std::numbers::pi_v<float> * Uniform(bits[(j & 2) + 1]);
-      values[i + j] = radius * ((j & 1) == 0 ? std::cos(angle) : std::sin(angle));
+    for (size_t j = 0; j < kBlockValues && i + j < values.size(); j += 2) {
+      const float radius = std::sqrt(-2.0F * std::log(Uniform(bits[j])));
+      const float angle = 2.0F * std::numbers::pi_v<float> * Uniform(bits[j + 1]);
+      values[i + j] = radius * std::cos(angle);
+      if (i + j + 1 < values.size()) values[i + j + 1] = radius * std::sin(angle);
     }
   }
 }
