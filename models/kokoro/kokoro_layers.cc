@@ -79,7 +79,9 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
   if (!conv.weight.defined()) return same;
   same.out_ = conv.weight.size(0);
   if (weights.device().is_cpu()) {
-    same.cpu_.emplace(conv.weight, conv.bias, exact, precision);
+    same.cpu_.emplace(
+        conv.weight, conv.bias,
+        speech::PackedConv::Order{.exact = exact, .winograd = !exact, .precision = precision});
   } else {
     same.aten_ = std::move(conv);
   }
@@ -128,7 +130,8 @@ KokoroRows KokoroRows::Take(speech::TensorReader& weights, const std::string& na
   rows.out_ = linear.weight.size(0);
   rows.in_ = linear.weight.size(1);
   if (weights.device().is_cpu()) {
-    rows.cpu_.emplace(linear.weight.unsqueeze(2), linear.bias, /*exact=*/true);
+    rows.cpu_.emplace(linear.weight.unsqueeze(2), linear.bias,
+                      speech::PackedConv::Order{.exact = true});
   } else {
     rows.aten_ = std::move(linear);
   }

@@ -9,11 +9,13 @@
 
 namespace millrace::speech {
 
-CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact,
-                 kernels::Precision precision)
+CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, const PackedConv::Order& kind)
     : out_(weight.size(0)),
       conv_(weight, bias, /*dilation=*/1,
-            {.exact = exact, .winograd = !exact, .precision = precision, .scales_by_row = true}) {}
+            {.exact = kind.exact,
+             .winograd = kind.winograd,
+             .precision = kind.precision,
+             .scales_by_row = true}) {}
 
 at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const at::Tensor input = x.contiguous();

@@ -32,10 +32,10 @@ template <typename Conv>
 Conv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
   return Conv(weight, bias);
 }
-// The sums are exact in float32, because they decide the length of phonemes.
+// The products are exact in float32, because they decide the length of phonemes.
 template <>
 inline speech::CpuConv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
-  return speech::CpuConv(weight, bias, /*exact=*/true);
+  return speech::CpuConv(weight, bias, {.exact = true, .winograd = true});
 }
 
 }  // namespace millrace::vits

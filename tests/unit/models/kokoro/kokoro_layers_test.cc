@@ -100,8 +100,8 @@ TEST(CpuConvTest, Int8IsNearFloat32AndARowDoesNotDependOnThoseItDoesNotRead) {
     const at::Tensor weight = Signal({out, in, 3}, 0.37);
     const at::Tensor bias = Signal({out}, 0.11);
     const at::Tensor x = Signal({1, in, 200}, 0.73);
-    const at::Tensor expected = speech::CpuConv(weight, bias, /*exact=*/false).Run(x);
-    const speech::CpuConv int8(weight, bias, /*exact=*/false, kernels::Precision::kInt8);
+    const at::Tensor expected = speech::CpuConv(weight, bias, {.winograd = true}).Run(x);
+    const speech::CpuConv int8(weight, bias, {.precision = kernels::Precision::kInt8});
     const at::Tensor actual = int8.Run(x);
     ASSERT_EQ(actual.sizes(), expected.sizes());
     EXPECT_LE(RelativeDistance(expected, actual), 0.02);
