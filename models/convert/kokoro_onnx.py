@@ -1,4 +1,4 @@
-"""Reads the int8 ONNX export of Kokoro-82M back into the weights of the PyTorch model, as float32.
+"""Reads the ONNX exports of Kokoro-82M that kokoro-onnx publishes, in float32 or int8, back into the weights of the PyTorch model, as float32.
 
 Weight normalisation is folded in, so `conv.weight` stands for weight_g and weight_v. Zero points are shared between tensors,
 so they are taken from the inputs of the node that uses them, never by name.
@@ -9,11 +9,8 @@ import pathlib
 import re
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
-
 from .kokoro_network import Weights
-from .package import ConvertError
+from .onnx_file import Node, read_graph
 from .scaled_tensors import Scales
 
 # What the weights' names do not tell, of kokoro-v1.0.
@@ -21,20 +18,22 @@ METADATA = {"albert_layers": "12", "albert_heads": "12", "upsample_strides": "10
             "block_dilations": "1 3 5;1 3 5;1 3 5"}
 
 
+# The symbols of kokoro-v1.0, which its ONNX file does not have: the number of the first of those that follow each other.
+_SYMBOLS = {1: ";:,.!?", 9: "—…\"()“” ̃ʣʥʦʨᵝꭧAI", 31: "O", 33: "Q", 35: "ST", 39: "W", 41: "Yᵊabcdef", 50: "hijklmnopqrstuvwxyzɑɐɒæ",
+            75: "βɔɕç", 80: "ɖðʤə", 85: "ɚɛɜ", 90: "ɟ", 92: "ɡ", 99: "ɥ", 101: "ɨɪʝ", 110: "ɯɰŋɳɲɴø", 118: "ɸθœ", 123: "ɹ", 125: "ɾɻ",
+            128: "ʁɽʂʃʈʧ", 135: "ʊʋ", 138: "ʌɣɤ", 142: "χʎ", 147: "ʒʔ", 156: "ˈˌː", 162: "ʰ", 164: "ʲ", 169: "↓", 171: "→↗↘", 177: "ᵻ"}
+VOCABULARY = {symbol: first + i for first, symbols in _SYMBOLS.items() for i, symbol in enumerate(symbols)}
+
+
 class Graph:
     """The graph's constants, and which nodes use them."""
 
     def __init__(self, path: pathlib.Path):
-        try:
-            self.graph = onnx.load(str(path)).graph
-            self.constants = {t.name: numpy_helper.to_array(t) for t in self.graph.initializer}
-        except OSError as error:
-            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-        except Exception as error:   # protobuf's error classes differ between its implementations
-            raise ConvertError(f"{path} is not an ONNX file, or it is damaged: {error}") from error
+        graph = read_graph(path)
+        self.nodes, self.constants = graph.nodes, graph.constants
         self._users = collections.defaultdict(list)
         self.scales: dict[str, tuple[np.ndarray, np.ndarray]] = {}   # by the name in KModel, as to_codes takes them
-        for node in self.graph.node:
+        for node in self.nodes:
             for name in node.input:
                 self._users[name].append(node)
 
@@ -69,11 +68,28 @@ def _module(name: str) -> str:
     return "predictor." + name if re.match(r"(F0|N|shared|F0_proj|N_proj)(\.|$)", name) else name
 
 
-def _lstm(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
-    def reorder(gates: np.ndarray) -> np.ndarray:   # ONNX has input, output, forget, cell
-        i, o, f, c = np.split(gates, 4)
-        return np.concatenate([i, f, c, o])
+def _reorder(gates: np.ndarray) -> np.ndarray:
+    """ONNX has input, output, forget, cell."""
+    i, o, f, c = np.split(gates, 4)
+    return np.concatenate([i, f, c, o])
 
+
+def _biases(graph: Graph, constant: str, direction: int, name: str) -> Weights:
+    suffix = "_reverse" if direction else ""
+    parts = np.split(graph.constants[constant][direction], 2)
+    return {f"{name}.bias_{kind}_l0{suffix}": _reorder(part) for kind, part in zip(("ih", "hh"), parts, strict=True)}
+
+
+def _lstm(graph: Graph, node: Node, name: str) -> Weights:
+    weights = {}
+    for direction, suffix in enumerate(("", "_reverse")):
+        for kind, constant in zip(("ih", "hh"), node.input[1:3], strict=True):
+            weights[f"{name}.weight_{kind}_l0{suffix}"] = _reorder(graph.constants[constant][direction])
+        weights |= _biases(graph, node.input[3], direction, name)
+    return weights
+
+
+def _quantized_lstm(graph: Graph, node: Node, name: str) -> Weights:
     def matrices(weight: str, scale: str, zero: str) -> np.ndarray:
         shape = (2, 1, -1)
         return ((graph.constants[weight].astype(np.float32) - graph.constants[zero].astype(np.float32).reshape(shape))
@@ -85,15 +101,14 @@ def _lstm(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
     for direction, suffix in enumerate(("", "_reverse")):
         for kind, scale, zero in (("ih", given[8], given[9]), ("hh", given[10], given[11])):
             found = (graph.constants[constant].reshape(2, -1)[direction] for constant in (scale, zero))
-            graph.scales[f"{name}.weight_{kind}_l0{suffix}"] = tuple(reorder(a) if a.size > 1 else a for a in found)
-        weights[f"{name}.weight_ih_l0{suffix}"] = reorder(inputs[direction].T)
-        weights[f"{name}.weight_hh_l0{suffix}"] = reorder(hidden[direction].T)
-        biases = np.split(graph.constants[given[3]][direction], 2)
-        weights[f"{name}.bias_ih_l0{suffix}"], weights[f"{name}.bias_hh_l0{suffix}"] = map(reorder, biases)
+            graph.scales[f"{name}.weight_{kind}_l0{suffix}"] = tuple(_reorder(a) if a.size > 1 else a for a in found)
+        weights[f"{name}.weight_ih_l0{suffix}"] = _reorder(inputs[direction].T)
+        weights[f"{name}.weight_hh_l0{suffix}"] = _reorder(hidden[direction].T)
+        weights |= _biases(graph, given[3], direction, name)
     return weights
 
 
-def _snake(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
+def _snake(graph: Graph, node: Node, name: str) -> Weights:
     """The alphas, stored as their inverses; those before convs1 and convs2 alternate."""
     weights = {}
     for constant in node.input:
@@ -104,12 +119,14 @@ def _snake(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
     return weights
 
 
-def _of_node(graph: Graph, node: onnx.NodeProto) -> Weights:
+def _of_node(graph: Graph, node: Node) -> Weights:
     name = _module(node.name) if node.name else ""
     # ALBERT's one layer runs 12 times, under names of its own from the second time on.
     if re.search(r"albert_layers\.0\..*_\d+$", name):
         return {}
     if node.op_type == "DynamicQuantizeLSTM":
+        return _quantized_lstm(graph, node, name)
+    if node.op_type == "LSTM":
         return _lstm(graph, node, name)
     if node.op_type == "Mul":
         return _snake(graph, node, name)
@@ -132,7 +149,7 @@ def read_onnx(path: pathlib.Path) -> tuple[Weights, Scales]:
             module = _module(name.removesuffix("_quantized"))
             value = graph.dequantized(name, 1, module)
             weights[module] = value.T if name.endswith(".fc.weight_quantized") else value
-    for node in graph.graph.node:
+    for node in graph.nodes:
         for name, value in _of_node(graph, node).items():
             weights.setdefault(name, value)
     return {name: value for name, value in weights.items() if ".istft." not in name and ".stft." not in name}, graph.scales

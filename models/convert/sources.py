@@ -10,7 +10,7 @@ from .json_file import read_json
 from .package import ConvertError
 
 SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
-             "(config.json, *.pth, voices/*.pt), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
+             "(config.json, *.pth, voices/*.pt; or kokoro-v1.0.onnx with voices-v1.0.bin), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
              "NLLB-200 (config.json with weights; model.npz or model.bin)")
 # The description and the folder of the model in a package of Argos.
 METADATA, MODEL = "metadata.json", "model"
@@ -97,6 +97,11 @@ def _in_folder(folder: pathlib.Path, name: str) -> Source:
         return Source("kokoro", folder, name)
     if any(is_model_name(part) and has_int8(folder / part) for part in names):
         return Source("bergamot", folder, name)
+    exports = sorted(part for part in names if part.lower().endswith(".onnx") and not settings_of(folder / part) and voices_beside(folder / part))
+    if len(exports) > 1:
+        raise ConvertError(f"{folder}: has {len(exports)} networks of Kokoro; name the file of one: {', '.join(exports[:8])}")
+    if exports:
+        return _voice(folder / exports[0])
     voices = sorted(part for part in names if part.lower().endswith(".onnx") and settings_of(folder / part))
     if len(voices) > 1:
         raise ConvertError(f"{folder}: has {len(voices)} voices; name the file of one: {', '.join(voices[:8])}"
@@ -140,7 +145,19 @@ def settings_of(onnx: pathlib.Path) -> pathlib.Path | None:
     return _beside(onnx, onnx.name + ".json") or _beside(onnx, onnx.stem + ".json")
 
 
+def voices_beside(onnx: pathlib.Path) -> pathlib.Path | None:
+    """The voices of kokoro-v1.0.onnx: voices-v1.0.bin, or the only file of this kind."""
+    found = sorted(file for file in onnx.absolute().parent.glob("voices*.bin") if file.is_file())
+    version = onnx.name.lower().removeprefix("kokoro-").removesuffix(".onnx")
+    named = [file for file in found if version.startswith(file.stem.removeprefix("voices-"))]
+    return named[-1] if named else found[0] if len(found) == 1 else None
+
+
 def _voice(onnx: pathlib.Path) -> Source:
+    if settings_of(onnx) is None and onnx.name.lower().startswith("kokoro"):
+        if voices_beside(onnx) is None:
+            raise ConvertError(f"{onnx}: there is no voices*.bin beside it, which has the voices of Kokoro")
+        return Source("kokoro", onnx, onnx.stem)
     if settings_of(onnx) is None:
         raise ConvertError(f"{onnx}: neither {onnx.name}.json nor {onnx.stem}.json is beside it, one of which a Piper voice needs")
     return Source("vits", onnx, onnx.stem)

@@ -17,6 +17,7 @@ import zipfile
 import numpy as np
 
 import published
+import published_kokoro_onnx
 import random_voice
 from models.convert import archive, vits_check
 from models.convert.bergamot_marian import read_binary, read_shortlist
@@ -119,6 +120,45 @@ class Kinds(Adding):
         published.kokoro(self.root / "Kokoro-82M")
         text = self.assert_added(self.root / "Kokoro-82M", "kokoro-82m", "--license", "Apache-2.0")
         self.assertIn('voice: "af_heart"', text)
+
+    def test_files_of_kokoro_onnx_are_the_same_voices(self):
+        published.kokoro(self.root / "Kokoro-82M")
+        self.assert_added(self.root / "Kokoro-82M", "kokoro-82m")
+        expected = read_safetensors(self.models / "kokoro-82m" / "1" / "model.safetensors")
+        shutil.rmtree(self.models)
+        path = published_kokoro_onnx.write(self.root / "Kokoro-82M", self.root / "files")
+        text = self.assert_added(path, "kokoro-v1.0")
+        self.assertIn('voice: "af_heart"', text)
+        weights = read_safetensors(self.models / "kokoro-v1.0" / "1" / "model.safetensors")
+        self.assertEqual(sorted(weights), sorted(expected))
+        for name, value in expected.items():
+            np.testing.assert_array_equal(weights[name], value, name)
+        vocabulary = json.loads((self.models / "kokoro-v1.0" / "1" / "kokoro.json").read_text())["vocab"]
+        self.assertEqual((len(vocabulary), vocabulary["a"], vocabulary["ᵻ"]), (114, 43, 177))
+        shutil.rmtree(self.models)
+        self.assert_added(self.root / "files", "kokoro-v1.0")   # the only network of the folder
+
+    def test_integers_of_kokoro_onnx_stay_as_they_are(self):
+        published.kokoro(self.root / "Kokoro-82M")
+        self.assert_added(published_kokoro_onnx.write(self.root / "Kokoro-82M", self.root / "files", int8=True), "kokoro-v1.0.int8")
+        data = (self.models / "kokoro-v1.0.int8" / "1" / "model.safetensors").read_bytes()
+        header = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+        for name in ("bert_encoder.weight", "predictor.lstm.weight_hh_l0", "predictor.lstm.weight_ih_l0_reverse"):
+            self.assertEqual(header[name]["dtype"], "U8", name)
+        weights = read_safetensors(self.models / "kokoro-v1.0.int8" / "1" / "model.safetensors")
+        shutil.rmtree(self.models)
+        self.assert_added(self.root / "Kokoro-82M", "kokoro-82m")
+        for name, value in read_safetensors(self.models / "kokoro-82m" / "1" / "model.safetensors").items():
+            np.testing.assert_allclose(weights[name], value, atol=np.abs(value).max() / 100, err_msg=name)
+
+    def test_what_kokoro_onnx_lacks_is_named(self):
+        published.kokoro(self.root / "Kokoro-82M")
+        path = published_kokoro_onnx.write(self.root / "Kokoro-82M", self.root / "files")
+        voices = path.with_name("voices-v1.0.bin")
+        voices.write_bytes(b"PK")
+        self.assert_refused(path, "voices-v1.0.bin: is no file of voices as kokoro-onnx has them")
+        voices.unlink()
+        self.assert_refused(path, "there is no voices*.bin beside it, which has the voices of Kokoro")
 
     def test_no_framework_is_imported(self):
         published.kokoro(self.root / "kokoro")
