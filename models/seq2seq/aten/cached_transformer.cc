@@ -51,6 +51,15 @@ void Forbid(const at::Tensor& forced, const at::Tensor& scores) {
       allowed.masked_fill(forbids.unsqueeze(1), -std::numeric_limits<double>::infinity()));
 }
 
+void Write(const at::Tensor& cache, const at::Tensor& slots, const at::Tensor& values) {
+  if (!cache.is_cuda()) {
+    cache.index_copy_(0, slots, values);
+    return;
+  }
+  // Copies 16 bytes at a time.
+  cache.view(at::kComplexDouble).index_copy_(0, slots, values.view(at::kComplexDouble));
+}
+
 // Packs integers for the device into one buffer, because a copy of each tensor would cost more than
 // its contents.
 class Packer {
@@ -188,7 +197,7 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
         const at::Tensor memory = transformer_.Encode(unpacker.Next(rows * width), lengths);
         const at::Tensor slots = unpacker.Next(rows * width);
         for (size_t i = 0; i < cache_.size(); ++i)
-          cache_[i].index_copy_(0, slots, memory[static_cast<int64_t>(i)]);
+          Write(cache_[i], slots, memory[static_cast<int64_t>(i)]);
         return std::vector<at::Tensor>();
       });
 }

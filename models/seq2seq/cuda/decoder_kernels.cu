@@ -14,6 +14,7 @@ constexpr int kProductWarps = 8;  // a block has so many
 constexpr int kBatch = 128;       // values of a row of weights that a warp reads at a time
 constexpr int kRowGap = 32;       // halves between rows in shared memory, to keep banks apart
 constexpr int kChoiceThreads = 256;
+constexpr int kScoreReads = 4;  // a thread reads so many times four scores at a time
 constexpr float kLowest = -1e30F;
 constexpr unsigned kAll = 0xffffffff;
 static_assert(kFewRows == kProductWarps, "a warp brings one row into shared memory");
@@ -147,15 +148,21 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
   for (float& value : query) value *= kScale;
 
   Seen seen;
-  for (int first = 0; first < count; first += groups * kKeys) {
+  int first = 0;
+  do {  // at least one key counts
     uint4 keys[kKeys], values[kKeys];
+    const Half* places[kKeys];
+    // The slots of the first keys are read before the number of keys is known.
+#pragma unroll
+    for (int i = 0; i < kKeys; ++i)
+      places[i] = keys_of(min(first + i * groups + group, attention.width - 1));
 #pragma unroll
     for (int i = 0; i < kKeys; ++i) {
       const int key = first + i * groups + group;
       keys[i] = values[i] = make_uint4(0, 0, 0, 0);
       if (key >= count) continue;
       const bool is_own = attention.own != nullptr && key == count - 1;
-      const Half* const from = is_own ? attention.own + own_at : keys_of(key);
+      const Half* const from = is_own ? attention.own + own_at : places[i];
       keys[i] = Read(from);
       values[i] = Read(from + dim);
     }
@@ -189,7 +196,8 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
 #pragma unroll
       for (int j = 0; j < 8; ++j) seen.mean[j] += weight * value[j];
     }
-  }
+    first += groups * kKeys;
+  } while (first < count);
   // A warp's groups, then the warps.
 #pragma unroll
   for (int distance = kKeyLanes; distance < 32; distance *= 2) {
@@ -484,19 +492,27 @@ extern "C" __global__ void FindBest(const float* scores, const float* bias, cons
   const int thread = threadIdx.x;
   const int forbidden = -2 - static_cast<int>(forced[blockIdx.y]);  // a token, or negative
   Best best;
-#pragma unroll 4
-  for (int i = (blockIdx.x * kChoiceThreads + thread) * 4; i < tokens;
-       i += gridDim.x * kChoiceThreads * 4) {
-    const float4 four = *reinterpret_cast<const float4*>(row + i);
-    float4 more = *reinterpret_cast<const float4*>(bias + i);
-    if (forbidden == i) more.x = -Infinity();
-    if (forbidden == i + 1) more.y = -Infinity();
-    if (forbidden == i + 2) more.z = -Infinity();
-    if (forbidden == i + 3) more.w = -Infinity();
-    best.Consider(four.x + more.x, i);
-    best.Consider(four.y + more.y, i + 1);
-    best.Consider(four.z + more.z, i + 2);
-    best.Consider(four.w + more.w, i + 3);
+  const int step = gridDim.x * kChoiceThreads * 4;
+  for (int first = (blockIdx.x * kChoiceThreads + thread) * 4; first < tokens;
+       first += kScoreReads * step) {
+    // All reads are on their way before the first of them is used.
+    float4 fours[kScoreReads], more[kScoreReads];
+#pragma unroll
+    for (int read = 0; read < kScoreReads; ++read) {
+      const int i = min(first + read * step, tokens - 4);  // again the last, beyond the end
+      fours[read] = *reinterpret_cast<const float4*>(row + i);
+      more[read] = *reinterpret_cast<const float4*>(bias + i);
+    }
+#pragma unroll
+    for (int read = 0; read < kScoreReads; ++read) {
+      const int i = min(first + read * step, tokens - 4);
+      const float scores_of[4] = {fours[read].x + more[read].x, fours[read].y + more[read].y,
+                                  fours[read].z + more[read].z, fours[read].w + more[read].w};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (i + j != forbidden) best.Consider(scores_of[j], i + j);
+      }
+    }
   }
   best.MergeWarp();
   if (thread % 32 == 0) {
