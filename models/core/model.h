@@ -44,6 +44,9 @@ class Model {
   // same number each second whatever the request, such as bytes of text. Any thread; linear in the
   // input's bytes at most. Requests correct it once they are prepared (Request::EstimateWorkLeft).
   virtual double EstimateWork(const Input& /*input*/) const { return 1; }
+  // May do host work of a new request's first step early, so that Prepare does less of it while a
+  // device waits. Called at most once, on the thread that admits the request; never blocks.
+  virtual void PrepareAhead(Request& /*request*/) const {}
   // Host phase without a permit: tokenises, finds phonemes. May Finish a request with an error; the
   // others continue. It must not consume state that a retry needs before Complete: when Forward
   // throws, the worker runs the requests of the batch again one by one, so that only the request at

@@ -158,6 +158,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
       : transformer_(std::move(weights), slots, std::move(model), few_shapes),
         task_(std::move(task)) {}
 
+  size_t TokensTogether() const override { return transformer_.max_tokens(); }
   void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {

@@ -170,6 +170,7 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
       max_source_tokens_(options.max_source_tokens),
       search_(options.search),
       few_shapes_(options.shapes == models::ShapePolicy::kFew),
+      prepares_ahead_(options.device != runtime::DeviceType::kCpu),
       vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),
       cache_(options.cache) {}
@@ -217,8 +218,30 @@ translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& i
   return frame;
 }
 
+translation::TranslationSettings Seq2SeqModel::SettingsOf(
+    const models::TranslateInput& input) const {
+  translation::TranslationSettings settings = translation::SettingsOf(input, info_.translation());
+  settings.frame = FrameOf(input);
+  settings.search = *translation::SearchFor(search_, input.search);  // Validate has checked it
+  settings.max_length_factor = max_length_factor_;
+  settings.min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0));
+  return settings;
+}
+
 double Seq2SeqModel::EstimateWork(const models::Input& input) const {
   return translation::EstimateWork(std::get<models::TranslateInput>(input));
+}
+
+void Seq2SeqModel::PrepareAhead(models::Request& request) const {
+  // A longer text would hold the thread up.
+  constexpr size_t kMostBytes = 4096;
+  if (!prepares_ahead_) return;
+  const auto& input = std::get<models::TranslateInput>(request.input());
+  size_t bytes = 0;
+  for (const std::string& text : input.texts) bytes += text.size();
+  if (bytes > kMostBytes) return;
+  translation::TranslationBatch::PrepareAhead(request, SettingsOf(input), max_source_tokens_,
+                                              vocabularies_, cache_);
 }
 
 std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
@@ -226,16 +249,9 @@ std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
   translation::StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
   limits.max_rows = std::max(limits.max_rows, info_.batching.max_batch);
-  const auto settings_of = [this](const models::TranslateInput& input) {
-    translation::TranslationSettings settings = translation::SettingsOf(input, info_.translation());
-    settings.frame = FrameOf(input);
-    settings.search = *translation::SearchFor(search_, input.search);  // Validate has checked it
-    settings.max_length_factor = max_length_factor_;
-    settings.min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0));
-    return settings;
-  };
-  return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
-                                                         vocabularies_, *engine_, cache_);
+  return std::make_unique<translation::TranslationBatch>(
+      requests, limits, [this](const models::TranslateInput& input) { return SettingsOf(input); },
+      vocabularies_, *engine_, cache_);
 }
 
 std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {

@@ -17,6 +17,7 @@
 #include "models/translation/search/search_options.h"
 #include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
+#include "models/translation/translation_plan.h"
 #include "models/translation/vocabulary.h"
 #include "mps_runtime/device_traits.h"
 
@@ -60,6 +61,7 @@ class Seq2SeqModel final : public models::Model {
   const models::ModelInfo& info() const override { return info_; }
   absl::Status Validate(const models::Input& input) const override;
   double EstimateWork(const models::Input& input) const override;
+  void PrepareAhead(models::Request& request) const override;
   std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
   std::vector<models::Input> WarmupInputs() const override;
 
@@ -72,6 +74,7 @@ class Seq2SeqModel final : public models::Model {
   // default.
   int32_t LanguageTokenId(const std::string& asked, const std::string& otherwise) const;
   translation::SentenceFrame FrameOf(const models::TranslateInput& input) const;
+  translation::TranslationSettings SettingsOf(const models::TranslateInput& input) const;
 
   const models::ModelInfo info_;
   const Seq2SeqConfig config_;
@@ -79,6 +82,7 @@ class Seq2SeqModel final : public models::Model {
   const size_t max_source_tokens_;
   const translation::SearchOptions search_;
   const bool few_shapes_;
+  const bool prepares_ahead_;
   const translation::Vocabularies vocabularies_;
   const std::unique_ptr<const translation::TranslationEngine> engine_;
   const translation::TranslationCache::ForModel cache_;

@@ -17,6 +17,19 @@ size_t RowsOf(const TranslationPlan& plan) {
   return static_cast<size_t>(plan.settings().search.beam_size);
 }
 
+// Gives a new request its state.
+TranslationPlan& MakePlan(models::Request& request, TranslationSettings settings,
+                          const Vocabularies& vocabularies) {
+  const Vocabulary& source = *vocabularies.source;
+  auto made = std::make_unique<TranslationPlan>(std::get<models::TranslateInput>(request.input()),
+                                                std::move(settings),
+                                                [&source](char32_t c) { return source.FitOf(c); });
+  TranslationPlan& plan = *made;
+  request.EstimateWorkLeft(plan.WorkLeft());
+  request.set_state(std::move(made));
+  return plan;
+}
+
 }  // namespace
 
 TranslationBatch::TranslationBatch(
@@ -32,17 +45,21 @@ TranslationBatch::TranslationBatch(
       review_(limits.max_source_tokens, vocabularies, cache, starter_) {
   for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      const auto& input = std::get<models::TranslateInput>(request->input());
-      const Vocabulary& source = *vocabularies_.source;
-      request->set_state(std::make_unique<TranslationPlan>(
-          input, settings_of(input), [&source](char32_t c) { return source.FitOf(c); }));
-      request->EstimateWorkLeft(static_cast<TranslationPlan*>(request->state())->WorkLeft());
+      MakePlan(*request, settings_of(std::get<models::TranslateInput>(request->input())),
+               vocabularies_);
     }
     auto* plan = static_cast<TranslationPlan*>(request->state());
     participants_.push_back({request, plan});
     rows_ += plan->units().size() * RowsOf(*plan);
   }
   TakeSentences();
+}
+
+void TranslationBatch::PrepareAhead(models::Request& request, TranslationSettings settings,
+                                    size_t max_source_tokens, const Vocabularies& vocabularies,
+                                    const TranslationCache::ForModel& cache) {
+  TranslationPlan& plan = MakePlan(request, std::move(settings), vocabularies);
+  UnitStarter(max_source_tokens, vocabularies, cache).TakeNext({&request, &plan});
 }
 
 TranslationBatch::~TranslationBatch() {
@@ -96,12 +113,14 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   const models::Request& clock = *participants_.front().request;
   const TimePoint end =
       clock.now() + std::max<Duration>(limits_.time, jobs.size() * limits_.time_each);
+  const size_t begun = jobs.size();
   std::vector<SentenceJob*> advanced;
-  // Each call decodes more tokens: a step ends in time where tokens are slow, and calls cost little
-  // where they are fast.
+  // Each call decodes more tokens, unless the engine has a number of its own: a step ends in time
+  // where tokens are slow, and calls cost little where they are fast.
   constexpr size_t kMostTokens = 1024;
   constexpr size_t kCallsForFirstToken = 4;
-  size_t tokens = 1;
+  const size_t together = engine_.TokensTogether();
+  size_t tokens = SomebodyExpectsFirstToken() ? 1 : together;
   size_t calls = 0;
   do {
     ++calls;
@@ -110,6 +129,9 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
     engine_.Advance(
         advanced, tokens, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
     std::erase_if(jobs, [](const Job& job) { return !job.job->at_work(); });
+    // Such an engine takes as long for few sentences as for many: others may take the places of
+    // those that have ended.
+    if (together > 1 && begun - jobs.size() > begun / 4) return;
     // The jobs that are left wait for memory that sentences of other steps hold.
     if (std::ranges::none_of(jobs, [](const Job& job) { return job.job->state != nullptr; }))
       return;
@@ -118,8 +140,15 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
     // Calls stay short while a client waits, but not for ever: a search may take long to decide any
     // token.
     if (calls > kCallsForFirstToken || !SomebodyWaitsForFirstToken(/*decided=*/0))
-      tokens = std::min(2 * tokens, kMostTokens);
+      tokens = together > 1 ? together : std::min(2 * tokens, kMostTokens);
   } while (!jobs.empty() && clock.now() < end);
+}
+
+bool TranslationBatch::SomebodyExpectsFirstToken() const {
+  return std::ranges::any_of(participants_, [](const Participant& participant) {
+    const TranslationUnit& first = participant.plan->units().front();
+    return first.in_pieces && first.emitted == 0 && !first.done();
+  });
 }
 
 bool TranslationBatch::SomebodyWaitsForFirstToken(size_t decided) const {

@@ -39,6 +39,10 @@ struct StepLimits {
 // begins the next sentences as far as there is room. The engine and vocabularies must outlive it.
 class TranslationBatch final : public models::Batch {
  public:
+  // Prepares the first sentence of a request that no step has seen yet.
+  static void PrepareAhead(models::Request& request, TranslationSettings settings,
+                           size_t max_source_tokens, const Vocabularies& vocabularies,
+                           const TranslationCache::ForModel& cache);
   // settings_of: called once for each new request.
   TranslationBatch(
       std::span<models::Request* const> requests, const StepLimits& limits,
@@ -67,7 +71,9 @@ class TranslationBatch final : public models::Batch {
   // Returns true if the first sentence must be translated before others begin, and is not yet.
   static bool WaitsForFirst(const Participant& participant);
   std::vector<Job> JobsAtWork() const;
-  // Returns true if a streaming client has received nothing of its first sentence and at least
+  // Returns true if a streaming client has received nothing of its first sentence.
+  bool SomebodyExpectsFirstToken() const;
+  // The same, where the sentence is being decoded and at least
   // `decided` tokens of it are final.
   bool SomebodyWaitsForFirstToken(size_t decided) const;
 

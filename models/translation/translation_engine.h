@@ -69,6 +69,9 @@ class TranslationEngine {
  public:
   virtual ~TranslationEngine() = default;
 
+  // Returns how many tokens of each job the engine decodes at a time, if that takes about as long
+  // for few jobs as for many; else 1.
+  virtual size_t TokensTogether() const { return 1; }
   // Decodes at least one and up to max_tokens more tokens of each job, which must be new or in
   // progress. A suspended job first restores its state. An engine that cannot pause decodes to the
   // end. should_stop(i) is called for each job before the first decoder step and once in each step;

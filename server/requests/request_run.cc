@@ -106,6 +106,7 @@ absl::Status RequestRun::Submit(Work&& work, const models::TimeLimit& limit) {
   auto job =
       std::make_unique<Job>(std::move(work.input), limit, reply, model_, services_.clock, share_);
   job->checked_by = &model;
+  model.PrepareAhead(job->request);
   // This object may be gone once the job is queued.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);

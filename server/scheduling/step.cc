@@ -79,6 +79,9 @@ absl::Status TryStep(const ServedModel& served, std::span<models::Request* const
 
 // Returns false if the job's input was not checked until now and is wrong; then it is finished.
 bool CheckInput(const ServedModel& served, Job& job) {
+  // A state that another instance of the model prepared does not fit this one.
+  if (job.checked_by != &served.model() && job.service == Duration::zero())
+    job.request.set_state(nullptr);
   absl::Status status = served.CheckLate(job.request.input(), job.checked_by);
   job.checked_by = &served.model();
   if (!status.ok()) job.request.Finish(std::move(status));

@@ -46,6 +46,7 @@ class EchoEngine final : public TranslationEngine {
  public:
   explicit EchoEngine(millrace::testing::FakeClock& clock) : clock_(clock) {}
 
+  size_t TokensTogether() const override { return together; }
   void Advance(std::span<SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext&) const override {
@@ -85,6 +86,7 @@ class EchoEngine final : public TranslationEngine {
   mutable std::vector<size_t> calls;  // sentences of each
   mutable size_t fail_after_tokens = 0;
   bool full = false;  // begins nothing
+  size_t together = 1;
   // A source with more tokens than this loses all but some in translation.
   size_t longest = 1000;
   size_t forgetful_tokens = 3;
@@ -107,14 +109,14 @@ class TranslationBatchTest : public ::testing::Test {
   }
   std::unique_ptr<TranslationBatch> Prepare(const std::vector<models::Request*>& requests) {
     return std::make_unique<TranslationBatch>(
-        requests, limits_,
-        [this](const models::TranslateInput&) {
-          return TranslationSettings{.frame = {.after = {0}},
-                                     .search = search_,
-                                     .max_target = max_target_,
-                                     .source_language = "en"};
-        },
+        requests, limits_, [this](const models::TranslateInput&) { return Settings(); },
         vocabularies_, engine_, cache_);
+  }
+  TranslationSettings Settings() const {
+    return {.frame = {.after = {0}},
+            .search = search_,
+            .max_target = max_target_,
+            .source_language = "en"};
   }
   void Step(const std::vector<models::Request*>& requests) {
     const auto batch = Prepare(requests);
@@ -174,6 +176,63 @@ TEST_F(TranslationBatchTest, AStepEndsWhenItsTimeIsOver) {
   EXPECT_EQ(sink.Text(), kLong);
   ASSERT_EQ(sink.parts.size(), 1u);
   EXPECT_EQ(sink.parts[0].target_tokens, 18);
+}
+
+TEST_F(TranslationBatchTest, AnEngineHasItsOwnNumberOfTokensInACall) {
+  engine_.together = 2;
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.size(), 2u);
+  // The first token of a stream does not wait for a second.
+  Sink stream_sink;
+  const auto stream = MakeRequest({.texts = {kLong}, .partial = true}, stream_sink);
+  engine_.calls.clear();
+  Step({stream.get()});
+  EXPECT_EQ(engine_.calls.size(), 2u);  // each has one token
+  EXPECT_FALSE(stream_sink.parts.empty());
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), kLong);
+}
+
+TEST_F(TranslationBatchTest, AStepMakesRoomOnceMoreThanAQuarterHasEnded) {
+  limits_.time = milliseconds(1000);
+  for (const size_t together : {1, 2}) {
+    engine_.together = together;
+    Sink sinks[4];
+    std::vector<std::unique_ptr<models::Request>> requests;
+    std::vector<models::Request*> all;
+    for (size_t i = 0; i < 4; ++i) {
+      requests.push_back(MakeRequest({{i < 2 ? kShort : kLong}}, sinks[i]));
+      all.push_back(requests.back().get());
+    }
+    Step(all);
+    EXPECT_EQ(sinks[1].Text(), kShort);
+    // An engine that is faster for fewer sentences goes on with those that are left.
+    EXPECT_EQ(requests[3]->outcome().has_value(), together == 1);
+    while (!requests[3]->outcome()) Step({requests[2].get(), requests[3].get()});
+    EXPECT_EQ(sinks[3].Text(), kLong);
+  }
+}
+
+TEST_F(TranslationBatchTest, ARequestThatWasPreparedAheadIsTranslatedTheSame) {
+  const std::string text = std::string(kLong) + ". The cat. " + kShort;
+  std::string texts[2];
+  for (const bool ahead : {false, true}) {
+    Sink sink;
+    const auto request = MakeRequest({.texts = {text, kShort}}, sink);
+    if (ahead) {
+      TranslationBatch::PrepareAhead(*request, Settings(), limits_.max_source_tokens, vocabularies_,
+                                     cache_);
+      ASSERT_NE(request->state(), nullptr);
+      EXPECT_EQ(static_cast<TranslationPlan*>(request->state())->units().size(), 1u);
+    }
+    while (!request->outcome()) Step({request.get()});
+    EXPECT_TRUE(request->outcome()->ok());
+    texts[ahead ? 1 : 0] = sink.Text();
+  }
+  EXPECT_FALSE(texts[0].empty());
+  EXPECT_EQ(texts[1], texts[0]);
 }
 
 TEST_F(TranslationBatchTest, OthersJoinAndLeaveWhileOneIsAtWork) {
