@@ -37,18 +37,18 @@ at::Tensor PhonemeOfFrame(const std::vector<int64_t>& frames) {
 
 }  // namespace
 
-KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
-                                                      const char* name) const {
+KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights, const char* name,
+                                                      kernels::Precision precision) const {
   Predictor predictor;
   int64_t channels = 2 * shared_.hidden;
   const std::string prefix = StrCat("predictor.", name, ".");
   const int64_t count = weights.Count(prefix, ".conv1.weight");
   int64_t doubled = 0;
   for (int64_t i = 0; i < count; ++i) {
-    predictor.blocks.push_back(KokoroStyleBlock::Take(weights, StrCat(prefix, i), channels, -1,
-                                                      style_,
-                                                      // Exact, because the pitch is summed.
-                                                      /*exact=*/true));
+    predictor.blocks.push_back(
+        KokoroStyleBlock::Take(weights, StrCat(prefix, i), channels, -1, style_,
+                               // Exact, because the pitch is summed.
+                               precision == kernels::Precision::kFloat32, precision));
     if (!weights.status().ok()) return predictor;
     channels = predictor.blocks.back().conv_1.out_channels();
     if (predictor.blocks.back().pool.weight.defined()) ++doubled;
@@ -70,8 +70,8 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   shared_ = KokoroLstm::Take(weights, "predictor.shared", -1, padded);
   text_again_ = KokoroConv::TakeSame(weights, "decoder.asr_res.0", -1, -1);
   if (!weights.status().ok()) return;
-  pitch_ = TakePredictor(weights, "F0");
-  loudness_ = TakePredictor(weights, "N");
+  pitch_ = TakePredictor(weights, "F0", kernels::Precision::kFloat32);
+  loudness_ = TakePredictor(weights, "N", precision);
   text_ = text_again_.weight.size(1);
   blocks_.push_back(
       KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_, exact, precision));

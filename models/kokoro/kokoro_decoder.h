@@ -24,8 +24,8 @@ class KokoroDecoder {
  public:
   // padded: the methods for padded batches will be called, else the others. exact: in float32
   // throughout, also where the device is faster with less. precision: float32 or, on the
-  // CPU, int8 for the convolutions behind norms and what KokoroGenerator says. Errors are kept in
-  // weights.status().
+  // CPU, int8 for the convolutions behind norms, but for those that give the pitch, and what
+  // KokoroGenerator says. Errors are kept in weights.status().
   KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false, bool exact = false,
                 kernels::Precision precision = kernels::Precision::kFloat32);
 
@@ -72,7 +72,8 @@ class KokoroDecoder {
 
   // Makes what is fused, where the device supports it.
   void FuseBlocks();
-  Predictor TakePredictor(KokoroWeights& weights, const char* name) const;
+  Predictor TakePredictor(KokoroWeights& weights, const char* name,
+                          kernels::Precision precision) const;
   // after: the extent at two values for each frame.
   static at::Tensor RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
                                  const at::Tensor& style, const KokoroExtent& extent,
