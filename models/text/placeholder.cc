@@ -307,7 +307,8 @@ size_t PlaceholderReader::Percent(size_t at) const {
   size_t next = at + 1;
   if (At(next) == '{') return Braces(next);
   if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
-  if (const size_t end = NameEnd(next);
+  // %name%, %recipient.name%
+  if (const size_t end = RunEnd(next, [](char c) { return IsNameByte(c) || c == '.'; });
       IsAsciiLetter(At(next)) && At(end) == '%' && At(end + 1) != '%' && !IsNameByte(At(end + 1)))
     return end + 1;
   if (At(next) == '@' || At(next) == '%') return next + 1;

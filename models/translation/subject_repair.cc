@@ -112,9 +112,15 @@ std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t s
                 from.begin() + at + static_cast<std::ptrdiff_t>(inserted));
     return into;
   };
-  return AlignedTokens{
-      put(sentence.tokens, subject.tokens),
-      aligned ? put(sentence.alignment, subject.alignment) : std::vector<int32_t>()};
+  AlignedTokens repaired{put(sentence.tokens, subject.tokens), {}};
+  if (!aligned) return repaired;
+  repaired.alignment = put(sentence.alignment, subject.alignment);
+  // The verb behind the subject may be aligned with the word that was lost.
+  if (part.size() < repaired.alignment.size()) {
+    int32_t& next = repaired.alignment[part.size()];
+    next = std::max(next, std::ranges::max(subject.alignment) + 1);
+  }
+  return repaired;
 }
 
 }  // namespace millrace::translation

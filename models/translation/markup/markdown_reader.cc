@@ -113,7 +113,8 @@ size_t PrefixEnd(std::string_view line) {
       return place >= line.size() || kBlanks.find(line[place]) != std::string_view::npos;
     };
     size_t next = at;
-    if (c == '>' || ((c == '-' || c == '*' || c == '+') && blank_at(at + 1))) {
+    // A colon begins the definition of a term.
+    if (c == '>' || ((c == '-' || c == '*' || c == '+' || c == ':') && blank_at(at + 1))) {
       next = at + 1;
     } else if (const size_t digits = models::DigitsEnd(line, at);
                digits > at && digits - at <= 9 &&

@@ -46,6 +46,10 @@ TEST(SubjectRepairTest, WhatTheSubjectHasBesidesIsPutBack) {
   ASSERT_TRUE(completed);
   EXPECT_EQ(completed->tokens, (std::vector<int32_t>{1, 2, 5, 6, 8, 9}));
   EXPECT_EQ(completed->alignment, (std::vector<int32_t>{0, 2, 1, 1, 3, 4}));
+  // The verb was aligned with the adjective that was lost.
+  completed = WithSubject({{1, 2, 8, 9}, {0, 2, 1, 4}}, 2, {{1, 2, 5, 6}, {0, 2, 1, 1}});
+  ASSERT_TRUE(completed);
+  EXPECT_EQ(completed->alignment, (std::vector<int32_t>{0, 2, 1, 1, 3, 4}));
   // A casa | é; A velha casa
   completed = WithSubject({{1, 2, 8}, {}}, 2, {{1, 5, 2}, {}});
   ASSERT_TRUE(completed);

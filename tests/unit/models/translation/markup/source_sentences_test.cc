@@ -186,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{kMarkdown, "> [!NOTE]\n> Read it.", {"Read it."}},
         Case{kMarkdown, ":::note Important\n\nRead.\n\n:::", {"Important", "Read."}},
+        Case{kMarkdown, "Term\n:   Its meaning", {"Term", "Its meaning"}},
         Case{kMarkdown, "!!! note \"Old\"\n    Read.\n\n!!!Wow", {"\"", "Old", "Read.", "!!!Wow"}},
         Case{kMarkdown, "---\ntitle: a\n---\n\nText", {"Text"}},
         Case{kMarkdown, "+++\ntitle = \"a\"\n+++\nText", {"Text"}},
