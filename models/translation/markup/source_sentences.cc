@@ -37,17 +37,20 @@ std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat fo
   return ReadPlain(text);
 }
 
-// Returns true for the ending of an article in the plural: o(s). Other languages have one article.
-bool IsPluralOfArticle(std::string_view text, size_t begin, size_t end) {
+// Returns true for the ending of an article in the plural: o(s). Other languages than these have
+// one article.
+bool IsPluralOfArticle(std::string_view text, size_t begin, size_t end, std::string_view language) {
   constexpr size_t kLongestArticle = 3;  // bytes
-  if (text.substr(begin, end - begin) != "(s)") return false;
+  const std::string tag = models::AsciiLower(language.substr(0, 2));
+  if ((tag != "pt" && tag != "es") || text.substr(begin, end - begin) != "(s)") return false;
   const size_t word = text.substr(0, begin).rfind(' ') + 1;  // npos + 1 is the beginning
   return begin - word <= kLongestArticle;
 }
 
 // Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
 // mark inside, is not added.
-void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brackets) {
+void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brackets,
+                   std::string_view language) {
   const std::string_view text = marked.text;
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
@@ -58,7 +61,7 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
     if (event != marked.events.end() && event->at < span.end) continue;
-    if (IsPluralOfArticle(text, span.begin, span.end)) {
+    if (IsPluralOfArticle(text, span.begin, span.end, language)) {
       all.push_back({span.begin, span.end, Written(marked, span.begin, span.end), "", false});
       continue;
     }
@@ -223,7 +226,7 @@ void CutBlock(MarkedBlock block, std::string_view language, const models::TermIn
               Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;
   if (marked.text.empty()) return AddBehind(Untouched(marked), sentences);
-  KeepProtected(marked, terms, /*brackets=*/!block.flows);
+  KeepProtected(marked, terms, /*brackets=*/!block.flows, language);
   KeepWrappings(marked);
   KeepEndlessWords(marked);
   KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});

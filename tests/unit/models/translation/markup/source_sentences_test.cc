@@ -64,7 +64,8 @@ constexpr models::TextFormat kHtml = models::TextFormat::kHtml;
 constexpr models::TextFormat kMarkdown = models::TextFormat::kMarkdown;
 
 TEST(ReadingPluralsTest, ThoseOfArticlesAreLeftOut) {
-  const std::vector<SourceSentence> read = Read("Veja o(s) livro(s) e a(s) casa(s)", kText);
+  const std::vector<SourceSentence> read =
+      ReadSentences("Veja o(s) livro(s) e a(s) casa(s)", kText, "pt-BR", {});
   EXPECT_EQ(read.front().marked.text, "Veja o livro e a casa");
   EXPECT_EQ(Untouched(read.front().marked), "Veja o livro(s) e a casa(s)");
 }
