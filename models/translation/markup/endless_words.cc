@@ -75,7 +75,8 @@ void KeepEndlessWords(MarkedText& marked) {
     word.begin = std::max(word.begin, free);
     if (word.begin >= word.end) continue;
     free = word.end;
-    size_t at = word.begin;
+    // A span of the reader's may hold several.
+    size_t at = std::max(word.begin, all.empty() ? 0 : all.back().end);
     for (; own != marked.kept.end() && own->begin < word.begin; ++own) {
       at = std::max(at, own->end);
       all.push_back(std::move(*own));

@@ -48,5 +48,12 @@ TEST(EndlessWordsTest, MayBeShortIfTheyAreDrawnOut) {
   EXPECT_EQ(marked.kept[1].becomes, "hmmmm");
 }
 
+TEST(EndlessWordsTest, SeveralInASpanOfTheReaderStayInIt) {
+  MarkedText marked{.text = "<f a='MMMM MMMM'> b", .kept = {{0, 17, "<f a='MMMM MMMM'>"}}};
+  KeepEndlessWords(marked);
+  EXPECT_EQ(Untouched(marked), "<f a='MMMM MMMM'> b");
+  EXPECT_EQ(marked.kept.size(), 1u);
+}
+
 }  // namespace
 }  // namespace millrace::translation
