@@ -28,6 +28,7 @@ short SessionClient::WantedEvents() const {
 
 bool SessionClient::Serve(short events, TimePoint now) {
   changed_->exchange(false);
+  if (events != 0) last_served_ = now;
   bool client_is_there = (events & (POLLERR | POLLNVAL)) == 0;
   if (client_is_there && (events & (POLLIN | POLLHUP)) != 0 && session_->wants_bytes())
     client_is_there = Receive();

@@ -42,6 +42,7 @@ class SessionClient final : public PollClient {
   std::optional<TimePoint> IdleSince(TimePoint now) const override {
     return session_->IdleSince(now);
   }
+  std::optional<TimePoint> LastServed() const override { return last_served_; }
   void Drain() override;
   void GoAway() override;
 
@@ -59,6 +60,7 @@ class SessionClient final : public PollClient {
   FileDescriptor socket_;
   const PeerPlaces::Place place_;
   std::unique_ptr<ByteSession> session_;
+  TimePoint last_served_;  // when it could last be read or written
 };
 
 }  // namespace millrace

@@ -344,7 +344,7 @@ def test_many_connections_that_say_nothing(daemon, bystander, home_assistant):
 
 
 def test_connections_in_use_keep_no_other_address_out(tmp_path):
-    """As many as an address may have, each in the middle of a text, and one more."""
+    """As many as an address may have, each in the middle of a text, and one more; then as many as there may be, from two addresses."""
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, "--wyoming-address", "127.0.0.1:0", models=models) as daemon, contextlib.ExitStack() as stack:
 
@@ -357,6 +357,10 @@ def test_connections_in_use_keep_no_other_address_out(tmp_path):
             assert ask("127.0.0.1", event("synthesize-start") + event("ping"))["type"] == "pong"
         assert ask("127.0.0.1", event("describe"))["type"] == "error"
         assert ask("127.0.0.2", event("describe"))["type"] == "info"
+        for _ in range(63):
+            assert ask("127.0.0.2", event("synthesize-start") + event("ping"))["type"] == "pong"
+        for source in ("127.0.0.3", "127.0.0.4"):
+            assert ask(source, event("synthesize-start") + event("ping"))["type"] == "pong"
 
 
 def test_a_client_that_leaves_stops_its_speech(daemon, bystander):

@@ -1,7 +1,6 @@
 #include "server/sockets/poll_loop.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -191,70 +190,33 @@ TEST_F(PollLoopTest, TheOneThatHasBeenIdleForLongestMakesRoom) {
   EXPECT_EQ(Ask(third, "busy"), "busy");
   EXPECT_TRUE(other.Closed());
   EXPECT_EQ(server.made_room, 2);
-  SocketClient fourth(server.port(), "127.0.0.4");
+  SocketClient fourth(server.port(), "127.0.0.3");
   EXPECT_EQ(fourth.ReceiveUntil("a"), "a");
   EXPECT_TRUE(fourth.Closed());
   EXPECT_EQ(server.group().places().held(), 3U);
   EXPECT_EQ(Ask(busy, "still here"), "still here");
 }
 
-// A connection that is never idle.
-class ServedClient final : public PollClient {
- public:
-  ServedClient(FileDescriptor socket, const Peer& peer, PeerPlaces::Place place,
-               TimePoint last_served)
-      : socket_(std::move(socket)),
-        peer_(peer),
-        place_(std::move(place)),
-        last_served_(last_served) {}
-  int descriptor() const override { return socket_.get(); }
-  const Peer& peer() const override { return peer_; }
-  TimePoint due() const override { return TimePoint::max(); }
-  bool Serve(short events, TimePoint) override {
-    return events != 0 || send(descriptor(), "s", 1, MSG_NOSIGNAL) == 1;
-  }
-  std::optional<TimePoint> LastServed() const override { return last_served_; }
-
- private:
-  const FileDescriptor socket_;
-  const Peer peer_;
-  const PeerPlaces::Place place_;
-  const TimePoint last_served_;
-};
-
 TEST_F(PollLoopTest, ThePeerWithMostConnectionsMakesRoomForOthers) {
-  TimePoint served{std::chrono::hours(9)};
-  PollGroup group(loop_,
-                  {.protocol = "served",
-                   .accept = Acceptor::Options{.protocol = "served",
-                                               .address = {{"127.0.0.1", 0}, ""},
-                                               .retry = std::chrono::milliseconds(10)},
-                   .max_connections = 4,
-                   .max_connections_of_peer = 4,
-                   .open =
-                       [&](FileDescriptor socket, const Peer& peer, PeerPlaces::Place place) {
-                         served -= std::chrono::hours(1);  // the later, the longer ago
-                         return std::make_unique<ServedClient>(std::move(socket), peer,
-                                                               std::move(place), served);
-                       },
-                   .refuse = [](int, const Peer&, PeerPlaces::Full) {}});
-  ASSERT_TRUE(group.acceptor().Start().ok());
-  ASSERT_TRUE(group.Start().ok());
-  const auto open = [&](const char* from) {
-    auto client = std::make_unique<SocketClient>(group.acceptor().port(), from);
-    const bool taken = client->Receive() == "s";
-    return std::pair(std::move(client), taken);
-  };
-  const auto first = open("127.0.0.2");
-  const auto second = open("127.0.0.2");
-  const auto third = open("127.0.0.2");
-  const auto other = open("127.0.0.3");
-  EXPECT_FALSE(open("127.0.0.2").second);
-  const auto newcomer = open("127.0.0.4");
-  ASSERT_TRUE(newcomer.second);
-  EXPECT_TRUE(third.first->Closed());
-  EXPECT_FALSE(open("127.0.0.3").second) << "it would have as many as the one that gives way";
-  group.Stop();
+  EchoServer server(loop_, seen_, 4, 4);
+  SocketClient first(server.port(), "127.0.0.2");
+  EXPECT_EQ(Ask(first, "busy"), "busy");
+  SocketClient second(server.port(), "127.0.0.2");
+  EXPECT_EQ(Ask(second, "busy"), "busy");
+  SocketClient third(server.port(), "127.0.0.2");
+  EXPECT_EQ(Ask(third, "busy"), "busy");
+  SocketClient other(server.port(), "127.0.0.3");
+  EXPECT_EQ(Ask(other, "busy"), "busy");
+  EXPECT_EQ(Ask(first, "still here"), "still here");
+  SocketClient one_more(server.port(), "127.0.0.2");
+  EXPECT_EQ(one_more.ReceiveUntil("a"), "a");
+  SocketClient newcomer(server.port(), "127.0.0.4");
+  ASSERT_EQ(Ask(newcomer, "busy"), "busy");
+  EXPECT_TRUE(second.Closed());
+  EXPECT_EQ(server.made_room, 1);
+  // It would have as many as the one that gives way.
+  SocketClient as_many(server.port(), "127.0.0.3");
+  EXPECT_EQ(as_many.ReceiveUntil("a"), "a");
 }
 
 TEST_F(PollLoopTest, WhatAConnectionThrowsCostsItAlone) {
