@@ -341,7 +341,7 @@ class PlainReader {
     if (EntityBytes(rest) > 0) {
       const size_t bytes = ReadEntity(rest, character);
       const char32_t meaning = models::DecodeAt(character, 0).value;
-      if (bytes > 0 && (character == kNoBreakSpace || models::IsLetter(meaning))) {
+      if (bytes > 0 && (models::IsSpace(meaning) || models::IsLetter(meaning))) {
         out_.Character(character, take(at, at + bytes));
         return at + bytes;
       }

@@ -137,6 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "Open\u2026", {"Open"}},
         Case{kText, "Connection lost. Reconnecting\u2026", {"Connection lost.", "Reconnecting"}},
         Case{kText, "Caf&eacute; 10&nbsp;km &amp; x", {"Café 10 km X1 x"}},
+        Case{kText, "ten &#x2009;1 km", {"ten 1 km"}},
         Case{kText, "Name: ______ Date:______", {"Name:", "Date:"}},
         Case{kText, "One ........ 12", {"One", "12"}},
         Case{kText, "♪ I heard the music ♪", {"I heard the music"}},
