@@ -76,6 +76,7 @@ TEST_F(ExecutorSparesTest, ASpareStandsInForExecutorsOfItsOwnDeviceAlone) {
   EXPECT_EQ(RunAlone("xyz"), absl::OkStatus());
   RunToEnd({&under_way});
   EXPECT_EQ(under_way.outcome(), absl::OkStatus());
+  const MutexLock lock(mu);
   const int other = devices["abc"].front() == 3 ? 5 : 3;
   EXPECT_THAT(devices["abc"], ::testing::ElementsAre(8 - other, 8 - other, 8 - other));
   EXPECT_THAT(devices["xyz"], ::testing::ElementsAre(other, other, other, other));
