@@ -376,7 +376,7 @@ def test_the_keyboard_is_enough(daemon, open_page):
             break
     assert seen[-1] == "speak-text"
     page.keyboard.press("Control+A")
-    page.keyboard.type("Good morning.")
+    page.keyboard.type("Good morning. " * 5)  # long enough to be heard by a look now and then
     page.keyboard.press("Control+Enter")
     eventually("sound in the analyser", lambda: level(page) > 0.01)
     expect(page.locator("#speak-state")).to_contain_text("s of speech in")
