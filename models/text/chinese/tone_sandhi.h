@@ -25,7 +25,7 @@ inline constexpr char kRaisedThirdTone = '6';
 
 // Joins words that are spoken as one, as misaki does, and changes tones in them: a third tone
 // before another is the second (很 in 很好), and 不 and 一 have the tone that the next syllable
-// asks for. Thread-safe; linear time.
+// asks for. The words must lie one behind the other in one text. Thread-safe; linear time.
 void ChangeTones(std::vector<ChineseReading>& words);
 
 }  // namespace millrace::models

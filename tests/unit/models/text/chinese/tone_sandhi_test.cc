@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,13 @@ namespace {
 
 // Returns the syllables of the words with the tones that they are spoken with.
 std::string Spoken(std::vector<ChineseReading> words) {
+  std::string text;
+  for (const ChineseReading& word : words) text += word.word;
+  size_t begin = 0;
+  for (ChineseReading& word : words) {
+    word.word = std::string_view(text).substr(begin, word.word.size());
+    begin += word.word.size();
+  }
   ChangeTones(words);
   std::string spoken;
   for (const ChineseReading& word : words) {
