@@ -398,7 +398,8 @@ class Server {
       if (const auto package = repository_.Find(entry); package.ok())
         bytes += models::SizeOf(*package);
     }
-    const auto processes = static_cast<uint64_t>(config_.executors + config_.spare_executors);
+    const auto processes =
+        static_cast<uint64_t>(config_.executors) + static_cast<uint64_t>(config_.spare_executors);
     const auto memory = static_cast<uint64_t>(runtime::AvailableMemory());
     if (bytes <= memory / processes) return;
     logging::Warning(

@@ -92,6 +92,7 @@ absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config,
       addresses.emplace_back(front_end->name, &(config.*front_end->address));
   }
   std::vector<std::string_view> names;
+  names.reserve(addresses.size());
   for (const auto& [name, address] : addresses) names.push_back(name);
   auto sockets = InheritedSockets::Take(names);
   if (!sockets.ok()) return sockets.status();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kRows = 16;  // their cache lines stay in the cache
 // The values of a part: some tens of microseconds.
-constexpr int64_t kPartValues = 64 * 1024;
+constexpr int64_t kPartValues = int64_t{64} * 1024;
 
 constexpr int64_t kSquare = 4;
 typedef float Quad __attribute__((vector_size(kSquare * sizeof(float))));

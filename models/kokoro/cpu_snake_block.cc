@@ -14,10 +14,10 @@ namespace millrace::kokoro {
 namespace {
 
 // The bytes of activated rows in a chunk, so that everything fits into the cache.
-constexpr int64_t kChunkBytes = 384 * 1024;
+constexpr int64_t kChunkBytes = int64_t{384} * 1024;
 // The products of a chunk, without Winograd's filtering: a millisecond or so, within which a helper
 // is back at work of its own.
-constexpr int64_t kChunkProducts = 160 * 1024 * 1024;
+constexpr int64_t kChunkProducts = int64_t{160} * 1024 * 1024;
 constexpr int64_t kChunkStep = kernels::ChannelMoments::kRowsOfSum;
 static_assert(kChunkStep % kernels::PackedNarrow::kRowsOfScale == 0);
 

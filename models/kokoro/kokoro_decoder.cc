@@ -27,7 +27,7 @@ int64_t StyleChannels(KokoroWeights& weights) {
 
 // Returns the index of each frame's phoneme, [frames] on the CPU.
 at::Tensor PhonemeOfFrame(const std::vector<int64_t>& frames) {
-  const at::Tensor indices =
+  at::Tensor indices =
       at::empty({std::accumulate(frames.begin(), frames.end(), int64_t{0})}, at::kLong);
   int64_t* next = indices.mutable_data_ptr<int64_t>();
   for (size_t i = 0; i < frames.size(); ++i)

@@ -65,8 +65,7 @@ at::Tensor AddOverlapping(const at::Tensor& windows, int64_t hop) {
 // Converts [1, channels, time] to rows of channels, with zeros beyond the channels.
 at::Tensor AsRows(const at::Tensor& x) {
   const at::Tensor input = x.contiguous();
-  const at::Tensor rows =
-      at::zeros({input.size(2), speech::PadChannels(input.size(1))}, input.options());
+  at::Tensor rows = at::zeros({input.size(2), speech::PadChannels(input.size(1))}, input.options());
   kernels::ToRows(input.const_data_ptr<float>(), {input.size(1), input.size(2)}, rows.size(1),
                   rows.mutable_data_ptr<float>());
   return rows;

@@ -47,7 +47,7 @@ at::Tensor CpuUpsampling::RunRows(const at::Tensor& x, bool reflected) const {
   task.raw = rows.mutable_data_ptr<float>() + width;
   kernels::ParallelConvolve(task);
   const int64_t more = reflected ? 1 : 0;
-  const at::Tensor result = rows.narrow(0, 1 + crop_ - more, x.size(0) * stride_ + more);
+  at::Tensor result = rows.narrow(0, 1 + crop_ - more, x.size(0) * stride_ + more);
   if (reflected) result[0].copy_(result[2]);
   return result;
 }

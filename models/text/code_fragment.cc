@@ -70,7 +70,7 @@ class FragmentReader final : PatternText {
     if (const size_t call = Parentheses(end); call > 0) return call;
     const std::string_view word = text_.substr(at + sign, end - at - sign);
     const bool is_certain = sign > 0 || IsAsciiDigit(word[0]) ||
-                            word.find_first_of("_") != std::string_view::npos ||
+                            word.find('_') != std::string_view::npos ||
                             std::ranges::find(kConstants, word) != kConstants.end();
     return is_certain ? Trimmed(at, end) : 0;
   }

@@ -214,6 +214,7 @@ absl::StatusOr<std::vector<std::vector<models::DetectedLanguage>>> DetectLanguag
   status.Update(CheckTotal("texts", characters, kMaxTranslateCharacters));
   if (!status.ok()) return status;
   std::vector<std::vector<models::DetectedLanguage>> results;
+  results.reserve(texts.size());
   for (const std::string& text : texts) results.push_back(models::DetectLanguages(text));
   return results;
 }

@@ -174,12 +174,11 @@ class ChineseNumberWriter {
         continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
         Put(HyphenBeforeNumber(), at_ + 1);
-      } else if ((c == U'–' || c == U'—') && digit_behind && EndsNumber(at_)) {
+      } else if (digit_behind && (c == '~' || c == U'〜' || c == U'～' ||
+                                  ((c == U'–' || c == U'—') && EndsNumber(at_)))) {
         Put(U"至", at_ + 1);
       } else if (c == ':' && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
         Put(U"比", at_ + 1);
-      } else if ((c == '~' || c == U'〜' || c == U'～') && digit_behind) {
-        Put(U"至", at_ + 1);
       } else if (c == U'〇') {
         Put(U"零", at_ + 1);
       } else {
@@ -308,7 +307,7 @@ class ChineseNumberWriter {
   bool WriteVersion() {
     std::u32string text;
     size_t points = 0;
-    size_t end = at_;
+    size_t end = 0;
     for (size_t i = at_;; i = end + 1, ++points) {
       end = DigitsEnd(i);
       text += ChineseDigits(Piece(i, end), false);

@@ -50,7 +50,7 @@ bool IsIpAddress(std::string_view host) {
 // Returns true for "/etc/hosts", "~/notes" and "./run".
 bool IsPath(std::string_view path) {
   const size_t slash = path.find('/');
-  if (slash == std::string_view::npos || slash > 2) return false;
+  if (slash > 2) return false;  // also where there is none
   const std::string_view root = path.substr(0, slash);
   if (!root.empty() && root != "~" && root != "." && root != "..") return false;
   const bool hidden = !root.empty() && ByteAt(path, slash + 1) == '.';
