@@ -3,9 +3,9 @@
 
 Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary MeCab then reads in both; or misaki[zh]:
 
-    python3 -m venv /tmp/misaki && /tmp/misaki/bin/pip install 'misaki[ja,zh]' unidic-lite && /tmp/misaki/bin/pip uninstall -y unidic
+    python3 -m venv var/misaki && var/misaki/bin/pip install 'misaki[ja,zh]' unidic-lite && var/misaki/bin/pip uninstall -y unidic
     ninja -C build east_asian_g2p_main
-    /tmp/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
+    var/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
 
 Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--random N] [--seed N] [--program PATH]; --random gives the program alone N rows of
 characters, and checks that it answers each."""
