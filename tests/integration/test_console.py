@@ -36,14 +36,6 @@ expect.set_options(timeout=PATIENCE * SECOND)
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("daemon")
-    models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
-    with daemons.start(folder, "--workers", "2", models=models) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("guarded")
     keys = folder / "keys"
