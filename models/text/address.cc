@@ -84,7 +84,8 @@ size_t AddressReader::Url(size_t begin, size_t from) const {
 
 size_t AddressReader::Address(size_t at) const {
   const size_t letters = RunEnd(at, IsAsciiLetter, 16);
-  if (letters > at && text_.substr(letters, 3) == "://") return Url(at, letters + 3);
+  const size_t scheme = RunEnd(letters, IsAsciiAlnum, 4);  // s3://
+  if (letters > at && text_.substr(scheme, 3) == "://") return Url(at, scheme + 3);
   constexpr std::array<std::string_view, 11> kSchemes = {"bitcoin", "data",   "geo", "javascript",
                                                          "magnet",  "mailto", "sip", "sips",
                                                          "sms",     "tel",    "urn"};
@@ -123,13 +124,19 @@ size_t AddressReader::DotName(size_t at) const {
   constexpr std::array<std::string_view, 8> kHidden = {"config", "env",   "github",  "htaccess",
                                                        "local",  "netrc", "profile", "vscode"};
   if (!AtTokenStart(at)) return 0;
-  const size_t end = RunEnd(at + 1, [](char c) { return IsNameByte(c) || c == '-'; });
+  const auto is_part = [](char c) { return IsNameByte(c) || c == '-'; };
+  const size_t end = RunEnd(at + 1, is_part);
   const std::string_view name = text_.substr(at + 1, end - at - 1);
-  // The name of a class of CSS: .btn-primary
-  const size_t joint = name.find_first_of("-_");
-  const bool is_class = joint != std::string_view::npos && joint > 0 && joint + 1 < name.size() &&
-                        IsAsciiLower(name[0]);
-  return is_class || name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
+  // The names of classes of CSS: .btn-primary, .item:hover, .btn.btn-primary
+  size_t last = end;
+  while ((At(last) == '.' || At(last) == ':') && IsAsciiLower(At(last + 1)))
+    last = RunEnd(last + 1, is_part);
+  const std::string_view names = text_.substr(at + 1, last - at - 1);
+  const size_t joint = names.find_first_of("-_:");
+  const bool is_class = joint != std::string_view::npos && joint > 0 && joint + 1 < names.size() &&
+                        IsAsciiLower(names[0]);
+  if (is_class) return last;
+  return name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
                  Among(name, kFileEndings) || Among(name, kDomainEndings)
              ? end
              : 0;

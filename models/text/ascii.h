@@ -37,5 +37,10 @@ inline size_t LettersEnd(std::string_view text, size_t at) {
   while (at < text.size() && IsAsciiLetter(text[at])) ++at;
   return at;
 }
+// Returns the letters from `at` on, at most `longest` of them; none beyond the end.
+inline std::string_view LettersAt(std::string_view text, size_t at, size_t longest = 16) {
+  if (at >= text.size()) return {};
+  return text.substr(at, LettersEnd(text.substr(0, at + longest), at) - at);
+}
 
 }  // namespace millrace::models

@@ -22,7 +22,7 @@ std::string_view FragmentFormsOf(std::string_view word) {
 
 class FragmentReader final : PatternText {
  public:
-  FragmentReader(std::string_view text, size_t at) : PatternText(text, true), at_(at) {
+  FragmentReader(std::string_view text, size_t at) : PatternText(text), at_(at) {
     end_ = RunEnd(at + (At(at) == '@' ? 1 : 0), IsNameByte, kLongestBeginning);
   }
 
@@ -38,6 +38,8 @@ class FragmentReader final : PatternText {
       if (form == "type") end = TypedEnd();
       if (form == "function") end = LambdaEnd();
       if (form == "module") end = ImportEnd();
+      if (form == "call") end = CallEnd();
+      if (form == "declaration") end = DeclarationEnd();
     });
     return end;
   }
@@ -63,6 +65,10 @@ class FragmentReader final : PatternText {
     if (IsQuote(At(at)) || At(at) == '`') {
       const size_t close = text_.substr(0, at + kMaxSpanBytes).find(At(at), at + 1);
       return close == std::string_view::npos ? 0 : close + 1;
+    }
+    if (const std::string_view word = text_.substr(at, RunEnd(at, IsNameByte) - at);
+        word == "await" || word == "new") {
+      if (const size_t call = FragmentReader(text_, at).CallEnd(); call > 0) return call;
     }
     const size_t sign = At(at) == '-' || At(at) == '!' || At(at) == '&' || At(at) == '*' ? 1 : 0;
     const size_t end = RunEnd(at + sign, IsPathByte);
@@ -93,9 +99,60 @@ class FragmentReader final : PatternText {
   }
 
   size_t ReturnedEnd() const {
+    constexpr size_t kShortName = 2;
     const size_t value = Spaces(end_);
-    const size_t end = value == end_ ? 0 : ValueEnd(value);
+    if (value == end_) return 0;
+    const size_t name = NameEnd(value);
+    if (At(name) == ';' && name > value && name - value <= kShortName) return name + 1;
+    const size_t end = ValueEnd(value);
     return end > 0 && At(end) == ';' ? end + 1 : 0;
+  }
+
+  // Reads "await f()", "new Date()", "throw new Error("bad")", "async function f(x)".
+  size_t CallEnd() const {
+    size_t end = end_;
+    bool is_new = text_.substr(at_, end_ - at_) == "new";
+    for (size_t next = Spaces(end); next > end; next = Spaces(end)) {
+      const size_t name_end = NamesEnd(next);
+      if (name_end == 0) return 0;
+      const std::string_view name = text_.substr(next, name_end - next);
+      if (const size_t call = Parentheses(name_end); call > 0) {
+        // The class of "new" begins with a capital: "the new house(s)"
+        if (is_new && !IsAsciiUpper(name.front())) return 0;
+        return At(call) == ';' ? call + 1 : call;
+      }
+      if (name != "function" && FragmentFormsOf(name).find("call") == std::string_view::npos)
+        return 0;
+      is_new = name == "new";
+      end = name_end;
+    }
+    return 0;
+  }
+
+  // Reads "color: #fff;", "margin: 0 auto;".
+  size_t DeclarationEnd() const {
+    constexpr size_t kMostValues = 6;
+    const size_t name = RunEnd(
+        at_, [](char c) { return IsAsciiLower(c) || c == '-'; }, 40);
+    if (At(name) != ':' || text_[name - 1] == '-') return 0;
+    bool is_certain = text_.substr(at_, name - at_).find('-') != std::string_view::npos;
+    size_t end = Spaces(name + 1);
+    for (size_t values = 1; values <= kMostValues; ++values) {
+      const size_t value = end;
+      if (At(end) == '#' || At(end) == '-' || At(end) == '.' || At(end) == '!') ++end;
+      const bool has_sign = end > value || IsAsciiDigit(At(end));
+      end = RunEnd(end, [](char c) { return IsNameByte(c) || c == '-' || c == '.' || c == '%'; });
+      const size_t call = Parentheses(end);
+      if (end == value) return 0;
+      is_certain = is_certain || has_sign || call > 0;
+      end = std::max(end, call);
+      // A word alone is a value, and several are where a number is among them.
+      if (At(end) == ';') return is_certain || values == 1 ? end + 1 : 0;
+      if (At(end) == ',') ++end;
+      if (At(end) != ' ') return 0;
+      end = Spaces(end);
+    }
+    return 0;
   }
 
   // Reads "let x = 5;", "const char *name = "a"".

@@ -249,7 +249,12 @@ class CommandReader {
     const bool has_subcommand = !subcommand.empty() && HasSubword(program->subcommands, subcommand);
     if (has_subcommand) at = next + subcommand.size();
     // "Make clean copies" is none, "go get help" neither.
-    bool is_command = has_subcommand && (!program->is_word || introduction_ != Introduction::kNone);
+    const size_t second = SkipSpaces(line_, at);
+    const bool has_two =
+        has_subcommand &&
+        HasSubword(program->arguments, line_.substr(second, WordEnd(second) - second));
+    bool is_command =
+        has_two || (has_subcommand && (!program->is_word || introduction_ != Introduction::kNone));
     size_t sure = is_command ? at : 0;  // the end of what is a command whatever follows
     while (!has_ended_) {
       const size_t begin = SkipSpaces(line_, at);

@@ -72,6 +72,10 @@ bool IsJoinedByColons(std::string_view token) {
   if (!std::ranges::all_of(token, [](char c) { return IsNameByteOfCode(c) || c == ':'; }))
     return false;
   if (Has(token, "::")) return !Has(token, ":::");
+  // user:pass
+  if (std::ranges::all_of(token, [](char c) { return IsAsciiLower(c) || c == ':'; }) &&
+      std::ranges::count(token, ':') == 1 && token.front() != ':')
+    return true;
   constexpr std::ptrdiff_t kFewestColons = 3;
   return std::ranges::count(token, ':') >= kFewestColons &&
          std::ranges::all_of(token, [](char c) { return IsHexByte(c) || c == ':'; });
@@ -225,6 +229,20 @@ size_t VersionConditionEnd(std::string_view text, size_t at) {
   return 0;
 }
 
+// Returns the end of an attribute with a value of one word: width="100%"; 0 if there is none.
+size_t AttributeEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 64;
+  size_t end = at;
+  while (IsNameByteOfCode(ByteAt(text, end)) || (end > at && ByteAt(text, end) == '-')) ++end;
+  const char quote = ByteAt(text, end + 1);
+  if (end == at || ByteAt(text, end) != '=' || (quote != '"' && quote != '\'')) return 0;
+  const size_t close = text.substr(0, end + kLongest).find(quote, end + 2);
+  return close != std::string_view::npos &&
+                 text.substr(end, close - end).find_first_of(" \n") == std::string_view::npos
+             ? close + 1
+             : 0;
+}
+
 // Returns the end of operators that stand between spaces, with the short names and numbers beside
 // them: a && b, x ? y : 0; 0 if there is none.
 size_t OperationEnd(std::string_view text, size_t at) {
@@ -232,7 +250,7 @@ size_t OperationEnd(std::string_view text, size_t at) {
       "!=", "!==", "&&", "==", "===", "=>", "??", "||"};
   // Between two names alone.
   constexpr std::string_view kSigns = "?^";
-  constexpr std::string_view kFurtherSigns = ":+-*/%<>";  // behind another operator alone
+  constexpr std::string_view kFurtherSigns = ":+-*/%<>";  // beside another operator alone
   constexpr size_t kLongestName = 2;
   const auto name_end = [text](size_t from) {
     size_t end = from;
@@ -250,11 +268,17 @@ size_t OperationEnd(std::string_view text, size_t at) {
     const size_t name = std::min(sign_end + 1, text.size());
     const size_t next = name_end(name);
     const bool is_certain = std::ranges::find(kCertain, written) != kCertain.end();
-    const std::string_view signs = behind > at ? kFurtherSigns : kSigns;
-    const bool is_sign = written.size() == 1 && signs.find(written[0]) != signs.npos &&
-                         (has_name || behind > at) && next > name;
-    if (!is_certain && !is_sign) break;
-    behind = next > name ? next : sign_end;
+    const bool has_names = (has_name || behind > at) && next > name;
+    const auto is_one_of = [&](std::string_view signs) {
+      return has_names && written.size() == 1 && signs.find(written[0]) != signs.npos;
+    };
+    // Numbers have other signs between them.
+    const bool is_sign = is_one_of(kSigns) || (is_one_of("&") && IsAsciiLetter(text[at]) &&
+                                               IsAsciiLetter(text[name]) && next == name + 1);
+    const bool is_further_sign = is_one_of(kFurtherSigns);
+    if (!is_certain && !is_sign && !is_further_sign) break;
+    // The names beside a further sign are code once there is another operator.
+    if (!is_further_sign || behind > at) behind = next > name ? next : sign_end;
     if (next == name) break;
     end = next;
   }
@@ -267,6 +291,7 @@ size_t CodeTokenEnd(std::string_view text, size_t at) {
   if (const size_t end = VersionConditionEnd(text, at); end > 0) return end;
   if (const size_t end = OperationEnd(text, at); end > 0) return end;
   if (const size_t end = GenericTypeEnd(text, at); end > 0) return end;
+  if (const size_t end = AttributeEnd(text, at); end > 0) return end;
   const std::string_view token = TokenAt(text, at);
   if (token.size() < 3) return 0;
   if (IsMediaType(token)) return MediaParameterEnd(text, at + token.size());

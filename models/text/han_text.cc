@@ -39,10 +39,13 @@ const HanEvidence& Known() {
 
 }  // namespace
 
-void NameHan(std::string_view text, std::string& language) {
+void NameHan(std::string_view text, std::vector<DetectedLanguage>& found) {
   constexpr size_t kEnough = 256;  // bytes
   constexpr int kWord = 3;         // the votes of a word
-  if (std::ranges::find(kHanLanguages, language) == kHanLanguages.end()) return;
+  constexpr float kLikelier = 0.6F;
+  if (found.empty() ||
+      std::ranges::find(kHanLanguages, found.front().language) == kHanLanguages.end())
+    return;
   text = text.substr(0, kEnough);
   const HanEvidence& known = Known();
   Votes votes{};
@@ -53,21 +56,26 @@ void NameHan(std::string_view text, std::string& language) {
     const CodePoint c = DecodeAt(text, at);
     if (c.value >= 0x3041 && c.value <= 0x30FF) return;  // kana
     at += c.bytes;
-    if (const auto found = known.characters.find(c.value); found != known.characters.end())
-      add(found->second, 1);
+    if (const auto vote = known.characters.find(c.value); vote != known.characters.end())
+      add(vote->second, 1);
   }
   for (const auto& [word, of] : known.words) {
     if (text.find(word) != std::string_view::npos) add(of, kWord);
   }
   const int most = std::ranges::max(votes);
-  if (most == 0) return;
-  // Traditional characters would show: without them a text of words of Chinese is a simplified one.
-  const auto has_most = [&](std::string_view one) {
-    return votes.at(static_cast<size_t>(std::ranges::find(kHanLanguages, one) -
-                                        kHanLanguages.begin())) == most;
-  };
-  if (has_most(language) && (language != "zh-Hant" || !has_most("zh"))) return;
-  language = kHanLanguages.at(static_cast<size_t>(std::ranges::max_element(votes) - votes.begin()));
+  // Traditional characters would show: without them a text is a simplified one, or Japanese.
+  const bool has_traditional = most > 0 && votes.at(2) == most &&
+                               (votes.at(0) < most || found.front().language == "zh-Hant");
+  std::vector<std::string_view> languages;
+  for (size_t i = 0; i < votes.size(); ++i) {
+    const bool is_spare = kHanLanguages.at(i) == "zh-Hant" && !has_traditional;
+    if (votes.at(i) == most && !is_spare) languages.push_back(kHanLanguages.at(i));
+  }
+  const float confidence = found.front().confidence;
+  found.front().language = languages.front();
+  if (languages.size() == 1) return;
+  found.front().confidence = kLikelier * confidence;
+  found.insert(found.begin() + 1, {std::string(languages[1]), (1 - kLikelier) * confidence});
 }
 
 }  // namespace millrace::models

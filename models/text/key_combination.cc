@@ -5,9 +5,9 @@
 namespace millrace::models {
 namespace {
 
-constexpr std::array<std::string_view, 13> kModifiers = {
-    "Alt",  "AltGr",  "Cmd",   "Command", "Control", "Ctrl", "Fn",
-    "Meta", "Option", "Shift", "Strg",    "Super",   "Win"};
+constexpr std::array<std::string_view, 14> kModifiers = {
+    "Alt",  "AltGr", "Cmd",    "Command", "Control", "Ctrl",  "Fn",
+    "Meta", "Opt",   "Option", "Shift",   "Strg",    "Super", "Win"};
 constexpr std::array<std::string_view, 22> kKeys = {
     "Backspace", "Break", "Del",    "Delete",   "Down",     "End",    "Enter", "Esc",
     "Escape",    "Home",  "Insert", "Left",     "PageDown", "PageUp", "PgDn",  "PgUp",

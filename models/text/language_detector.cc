@@ -44,14 +44,25 @@ constexpr size_t kTellingText = 64;
 // The weight of the library's score, in the units of the logarithm of a probability, and by how
 // much such a sum decides between two languages.
 constexpr float kLibraryWeight = 1;
-// For a single word the score is hardly more than the library's liking for the language that it was
+// For a word or two the score is hardly more than the library's liking for the language that it was
 // told, and for English.
 constexpr float kLibraryWeightOfWord = 0.4F;
+constexpr size_t kFewWords = 2;
 constexpr float kDecisive = 8;
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
+// A shorter text is believed to be in a language without a profile if the library's score is this
+// much, and this much more if it found the language only with kCLDFlagBestEffort.
+constexpr float kSurelyFound = 9;
+constexpr float kGuessed = 3;
+// Its words would be known if they were of a language with a profile: the part of the score of
+// letters that comes from lists of words is at most this for each word.
+constexpr float kMostListed = 5.4F;
+// Languages that are too like one with a profile for the library to tell them in a short text.
+constexpr std::array<std::string_view, 9> kAlike = {"af", "be", "bs", "ca",     "gl",
+                                                    "mk", "sk", "sr", "xx-Qaai"};
 // A text is surely in a language that cannot be meant if it is better by this much; a single word,
-// whose letters prove little, by more if such a language does not list it.
+// whose letters prove little, by more if such a language does not list it or the other one does.
 constexpr float kSurelyOther = 20;
 constexpr float kSurelyOtherWord = 44;
 // The letters of a longer text, of at most so many bytes, are asked too where the library takes it
@@ -77,16 +88,28 @@ CldResult Ask(std::string_view text, bool is_html, int flags, CLD2::Language hin
   return result;
 }
 
-std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int flags, float weight) {
+// The library's languages of a text, the likeliest first.
+struct LibraryAnswer {
+  std::vector<DetectedLanguage> languages;
+  float score = 0;          // the first language has it
+  bool is_guessed = false;  // it found them only with kCLDFlagBestEffort
+};
+
+// Returns the library's score of the first language of a result for the whole text.
+float ScoreOf(const CldResult& result) {
+  return static_cast<float>(result.scores[0] * std::max(result.letters - 1, 0) / 1024);
+}
+
+LibraryAnswer Detect(std::string_view text, bool is_html, int flags, float weight) {
   const CldResult result = Ask(text, is_html, flags, CLD2::UNKNOWN_LANGUAGE);
-  std::vector<DetectedLanguage> found;
+  LibraryAnswer answer{{}, ScoreOf(result), flags != 0};
   for (size_t i = 0; i < kCandidates; ++i) {
     if (result.languages[i] == CLD2::UNKNOWN_LANGUAGE || result.percents[i] <= 0) continue;
     const float certain = result.reliable ? weight : weight / 2;
-    found.push_back(
+    answer.languages.push_back(
         {TagOf(result.languages[i]), static_cast<float>(result.percents[i]) / 100 * certain});
   }
-  return found;
+  return answer;
 }
 
 // Returns the text with a space for each of its tags and for what no translation changes.
@@ -141,7 +164,7 @@ float ScoreFor(const std::string& text, bool is_html, std::string_view language)
   const CLD2::Language wanted = CLD2::GetLanguageFromName(std::string(language).c_str());
   const CldResult result = Ask(text, is_html, CLD2::kCLDFlagBestEffort, wanted);
   if (result.languages[0] != wanted) return 0;
-  return static_cast<float>(result.scores[0] * std::max(result.letters - 1, 0) / 1024);
+  return ScoreOf(result);
 }
 
 bool HasProfile(std::string_view language) {
@@ -158,7 +181,7 @@ class ShortText {
     if (!evidence_.has_known_script()) return;
     std::array<float, kProfiledLanguages.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
-    const float weight = is_word() ? kLibraryWeightOfWord : kLibraryWeight;
+    const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
       const std::string_view language = kProfiledLanguages.at(i);
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
@@ -169,10 +192,11 @@ class ShortText {
   bool is_known() const { return evidence_.has_known_script(); }
   bool is_word() const { return evidence_.words <= 1; }
   float score(size_t language) const { return evidence_.scores[language]; }
-  // Returns by how much a language must be better to be that of the text although it cannot be
-  // meant.
-  float SurelyOther(size_t language) const {
-    return is_word() && evidence_.listed[language] == 0 ? kSurelyOtherWord : kSurelyOther;
+  // Returns by how much a language must be better than one that can be meant to be that of the text
+  // although it cannot be meant.
+  float SurelyOther(size_t language, size_t meant) const {
+    const bool is_listed = evidence_.listed[language] > 0 && evidence_.listed[meant] == 0;
+    return is_word() && !is_listed ? kSurelyOtherWord : kSurelyOther;
   }
 
   // Returns the languages that `fits` accepts, the likeliest first, with their probabilities.
@@ -199,13 +223,13 @@ DetectedLanguage Named(const std::pair<size_t, float>& ranked) {
   return {std::string(kProfiledLanguages.at(ranked.first)), ranked.second};
 }
 
-// Returns what the library alone finds.
-std::vector<DetectedLanguage> ByLibrary(std::string_view text, bool is_html) {
-  std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
+LibraryAnswer ByLibrary(std::string_view text, bool is_html) {
+  LibraryAnswer answer = Detect(text, is_html, 0, 1.0F);
   // For a word or two the library finds a language only with kCLDFlagBestEffort.
-  if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
-  if (!found.empty()) NameHan(text, found.front().language);
-  return found;
+  if (answer.languages.empty()) answer = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
+  NameHan(text, answer.languages);
+  if (answer.languages.size() > kCandidates) answer.languages.resize(kCandidates);
+  return answer;
 }
 
 std::string_view Beginning(std::string_view text) {
@@ -217,9 +241,18 @@ std::string_view Beginning(std::string_view text) {
 
 // Returns true if the library's answer counts although the letters could say something: it is sure,
 // and has found a language without a profile.
-bool IsOther(const std::vector<DetectedLanguage>& found, size_t length) {
-  return !found.empty() && found.front().confidence > 0.5F && length >= kTellingText &&
-         !HasProfile(found.front().language);
+bool IsOther(const LibraryAnswer& answer, const std::string& words, size_t length) {
+  if (answer.languages.empty() || HasProfile(answer.languages.front().language)) return false;
+  if (length >= kTellingText && answer.languages.front().confidence > 0.5F) return true;
+  if (length > kShortText ||
+      std::ranges::find(kAlike, answer.languages.front().language) != kAlike.end())
+    return false;
+  const LetterEvidence evidence = ReadLetters(words);
+  // No language with a profile has such a letter.
+  if (evidence.known_letters < evidence.letters) return true;
+  const float most = answer.is_guessed ? 0 : kMostListed * static_cast<float>(evidence.words);
+  return evidence.words > 1 && std::ranges::max(evidence.listed) <= most &&
+         answer.score >= kSurelyFound + (answer.is_guessed ? kGuessed : 0);
 }
 
 }  // namespace
@@ -228,13 +261,13 @@ bool CanDetectLanguages() { return true; }
 
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
   const std::string words = WordsOf(Beginning(text), is_html);
-  std::vector<DetectedLanguage> found = ByLibrary(words, is_html);
+  const LibraryAnswer answer = ByLibrary(words, is_html);
   const size_t length = CountCodePoints(words);
-  if (length > kShortText || IsOther(found, length)) return found;
+  if (length > kShortText || IsOther(answer, words, length)) return answer.languages;
   const ShortText letters(words, is_html, [](const std::string&) { return false; });
-  if (!letters.is_known()) return found;
+  if (!letters.is_known()) return answer.languages;
   constexpr float kLeast = 0.05F;
-  found.clear();
+  std::vector<DetectedLanguage> found;
   for (const auto& language : letters.Ranked([](const std::string&) { return true; })) {
     if (found.size() < kCandidates && language.second >= kLeast) found.push_back(Named(language));
   }
@@ -244,7 +277,8 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_htm
 DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
                                      const MeansLanguage& can_be_meant) {
   const std::string words = WordsOf(Beginning(text), is_html);
-  const std::vector<DetectedLanguage> found = ByLibrary(words, is_html);
+  const LibraryAnswer answer = ByLibrary(words, is_html);
+  const std::vector<DetectedLanguage>& found = answer.languages;
   const auto by_library = [&]() -> DetectedLanguage {
     for (const DetectedLanguage& language : found) {
       if (2 * language.confidence < found.front().confidence) break;
@@ -255,7 +289,8 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
   const bool other = !found.empty() && !HasProfile(found.front().language);
   const size_t length = CountCodePoints(words);
   const bool is_short = length <= kShortText;
-  if (!is_short || IsOther(found, length) || (other && can_be_meant(found.front().language))) {
+  if (!is_short || IsOther(answer, words, length) ||
+      (other && can_be_meant(found.front().language))) {
     DetectedLanguage language = by_library();
     const bool is_doubtful = !is_short && words.size() <= kDoubtfulBytes &&
                              HasProfile(language.language) && !can_be_meant(language.language);
@@ -267,7 +302,8 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
   const auto meant = letters.Ranked(can_be_meant);
   if (meant.empty()) return Named(all.front());
   const float ahead = letters.score(all.front().first) - letters.score(meant.front().first);
-  if (ahead > letters.SurelyOther(all.front().first)) return Named(all.front());
+  if (ahead > letters.SurelyOther(all.front().first, meant.front().first))
+    return Named(all.front());
   return Named(meant.front());
 }
 

@@ -17,15 +17,22 @@ inline bool IsPathByte(char c) {
   return IsNameByte(c) || c == '.' || c == '-' || c == '~' || c == '+';
 }
 
+// The options say which signs of a text are those of placeholders.
+struct PatternOptions {
+  bool brackets = true;     // [name]; in Markdown it may be a link
+  bool guillemets = false;  // «name»; in many languages it is a quotation
+};
+
 // A text with patterns such as placeholders, and what all who read them share. Each reader returns
 // the end of the pattern that begins at a place; 0 if none begins there. It has the whole text,
 // because a pattern also depends on the text before it. Cheap to copy; the text must outlive it.
 class PatternText {
  public:
-  // brackets: [name] is a placeholder; in Markdown it may be a link.
-  PatternText(std::string_view text, bool brackets) : text_(text), brackets_(brackets) {}
+  explicit PatternText(std::string_view text, const PatternOptions& options = {})
+      : text_(text), options_(options) {}
 
   std::string_view text() const { return text_; }
+  bool guillemets() const { return options_.guillemets; }
 
   char At(size_t at) const { return ByteAt(text_, at); }
   bool AtWordStart(size_t at) const {
@@ -114,7 +121,7 @@ class PatternText {
   static constexpr size_t kMaxSpanBytes = 256;
 
   std::string_view text_;
-  bool brackets_;
+  PatternOptions options_;
 };
 
 }  // namespace millrace::models

@@ -21,7 +21,9 @@ bool IsTitle(std::string_view words) {
 
 bool HasSentence(std::string_view words) {
   constexpr std::ptrdiff_t kMostSpaces = 5;
-  return words.find_first_of(".!?;\n") != std::string_view::npos ||
+  const size_t stop = words.find('.');  // The stop of user.name ends no sentence.
+  return words.find_first_of("!?;\n") != std::string_view::npos ||
+         (stop != std::string_view::npos && !IsNameByte(ByteAt(words, stop + 1))) ||
          std::ranges::count(words, ' ') > kMostSpaces;
 }
 
@@ -113,7 +115,7 @@ size_t PlaceholderReader::EndAt(size_t at) const {
     case '(':
       return NameBetween(at, "((", "))");
     case '[':
-      if (!brackets_) return Enclosed(at, "[%", "%]") + NameBetween(at, "[[", "]]");
+      if (!options_.brackets) return Enclosed(at, "[%", "%]") + NameBetween(at, "[[", "]]");
       return Brackets(at);
     case '|':
       return Pipes(at);
@@ -126,6 +128,8 @@ size_t PlaceholderReader::EndAt(size_t at) const {
     case '@':
     case '#':
       if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
+      // @:{'key'}
+      if (text_.substr(at, 3) == "@:{") return Braces(at + 2);
       return At(at + 1) == '{' ? Braces(at + 1) : Signed(at);
     case '*':
       return Enclosed(at, "*|", "|*");
@@ -212,7 +216,8 @@ bool PlaceholderReader::BeginsLine(size_t at) const {
 // and [Your Name]; not [Applause] before one.
 size_t PlaceholderReader::Brackets(size_t at) const {
   if (At(at + 1) == '[') {
-    const size_t end = Enclosed(at, "[[", "]]");
+    size_t end = Enclosed(at, "[[", "]]");
+    if (end > 0 && At(at + 2) == '[' && At(end) == ']') ++end;  // [[[name]]]
     return text_.substr(at, end - std::min(at, end)).find('\n') == std::string_view::npos ? end : 0;
   }
   constexpr size_t kLongest = 40;
@@ -314,8 +319,11 @@ size_t PlaceholderReader::Percent(size_t at) const {
   if (At(next) == '@' || At(next) == '%') return next + 1;
   if (const size_t format = TimeFormatEnd(at); format > 0) return format;
   if (At(next) == '(' || At(next) == '<' || At(next) == '[') {
-    next = std::max(
-        {NameBetween(next, "(", ")"), NameBetween(next, "<", ">"), NameBetween(next, "[", "]")});
+    const size_t index = DigitsEnd(text_, next + 1);  // %[1]s
+    const bool is_index = At(next) == '[' && index > next + 1 && At(index) == ']';
+    next = is_index ? index + 1
+                    : std::max({NameBetween(next, "(", ")"), NameBetween(next, "<", ">"),
+                                NameBetween(next, "[", "]")});
     if (next == 0) return 0;
   } else if (at > 0 && IsAsciiDigit(text_[at - 1])) {
     return 0;
@@ -326,12 +334,13 @@ size_t PlaceholderReader::Percent(size_t at) const {
   const bool is_qt = number_end > number && number_end - number <= 2 && At(number) != '0' &&
                      At(number_end) != '$' && At(number_end) != '.';
   const auto part = [](char c) {
-    return IsAsciiDigit(c) || c == '$' || c == '.' || c == '-' || c == '+' || c == '#' || c == '*';
+    return IsAsciiDigit(c) || c == '$' || c == '.' || c == '-' || c == '+' || c == '#' ||
+           c == '*' || c == '\'';
   };
   next = RunEnd(next, part, 12);
   next = RunEnd(
-      next, [](char c) { return c == 'l' || c == 'h' || c == 'z'; }, 2);
-  constexpr std::string_view kConversions = "sdiufFeEgGxXocpn@";
+      next, [](char c) { return c == 'l' || c == 'h' || c == 'z' || c == 'L'; }, 2);
+  constexpr std::string_view kConversions = "sdiufFeEgGxXocpn@vqTtwb";
   const char conversion = At(next);
   const bool converts = conversion != 0 && kConversions.find(conversion) != std::string_view::npos;
   if (converts && !IsNameByte(At(next + 1))) return next + 1;

@@ -16,6 +16,7 @@
 #include "models/text/pattern_text.h"
 #include "models/text/placeholder.h"
 #include "models/text/reference_code.h"
+#include "models/text/signed_name.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -40,8 +41,9 @@ class Reader final : PatternText {
     if (const size_t statement = CodeStatementEnd(text_, at); statement > at) return statement;
     if (const size_t fragment = CodeFragmentEnd(text_, at); fragment > at) return fragment;
     if (const size_t face = FaceEnd(at); face > 0) return face;
-    const size_t end = PatternEnd(at);
-    return end > at ? end : CodeTokenEnd(text_, at);
+    if (const size_t end = PatternEnd(at); end > at) return end;
+    const size_t name = SignedNameEnd(*this, at);
+    return name > at ? name : CodeTokenEnd(text_, at);
   }
 
  private:
@@ -178,7 +180,8 @@ class Reader final : PatternText {
   // Reads :name:, :name, ::name::.
   size_t Colon(size_t at) const {
     if (const size_t face = Emoticon(at); face > 0) return face;
-    if (const size_t name = NameBetween(at, "::", "::"); name > 0) return name;
+    // Between spaces, they separate the items of a list.
+    if (const size_t name = NameBetween(at, "::", "::"); name > 0 && At(at + 2) != ' ') return name;
     // The number of an emoji: :100:
     if (const size_t digits = DigitsEnd(text_, at + 1);
         AtTokenStart(at) && digits > at + 1 && At(digits) == ':' && !IsAsciiDigit(At(digits + 1)))
@@ -308,24 +311,27 @@ size_t TouchingEnd(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && IsNameByte(text[end]) && end - at <= kLongest) ++end;
   if (end - at > kLongest) return at;
-  // Signs of ordinal numbers and degrees.
+  // Signs of ordinal numbers and degrees: {0}º, {0}°C
   constexpr std::u32string_view kSigns = U"ºª°";
   const CodePoint c = DecodeAt(text, end);
-  return end == at && c.bytes > 0 && kSigns.find(c.value) != kSigns.npos ? end + c.bytes : end;
+  if (end > at || c.bytes == 0 || kSigns.find(c.value) == kSigns.npos) return end;
+  end += c.bytes;
+  return IsAsciiUpper(ByteAt(text, end)) && !IsNameByte(ByteAt(text, end + 1)) ? end + 1 : end;
 }
 
-// Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}.
+// Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}, {a}–{b}.
 bool IsJoint(std::string_view between) {
-  constexpr std::string_view kJoints = ":/-.,x_=+|";
-  return between.size() == 1 && kJoints.find(between[0]) != std::string_view::npos;
+  constexpr std::u32string_view kJoints = U":/-.,x_=+|–—×·÷→";
+  const CodePoint c = DecodeAt(between, 0);
+  return c.bytes > 0 && c.bytes == between.size() && kJoints.find(c.value) != kJoints.npos;
 }
 
 }  // namespace
 
 std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms,
-                                              bool brackets) {
+                                              const PatternOptions& options) {
   std::vector<ProtectedSpan> spans;
-  const Reader reader(PatternText{text, brackets});
+  const Reader reader(PatternText{text, options});
   bool after_placeholder = false;  // the last span is one
   for (size_t at = 0; at < text.size();) {
     const size_t end = reader.EndAt(at);  // at most `at`: there is no pattern

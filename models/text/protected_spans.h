@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/text/pattern_text.h"
 #include "models/text/term_index.h"
 
 namespace millrace::models {
@@ -21,9 +22,8 @@ struct ProtectedSpan {
 // file paths and names, versions, numbers of clauses such as 5(2)(b), `code`, names_like_this and
 // calls(), statements of SQL and commands for a shell, @mentions, #tags, emoji, and the terms as
 // whole words. Spans are in order and do not overlap; of two that begin together the longer is
-// taken. Plain numbers are not protected. brackets: [name] is a placeholder; in Markdown it may be
-// a link. Thread-safe; linear time.
+// taken. Plain numbers are not protected. Thread-safe; linear time.
 std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms,
-                                              bool brackets = true);
+                                              const PatternOptions& options = {});
 
 }  // namespace millrace::models

@@ -1,5 +1,8 @@
 #include "models/text/reference_code.h"
 
+#include <algorithm>
+#include <array>
+
 namespace millrace::models {
 namespace {
 
@@ -44,6 +47,32 @@ size_t AccountEnd(const PatternText& text, size_t at) {
   return groups >= kFewestGroups ? end : 0;
 }
 
+// Reads an angle or a height with minutes or inches: 12°30', 40°42'46", 5'10".
+size_t AngleEnd(const PatternText& text, size_t at) {
+  constexpr std::array<std::string_view, 3> kSigns = {"°", "'", "\""};
+  size_t end = 0;
+  size_t parts = 0;
+  size_t next = DigitsEnd(text.text(), at);
+  for (size_t sign = 0; sign < kSigns.size() && next > at; ++sign) {
+    if (!text.text().substr(next).starts_with(kSigns[sign])) continue;
+    ++parts;
+    at = end = next + kSigns[sign].size();
+    next = DigitsEnd(text.text(), at);
+    if (text.At(next) == '.' && sign == 1) next = DigitsEnd(text.text(), next + 1);
+  }
+  return parts > 1 ? end : 0;
+}
+
+// Reads a number with a power of ten: 3.2e-4, 1E10.
+size_t PowerEnd(const PatternText& text, size_t at) {
+  size_t end = DigitsEnd(text.text(), at);
+  if (text.At(end) == '.' || text.At(end) == ',') end = DigitsEnd(text.text(), end + 1);
+  if (text.At(end) != 'e' && text.At(end) != 'E') return 0;
+  const size_t exponent = end + (text.At(end + 1) == '-' || text.At(end + 1) == '+' ? 2 : 1);
+  end = DigitsEnd(text.text(), exponent);
+  return end > exponent && !IsNameByte(text.At(end)) ? end : 0;
+}
+
 }  // namespace
 
 size_t ReferenceCodeEnd(const PatternText& text, size_t at) {
@@ -55,6 +84,7 @@ size_t ReferenceCodeEnd(const PatternText& text, size_t at) {
     return is_area ? TelephoneEnd(text, at) : 0;
   }
   if (IsAsciiDigit(c)) {
+    if (const size_t end = std::max(AngleEnd(text, at), PowerEnd(text, at)); end > 0) return end;
     const size_t hour = DigitsEnd(text.text(), at);
     const size_t end = DigitsEnd(text.text(), hour + 1);
     const bool is_time = hour - at <= 2 && text.At(hour) == 'h' && end == hour + 3;

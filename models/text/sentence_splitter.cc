@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/text/abbreviations.h"
+#include "models/text/ascii.h"
 #include "models/text/splitting_language.h"
 #include "models/text/unicode.h"
 
@@ -162,9 +163,49 @@ size_t FirstOfNext(std::string_view text, size_t at) {
   return at;
 }
 
-// Returns true for "XII"; a single letter may be a word.
-bool IsRomanNumber(std::string_view word) {
-  return word.size() >= 2 && word.find_first_not_of("IVXL") == std::string_view::npos;
+// Returns true for "XII" and "I–III"; a single letter may be a word.
+bool IsRomanNumber(std::string_view text, size_t at) {
+  const std::string_view word = WordAt(text, at);
+  return !word.empty() && word.find_first_not_of("IVXL") == std::string_view::npos &&
+         (word.size() > 1 || IsDash(DecodeAt(text, at + 1).value) ||
+          (ByteAt(text, at + 1) == ':' && IsAsciiDigit(ByteAt(text, at + 2))));
+}
+
+// Returns true if the word before begins with a capital.
+bool FollowsName(std::string_view text, size_t begin, std::string_view word) {
+  const size_t at = static_cast<size_t>(word.data() - text.data());
+  if (at <= begin + 1) return false;
+  return IsUpper(DecodeAt(WordBefore(text, begin, at - 1), 0).value);
+}
+
+// Returns true for the series of a reporter of courts, "2 So. 3d 100", and for units and degrees of
+// two parts, "long. 0.1° W".
+bool IsSeriesOrDegrees(std::string_view word, std::string_view rest) {
+  size_t end = 0;
+  while (end < rest.size() && (IsDigit(rest[end]) || rest[end] == '.')) ++end;
+  if (rest.starts_with("App. ") || rest.starts_with("Rptr. ")) return true;
+  // "29.92 in. Hg", "20 deg. C", "Pub. L. 88-352".
+  if ((word == "in" && rest.starts_with("Hg")) || (word == "Pub" && rest.starts_with("L. ")) ||
+      (word == "deg" && (rest.starts_with("C") || rest.starts_with("F"))))
+    return true;
+  if (end == 0) return false;
+  const std::string_view behind = rest.substr(end);
+  if (word == "long" || word == "Long") return behind.starts_with("°") || behind.starts_with(" °");
+  return end == 1 && (behind.starts_with("d ") || behind.starts_with("th ")) &&
+         IsUpper(DecodeAt(word, 0).value) && IsDigit(DecodeAt(behind, behind.find(' ') + 1).value);
+}
+
+// Returns true for the catalogue of a composer's works, "K. 545" and "D. 960".
+bool NumbersWork(std::string_view word, std::string_view rest) {
+  return (word == "K" || word == "D") && rest.size() > 1 &&
+         IsDigit(static_cast<unsigned char>(rest[1]));
+}
+
+// Returns true if the point of the compass is behind the number of a house: "12 E. 5th Ave."
+bool EndsHouse(std::string_view text, size_t begin, std::string_view word) {
+  const size_t at = static_cast<size_t>(word.data() - text.data());
+  return std::string_view("NSEW").find(word) != std::string_view::npos && at > begin + 1 &&
+         AllDigits(WordBefore(text, begin, at - 1));
 }
 
 // Returns true if the single full stop at `stop` only marks an abbreviation, an initial or a number
@@ -189,18 +230,30 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       // "Mon. - Fri."
       if (IsDash(DecodeAt(text, SkipBlanks(text, stop + 1)).value)) return true;
       if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
+      // "Djokovic d. Alcaraz".
+      if (word == "d" && IsUpper(follows.value) && FollowsName(text, begin, word))
+        return !language.IsStarter(WordAt(text, next));
       // "Ft. Worth" is a fort.
-      return IsDigit(follows.value) || IsRomanNumber(WordAt(text, next)) ||
+      return IsDigit(follows.value) || follows.value == '#' || IsRomanNumber(text, next) ||
              (word == "Ft" && IsUpper(follows.value));
     case Abbreviation::kNone:
       break;
   }
+  if (IsSeriesOrDegrees(word, text.substr(next))) return true;
+  // "A 6-qt. Dutch oven".
+  constexpr size_t kMaxUnit = 3;
+  const size_t word_begin = static_cast<size_t>(word.data() - text.data());
+  if (word_begin > begin + 1 && text[word_begin - 1] == '-' &&
+      IsDigit(static_cast<unsigned char>(text[word_begin - 2])) && word.size() <= kMaxUnit)
+    return !language.IsStarter(WordAt(text, next));
   const CodePoint first = DecodeAt(word, 0);
   // "J. Smith", but "I." and Portuguese "É." are words.
   const bool initial = word.size() == first.bytes && IsUpper(first.value) && first.value != 'I' &&
                        (first.value < 0x80 || first.value >= 0x400);
   const bool dotted = word.find('.') != std::string_view::npos;  // "U.S.", "a.m."
   if (!initial && !dotted) return false;
+  // "Smith, J. (2019)".
+  if (initial && text.substr(stop + 1, 2) == " (") return true;
   // A number continues after an initial or a dotted word ("A. 5"); a starter word begins a
   // sentence.
   // The last stop of "Civ. P. 12" follows another.
@@ -209,7 +262,11 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   // "7 a.m. No. 22 bus".
   const std::string_view rest = text.substr(next);
   if (dotted && rest.starts_with("No. ") && IsDigit(DecodeAt(rest, 4).value)) return true;
-  return IsDigit(follows.value) ? dotted || second : !language.IsStarter(WordAt(text, next));
+  if (IsDigit(follows.value))
+    return dotted || second || NumbersWork(word, rest) || EndsHouse(text, begin, word);
+  // "T. J. O'Neill".
+  return rest.starts_with("O'") || rest.starts_with("O’") ||
+         !language.IsStarter(WordAt(text, next));
 }
 
 // Splits off one sentence after another from the front.
@@ -318,8 +375,10 @@ class Splitter {
     if (!IsSpace(DecodeAt(text_, at_).value)) return;
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
-    // The sign of "5! = 120" is a factorial.
-    if (IsLower(follows.value) || (first == '!' && follows.value == '=')) return;
+    // The sign of "5! = 120" is a factorial; "Tues. & Thurs." goes on.
+    if (IsLower(follows.value) || (stops == 1 && first == '.' && follows.value == '&') ||
+        (first == '!' && follows.value == '='))
+      return;
     if (stops == 1 && first == '.' && MarksAbbreviation(language_, text_, begin_, stop, next))
       return;
     EndAt(at_);

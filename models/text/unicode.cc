@@ -50,6 +50,8 @@ CodePoint DecodeAt(std::string_view text, size_t at) {
 
 CodePoint DecodeBefore(std::string_view text, size_t at) {
   size_t start = at - 1;
+  if (static_cast<signed char>(text[start]) >= 0)
+    return {static_cast<unsigned char>(text[start]), 1};
   while (start > 0 && at - start < 4 && IsContinuationByte(text[start])) --start;
   const CodePoint whole = DecodeAt(text, start);
   if (start + whole.bytes == at) return whole;
@@ -90,7 +92,8 @@ bool IsLineBreak(char32_t c) {
 }
 
 bool IsSpace(char32_t c) {
-  return c == '\t' || IsLineBreak(c) || CategoryOf(c) == UTF8PROC_CATEGORY_ZS;
+  if (c == ' ' || c == '\t' || IsLineBreak(c)) return true;
+  return c >= 0x80 && CategoryOf(c) == UTF8PROC_CATEGORY_ZS;
 }
 
 bool IsWidePause(char32_t c) { return c == U'、' || c == U'，' || c == U'；' || c == U'：'; }

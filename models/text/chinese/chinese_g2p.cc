@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "models/text/ascii.h"
 #include "models/text/chinese/chinese_heteronyms.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/chinese/chinese_words.h"
@@ -79,17 +82,40 @@ ChineseMark MarkOfChinese(char32_t c) {
   }
 }
 
+bool IsLatin(char32_t c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+// English words and their phonemes.
+using EnglishWords = std::map<std::string, std::string, std::less<>>;
+
+// Returns the words of the text that are no abbreviations, without their phonemes: "iPhone", but
+// not "APP", "km" and "x". All of them are at most kMaxWordBytes long.
+EnglishWords FindEnglishWords(std::u32string_view text) {
+  constexpr size_t kMaxWordBytes = 64;
+  constexpr size_t kMinWordBytes = 3;
+  EnglishWords words;
+  for (size_t at = 0; at < text.size(); ++at) {
+    std::string word;
+    while (at < text.size() && IsLatin(text[at])) word += static_cast<char>(text[at++]);
+    const bool spoken = word.find_first_of("aeiouyAEIOUY") != std::string::npos &&
+                        std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+    if (spoken && word.size() >= kMinWordBytes && word.size() <= kMaxWordBytes)
+      words.try_emplace(std::move(word));
+  }
+  return words;
+}
+
 class ChineseSpeaker {
  public:
-  ChineseSpeaker(const ChineseText& text, const ChineseLexicon& lexicon)
-      : text_(text), lexicon_(lexicon) {}
+  ChineseSpeaker(const ChineseText& text, const ChineseLexicon& lexicon,
+                 const EnglishWords& english)
+      : text_(text), lexicon_(lexicon), english_(english) {}
 
   PhonemeText Speak() {
     for (size_t i = 0; i < text_.text.size();) {
       const char32_t c = text_.text[i];
       if (IsChineseCharacter(c)) {
         i = SpeakCharacters(i);
-      } else if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) {
+      } else if (IsLatin(c)) {
         i = SpeakLetters(i);
       } else {
         SpeakMark(MarkOfChinese(c));
@@ -137,12 +163,14 @@ class ChineseSpeaker {
 
   size_t SpeakLetters(size_t begin) {
     size_t end = begin;
-    std::string spoken;
-    for (; end < text_.text.size(); ++end) {
-      const char32_t c = ToLower(text_.text[end]);
-      if (c < 'a' || c > 'z') break;
-      if (!spoken.empty()) spoken += ' ';
-      spoken += kLetterPhonemes[c - 'a'];
+    std::string word;
+    while (end < text_.text.size() && IsLatin(text_.text[end]))
+      word += static_cast<char>(text_.text[end++]);
+    const auto known = english_.find(word);
+    std::string spoken = known == english_.end() ? "" : known->second;
+    for (size_t i = 0; i < word.size() && (known == english_.end() || known->second.empty()); ++i) {
+      if (i > 0) spoken += ' ';
+      spoken += kLetterPhonemes[static_cast<size_t>(AsciiLower(word[i]) - 'a')];
     }
     AddWord(begin, end, spoken, ' ');
     return end;
@@ -219,17 +247,30 @@ class ChineseSpeaker {
 
   const ChineseText& text_;
   const ChineseLexicon& lexicon_;
+  const EnglishWords& english_;
   PhonemeText result_;
 };
 
 }  // namespace
 
-ChineseG2p::ChineseG2p(ChineseLexicon lexicon) : lexicon_(std::move(lexicon)) {}
+ChineseG2p::ChineseG2p(ChineseLexicon lexicon, std::shared_ptr<const WordFallback> english)
+    : lexicon_(std::move(lexicon)), english_(std::move(english)) {}
 
 absl::StatusOr<PhonemeText> ChineseG2p::Phonemize(std::string_view text) const {
   const auto written = WriteChineseOut(text);
   if (!written.ok()) return written.status();
-  return ChineseSpeaker(*written, lexicon_).Speak();
+  EnglishWords english;
+  if (english_ != nullptr) english = FindEnglishWords(written->text);
+  if (!english.empty()) {
+    std::vector<std::string> words;
+    words.reserve(english.size());
+    for (const auto& [word, phonemes] : english) words.push_back(word);
+    auto spoken = english_->Phonemize(words);
+    if (!spoken.ok()) return spoken.status();
+    size_t i = 0;
+    for (auto& [word, phonemes] : english) phonemes = std::move((*spoken)[i++]);
+  }
+  return ChineseSpeaker(*written, lexicon_, english).Speak();
 }
 
 }  // namespace millrace::models

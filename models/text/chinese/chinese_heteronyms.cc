@@ -5,7 +5,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "models/core/embedded_table.h"
+#include "models/text/chinese/chinese_readings_text.h"
+#include "models/text/neighbours.h"
 
 namespace millrace::models {
 namespace {
@@ -99,8 +105,10 @@ bool MakesAdverb(const Characters& run, size_t i) {
 std::string_view ReadingOfDe(const Characters& run, size_t i) {
   const std::string_view before = run.Before(i);
   const std::string_view after = run.After(i);
+  // 不得不.
+  if (before == "不") return "de2";
   if (before.empty() || after.empty() || IsOf(after, "了到过奖分病第罪票")) return {};
-  if (IsOf(before, "我你他她它们您咱都还就也必可总又只非才")) return "dei3";
+  if (IsOf(before, "我你他她它们您咱都还就也必须可总又只非才")) return "dei3";
   return "de5";
 }
 
@@ -126,7 +134,7 @@ std::string_view Surname(std::string_view character) {
   };
   constexpr Name kNames[] = {{"曾", "zeng1"}, {"单", "shan4"}, {"任", "ren2"}, {"解", "xie4"},
                              {"仇", "qiu2"},  {"朴", "piao2"}, {"查", "zha1"}, {"区", "ou1"},
-                             {"华", "hua4"},  {"盖", "ge3"},   {"尉", "wei4"}};
+                             {"华", "hua4"},  {"盖", "ge3"},   {"尉", "wei4"}, {"乐", "yue4"}};
   for (const Name& name : kNames) {
     if (name.written == character) return name.spoken;
   }
@@ -156,7 +164,7 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
   if (character == "行") {
     const bool line =
         IsOf(before, "这那每几各本同两三四五六七八九十") ||
-        (before == "一" && (IsOf(run.Before(i, 2), "第这那每另") || IsOf(after, "字诗泪")));
+        (before == "一" && (IsOf(run.Before(i, 2), "第这那每另") || IsOf(after, "字诗泪白")));
     return line ? "hang2" : std::string_view();
   }
   if (character == "重") {
@@ -167,6 +175,11 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
     const bool counts = IsOf(after, "到着不钱星") || (after == "一" && run.After(i, 2) == "数") ||
                         (before == "一" && run.Before(i, 2) == "数");
     return counts ? "shu3" : std::string_view();
+  }
+  if (character == "量") {
+    const bool measures = IsOf(after, "体身血尺") || (after == "一" && run.After(i, 2) == "量") ||
+                          (before == "一" && run.Before(i, 2) == "量");
+    return measures ? "liang2" : std::string_view();
   }
   if (character == "干") {
     const bool dry = IsOf(before, "晒晾擦吹烘喝哭风") ||
@@ -183,21 +196,70 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
   return {};
 }
 
+struct ReadingBetween {
+  std::string_view pinyin;
+  Neighbours<char> before;
+  Neighbours<char> after;
+};
+
+// Returns true if the 地 or 儿 that a word ends with has a tone of its own there.
+bool KeepsTone(std::string_view word) {
+  return IsOf(word.substr(0, kChineseCharacterBytes), "女婴幼孤少胎生健男妻宠患孙侄产");
+}
+
+// Gives a word the reading that its neighbours or its last character ask for.
+void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, size_t i) {
+  static const auto& readings = *new auto([] {
+    std::unordered_map<std::string_view, std::vector<ReadingBetween>> all;
+    for (const auto& [word, pinyin, before, after] : ReadTable<4>(kChineseReadingsText))
+      all[word].push_back({pinyin, Neighbours<char>(before), Neighbours<char>(after)});
+    return all;
+  }());
+  const std::string_view word = words[i].word;
+  std::vector<std::string>& syllables = words[i].syllables;
+  if (word == "长长" && i + 1 < words.size() && words[i + 1].word == "了")
+    syllables = {"zhang3", "chang2"};  // 头发长长了: it grew long
+  if (word.size() > kChineseCharacterBytes && !syllables.empty()) {
+    // 草地 and 目的地 are places; 这儿 and 花儿 have an ending.
+    if (word.ends_with("地") && syllables.back() == "di5") syllables.back() = "di4";
+    // 三只 and 两只 count.
+    if (word.ends_with("只") && word.size() == 2 * kChineseCharacterBytes &&
+        syllables.back() == "zhi3" &&
+        IsOf(word.substr(0, kChineseCharacterBytes), "二两三四五六七八九十百千几多数"))
+      syllables.back() = "zhi1";
+    if (word.ends_with("儿") && syllables.back() == "er2" && !KeepsTone(word) &&
+        !lexicon.Phonemes("er5").empty())
+      syllables.back() = "er5";
+  }
+  const auto found = readings.find(word);
+  if (found == readings.end()) return;
+  constexpr size_t kNear = 10 * kChineseCharacterBytes;
+  std::string before;
+  for (size_t k = i; k-- > 0 && before.size() < kNear;) before.insert(0, words[k].word);
+  std::string after;
+  for (size_t k = i + 1; k < words.size() && after.size() < kNear; ++k) after += words[k].word;
+  for (const ReadingBetween& reading : found->second) {
+    if (!reading.before.EndBefore(before) || !reading.after.BeginBehind(after)) continue;
+    std::vector<std::string> spoken;
+    ForEachWord(reading.pinyin, [&](std::string_view syllable) { spoken.emplace_back(syllable); });
+    const bool known = std::ranges::none_of(
+        spoken, [&](const auto& syllable) { return lexicon.Phonemes(syllable).empty(); });
+    if (known && spoken.size() == syllables.size()) syllables = std::move(spoken);
+    return;
+  }
+}
+
 }  // namespace
 
 void ChooseReadings(const ChineseLexicon& lexicon, std::span<ChineseReading> words) {
   Characters run(lexicon, words);
-  for (size_t i = 0; i < words.size(); ++i) {
-    // 头发长长了: it grew long.
-    if (words[i].word == "长长" && i + 1 < words.size() && words[i + 1].word == "了")
-      words[i].syllables = {"zhang3", "chang2"};
-  }
   for (size_t i = 0; i < run.size(); ++i) {
     if (!run.IsFree(i)) continue;
     const std::string_view syllable = ReadingOf(run, i);
     // The symbols of a package may lack a syllable.
     if (!syllable.empty() && !lexicon.Phonemes(syllable).empty()) run.Set(i, syllable);
   }
+  for (size_t i = 0; i < words.size(); ++i) ReadWord(lexicon, words, i);
 }
 
 }  // namespace millrace::models

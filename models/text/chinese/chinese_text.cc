@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/text/chinese/chinese_numbers.h"
+#include "models/text/chinese/chinese_signs.h"
 #include "models/text/chinese/chinese_units_text.h"
 #include "models/text/folded_text.h"
 #include "models/text/foreign_script.h"
@@ -30,47 +31,6 @@ constexpr ReadLetters kChinese = {
 const std::vector<UnitName>& ChineseUnits() {
   static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
   return units;
-}
-
-std::u32string_view ChineseCurrency(char32_t c) {
-  switch (c) {
-    case U'¥':
-      return U"元";
-    case '$':
-      return U"美元";
-    case U'€':
-      return U"欧元";
-    case U'£':
-      return U"英镑";
-    default:
-      return {};
-  }
-}
-
-// Returns the name of a sign between two numbers; empty for others.
-std::u32string_view OperatorName(char32_t c) {
-  switch (c) {
-    case '+':
-      return U"加";
-    case '-':
-    case U'−':
-      return U"减";
-    case U'×':
-    case '*':
-      return U"乘";
-    case U'÷':
-      return U"除以";
-    case '=':
-      return U"等于";
-    case U'≈':
-      return U"约等于";
-    case '<':
-      return U"小于";
-    case '>':
-      return U"大于";
-    default:
-      return {};
-  }
 }
 
 // Letters before $ and the name of the currency.
@@ -114,6 +74,13 @@ class ChineseNumberWriter {
         Put(U"至", at_ + 1);
       } else if (c == ':' && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
         Put(U"比", at_ + 1);
+      } else if (const auto greek = GreekName(c); !greek.empty()) {
+        Put(greek, at_ + 1);
+      } else if (c == '/' && EndsAmount(at_) && IsChineseCharacter(At(at_ + 1))) {
+        Put(U"每", at_ + 1);  // 100元/人
+      } else if (c == '.' && at_ > 0 && IsAsciiLetter32(At(at_ - 1)) && At(at_ + 1) >= 'a' &&
+                 At(at_ + 1) <= 'z') {
+        Put(U"点", at_ + 1);  // baidu.com
       } else if (c == U'〇') {
         Put(U"零", at_ + 1);
       } else {
@@ -172,6 +139,13 @@ class ChineseNumberWriter {
     return false;
   }
 
+  // Returns true if an amount with what is counted ends before `i`: 50kg, 100元, 3次.
+  bool EndsAmount(size_t i) const {
+    constexpr size_t kLongest = 3;
+    for (size_t n = 0; i > 0 && n < kLongest && IsChineseCharacter(At(i - 1)); ++n) --i;
+    return EndsNumber(i);
+  }
+
   // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
   bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
     constexpr std::u32string_view kJoints = U"是为：: ";
@@ -198,7 +172,11 @@ class ChineseNumberWriter {
     while (before > 0 && At(before - 1) == ' ') --before;
     size_t behind = at_ + 1;
     while (At(behind) == ' ') ++behind;
-    if (before == 0 || !IsDigit(At(before - 1)) || !IsDigit(At(behind))) return false;
+    const auto is_operand = [this](size_t i) {
+      return IsDigit(At(i)) ||
+             (At(at_) != '-' && (IsAsciiLetter32(At(i)) || !GreekName(At(i)).empty()));
+    };
+    if (before == 0 || !is_operand(before - 1) || !is_operand(behind)) return false;
     if (At(at_) == '-' || At(at_) == U'−') {
       size_t end = DigitsEnd(behind);
       while (At(end) == ' ') ++end;
@@ -269,8 +247,11 @@ class ChineseNumberWriter {
   bool WriteCode() {
     const size_t end = DigitsEnd(at_);
     const size_t digits = end - at_;
+    const size_t letters = LettersBefore(at_);
     constexpr std::u32string_view kBehind = U"分.,:-/个元块万次折";
-    if (digits < 3 || kBehind.find(At(end)) != kBehind.npos) return false;
+    // G1234次 is a train.
+    const bool train = letters == 1 && At(end) == U'次';
+    if (digits < 3 || (kBehind.find(At(end)) != kBehind.npos && !train)) return false;
     const std::u32string_view code = Piece(at_, end);
     const bool service = code == U"110" || code == U"119" || code == U"120" || code == U"122" ||
                          code == U"114" || code == U"911" || code == U"999";
@@ -280,11 +261,10 @@ class ChineseNumberWriter {
         Follows(at_, {U"密码", U"验证码", U"编号", U"账号",   U"卡号",     U"邮编", U"学号",
                       U"工号", U"房间号", U"房号", U"单号",   U"QQ",       U"QQ号", U"航班",
                       U"车次", U"代码",   U"证号", U"门牌号", U"邮政编码", U"尾号"});
-    const size_t letters = LettersBefore(at_);
     if (!dialled && !coded && letters == 0) return false;
-    // The numbers of flights are said as those of telephones.
+    // The numbers of flights and trains are said as those of telephones.
     constexpr size_t kAirline = 2;
-    Put(ChineseDigits(code, letters == 0 || letters == kAirline), end);
+    Put(ChineseDigits(code, letters == 0 || letters == kAirline || train), end);
     return true;
   }
 
@@ -426,6 +406,7 @@ class ChineseNumberWriter {
       return;
     }
     if (At(end) == '%' || At(end) == U'‰') {
+      if (text == U"一百") text = U"百";
       Put((At(end) == '%' ? U"百分之" : U"千分之") + text, end + 1);
       return;
     }
@@ -458,9 +439,15 @@ absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
     const size_t end = at + point.bytes;
-    placed.text += point.value == 0xFFE5 ? U'¥' : point.value;
-    placed.begins.push_back(origin(at));
-    placed.ends.push_back(origin(end));
+    std::u32string character(1, point.value == 0xFFE5 ? U'¥' : point.value);
+    // The label of an item: ①首先.
+    if (point.value >= U'①' && point.value <= U'⑳')
+      character = ChineseCardinal(point.value - U'①' + 1) + U"、";
+    for (const char32_t c : character) {
+      placed.text += c;
+      placed.begins.push_back(origin(at));
+      placed.ends.push_back(origin(end));
+    }
     at = end;
   }
   return ChineseNumberWriter(std::move(placed)).Write();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 namespace millrace::models {
@@ -14,7 +15,7 @@ constexpr std::string_view kSuffix = "儿";
 size_t CountCharacters(std::string_view word) { return word.size() / kChineseCharacterBytes; }
 
 std::string_view CharacterAt(std::string_view word, size_t i) {
-  return word.substr(i * kChineseCharacterBytes, kChineseCharacterBytes);
+  return word.substr(std::min(word.size(), i * kChineseCharacterBytes), kChineseCharacterBytes);
 }
 
 // Returns true if it is known which syllable is whose.
@@ -53,7 +54,7 @@ void RaiseThirdTones(std::vector<std::string>& syllables, size_t first_part) {
       syllables[1].back() = kRaisedThirdTone;
     } else {
       raise(0);
-      if (first_part == 1 && !IsThird(syllables[0])) raise(1);
+      if (!IsThird(syllables[0])) raise(1);  // 大使馆
     }
     return;
   }
@@ -117,17 +118,22 @@ void JoinWords(std::vector<ChineseReading>& words) {
   Join(words, true, [](const Reading&, const Reading& next) { return next.word == kSuffix; });
 }
 
-// Changes the tone of 一 by its neighbours. before: the last character of the word before.
-void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::string_view after) {
+// Changes the tone of 一 by its neighbours. before: the last character of the word before; behind:
+// three characters behind it.
+void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::string_view behind) {
   if (i > 0) before = CharacterAt(word.word, i - 1);
   const bool ends = i + 1 == word.syllables.size();
-  if (!ends) after = CharacterAt(word.word, i + 1);
+  const std::string_view after = CharacterAt(behind, 0);
   char& tone = word.syllables[i].back();
   const std::string_view beginning = word.word.substr(0, 2 * kChineseCharacterBytes);
+  // 一点五, but 一点三十分.
+  const bool decimal = after == "点" && IsOneOf(CharacterAt(behind, 1), "零一二三四五六七八九") &&
+                       CharacterAt(behind, 2) != "十";
   // A number said in order or digit by digit keeps its tone: 第一天, 十一点, 一二三, 一月.
   if (IsOneOf(before, "第初〇零一二三四五六七八九十") ||
-      IsOneOf(after, "〇零一二三四五六七八九十") || beginning == "一月" || beginning == "一号" ||
-      beginning == "一楼" || (word.word == kOne && IsOneOf(after, "月号楼"))) {
+      IsOneOf(after, "〇零一二三四五六七八九十") || decimal || beginning == "一月" ||
+      beginning == "一号" || beginning == "一楼" ||
+      (word.word == kOne && IsOneOf(after, "月号楼"))) {
     tone = '1';
   } else if (!before.empty() && before == after) {
     tone = '5';  // 看一看
@@ -146,17 +152,24 @@ void ChangeTones(std::vector<ChineseReading>& words) {
     if (!IsReadable(word)) continue;
     RaiseThirdTones(word.syllables, word.first_part);
     const std::string_view before = k > 0 ? words[k - 1].word : std::string_view();
-    const std::string_view after = k + 1 < words.size() ? words[k + 1].word : std::string_view();
     for (size_t i = word.syllables.size(); i-- > 0;) {
       const std::string_view character = CharacterAt(word.word, i);
       const bool last = i + 1 == word.syllables.size();
       char& tone = word.syllables[i].back();
-      if (character == kNot && !last && tone == '4' && word.syllables[i + 1].back() == '4')
+      // 看不见, but 好久不见, of which phrases have a neutral tone.
+      const bool between = i == 1 && word.syllables.size() == 3;
+      if (character == kNot && between) tone = '5';
+      if (character == kNot && !last && !between && word.syllables[i + 1].back() == '4' &&
+          (tone == '4' || tone == '5'))
         tone = '2';
       if (character == kOne) {
+        constexpr size_t kBehind = 3;
+        std::string behind(word.word.substr((i + 1) * kChineseCharacterBytes));
+        for (size_t next = k + 1; next < words.size() && CountCharacters(behind) < kBehind; ++next)
+          behind += words[next].word;
         ChangeOne(word, i,
                   before.substr(before.size() - std::min(before.size(), kChineseCharacterBytes)),
-                  after.substr(0, kChineseCharacterBytes));
+                  behind);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_abbreviations.h"
 #include "models/text/unicode.h"
@@ -65,10 +66,7 @@ bool CountyFollows(std::string_view text, size_t at) {
        "Tipperary", "Tyrone",   "Waterford", "Westmeath", "Wexford",   "Wicklow"});
   static_assert(std::ranges::is_sorted(kCounties));
   if (!NextIsCapital(text, at)) return false;
-  const size_t name = at + 1;
-  return std::ranges::binary_search(
-      kCounties,
-      text.substr(name, LettersEnd(text.substr(0, name + kMaxDottedBytes), name) - name));
+  return std::ranges::binary_search(kCounties, LettersAt(text, at + 1));
 }
 
 bool IsDeterminer(std::string_view word) {
@@ -84,10 +82,8 @@ bool NamesStreet(std::string_view word) {
 // Returns true if what stands behind a street follows: "Main St. Apt. 4", "Elm St. NW".
 bool EndsStreet(std::string_view text, size_t at) {
   if (QuarterFollows(text, at)) return true;
-  const size_t begin = std::min(at + 1, text.size());
-  const std::string_view word =
-      text.substr(begin, LettersEnd(text.substr(0, begin + kMaxDottedBytes), begin) - begin);
-  return IsOneOf(word, "Apartment", "Apt", "Bldg", "Floor", "Rm", "Room", "Ste", "Suite", "Unit");
+  return IsOneOf(LettersAt(text, at + 1), "Apartment", "Apt", "Bldg", "Floor", "Rm", "Room", "Ste",
+                 "Suite", "Unit");
 }
 
 // Returns true if the word that ends at `end` is the abbreviation.
@@ -110,7 +106,10 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       const size_t number = next + (ByteAt(text, next) == '(' ? 1 : 0);
       // "3 P.2d" is no page.
       if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
-      return stop && (IsAsciiDigit(ByteAt(text, number)) || IsRomanAt(text, next) || founded);
+      // Nobody died in "D. 960".
+      if (word == "D" && !previous.empty()) return false;
+      return stop && (IsAsciiDigit(ByteAt(text, number)) || ByteAt(text, number) == '#' ||
+                      IsRomanAt(text, next) || founded);
     }
     case When::kStopAndMore: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
@@ -147,9 +146,14 @@ bool DayFollows(std::string_view text, size_t at) {
   }
   if (ByteAt(text, next) == ' ') ++next;
   const std::string rest = AsciiLower(text.substr(next, 3));
-  return rest.starts_with("am") || rest.starts_with("pm") || rest.starts_with(":") ||
-         rest.starts_with("st") || rest.starts_with("nd") || rest.starts_with("rd") ||
-         rest.starts_with("th") || (rest.size() == 3 && DayFollows(text, end));
+  // "Sat 10-4".
+  const CodePoint dash = DecodeAt(text, end);
+  if ((dash.value == '-' || dash.value == U'–') && IsAsciiDigit(ByteAt(text, end + dash.bytes)))
+    return true;
+  return rest.starts_with("am") || rest.starts_with("a.m") || rest.starts_with("p.m") ||
+         rest.starts_with("pm") || rest.starts_with(":") || rest.starts_with("st") ||
+         rest.starts_with("nd") || rest.starts_with("rd") || rest.starts_with("th") ||
+         (rest.size() == 3 && DayFollows(text, end));
 }
 
 // Reads abbreviations that people write with a capital and without a stop: "Elm St, Apt 5", "Tue,
@@ -180,14 +184,22 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
       if (word == street.written) return Reading{end, {std::string(street.spoken)}};
     }
   }
-  constexpr std::array<Entry, 7> kNumbered = {{{"Apt", "apartment"},
+  constexpr std::array<Entry, 8> kNumbered = {{{"Apt", "apartment"},
                                                {"Ch", "chapter"},
                                                {"Ext", "extension"},
                                                {"Fig", "figure"},
+                                               {"Hwy", "highway"},
                                                {"Rm", "room"},
                                                {"Ste", "suite"},
                                                {"Vol", "volume"}}};
   if (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1))) {
+    // "No 1 in the charts", but "No 2 people are alike".
+    const size_t number = DigitsEnd(text.substr(0, end + kMaxWordBytes), end + 1);
+    if (word == "No" && !PluralFollows(text, number) &&
+        std::string_view("-%,:").find(ByteAt(text, number)) == std::string_view::npos &&
+        !IsOneOf(LettersAt(text, number + 1), "day", "hour", "man", "minute", "month", "people",
+                 "person", "week", "woman", "year"))
+      return Reading{end, {"number"}};
     for (const Entry& entry : kNumbered) {
       if (word == entry.written) return Reading{end, {std::string(entry.spoken)}};
     }
@@ -201,18 +213,25 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
                                            {"Wed", "wednesday"},
                                            {"Fri", "friday"},
                                            {"Sat", "saturday"}}};
+  const bool timed = IsOneOf(previous, "closed", "every", "last", "next", "on");
+  // "Sun., Oct. 6".
+  if (text.substr(end, 2) == ".,") ++end;
   for (const Entry& day : kDays) {
     if (word != day.written) continue;
     // "Mon" and "Sat" may be other words.
     const bool sure = word[0] == 'T' || word == "Fri";
-    if (sure || DayFollows(text, end)) return Reading{end, {std::string(day.spoken)}};
+    if (sure || timed || DayFollows(text, end)) return Reading{end, {std::string(day.spoken)}};
   }
-  if (word == "Sun" && DayFollows(text, end)) return Reading{end, {"sunday"}};
+  if (word == "Sun" && (timed || DayFollows(text, end))) return Reading{end, {"sunday"}};
   return std::nullopt;
 }
 
 // Reads abbreviations that belong together: "Fed. R. Civ. P. 12", "F. Supp. 2d".
 std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end) {
+  // The Southern Reporter: "2 So. 3d 100".
+  if (text.substr(at, end - at) == "So" && text.substr(end, 2) == ". " &&
+      IsAsciiDigit(ByteAt(text, end + 2)) && ByteAt(text, end + 3) == 'd')
+    return Reading{end + 1, {"southern"}};
   if (!IsAsciiUpper(text[at]) || ByteAt(text, end) != '.' || ByteAt(text, end + 1) != ' ' ||
       !IsAsciiUpper(ByteAt(text, end + 2)))
     return std::nullopt;
@@ -230,7 +249,10 @@ std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end
       {"Fed. R. Evid.", "federal rule of evidence"},
       {"Fed. Reg.", "federal register"},
       {"L. Ed.", "lawyers' edition"},
+      {"Pub. L.", "public law"},
       {"S. Ct.", "supreme court"},
+      {"Cal. App.", "california appeals"},
+      {"Cal. Rptr.", "california reporter"},
   });
   const std::string_view rest = text.substr(at);
   for (const Entry& entry : kCitations) {
@@ -242,36 +264,64 @@ std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end
   return std::nullopt;
 }
 
+// Reads "c/o", and "y/o" as in "he is 45 y/o" and "a 45 y/o man", which ends at `end`.
+Reading ReadSlashedO(std::string_view text, bool care, size_t end) {
+  if (care) return {end, {"care", "of"}};
+  const char sex = ByteAt(text, end + 1);
+  const bool belongs =
+      NounFollows(text, end) || (ByteAt(text, end) == ' ' && (sex == 'M' || sex == 'F') &&
+                                 !IsAsciiAlnum(ByteAt(text, end + 2)));
+  return {end, {belongs ? "year" : "years", "old"}};
+}
+
 }  // namespace
 
 std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t end,
                                         std::string_view previous, bool last) {
   const std::string_view word = text.substr(at, end - at);
   if (word.empty() || word.size() > kMaxWordBytes) return std::nullopt;
-  if (AsciiLower(word) == "tl" && AsciiLower(text.substr(end, 3)) == ";dr")
+  const std::string lower_word = AsciiLower(word);
+  const std::string_view lower = lower_word;
+  if (lower == "tl" && AsciiLower(text.substr(end, 3)) == ";dr")
     return Reading{end + 3, {"T.L.D.R."}};
   if (ByteAt(text, end) == '/' && word.size() == 1 && !IsAsciiAlnum(ByteAt(text, end + 2))) {
     const std::string whole = AsciiLower(text.substr(at, 3));
     if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
     if (whole == "w/e") return Reading{end + 2, {"whatever"}};
+    if (whole == "q/q" || whole == "y/y") {
+      const std::string period = whole == "q/q" ? "quarter" : "year";
+      return Reading{end + 2, {period, "over", period}};
+    }
     if (whole == "j/k") return Reading{end + 2, {"just", "kidding"}};
+    if (whole == "b/w") {
+      if (MeasuredFollows(text, end + 2)) return Reading{end + 2, {"black", "and", "white"}};
+      return Reading{end + 2, {"between"}};
+    }
   }
   if (word == "w" && ByteAt(text, end) == '/') {
     const bool without = ByteAt(text, end + 1) == 'o' && !IsAsciiAlnum(ByteAt(text, end + 2));
     return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};
   }
   if (auto citation = ReadCitation(text, at, end)) return citation;
-  const std::string lower = AsciiLower(word);
+  // "v. 3.2.1" is no verse.
+  const size_t number = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
+  if (lower == "v" && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, number)) &&
+      ByteAt(text, DigitsEnd(text, number)) == '.' &&
+      IsAsciiDigit(ByteAt(text, DigitsEnd(text, number) + 1)))
+    return Reading{end + 1, {"version"}};
   if ((lower == "c" || lower == "y") && AsciiLower(text.substr(end, 2)) == "/o" &&
       !IsAsciiAlnum(ByteAt(text, end + 2)))
-    return lower == "c" ? Reading{end + 2, {"care", "of"}} : Reading{end + 2, {"years", "old"}};
+    return ReadSlashedO(text, lower == "c", end + 2);
   if (word == "b" && text.substr(end, 2) == "/c" && !IsAsciiAlnum(ByteAt(text, end + 2)))
     return Reading{end + 2, {"because"}};
   // A department, not an hour.
   if (word == "HR") return std::nullopt;
   for (const bool second : {false, true}) {
     const auto known = FindSpokenAbbreviation(lower, second);
-    if (!known || !Applies(known->when, text, word, end, previous, last)) continue;
+    // "Djokovic d. Alcaraz".
+    if (lower == "d" && second && !NamesStreet(previous)) break;
+    if (!known) break;
+    if (!Applies(known->when, text, word, end, previous, last)) continue;
     Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
     reading.AppendEach(known->words);
     return reading;

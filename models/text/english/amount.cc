@@ -56,7 +56,9 @@ size_t DecimalCommaEnd(std::string_view text, size_t at, size_t comma) {
   const auto joins = [&](size_t place) {
     return ByteAt(text, place) == ',' && IsAsciiDigit(ByteAt(text, place + 1));
   };
-  if (digits == 0 || !joins(comma) || joins(end) || ByteAt(text, end) == '/' ||
+  // "1,2-dichloroethane".
+  const bool locants = ByteAt(text, end) == '-' && IsAsciiLower(ByteAt(text, end + 1));
+  if (digits == 0 || !joins(comma) || joins(end) || ByteAt(text, end) == '/' || locants ||
       (ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))))
     return comma;
   const bool opens = at > 0 && (text[at - 1] == ',' || text[at - 1] == '(' || text[at - 1] == '[');
@@ -69,18 +71,34 @@ size_t DecimalCommaEnd(std::string_view text, size_t at, size_t comma) {
   return IsItemOfList(text, at, end) ? comma : end;
 }
 
-// Returns the end of "1.234,56", which has its points between thousands; `at` if it is none.
+// Returns the end of the whole part of "1.234,56" and "1.000.000", which have their points between
+// thousands; `at` if it is none. "192.168.100.200" is an address.
 size_t PointGroupsEnd(std::string_view text, size_t at, std::string& whole) {
+  constexpr size_t kAddressPoints = 3;
+  constexpr uint64_t kMaxOctet = 255;
   size_t end = DigitsEnd(text, at);
   if (end == at || end - at > kMostWholeDigits) return at;
   whole = text.substr(at, end - at);
+  size_t points = 0;
+  bool octets = ParseDigits(whole) <= kMaxOctet;
   while (ByteAt(text, end) == '.' && DigitsEnd(text.substr(0, end + 5), end + 1) == end + 4) {
-    whole += text.substr(end + 1, 3);
+    const std::string_view group = text.substr(end + 1, kMostWholeDigits);
+    octets = octets && group[0] != '0' && ParseDigits(group) <= kMaxOctet;
+    whole += group;
+    ++points;
     end += 4;
   }
-  const bool has_decimals = ByteAt(text, end) == ',' && DigitsEnd(text, end + 1) == end + 3 &&
-                            !IsAsciiAlnum(ByteAt(text, end + 3)) && ByteAt(text, end + 3) != ',';
-  return whole.size() > kMostWholeDigits && has_decimals ? end : at;
+  if (points == 0) return at;
+  const bool comma = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
+  if (comma)
+    return DigitsEnd(text, end + 1) == end + 3 && !IsAsciiAlnum(ByteAt(text, end + 3)) &&
+                   ByteAt(text, end + 3) != ','
+               ? end
+               : at;
+  const bool goes_on = ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1));
+  const bool groups = points > 1 && !goes_on && text[at] != '0' &&
+                      (points != kAddressPoints || !octets) && !IsAsciiAlnum(ByteAt(text, end));
+  return groups ? end : at;
 }
 
 }  // namespace
@@ -110,8 +128,11 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
   Amount amount;
   if (const size_t groups = PointGroupsEnd(text, at, amount.whole); groups > at) {
     amount.grouped = true;
-    amount.end = DigitsEnd(text, groups + 1);
-    amount.fraction = text.substr(groups + 1, amount.end - groups - 1);
+    amount.end = groups;
+    if (ByteAt(text, groups) == ',' && IsAsciiDigit(ByteAt(text, groups + 1))) {
+      amount.end = DigitsEnd(text, groups + 1);
+      amount.fraction = text.substr(groups + 1, amount.end - groups - 1);
+    }
     return amount;
   }
   size_t end = DigitsEnd(text, at);

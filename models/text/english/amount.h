@@ -29,6 +29,12 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at);
 // empty for other numbers.
 std::string_view MultiplesOf(const Amount& amount);
 
+// Returns the bytes of the hyphen or dash of a range at `at`; 0 if there is none.
+inline size_t RangeDashBytes(std::string_view text, size_t at) {
+  if (text.substr(at, 1) == "-") return 1;
+  return text.substr(at, 3) == "–" ? 3 : 0;
+}
+
 // Returns the words of a cardinal, with "point" before the digits of the fraction.
 std::vector<std::string> AmountWords(const NumberWords& numbers, const Amount& amount);
 

@@ -1,10 +1,9 @@
 #include "models/text/english/angle_reader.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/compass.h"
 
 namespace millrace::models {
 namespace {
@@ -55,21 +54,6 @@ void AppendPart(const NumberWords& numbers, std::string_view text, const Part& p
   reading.Append(std::string(name) + (one ? "" : "s"));
 }
 
-// Takes the point of the compass behind an angle.
-void TakeDirection(std::string_view text, Reading& reading) {
-  struct Direction {
-    char letter;
-    std::string_view word;
-  };
-  constexpr std::array<Direction, 4> kDirections = {
-      {{'N', "north"}, {'S', "south"}, {'E', "east"}, {'W', "west"}}};
-  const size_t at = SkipSpace(text, reading.end);
-  const auto* found = std::ranges::find(kDirections, ByteAt(text, at), &Direction::letter);
-  if (found == kDirections.end() || IsAsciiAlnum(ByteAt(text, at + 1))) return;
-  reading.Append(found->word);
-  reading.end = at + 1;
-}
-
 }  // namespace
 
 std::optional<Reading> ReadAngle(const NumberWords& numbers, std::string_view text, size_t at) {
@@ -94,7 +78,7 @@ std::optional<Reading> ReadAngle(const NumberWords& numbers, std::string_view te
     AppendPart(numbers, text, *seconds, "second", reading);
     reading.end = seconds->end + second_mark;
   }
-  TakeDirection(text, reading);
+  TakeLetterBehindDegrees(text, /*scales=*/false, reading);
   return reading;
 }
 

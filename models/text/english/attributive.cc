@@ -1,7 +1,6 @@
 #include "models/text/english/attributive.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
@@ -13,73 +12,49 @@ namespace {
 constexpr size_t kMaxBracketBytes = 24;
 constexpr size_t kMaxNounBytes = 32;
 
-// Words that may follow an amount which stands for itself. Sorted by bytes.
-constexpr std::array<std::string_view, 76> kNoNouns = {
-    "above",   "across", "after", "ago",      "ahead",  "all",       "and",    "apart",  "are",
-    "around",  "as",     "at",    "away",     "back",   "because",   "before", "behind", "below",
-    "but",     "by",     "down",  "during",   "each",   "earlier",   "every",  "extra",  "for",
-    "from",    "had",    "has",   "have",     "here",   "if",        "in",     "into",   "is",
-    "later",   "left",   "less",  "more",     "now",    "of",        "off",    "on",     "only",
-    "or",      "out",    "over",  "per",      "please", "remaining", "she",    "since",  "so",
-    "than",    "that",   "then",  "there",    "they",   "through",   "to",     "today",  "tomorrow",
-    "tonight", "total",  "under", "until",    "up",     "was",       "were",   "when",   "which",
-    "while",   "will",   "with",  "yesterday"};
-static_assert(std::ranges::is_sorted(kNoNouns));
+// Words that may follow an amount which stands for itself.
+constexpr std::string_view kNoNouns =
+    " above across after ago ahead all and apart are around as at away back because before "
+    "behind below but by down during each earlier every extra for from had has have here if in "
+    "into is later left less more now of off on only or out over per please remaining she since "
+    "so than that then there they through to today tomorrow tonight total under until up was "
+    "were when which while will with yesterday ";
 
 // Nouns in the singular to which an amount before them belongs, with or without an article: "100m
-// sprint", "€50 million deal". Sorted by bytes.
-constexpr auto kMeasuredNouns = std::to_array<std::string_view>(
-    {"acquisition", "adapter",    "airport",      "amplifier",    "angle",      "antenna",
-     "backpack",    "backstroke", "bag",          "bar",          "barrel",     "battery",
-     "beam",        "bench",      "bet",          "bid",          "bike",       "bill",
-     "block",       "board",      "boat",         "bolt",         "bond",       "bonus",
-     "bottle",      "bowl",       "box",          "breaststroke", "bribe",      "bucket",
-     "budget",      "bulb",       "bullet",       "butterfly",    "buyout",     "cable",
-     "cake",        "camera",     "can",          "cannon",       "capsule",    "car",
-     "card",        "carton",     "cell",         "charger",      "check",      "cheque",
-     "chip",        "coat",       "coffee",       "coin",         "commute",    "container",
-     "contract",    "crate",      "cruise",       "cup",          "curtain",    "cylinder",
-     "dam",         "dash",       "day",          "deal",         "delay",      "deposit",
-     "discount",    "disk",       "distance",     "dive",         "donation",   "dose",
-     "drill",       "drive",      "drop",         "engine",       "estate",     "exclusion",
-     "facility",    "fan",        "fare",         "fee",          "fence",      "file",
-     "fine",        "flight",     "freestyle",    "fund",         "fuse",       "gap",
-     "gift",        "goal",       "grant",        "guarantee",    "gun",        "gym",
-     "haircut",     "hamburger",  "heater",       "hike",         "hole",       "home",
-     "hose",        "house",      "hurdle",       "icon",         "incision",   "investment",
-     "item",        "jackpot",    "jar",          "jog",          "journey",    "jug",
-     "kettle",      "kit",        "ladder",       "lamp",         "laptop",     "lawsuit",
-     "lease",       "lens",       "lift",         "limit",        "loan",       "lottery",
-     "lunch",       "machine",    "mansion",      "margin",       "market",     "mattress",
-     "meal",        "membership", "memory",       "merger",       "model",      "module",
-     "monitor",     "mortgage",   "motor",        "movie",        "mug",        "nail",
-     "network",     "note",       "novel",        "offer",        "outlet",     "oven",
-     "pack",        "package",    "packet",       "panel",        "particle",   "pass",
-     "payment",     "phone",      "photo",        "picture",      "pill",       "pipe",
-     "pizza",       "plank",      "plate",        "pole",         "pool",       "pot",
-     "price",       "prize",      "profit",       "project",      "pump",       "purchase",
-     "python",      "queue",      "race",         "radio",        "radius",     "raise",
-     "range",       "reactor",    "relay",        "rent",         "resistor",   "ride",
-     "rifle",       "ring",       "road",         "rod",          "rope",       "run",
-     "sack",        "salad",      "salary",       "sale",         "sandwich",   "scale",
-     "screen",      "screw",      "sculpture",    "seat",         "settlement", "shark",
-     "ship",        "shirt",      "shot",         "signal",       "slope",      "snack",
-     "speaker",     "sphere",     "sprint",       "stake",        "statue",     "steak",
-     "stick",       "stretch",    "subscription", "subsidy",      "suitcase",   "swim",
-     "switch",      "tablet",     "tank",         "tax",          "television", "thread",
-     "ticket",      "tip",        "tire",         "tower",        "toy",        "track",
-     "trade",       "trail",      "train",        "transaction",  "transfer",   "transformer",
-     "tray",        "treadmill",  "trek",         "trip",         "truck",      "tube",
-     "tunnel",      "turbine",    "turn",         "tyre",         "upgrade",    "valuation",
-     "video",       "voucher",    "wafer",        "wager",        "walk",       "wall",
-     "warranty",    "wave",       "window",       "wing",         "wire",       "yacht",
-     "zone"});
-static_assert(std::ranges::is_sorted(kMeasuredNouns));
+// sprint", "€50 million deal".
+constexpr std::string_view kMeasuredNouns =
+    " acquisition adapter airport amplifier angle antenna backpack backstroke bag bar barrel "
+    "battery beaker beam bench bet bid bike bill block board boat bolt bond bonus bottle bowl "
+    "box breaststroke bribe bucket budget bulb bullet butterfly buyout cable cake camera can "
+    "cannon capsule car card carton cell charger check cheque chip coat coffee coin commute "
+    "container contract crate cruise cup curtain cylinder dam dash day deal delay deposit "
+    "discount disk distance dive donation dose drill drive drop engine estate exclusion "
+    "facility fan fare fee fence file filter fine flask flight freestyle fund fuse gap gift "
+    "goal grant guarantee gun gym haircut hamburger heater hike hole home hose house hurdle "
+    "icon incision investment item jackpot jar jog journey jug kettle kit ladder lamp laptop "
+    "lawsuit lease lens lift limit loan lottery lunch machine mansion margin market mattress "
+    "meal membership membrane memory merger model module monitor mortgage motor movie mug nail "
+    "needle network note novel offer outlet oven pack package packet panel particle pass "
+    "payment phone photo picture pill pipe pizza plank plate pole pool pore pot price prize "
+    "profit project pump purchase python queue race radio radius raise range reactor relay rent "
+    "resistor ride rifle ring road rod rope round run sack salad salary sale sandwich scale screen "
+    "screw sculpture seat settlement shark ship shirt shot signal slope snack speaker sphere "
+    "sprint stake statue steak stick stretch subscription subsidy suitcase swim switch syringe "
+    "tablet tank tax television thread ticket tip tire tower toy track trade trail train "
+    "transaction transfer transformer tray treadmill trek trip truck tube tunnel turbine turn "
+    "tyre upgrade valuation vial video vinyl voucher wafer wager walk wall warranty wave window "
+    "wing "
+    "wire yacht zone ";
+
+// Words that end as plurals do and may follow an amount which stands for itself.
+constexpr std::string_view kNoPlurals =
+    " acts afterwards always backwards besides corresponds costs does downwards equals exceeds "
+    "falls feels flows gets gives goes has hits holds keeps lasts leaves lets lies makes means "
+    "minus needs onwards passes perhaps plus reaches remains seems separates sometimes stays "
+    "suffices takes this thus towards unless upwards versus was works yields ";
 
 std::string WordBehindSpace(std::string_view text, size_t at) {
-  if (ByteAt(text, at) != ' ') return {};
-  return std::string(
-      text.substr(at + 1, LettersEnd(text.substr(0, at + kMaxNounBytes), at + 1) - at - 1));
+  return ByteAt(text, at) == ' ' ? std::string(LettersAt(text, at + 1, kMaxNounBytes)) : "";
 }
 
 }  // namespace
@@ -91,17 +66,25 @@ bool NounFollows(std::string_view text, size_t at) {
     if (close == std::string_view::npos) return false;
     at = close + 1;
   }
+  // "A 12V 100Ah battery".
+  if (ByteAt(text, at) == ' ' && IsAsciiDigit(ByteAt(text, at + 1))) {
+    const std::string_view measure = text.substr(at + 1, text.substr(at + 1).find(' '));
+    return measure.size() < kMaxNounBytes && std::ranges::any_of(measure, IsAsciiLetter) &&
+           NounFollows(text, at + 1 + measure.size());
+  }
   const std::string word = WordBehindSpace(text, at);
+  // "A 3L V6".
+  if (word.size() == 1 && IsAsciiUpper(word[0]) && IsAsciiDigit(ByteAt(text, at + 2))) return true;
   if (word.size() == 2 && IsAsciiUpper(word[0]) && IsAsciiUpper(word[1])) return true;  // "TV"
-  return word.size() >= 3 && !std::ranges::binary_search(kNoNouns, std::string_view(word));
+  return word.size() >= 3 && !IsListed(word, kNoNouns);
 }
 
 bool MeasuredFollows(std::string_view text, size_t at) {
   std::string word = WordBehindSpace(text, at);
   for (char& c : word) c = AsciiLower(c);
   const bool plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss");
-  if (plural && word != "lens") word.pop_back();
-  return std::ranges::binary_search(kMeasuredNouns, std::string_view(word));
+  if (plural && word != "lens") return !IsListed(word, kNoPlurals);
+  return IsListed(word, kMeasuredNouns);
 }
 
 bool PluralFollows(std::string_view text, size_t at) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/text/english/word_fallback.h"
+#include "models/text/word_fallback.h"
 #include "mps_runtime/base/mutex.h"
 
 namespace millrace::models {

@@ -1,9 +1,11 @@
 #include "models/text/english/chat_words.h"
 
+#include <array>
 #include <string>
 
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/english/amount.h"
 #include "models/text/english/chat_words_text.h"
 #include "models/text/english/one_of.h"
 
@@ -25,13 +27,14 @@ bool HasDoubleVowel(std::string_view word) {
 
 // Returns true for words that are names when they begin with a capital: "Ty", "B4".
 bool IsNameInCapital(std::string_view lower) {
-  return IsOneOf(lower, "b4", "bf", "gf", "gn", "np", "rn", "ty", "ur");
+  return IsOneOf(lower, "b4", "bf", "cu", "ez", "gf", "gn", "im", "ima", "lil", "np", "rn", "tho",
+                 "ty", "ur");
 }
 
 // Returns true for abbreviations of phrases that are written in capitals, too.
 bool IsWrittenInCapitals(std::string_view lower) {
-  return IsOneOf(lower, "afaik", "brb", "btw", "fwiw", "icymi", "idk", "iirc", "imho", "iykyk",
-                 "tbh", "ttyl", "tysm");
+  return IsOneOf(lower, "afaik", "brb", "btw", "fwiw", "hmu", "icymi", "idk", "iirc", "imho",
+                 "iykyk", "tbf", "tbh", "ttyl", "tysm");
 }
 
 // Returns the word with at most `most` equal letters in a row.
@@ -57,11 +60,7 @@ bool IsDrawnOut(std::string_view word) {
 
 // Returns the word behind the space at `at`, in lower case.
 std::string WordBehind(std::string_view text, size_t at) {
-  constexpr size_t kMaxWordBytes = 10;
-  if (ByteAt(text, at) != ' ') return {};
-  const size_t begin = at + 1;
-  return AsciiLower(
-      text.substr(begin, LettersEnd(text.substr(0, begin + kMaxWordBytes), begin) - begin));
+  return ByteAt(text, at) == ' ' ? AsciiLower(LettersAt(text, at + 1)) : "";
 }
 
 }  // namespace
@@ -69,12 +68,25 @@ std::string WordBehind(std::string_view text, size_t at) {
 std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
                                       std::string_view previous) {
   if (begin > 0 && text[begin - 1] != ' ') return std::nullopt;
-  if (text.substr(begin, end - begin) == "ur" &&
-      IsOneOf(WordBehind(text, end), "a", "an", "gonna", "my", "not", "right", "so", "such", "the",
-              "too", "very", "welcome", "wrong"))
-    return Reading{end, {"you're"}};
-  if (end != begin + 1) return std::nullopt;
+  const std::string_view word = text.substr(begin, end - begin);
+  if (word.size() > 1 && !IsOneOf(word, "id", "ill", "ur")) return std::nullopt;
   const std::string next = WordBehind(text, end);
+  if (word == "ur" && IsOneOf(next, "a", "amazing", "an", "awesome", "beautiful", "crazy", "cute",
+                              "funny", "gonna", "gr", "great", "here", "late", "lucky", "my", "not",
+                              "right", "so", "such", "the", "too", "very", "welcome", "wrong"))
+    return Reading{end, {"you're"}};
+  // "ill be there", "id love that".
+  if (word == "ill" &&
+      !IsOneOf(previous, "am", "are", "be", "became", "been", "fall", "fallen", "fell", "felt",
+               "get", "got", "is", "mentally", "taken", "the", "very", "was", "were") &&
+      IsOneOf(next, "be", "bring", "call", "check", "come", "do", "get", "go", "have", "help",
+              "just", "let", "make", "meet", "never", "pay", "pick", "probably", "see", "send",
+              "take", "tell", "text", "try", "wait"))
+    return Reading{end, {"I'll"}};
+  if (word == "id" &&
+      IsOneOf(next, "be", "have", "like", "love", "never", "prefer", "rather", "say"))
+    return Reading{end, {"I'd"}};
+  if (word.size() != 1) return std::nullopt;
   switch (text[begin]) {
     case 'u':
       if (IsOneOf(previous, "and", "are", "before", "call", "can", "did", "do", "for", "have",
@@ -91,6 +103,11 @@ std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_
           IsOneOf(next, "u", "we", "you"))
         return Reading{end, {"are"}};
       return std::nullopt;
+    case 'b':
+      if (IsOneOf(next, "back", "careful", "ready", "there") &&
+          (previous.empty() || IsOneOf(previous, "i'll", "ill", "to", "u", "will", "you")))
+        return Reading{end, {"be"}};
+      return std::nullopt;
     case 'c':
       if (next == "u" || next == "ya") return Reading{end, {"see"}};
       return std::nullopt;
@@ -103,6 +120,59 @@ std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_
   }
 }
 
+// Reads "BID" and the like behind a dose.
+std::optional<Reading> ReadTimesOfDay(std::string_view text, size_t at, std::string_view previous) {
+  struct Times {
+    std::string_view written;
+    std::string_view spoken;
+  };
+  constexpr std::array<Times, 5> kTimes = {{{"BID", "twice a day"},
+                                            {"PRN", "as needed"},
+                                            {"QHS", "at bedtime"},
+                                            {"QID", "four times a day"},
+                                            {"TID", "three times a day"}}};
+  const std::string_view word = LettersAt(text, at, 4);
+  for (const Times& times : kTimes) {
+    if (word != times.written || IsAsciiAlnum(ByteAt(text, at + word.size()))) continue;
+    if (!IsOneOf(previous, "capsule", "capsules", "daily", "day", "drop", "drops", "hours",
+                 "micrograms", "milligram", "milligrams", "milliliter", "milliliters", "mouth",
+                 "orally", "po", "puff", "puffs", "tab", "tablet", "tablets", "tabs", "unit",
+                 "units"))
+      break;
+    Reading reading{at + word.size(), {}};
+    reading.AppendEach(times.spoken);
+    return reading;
+  }
+  return std::nullopt;
+}
+
+std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view text, size_t at,
+                                  std::string_view previous) {
+  if (IsAsciiUpper(text[at])) return ReadTimesOfDay(text, at, previous);
+  if (text[at] != 'q' && text[at] != 'x') return std::nullopt;
+  if (text[at] == 'x') {
+    const size_t begin = at + (ByteAt(text, at + 1) == ' ' ? 2 : 1);
+    const size_t end = DigitsEnd(text.substr(0, begin + 3), begin);
+    if (end == begin || !IsOneOf(LettersAt(text, end + 1), "d", "day", "days", "hours", "hrs",
+                                 "months", "week", "weeks", "wks"))
+      return std::nullopt;
+    return Reading{begin, {"for"}};
+  }
+  const size_t first = DigitsEnd(text.substr(0, at + 3), at + 1);
+  const size_t dash = RangeDashBytes(text, first);
+  const size_t end = dash == 0 ? first : DigitsEnd(text.substr(0, first + dash + 2), first + dash);
+  if (first == at + 1 || ByteAt(text, end) != 'h' || IsAsciiAlnum(ByteAt(text, end + 1)))
+    return std::nullopt;
+  Reading reading{end + 1, {"every"}};
+  reading.Append(numbers.Cardinal(ParseDigits(text.substr(at + 1, first - at - 1))));
+  if (dash > 0) {
+    reading.Append("to");
+    reading.Append(numbers.Cardinal(ParseDigits(text.substr(first + dash, end - first - dash))));
+  }
+  reading.Append("hours");
+  return reading;
+}
+
 size_t ChatWordEnd(std::string_view text, size_t at) {
   constexpr size_t kMaxChatBytes = 7;
   size_t end = at;
@@ -111,10 +181,15 @@ size_t ChatWordEnd(std::string_view text, size_t at) {
 }
 
 std::optional<Reading> ReadChatWord(std::string_view word, size_t end) {
-  const bool drawn = IsDrawnOut(word) && word != "WWW" && word != "www" && word != "AAA" &&
+  const bool drawn = IsDrawnOut(word) && word != "www" &&
                      word.find_first_not_of("IVXLCDM") != std::string_view::npos;
   std::string lower = AsciiLower(word);
-  if (drawn) {
+  // "AAAA batteries", "the BBB": one capital several times is no cry, except for "ZZZ".
+  if (drawn && word.size() < 5 && word[0] != 'Z' && Shortened(word, 1).size() == 1 && word != lower)
+    return std::nullopt;
+  if (drawn && !FindChatWord(lower).empty()) {
+    // "IEEE" is written with three letters that are the same.
+  } else if (drawn) {
     const std::string twice = Shortened(lower, 2);
     lower = HasDoubleVowel(twice) || !FindChatWord(twice).empty() ? twice : Shortened(lower, 1);
   } else if (word != lower && (word != AsciiCapitalised(word) || IsNameInCapital(lower)) &&

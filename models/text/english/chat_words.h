@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "models/text/english/number_words.h"
 #include "models/text/english/reading.h"
 
 namespace millrace::models {
@@ -19,5 +20,9 @@ size_t ChatWordEnd(std::string_view text, size_t at);
 // previous: the word before, in lower case. Thread-safe.
 std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
                                       std::string_view previous);
+
+// Reads how often a medicine is taken, "q4-6h", and for how long, "x 7 days". Thread-safe.
+std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view text, size_t at,
+                                  std::string_view previous);
 
 }  // namespace millrace::models

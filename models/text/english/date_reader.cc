@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -9,42 +10,37 @@
 #include "models/text/english/attributive.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/version_reader.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
 
+constexpr size_t kMaxProgramBytes = 16;
+
 constexpr std::array<std::string_view, 12> kMonths = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
 
-// Returns the month, 1..12, of a name or an abbreviation that begins with a capital; 0 if it is
-// none.
-unsigned MonthOf(std::string_view name) {
-  if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
-  const std::string lower = AsciiLower(name);
-  for (size_t i = 0; i < kMonths.size(); ++i) {
-    if (lower == kMonths[i] || lower == kMonths[i].substr(0, 3))
-      return static_cast<unsigned>(i + 1);
-  }
-  return lower == "sept" ? 9 : 0;
-}
-
 constexpr std::array<std::string_view, 7> kWeekdays = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
-// Returns the weekday, 1..7, of a name or an abbreviation that begins with a capital; 0 if it is
-// none.
-unsigned WeekdayOf(std::string_view name) {
+// Returns the place, from 1 on, of a name or an abbreviation that begins with a capital; 0 if there
+// is none.
+unsigned PlaceOf(std::string_view name, std::span<const std::string_view> names) {
   if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
   const std::string lower = AsciiLower(name);
-  for (size_t i = 0; i < kWeekdays.size(); ++i) {
-    if (lower == kWeekdays[i] || lower == kWeekdays[i].substr(0, 3))
+  const bool four = lower == "sept" || lower == "tues" || lower == "thurs";
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (lower == names[i] || lower == names[i].substr(0, 3) ||
+        (four && names[i].starts_with(lower)))
       return static_cast<unsigned>(i + 1);
   }
-  if (lower == "tues") return 2;
-  return lower == "thurs" ? 4 : 0;
+  return 0;
 }
+
+unsigned MonthOf(std::string_view name) { return PlaceOf(name, kMonths); }
+unsigned WeekdayOf(std::string_view name) { return PlaceOf(name, kWeekdays); }
 
 // Returns a number of `min` to `max` digits that ends there, and moves `at` behind it.
 std::optional<unsigned> TakeNumber(std::string_view text, size_t& at, size_t min, size_t max) {
@@ -73,7 +69,33 @@ size_t DashBytes(std::string_view text, size_t at) {
   return ByteAt(text, at + 1 + dash) == ' ' ? dash + 2 : 0;
 }
 
+// Returns true if "version" or the name of a program is right before `at`.
+bool NamesVersion(std::string_view text, size_t at) {
+  if (at < 2 || IsAsciiLetter(text[at - 1])) return at > 0 && text[at - 1] != ' ';
+  size_t begin = at - 1;
+  while (begin > 0 && at - begin < kMaxProgramBytes && IsAsciiLetter(text[begin - 1])) --begin;
+  return IsVersioned(AsciiLower(text.substr(begin, at - 1 - begin)));
+}
+
 bool IsDay(unsigned day) { return day >= 1 && day <= 31; }
+
+// A joint of two days of a month, and its bytes.
+struct DayJoint {
+  std::string_view word;
+  size_t bytes = 0;
+};
+
+// Finds the joint of "5-7 June", "4/5 June", which is one of them or the night between, and "4 and
+// 5 June".
+DayJoint JointOfDays(std::string_view text, size_t begin, size_t at) {
+  if (const size_t dash = DashBytes(text, at); dash > 0) return {"to", dash};
+  if (ByteAt(text, at) == '/')
+    return {text.substr(0, begin).ends_with("night of ") ? "to" : "or", 1};
+  for (const std::string_view joint : {" and ", " & "}) {
+    if (text.substr(at).starts_with(joint)) return {"and", joint.size()};
+  }
+  return {};
+}
 
 // Returns the year after a comma or a space, and moves `at` behind it; 0 if there is none.
 unsigned TakeYear(std::string_view text, size_t& at) {
@@ -108,6 +130,7 @@ Reading DateReader::SpokenDay(size_t end, unsigned month, unsigned day) const {
 Reading DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned day,
                            bool short_year) const {
   Reading reading = SpokenDay(end, month, day);
+  if (short_year && year == 0) year = 2000;
   if (short_year && year < 10) reading.Append("oh");
   reading.Append(short_year ? numbers_.Cardinal(year) : numbers_.Year(year));
   return reading;
@@ -120,7 +143,7 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   const bool year_first = end - at == 4;
   if (!year_first && end - at > 2) return std::nullopt;
   const char separator = ByteAt(text, end);
-  if (separator != '-' && separator != '/' && (separator != '.' || year_first)) return std::nullopt;
+  if (separator != '-' && separator != '/' && separator != '.') return std::nullopt;
   ++end;
   const auto second = TakeNumber(text, end, 1, 4);
   if (second && ByteAt(text, end) != separator) {
@@ -138,6 +161,11 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
     return std::nullopt;
   }
   if (year_first) {
+    // "2024.12.25" is a date, "2024.1.2" and "version 2024.12.25" are versions.
+    constexpr size_t kDigits = 2;
+    if (separator == '.' &&
+        (third_digits != kDigits || third_at - at != 8 || NamesVersion(text, at)))
+      return std::nullopt;
     if (third_digits > 2 || *second < 1 || *second > 12 || !IsDay(*third)) return std::nullopt;
     // The "T" of "2023-11-05T10:30".
     if (follows == 'T' && IsAsciiDigit(ByteAt(text, end + 1))) ++end;
@@ -172,7 +200,9 @@ bool SpeaksOfChange(std::string_view text, size_t at) {
 
 std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t at,
                                                    std::string_view previous) const {
-  if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until")) return std::nullopt;
+  if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until") &&
+      std::ranges::find(kWeekdays, previous) == kWeekdays.end())
+    return std::nullopt;
   size_t end = at;
   const auto first = TakeNumber(text, end, 1, 2);
   if (!first || ByteAt(text, end) != '/') return std::nullopt;
@@ -228,26 +258,37 @@ std::optional<Reading> DateReader::ReadOneDayMonth(std::string_view text, size_t
   const auto day = TakeNumber(text, end, 1, 2);
   if (!day || !IsDay(*day)) return std::nullopt;
   SkipOrdinalEnding(text, end);
-  // "5-7 June".
-  size_t last_end = end + DashBytes(text, end);
+  const DayJoint joint = JointOfDays(text, at, end);
+  size_t last_end = end + joint.bytes;
   const unsigned last = last_end > end ? TakeNumber(text, last_end, 1, 2).value_or(0) : 0;
   if (last != 0 && (last <= *day || !IsDay(last))) return std::nullopt;
   if (last != 0) SkipOrdinalEnding(text, end = last_end);
-  if (ByteAt(text, end) != ' ') return std::nullopt;
+  const char separator = ByteAt(text, end);
+  // "10/Oct/2000:13:55", "10-Oct-2000".
+  const bool joined = last == 0 && (separator == '/' || separator == '-');
+  if (separator != ' ' && !joined) return std::nullopt;
   const size_t name = end + (text.substr(end).starts_with(" of ") ? 4 : 1);
-  const size_t name_end = LettersEnd(text.substr(0, name + 10), name);
-  const unsigned month = MonthOf(text.substr(name, name_end - name));
-  if (month == 0 || IsAsciiLetter(ByteAt(text, name_end))) return std::nullopt;
-  end = name_end;
+  const std::string_view written = LettersAt(text, name);
+  const unsigned month = MonthOf(written);
+  if (month == 0) return std::nullopt;
+  end = name + written.size();
+  unsigned year = 0;
+  if (joined) {
+    const size_t digits = end + 1;
+    const size_t year_end = DigitsEnd(text.substr(0, digits + 5), digits);
+    if (ByteAt(text, end) != separator || year_end != digits + 4) return std::nullopt;
+    year = static_cast<unsigned>(ParseDigits(text.substr(digits, 4)));
+    end = year_end + (ByteAt(text, year_end) == ':' ? 1 : 0);
+  }
   // The stop of "21 Nov." belongs to the name.
-  const bool abbreviated = name_end - name < kMonths[month - 1].size();
-  if (ByteAt(text, end) == '.' && abbreviated) ++end;
-  const unsigned year = TakeYear(text, end);
+  const bool abbreviated = written.size() < kMonths[month - 1].size();
+  if (ByteAt(text, end) == '.' && abbreviated && !joined) ++end;
+  if (!joined) year = TakeYear(text, end);
   Reading reading{end, {}};
   if (previous != "the") reading.Append("the");
   reading.Append(numbers_.Ordinal(*day));
   if (last != 0) {
-    reading.Append("to");
+    reading.Append(joint.word);
     reading.Append(numbers_.Ordinal(last));
   }
   reading.Append("of");
@@ -282,6 +323,7 @@ std::optional<Reading> DateReader::ReadOneMonthDay(std::string_view text, size_t
   // The last day of "May 5-7"; not "May 5-10-2".
   size_t last_end = end + dash;
   const auto last = dash > 0 ? TakeNumber(text, last_end, 1, 2) : std::nullopt;
+  if (last) SkipOrdinalEnding(text, last_end);
   const bool is_range = last && *last > *day && IsDay(*last) &&
                         !IsAsciiAlnum(ByteAt(text, last_end)) &&
                         (ByteAt(text, last_end) != '-' && ByteAt(text, last_end) != '%');
@@ -327,15 +369,15 @@ void DateReader::TakeLastDate(std::string_view text, Reading& reading) const {
 }
 
 std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t at) const {
-  const size_t end = LettersEnd(text.substr(0, at + 10), at);
+  const std::string_view from = LettersAt(text, at);
+  const size_t end = at + from.size();
   const size_t joint = end + (ByteAt(text, end) == '.' ? 1 : 0);
   const size_t dash = DashBytes(text, joint);
-  if (dash == 0 || end == at) return std::nullopt;
-  const size_t second = joint + dash;
-  size_t last = LettersEnd(text.substr(0, std::min(text.size(), second + 10)), second);
+  if (dash == 0 || from.empty()) return std::nullopt;
+  const std::string_view to = LettersAt(text, joint + dash);
+  size_t last = joint + dash + to.size();
   if (IsAsciiAlnum(ByteAt(text, last))) return std::nullopt;
-  const std::string_view from = text.substr(at, end - at);
-  const std::string_view to = text.substr(second, last - second);
+  if (from == "M" && to == "F") return Reading{last, {"monday", "to", "friday"}};
   // Both names are written with a stop.
   if (joint > end && ByteAt(text, last) == '.') ++last;
   if (const unsigned first = WeekdayOf(from), day = WeekdayOf(to); first != 0 && day != 0)

@@ -11,10 +11,10 @@
 #include "models/text/english/english_lexicon.h"
 #include "models/text/english/text_normalizer.h"
 #include "models/text/english/user_lexicon.h"
-#include "models/text/english/word_fallback.h"
 #include "models/text/english/word_pronouncer.h"
 #include "models/text/phoneme_text.h"
 #include "models/text/phoneme_vocabulary.h"
+#include "models/text/word_fallback.h"
 
 namespace millrace::models {
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/espeak_options.h"
 #include "models/text/english/dialect.h"
-#include "models/text/english/word_fallback.h"
+#include "models/text/word_fallback.h"
 
 namespace millrace::models {
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -35,7 +36,20 @@ bool IsElement(std::string_view symbol) {
 
 bool IsFormula(std::string_view text, size_t begin, size_t end) {
   constexpr size_t kMaxBytes = 12;
-  if (end - begin < 2 || end - begin > kMaxBytes) return false;
+  if (end - begin < 2 || end - begin > kMaxBytes || !IsAsciiUpper(text[begin])) return false;
+  // "Pu-239", "Cs-137" and the ions "Ca2+" and "Na+".
+  const bool isotope = ByteAt(text, end) == '-' &&
+                       DigitsEnd(text.substr(0, end + 5), end + 1) > end + 2 &&
+                       (IsElement(text.substr(begin, end - begin)) ||
+                        IsListed(text.substr(begin, end - begin), " Am Cs Po Pu Ra Rn Tc Th Xe "));
+  const size_t charge = end + 1;
+  const bool ion = IsAsciiDigit(ByteAt(text, end)) &&
+                   (ByteAt(text, charge) == '+' || ByteAt(text, charge) == '-') &&
+                   !IsAsciiAlnum(ByteAt(text, charge + 1));
+  const bool single = ByteAt(text, end) == '+' && !IsAsciiAlnum(ByteAt(text, end + 1)) &&
+                      IsListed(text.substr(begin, end - begin), " Ag Cs Cu Li Na Rb ");
+  if (end - begin == 2 && (isotope || single || (ion && IsElement(text.substr(begin, 2)))))
+    return true;
   const bool charged = IsCharge(text, end);
   // The "OH" of "C2H5OH" goes on with the formula.
   const bool goes_on = begin > 1 && IsAsciiDigit(text[begin - 1]) && IsAsciiUpper(text[begin - 2]);

@@ -13,12 +13,23 @@ namespace {
 
 // Returns true for words after which "3/10" is one of ten.
 bool CountsPages(std::string_view word) {
-  return IsOneOf(word, "chapter", "item", "page", "part", "round", "slide", "step", "task");
+  return IsOneOf(word, "chapter", "day", "game", "item", "lap", "level", "match", "page", "part",
+                 "question", "round", "slide", "stage", "step", "task");
 }
 
 // Returns true for words after which "4/5" is a rating.
 bool Rates(std::string_view word) {
-  return IsOneOf(word, "rated", "rating", "score", "scored", "scores");
+  return IsOneOf(word, "hp", "mp", "rated", "rating", "score", "scored", "scores");
+}
+
+// Returns true if the fraction stands for itself behind a colon or in brackets: "HP: 45/100",
+// "(3/10)".
+bool IsLabelled(std::string_view text, size_t at, size_t end) {
+  const char behind = ByteAt(text, end);
+  if (at > 0 && text[at - 1] == '(') return behind == ')';
+  const bool ends =
+      behind == '\0' || std::string_view(",.;!)\n").find(behind) != std::string_view::npos;
+  return at > 1 && text.substr(at - 2, 2) == ": " && ends;
 }
 
 }  // namespace
@@ -66,18 +77,36 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   const bool spoken_as_part =
       part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 || part == 32 ||
                     part == 64 || part == 100 || part == 1000);
+  // An exposure: "1/500 s".
+  const bool exposure =
+      count == 1 && part > 1 && IsOneOf(LettersAt(text, end + 1), "s", "sec", "second", "seconds");
   // "24/7", "9/11" and the like are two numbers.
-  const bool is_part = spoken_as_part && count > 0 && count < part;
-  if (is_part && (part == 5 || part == 10 || part == 100) &&
-      (RatesBehind(text, end) || Rates(previous))) {
+  const bool is_part = exposure || (spoken_as_part && count > 0 && count < part);
+  const bool scale = part == 5 || part == 10 || part == 100;
+  const bool rated = RatesBehind(text, end) || Rates(previous);
+  const bool best = count == part && (part == 10 || part == 100 || (scale && rated));
+  const bool labelled =
+      (scale || part == 20 || part == 50) && count < part && IsLabelled(text, at, end);
+  // "3/4 time" is a beat.
+  if (text.substr(end).starts_with(" time") && (part == 2 || part == 4 || part == 8)) {
+    reading.Append(numbers.Cardinal(part));
+    return reading;
+  }
+  if ((is_part && scale && rated) || best || labelled) {
     reading.AppendEach("out of");
     reading.Append(numbers.Cardinal(part));
     return reading;
   }
   constexpr size_t kOddsBytes = 24;
   const size_t near = at - std::min(at, kOddsBytes);
-  if (part == 1 && count > 1 && text.substr(near, at - near).find("odds") != std::string_view::npos)
+  if (count > part && text.substr(near, at - near).find("odds") != std::string_view::npos)
     reading.Append("to");
+  // Runs and wickets: "England were 245/6".
+  constexpr uint64_t kFewRuns = 30;
+  constexpr uint64_t kWickets = 10;
+  if (count >= kFewRuns && part <= kWickets &&
+      IsOneOf(previous, "are", "declared", "reached", "were"))
+    reading.Append("for");
   // A blood pressure.
   if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
     reading.Append("over");
@@ -88,7 +117,7 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
 bool TakeMixedFraction(const NumberWords& numbers, std::string_view text, Reading& reading) {
   if (auto sign = ReadFractionSign(text, reading.end)) {
     reading.Append("and");
-    if (sign->words[0] == "one") sign->words[0] = "a";
+    if (sign->words[0] == "one") sign->words[0] = sign->words[1] == "eighth" ? "an" : "a";
     reading.Append(std::move(sign->words));
     reading.end = sign->end;
     return true;
@@ -104,7 +133,7 @@ bool TakeMixedFraction(const NumberWords& numbers, std::string_view text, Readin
     return false;
   }
   reading.Append("and");
-  if (fraction->words[0] == "one") fraction->words[0] = "a";
+  if (fraction->words[0] == "one") fraction->words[0] = part == "eighth" ? "an" : "a";
   reading.Append(std::move(fraction->words));
   reading.end = fraction->end;
   return true;

@@ -36,7 +36,10 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   // "3 - x".
   const bool number = IsAsciiDigit(letter) && IsAsciiLower(ByteAt(text, run + 1)) &&
                       ByteAt(text, run + 1) != 'a' && ByteAt(text, run + 1) != 'i';
-  const bool variable = IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]));
+  // "2x - 3", but "5m - 3" is a length.
+  const bool multiple = at > 2 && IsAsciiDigit(text[at - 3]) && (letter == 'n' || letter >= 'x');
+  const bool variable =
+      IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]) || multiple);
   const char32_t sign = DecodeBefore(text, at - 1).value;
   const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079);
   if (!variable && !power && !number) return false;
@@ -48,7 +51,7 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   // "Option b - 3 apples", "i - a man".
   const bool word = IsAsciiLetter(ByteAt(text, end + 1)) && ByteAt(text, end) == ' ' &&
                     IsAsciiLetter(ByteAt(text, end + 2));
-  return !word && !(letter == 'i' && after == 'a');
+  return (!word || multiple) && !(letter == 'i' && after == 'a');
 }
 
 }  // namespace
@@ -56,6 +59,15 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
 std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run, size_t count,
                                    std::span<const SpokenWord> words) {
   if (count == 1 && (IsMinusBetween(text, at, run) || IsMinusWithin(text, at, run)))
+    return Reading{run, {"minus"}};
+  // "G = -RT".
+  if (count == 1 && at > 1 && text.substr(at - 2, 2) == "= " && IsAsciiLetter(ByteAt(text, run)))
+    return Reading{run, {"minus"}};
+  // "Cl- ions".
+  if (count == 1 && at > 0 && IsAsciiLetter(text[at - 1]) &&
+      (text.substr(run).starts_with(" ion") ||
+       (at > 1 && IsOneOf(text.substr(at - 2, 2), "Br", "Cl") &&
+        (at == 2 || !IsAsciiAlnum(text[at - 3])) && !IsAsciiAlnum(ByteAt(text, run)))))
     return Reading{run, {"minus"}};
   // A grade: "an A-".
   if (count == 1 && at > 0 && text[at - 1] >= 'A' && text[at - 1] <= 'F' &&

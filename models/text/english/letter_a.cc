@@ -1,5 +1,6 @@
 #include "models/text/english/letter_a.h"
 
+#include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
 
@@ -20,15 +21,25 @@ bool FollowsNoArticle(std::string_view word) {
 }  // namespace
 
 void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
+  for (size_t i = 0; i < words.size(); ++i) {
     SpokenWord& word = words[i];
-    if ((word.text != "A" && word.text != "a") || word.after != " ") continue;
+    if (word.text != "A" && word.text != "a") continue;
+    // Codes: "A4 paper", "R-134a", "a1b2".
+    if ((word.end < text.size() && IsAsciiDigit(text[word.end])) ||
+        (word.begin > 0 && word.begin < text.size() && IsAsciiDigit(text[word.begin - 1]))) {
+      word.text = "A.";
+      continue;
+    }
+    if (word.after != " " || i + 1 == words.size()) continue;
     const SpokenWord& next = words[i + 1];
     const size_t at = next.begin;
     const char32_t first = at < text.size() ? DecodeAt(text, at).value : U'a';
     // "a/b", "a.txt"
     const bool divided = word.end < text.size() && text[word.end] == '/' && next.text.size() == 1;
-    const bool sign = !IsLetter(first) && !IsDigit(first) && BeginsOperator(next.text);
+    // "A +2 sword".
+    const bool signed_number = first == '+' && at + 1 < text.size() && IsDigit(text[at + 1]);
+    const bool sign =
+        !signed_number && !IsLetter(first) && !IsDigit(first) && BeginsOperator(next.text);
     if (sign || divided || (word.text == "A" && FollowsNoArticle(next.text))) word.text = "A.";
   }
 }

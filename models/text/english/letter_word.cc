@@ -3,26 +3,14 @@
 #include <algorithm>
 
 #include "models/text/ascii.h"
+#include "models/text/english/compass.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/units.h"
 
 namespace millrace::models {
-
 namespace {
-
-std::string CompassName(char letter) {
-  return letter == 'N' ? "north" : letter == 'S' ? "south" : letter == 'E' ? "east" : "west";
-}
-
-// Returns true if the number of a road is before `at`: "I-5 ", "US-101 ".
-bool LeadsFrom(std::string_view text, size_t at) {
-  if (at < 4 || text[at - 1] != ' ' || !IsAsciiDigit(text[at - 2])) return false;
-  size_t begin = at - 1;
-  while (begin > 0 && IsAsciiDigit(text[begin - 1])) --begin;
-  return begin > 1 && text[begin - 1] == '-' && IsAsciiUpper(text[begin - 2]);
-}
 
 // Returns true for variables side by side behind a letter that they equal: "F = ma", "V=IR".
 bool IsProduct(std::string_view text, size_t begin, std::string_view word) {
@@ -85,23 +73,7 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
       return Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}};
     }
   }
-  // "I-5 N".
-  if (word.size() == 1 && word.find_first_of("NSEW") == 0 && LeadsFrom(text, begin))
-    return Reading{end, {CompassName(word[0])}};
-  // "Winds NNE": a point of the compass.
-  const bool compass = word.size() > 1 && (word[0] == 'N' || word[0] == 'S' || word.size() == 3) &&
-                       (word.back() == 'E' || word.back() == 'W' || word.size() == 3) &&
-                       word.find_first_not_of("NSEW") == std::string_view::npos;
-  if (compass &&
-      IsOneOf(previous, "avenue", "boulevard", "drive", "due", "facing", "from", "head", "heading",
-              "hour", "mph", "road", "street", "toward", "towards", "wind", "winds")) {
-    const std::string_view last = word.substr(word.size() - 2);
-    Reading reading{end, {}};
-    if (word.size() == 3) reading.Append(CompassName(word[0]));
-    reading.Append(CompassName(last[0]) + CompassName(last[1]));
-    return reading;
-  }
-  return std::nullopt;
+  return ReadCompass(text, begin, end, previous);
 }
 
 }  // namespace millrace::models

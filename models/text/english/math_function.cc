@@ -41,6 +41,7 @@ constexpr std::array<Name, 16> kNames = {{{"arccos", "arc cosine"},
 static_assert(std::ranges::is_sorted(kNames, {}, &Name::written));
 
 std::string_view NameOf(std::string_view word) {
+  if (word.empty() || std::string_view("acelst").find(word[0]) == std::string_view::npos) return {};
   const auto found = std::ranges::lower_bound(kNames, word, {}, &Name::written);
   return found != kNames.end() && found->written == word ? found->spoken : std::string_view();
 }
@@ -90,8 +91,9 @@ bool NamesFunction(char letter) {
 }
 
 // Takes the bracket at the end of the reading, and a minus behind it.
-MathFunction WithArgument(std::string_view text, Reading reading, size_t close) {
-  reading.Append("of");
+MathFunction WithArgument(std::string_view text, Reading reading, size_t close,
+                          std::string_view joint = "of") {
+  reading.Append(joint);
   ++reading.end;
   const CodePoint sign = DecodeAt(text, reading.end);
   if (IsMinus(sign.value)) {
@@ -117,7 +119,9 @@ std::optional<MathFunction> ReadMathFunction(std::string_view text, size_t begin
       return std::nullopt;
     Reading reading{open, {std::string(word)}};
     if (open > end) reading.AppendEach(open == end + 1 ? "prime" : "double prime");
-    return WithArgument(text, std::move(reading), close);
+    // "n(n+1)" is a product.
+    const bool product = text[first] == word[0] && close > first + 1;
+    return WithArgument(text, std::move(reading), close, product ? "times" : "of");
   }
   const std::string_view name = NameOf(word);
   if (name.empty()) return std::nullopt;
@@ -170,14 +174,17 @@ size_t AbsoluteValueEnd(std::string_view text, size_t at) {
 }
 
 std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
-  constexpr std::array<Name, 8> kOperators = {{{"===", "equals"},
-                                               {"!==", "is not equal to"},
-                                               {"==", "equals"},
-                                               {"!=", "is not equal to"},
-                                               {">=", "greater than or equal to"},
-                                               {"<=", "less than or equal to"},
-                                               {"=<", "less than or equal to"},
-                                               {"||", "or"}}};
+  constexpr std::array<Name, 11> kOperators = {{{"===", "equals"},
+                                                {"+=", "plus equals"},
+                                                {"-=", "minus equals"},
+                                                {"*=", "times equals"},
+                                                {"!==", "is not equal to"},
+                                                {"==", "equals"},
+                                                {"!=", "is not equal to"},
+                                                {">=", "greater than or equal to"},
+                                                {"<=", "less than or equal to"},
+                                                {"=<", "less than or equal to"},
+                                                {"||", "or"}}};
   if (at == 0 || ByteAt(text, at - 1) != ' ') return std::nullopt;
   for (const Name& sign : kOperators) {
     const size_t end = at + sign.written.size();

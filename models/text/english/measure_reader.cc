@@ -7,22 +7,15 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/compass.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/unit_of_noun.h"
 #include "models/text/english/units.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-// Returns true if a length ends there: "6 ft 2 in tall", "6 ft 2 in.".
-bool IsSizeBehind(std::string_view text, size_t at) {
-  if (ByteAt(text, at) != ' ') return true;
-  const std::string_view word =
-      text.substr(at + 1, LettersEnd(text.substr(0, at + 8), at + 1) - at - 1);
-  return IsOneOf(word, "and", "boy", "by", "deep", "girl", "high", "long", "man", "tall", "wide",
-                 "woman");
-}
 
 // Returns true if a space and a small letter follow.
 bool IsLowerBehindSpace(std::string_view text, size_t at) {
@@ -50,14 +43,6 @@ bool IsOperatorBefore(std::string_view text, size_t end) {
   return at > 0 && std::string_view("+*=/").find(text[at - 1]) != std::string_view::npos;
 }
 
-// Returns true if a single quotation mark before `at` is still open.
-bool IsQuoted(std::string_view text, size_t at) {
-  constexpr size_t kFarthest = 64;
-  const size_t begin = at > kFarthest ? at - kFarthest : 0;
-  const std::string_view before = text.substr(begin, at - begin);
-  return before.starts_with('\'') || before.find(" '") != std::string_view::npos;
-}
-
 // Returns true if a hyphen joins the number that ends there to letters: "I-5".
 bool EndsName(std::string_view text, size_t end) {
   while (end > 0 && IsAsciiDigit(text[end - 1])) --end;
@@ -75,6 +60,16 @@ bool EndsThousands(std::string_view text, size_t at) {
   return false;
 }
 
+// Returns true if the number before the space before `at` is a pressure of the air in millibars.
+bool IsAirPressure(std::string_view text, size_t at) {
+  size_t begin = at - 1;
+  while (begin > 0 && (IsAsciiDigit(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  const uint64_t value = ParseDigits(text.substr(begin, DigitsEnd(text, begin) - begin));
+  const std::string_view behind = text.substr(std::min(at + 3, text.size()));
+  return value >= 870 && value <= 1090 && (begin == 0 || text[begin - 1] != ',') &&
+         !IsOneOf(LettersAt(behind, 0), "available", "file", "free", "of", "ram");
+}
+
 // Returns true if a whole number of one or two digits ends before `at`.
 bool EndsSmallNumber(std::string_view text, size_t at) {
   constexpr size_t kMaxDigits = 2;
@@ -84,34 +79,103 @@ bool EndsSmallNumber(std::string_view text, size_t at) {
          (begin == 0 || text[begin - 1] == ' ' || text[begin - 1] == '(');
 }
 
-// Returns the magnitude that a letter behind a number is before people and the like: "3m people",
-// "2B users". Much else is measured in meters.
-std::string_view CountedMagnitude(char letter, std::string_view behind) {
-  constexpr std::array<std::string_view, 10> kCrowds = {
-      " people",    " users",    " views",   " customers", " subscribers",
-      " followers", " children", " workers", " voters",    " downloads"};
-  if (std::ranges::none_of(kCrowds, [&](auto crowd) { return behind.starts_with(crowd); }))
-    return {};
-  if (letter == 'm') return "million";
-  return letter == 'b' || letter == 'B' ? "billion" : "";
-}
-
-// Returns true for what a current flows through.
-bool CircuitFollows(std::string_view behind) {
-  constexpr std::array<std::string_view, 8> kCircuits = {
-      " breaker", " charger", " circuit", " current", " fuse", " outlet", " plug", " socket"};
-  return std::ranges::any_of(kCircuits, [&](auto noun) { return behind.starts_with(noun); });
-}
-
 // Returns true if the text before `at` speaks of what is paid, or of people.
 bool SpeaksOfMoney(std::string_view text, size_t at) {
   constexpr size_t kFarthest = 40;
   const size_t begin = at > kFarthest ? at - kFarthest : 0;
   const std::string_view before = text.substr(begin, at - begin);
   constexpr auto kWords = std::to_array<std::string_view>(
-      {"$", "£", "€", "salary", "earn", "pay", "paid", "cost", "price", "raise", "sold", "worth",
-       "budget", "followers", "users", "people"});
+      {"$",    "£",      "€",       "salary",    "earn",  "pay",    "paid",
+       "cost", "price",  "raise",   "sold",      "worth", "budget", "debt",
+       "owe",  "profit", "revenue", "followers", "users", "people"});
   return std::ranges::any_of(kWords, [&](auto word) { return before.find(word) != before.npos; });
+}
+
+// Returns true if nothing, or a new sentence, is behind the stop at `at`.
+bool EndsSentence(std::string_view text, size_t at) {
+  return ByteAt(text, at) == '.' && (at + 1 >= text.size() || text.substr(at + 1, 1) == ")" ||
+                                     (text[at + 1] == ' ' && IsAsciiUpper(ByteAt(text, at + 2))));
+}
+
+// Returns true unless a verb before the number that ends there has "in": "he let 5 in."
+bool IsLength(std::string_view text, size_t end) {
+  size_t at = end;
+  constexpr std::string_view kNumber = "0123456789.,/-";
+  while (at > 0 && kNumber.find(text[at - 1]) != std::string_view::npos) --at;
+  if (text.substr(at, end - at).find_first_of("./") != std::string_view::npos) return true;
+  if (at == 0 || text[at - 1] != ' ') return true;
+  const size_t word_end = at - 1;
+  at = word_end;
+  while (at > 0 && IsAsciiLetter(text[at - 1])) --at;
+  return !IsOneOf(text.substr(at, word_end - at), "all", "another", "bring", "brought", "came",
+                  "come", "get", "got", "has", "have", "in", "let", "lets", "only", "other", "put",
+                  "sent", "take", "the", "these", "those", "took", "went");
+}
+
+// Returns true if a spaced "F" or "C" behind the number that ends there is of a temperature: "at
+// 375 F (190 C)".
+bool IsTemperature(std::string_view text, size_t end, size_t behind) {
+  size_t at = end;
+  while (at > 0 && IsAsciiDigit(text[at - 1])) --at;
+  const std::string_view before = text.substr(0, at);
+  const bool given = before.ends_with(" at ") || before.ends_with(" to ") ||
+                     before.ends_with(" is ") || before.ends_with(" was ") ||
+                     before.ends_with('(') || before.ends_with('-');
+  const char follows = ByteAt(text, behind);
+  const bool ends =
+      follows == '\0' || std::string_view(".,;)").find(follows) != std::string_view::npos ||
+      text.substr(behind).starts_with(" (") || text.substr(behind).starts_with(" for ");
+  return end - at >= 2 && given && ends;
+}
+
+// Returns true if a chemical formula follows, of which so much is dissolved: "0.1 M NaCl".
+bool FormulaFollows(std::string_view text, size_t at) {
+  if (ByteAt(text, at) != ' ' || !IsAsciiUpper(ByteAt(text, at + 1))) return false;
+  size_t end = at + 2;
+  bool formula = false;
+  for (; IsAsciiAlnum(ByteAt(text, end)); ++end) formula = formula || !IsAsciiLower(text[end]);
+  constexpr size_t kLongest = 10;
+  return formula && end - at < kLongest;
+}
+
+// Returns true for the hyphen or space of "lb-ft" and "m s⁻¹", which multiply.
+bool JoinsUnits(std::string_view text, size_t at, size_t joint) {
+  const std::string_view first = text.substr(at, joint - at);
+  const std::string_view second = LettersAt(text, joint + 1, 4);
+  if (text[joint] == ' ')
+    return !second.empty() && text.substr(joint + 1 + second.size()).starts_with("⁻");
+  return (IsOneOf(first, "ft", "in", "lb", "lbf") && IsOneOf(second, "ft", "lb", "lbf", "lbs")) ||
+         (IsOneOf(first, "N", "kN") && second == "m") ||
+         (IsOneOf(first, "A", "kW", "mA") && second == "h");
+}
+
+// Returns the end of the letters and signs that may be a unit: "m/s²", "W/(m·K)". divided: set if a
+// slash is among them.
+size_t UnitEnd(std::string_view text, size_t at, bool& divided) {
+  constexpr std::u32string_view kSigns = U"µ²³ÅΩ⁻";
+  bool open = false;
+  size_t end = at;
+  while (end - at <= 3 * kMaxUnitBytes) {
+    const CodePoint c = DecodeAt(text, end);
+    if (c.bytes == 0) break;
+    const bool letter_follows = end > at && IsAsciiLetter(ByteAt(text, end + c.bytes));
+    const bool opens = c.value == '(' && divided && text[end - 1] == '/' && letter_follows;
+    const bool closes = c.value == ')' && open;
+    const bool divides =
+        c.value == '/' && !divided && end > at && (letter_follows || ByteAt(text, end + 1) == '(');
+    const bool joins =
+        ((c.value == '-' || c.value == ' ') && end > at && JoinsUnits(text, at, end)) ||
+        (letter_follows && ProductSignBytes(text, end) > 0);
+    const bool part = c.value < 0x80
+                          ? IsAsciiLetter(static_cast<char>(c.value))
+                          : kSigns.find(c.value) != kSigns.npos ||
+                                (c.value == 0xB9 && text.substr(at, end - at).ends_with("⁻"));
+    if (!part && !opens && !closes && !divides && !joins) break;
+    divided = divided || divides;
+    open = (open || opens) && !closes;
+    end += c.bytes;
+  }
+  return end;
 }
 
 // Returns the unit at `at`, also one of two parts ("mg/L", "sq ft"), and moves `at` behind it.
@@ -129,20 +193,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     at = second;
     return std::string(word) + " " + *unit;
   }
-  size_t end = at;
   bool divided = false;
-  while (end - at <= 2 * kMaxUnitBytes) {
-    const CodePoint c = DecodeAt(text, end);
-    const bool part =
-        c.bytes > 0 &&
-        ((c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) || c.value == 0xB5 ||
-         c.value == 0xB2 || c.value == 0xB3 || c.value == 0xC5 || c.value == 0x3A9);
-    const bool divides =
-        c.value == '/' && end > at && !divided && IsAsciiLetter(ByteAt(text, end + 1));
-    divided = divided || divides;
-    if (!part && !divides) break;
-    end += c.bytes;
-  }
+  size_t end = UnitEnd(text, at, divided);
   // "10p", but "1080p" are lines of a picture.
   if (!spaced && text.substr(at, end - at) == "p" && EndsSmallNumber(text, at)) {
     at = end;
@@ -160,113 +212,62 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     return one || (article && NounFollows(text, at)) ? unit->singular : unit->plural;
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
+  const std::string_view symbol = text.substr(at, end - at);
   // The stop of "a 5 lb. bag" is the unit's.
   const size_t behind =
       end + (ByteAt(text, end) == '.' && IsLowerBehindSpace(text, end + 1) ? 1 : 0);
-  // "2 pt of milk" is no size of letters.
-  if (text.substr(at, end - at) == "pt" && text.substr(behind, 4) == " of ") {
-    at = end;
-    return one ? "pint" : "pints";
-  }
-  // "3m people" are counted, not measured.
-  if (end == at + 1 && !spaced) {
-    const std::string_view magnitude = CountedMagnitude(text[at], text.substr(end));
-    if (!magnitude.empty()) {
-      at = end;
-      return std::string(magnitude);
-    }
-  }
+  const auto take = [&](std::string_view unit, size_t bytes = 0) {
+    at += bytes > 0 ? bytes : symbol.size();
+    return std::string(unit);
+  };
+  const auto number = [&](const Unit& unit) {
+    const bool belongs = (article && NounFollows(text, behind)) || MeasuredFollows(text, behind);
+    return take(one || belongs ? unit.singular : unit.plural);
+  };
+  if (const auto unit = FindUnitOfNoun(text, at, end, spaced)) return number(*unit);
+  // "The debt is 1.2m."
+  if (symbol == "m" && !spaced && SpeaksOfMoney(text, at) && !NounFollows(text, end) &&
+      text.substr(end, 4) != " of " && text.substr(end, 4) != " by ")
+    return take("million");
+  // The pressure of the air, but "a 1000 mb file".
+  if (spaced && symbol == "mb" && IsAirPressure(text, at) &&
+      !(article && NounFollows(text, behind)) && !MeasuredFollows(text, behind))
+    return take("millibars");
   // Modems are rated in thousands of bits, and interest in fewer points.
-  if (text.substr(at, end - at) == "bps" && EndsThousands(text, at)) {
-    at = end;
-    return "bits per second";
+  if (symbol == "bps" && EndsThousands(text, at)) return take("bits per second");
+  // "130 mm Hg", "29.92 in. Hg".
+  for (const std::string_view mercury : {"mm Hg", "in Hg", "in. Hg"}) {
+    if (!text.substr(at).starts_with(mercury)) continue;
+    const Unit unit = *FindUnit(symbol == "mm" ? "mmHg" : "inHg", false, dialect);
+    return take(one ? unit.singular : unit.plural, mercury.size());
   }
-  // "130 mm Hg".
-  if (text.substr(at).starts_with("mm Hg") && !IsAsciiAlnum(ByteAt(text, at + 5))) {
-    at += 5;
-    return one ? "millimeter of mercury" : "millimeters of mercury";
-  }
-  // "1 in. wide".
-  const bool inch = text.substr(at, 4) == "in. " && IsAsciiLower(ByteAt(text, at + 4));
-  // "5 A fuse", where a spaced "A" is no word.
-  const bool amps = text.substr(at, end - at) == "A" && CircuitFollows(text.substr(end));
+  // "1 in. wide", "the gap is 0.5 in."
+  const bool inch =
+      symbol == "in" && spaced &&
+      ((text.substr(end, 2) == ". " && IsAsciiLower(ByteAt(text, end + 2))) ||
+       ((EndsSentence(text, end) || text.substr(end, 2) == ".,") && IsLength(text, at - 1)));
+  if (spaced && IsOneOf(symbol, "C", "F") && IsTemperature(text, at - 1, end))
+    return take(symbol == "C" ? "degrees celsius" : "degrees fahrenheit");
   // "300 K" is a temperature, but a salary of so much is none.
-  if (spaced && text.substr(at, end - at) == "K" && !SpeaksOfMoney(text, at) &&
-      !MeasuredFollows(text, end)) {
-    at = end;
-    return "kelvin";
+  if (spaced && symbol == "K" && !SpeaksOfMoney(text, at) && !MeasuredFollows(text, end))
+    return take("kelvin");
+  if (IsOneOf(symbol, "M", "N") && FormulaFollows(text, end))
+    return take(symbol == "M" ? "molar" : "normal");
+  if (spaced && IsCompassBehindNumber(text, at, end))
+    return take(CompassName(text[at]), ByteAt(text, end) == '.' ? 2 : 1);
+  // "9.8 N", but not "5 N Main St", "I-5 N" and "8 N.E.2d".
+  if (symbol == "N" && !EndsName(text, at - (spaced ? 1 : 0)) &&
+      !(ByteAt(text, end) == ' ' && IsAsciiUpper(ByteAt(text, end + 1))) &&
+      !(ByteAt(text, end) == '.' && IsAsciiUpper(ByteAt(text, end + 1)))) {
+    const bool belongs = text.substr(end).starts_with(" force") || MeasuredFollows(text, end);
+    return take(one || belongs ? "newton" : "newtons");
   }
-  // "9.8 N", but not "5 N Main St" and "I-5 N".
-  if (text.substr(at, end - at) == "N" && !EndsName(text, at - (spaced ? 1 : 0)) &&
-      !(ByteAt(text, end) == ' ' && IsAsciiUpper(ByteAt(text, end + 1)))) {
-    at = end;
-    return one ? "newton" : "newtons";
-  }
-  const bool land = text.substr(at, 6) == "ha of ";
-  const auto unit = FindUnit(text.substr(at, end - at), spaced && !inch && !amps && !land, dialect);
+  const auto unit = FindUnit(symbol, spaced && !inch, dialect);
   if (!unit) return std::nullopt;
-  at = end;
-  const bool belongs = (article && NounFollows(text, behind)) || MeasuredFollows(text, behind);
-  return one || belongs ? unit->singular : unit->plural;
+  return number(*unit);
 }
 
 }  // namespace
-
-std::optional<Reading> ReadCompound(const NumberWords& numbers, EnglishDialect dialect,
-                                    std::string_view text, size_t at) {
-  using Family = std::array<std::string_view, 4>;
-  constexpr std::array<Family, 4> kFamilies = {{{"d", "h", "m", "s"},
-                                                {"d", "hr", "min", "sec"},
-                                                {"st", "lb", "oz", ""},
-                                                {"ft", "in", "", ""}}};
-  constexpr size_t kMaxDigits = 4;
-  for (const Family& family : kFamilies) {
-    Reading reading{at, {}};
-    size_t parts = 0;
-    size_t rank = 0;
-    for (size_t next = at;; next = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0)) {
-      const size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
-      // "6 ft 2 in", where "in" may be another word.
-      const bool spaced = ByteAt(text, end) == ' ' && family[0] == "ft";
-      const size_t unit_begin = end + (spaced ? 1 : 0);
-      const size_t unit_end = LettersEnd(text.substr(0, unit_begin + 4), unit_begin);
-      const std::string_view unit = text.substr(unit_begin, unit_end - unit_begin);
-      if (spaced && unit == "in" && !IsSizeBehind(text, unit_end)) break;
-      const auto found =
-          std::find(family.begin() + static_cast<ptrdiff_t>(rank), family.end(), unit);
-      if (end == next || unit.empty() || found == family.end()) break;
-      const uint64_t value = ParseDigits(text.substr(next, end - next));
-      rank = static_cast<size_t>(found - family.begin()) + 1;
-      const std::string_view name = unit == "m" ? "min" : unit;
-      if (name == "d") {
-        reading.Append(numbers.Cardinal(value));
-        reading.Append(value == 1 ? "day" : "days");
-      } else {
-        reading.Append(numbers.Cardinal(value));
-        const Unit words = *FindUnit(name, false, dialect);
-        reading.AppendEach(value == 1 ? words.singular : words.plural);
-      }
-      reading.end = unit_end;
-      ++parts;
-    }
-    if (parts >= 2 && !IsAsciiAlnum(ByteAt(text, reading.end))) return reading;
-  }
-  return std::nullopt;
-}
-
-std::optional<Reading> ReadMinutes(const NumberWords& numbers, std::string_view text, size_t at,
-                                   std::string_view previous) {
-  if (previous != "hour" && previous != "hours") return std::nullopt;
-  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
-  if (end == at || end - at > 2 || ByteAt(text, end) != 'm' ||
-      IsAsciiAlnum(ByteAt(text, end + 1))) {
-    return std::nullopt;
-  }
-  const uint64_t minutes = ParseDigits(text.substr(at, end - at));
-  Reading reading{end + 1, numbers.Cardinal(minutes)};
-  reading.Append(minutes == 1 ? "minute" : "minutes");
-  return reading;
-}
 
 std::optional<Reading> ReadUnitAlone(std::string_view text, size_t at) {
   size_t end = LettersEnd(text.substr(0, at + 3), at);
@@ -302,34 +303,6 @@ Reading ReadPer(std::string_view text, size_t word) {
   return reading;
 }
 
-bool TakeFeet(const NumberWords& numbers, std::string_view text, const Amount& amount,
-              const NumberContext& context, Reading& reading) {
-  if (ByteAt(text, amount.end) != '\'' || amount.whole.size() > 2) return false;
-  const size_t inches = amount.end + (ByteAt(text, amount.end + 1) == ' ' ? 2 : 1);
-  const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
-  if (IsQuoted(text, amount.end) && ByteAt(text, end) != '"') return false;
-  // "He is 5'11".
-  constexpr size_t kInchesOfFoot = 12;
-  const bool is_height = end > inches && inches == amount.end + 1 &&
-                         !IsAsciiAlnum(ByteAt(text, end)) && ByteAt(text, end) != '\'' &&
-                         ParseDigits(text.substr(inches, end - inches)) < kInchesOfFoot;
-  if (!is_height && (end == inches || ByteAt(text, end) != '"')) {
-    // "A 9' wall", "he is 6'.", but not the minutes of "90° 45'".
-    const bool area = text.substr(amount.end + 1, 3) == " x " || context.previous == "by";
-    const bool attributive = area || (context.article && NounFollows(text, amount.end + 1));
-    if (IsAsciiAlnum(ByteAt(text, amount.end + 1)) || context.previous == "degrees") return false;
-    reading.Append(AmountWords(numbers, amount));
-    reading.Append(attributive || amount.IsOne() ? "foot" : "feet");
-    reading.end = amount.end + 1;
-    return true;
-  }
-  reading.Append(AmountWords(numbers, amount));
-  reading.Append("foot");
-  reading.Append(numbers.Whole(text.substr(inches, end - inches)));
-  reading.end = end + (is_height && ByteAt(text, end) != '"' ? 0 : 1);
-  return true;
-}
-
 bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool article,
                  Reading& reading) {
   const bool spaced = ByteAt(text, reading.end) == ' ';
@@ -339,9 +312,15 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     // "A 10-kg bag"; not "2-in-1".
     const auto unit = TakeUnit(dialect, text, at, false, true, false);
     const bool old = text.substr(std::min(at, text.size())).starts_with("-old");
-    if (!unit || (ByteAt(text, at) == '-' && !old) || at < reading.end + 3) return false;
+    // "A 100-W bulb", but "section 3-A".
+    const bool letter = at == reading.end + 2 && NounFollows(text, at) &&
+                        std::string_view("LVWglm").find(text[at - 1]) != std::string_view::npos;
+    if (!unit || (ByteAt(text, at) == '-' && !old) || (at < reading.end + 3 && !letter))
+      return false;
     reading.AppendEach(*unit);
-    reading.end = at + (ByteAt(text, at) == '.' && IsLowerBehindSpace(text, at + 1) ? 1 : 0);
+    const bool goes_on = ByteAt(text, at) == '.' && ByteAt(text, at + 1) == ' ' &&
+                         IsAsciiLetter(ByteAt(text, at + 2));
+    reading.end = at + (goes_on ? 1 : 0);
     return true;
   }
   // "7 % 3" is a remainder.
@@ -351,28 +330,18 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     reading.end = at + 1;
     return true;
   }
-  if (text.substr(at, 2) == "°") {
-    size_t end = at + 2;
-    const char next = ByteAt(text, end + 1);
-    struct Scale {
-      char letter;
-      std::string_view word;
-    };
-    constexpr std::array<Scale, 6> kScales = {{{'C', "celsius"},
-                                               {'F', "fahrenheit"},
-                                               {'N', "north"},
-                                               {'S', "south"},
-                                               {'E', "east"},
-                                               {'W', "west"}}};
-    if (ByteAt(text, end) == ' ' && IsAsciiUpper(next) && !IsAsciiAlnum(ByteAt(text, end + 2)))
-      ++end;
-    const auto* scale = std::ranges::find(kScales, ByteAt(text, end), &Scale::letter);
-    const bool scaled = scale != kScales.end() && !IsAsciiAlnum(ByteAt(text, end + 1));
-    reading.end = scaled ? end + 1 : at + 2;
+  const size_t degree = text.substr(at, 2) == "°"       ? 2
+                        : text.substr(at, 4) == "deg "  ? 3
+                        : text.substr(at, 5) == "deg. " ? 4
+                                                        : 0;
+  if (degree > 0) {
+    Reading behind{at + degree, {}};
+    TakeLetterBehindDegrees(text, /*scales=*/true, behind);
     const bool belongs =
-        (article && NounFollows(text, reading.end)) || MeasuredFollows(text, reading.end);
+        (article && NounFollows(text, behind.end)) || MeasuredFollows(text, behind.end);
     reading.Append(one || belongs ? "degree" : "degrees");
-    if (scaled) reading.Append(scale->word);
+    reading.Append(std::move(behind.words));
+    reading.end = behind.end;
     return true;
   }
   if (const size_t sign = CurrencySignBytes(text, at); sign > 0 &&
@@ -395,7 +364,9 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   reading.AppendEach(*unit);
   // The stop of "5 lb. of flour" ends no sentence.
   const char next = ByteAt(text, at + 2);
-  if (text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ++at;
+  if ((text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ||
+      text.substr(at, 2) == ".,")
+    ++at;
   reading.end = at;
   return true;
 }

@@ -133,12 +133,6 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
   return {};
 }
 
-// Returns the bytes of the hyphen or dash of a range at `at`.
-size_t RangeBytes(std::string_view text, size_t at) {
-  if (ByteAt(text, at) == '-') return 1;
-  return text.substr(at, 3) == "–" ? 3 : 0;
-}
-
 // Appends the words of an amount with hundredths. attributive: a noun follows, to which it belongs.
 void AppendHundredths(const NumberWords& numbers, const Currency& currency, const Amount& amount,
                       bool attributive, Reading& reading) {
@@ -146,13 +140,15 @@ void AppendHundredths(const NumberWords& numbers, const Currency& currency, cons
   const bool has_whole = amount.whole.find_first_not_of('0') != std::string::npos;
   if (has_whole || minor == 0) {
     reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
-    const bool one = amount.whole == "1" || (minor == 0 && attributive);
+    const bool one = amount.whole == "1" || attributive;
     reading.AppendEach(one ? currency.one : currency.many);
     if (minor == 0) return;
     reading.Append("and");
   }
   reading.Append(numbers.Cardinal(minor));
-  reading.Append(minor == 1 ? currency.minor_one : currency.minor_many);
+  reading.Append(minor == 1 || (attributive && currency.minor_many != "pence")
+                     ? currency.minor_one
+                     : currency.minor_many);
 }
 
 }  // namespace
@@ -194,7 +190,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (!first) return std::nullopt;
   Amount amount = *std::move(first);
   Reading reading{amount.end, {}};
-  if (const size_t dash = RangeBytes(text, amount.end); dash > 0) {
+  if (const size_t dash = RangeDashBytes(text, amount.end); dash > 0) {
     size_t second_at = amount.end + dash;
     second_at += CurrencySignBytes(text, second_at);
     if (auto second = ParseAmount(text, second_at)) {

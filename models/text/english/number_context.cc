@@ -57,10 +57,7 @@ bool NamesLetter(std::string_view text, size_t at, std::string_view previous, bo
   const bool address = ByteAt(text, letter + 1) == ' ' && IsAsciiUpper(ByteAt(text, letter + 2)) &&
                        IsAsciiLower(ByteAt(text, letter + 3));
   if (address) return true;
-  const size_t noun = std::min(letter + 2, text.size());
-  const std::string_view word =
-      text.substr(noun, LettersEnd(text.substr(0, noun + 8), noun) - noun);
-  const bool line = IsOneOf(word, "bus", "flight", "line", "train", "tram");
+  const bool line = IsOneOf(LettersAt(text, letter + 2), "bus", "flight", "line", "train", "tram");
   if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
   return text[letter] == 'C' && isotopes;
 }
@@ -87,8 +84,9 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
     context.label = true;
   // "My flat is 4C".
   if (words.size() > 1 && IsOneOf(previous, "is", "was") &&
-      IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "berth", "exit", "flat",
-              "gate", "platform", "row", "seat", "suite"))
+      IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "bay", "berth", "booth",
+              "cell", "exit", "flat", "gate", "locker", "lockers", "stall", "table", "platform",
+              "row", "seat", "suite"))
     context.label = true;
   constexpr size_t kFarthest = 3;
   size_t steps = 0;
@@ -97,6 +95,10 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
     if (after.find_first_of(",.;:!?") != std::string::npos) break;
     if (IsArticle(words[i].text, steps == 0)) context.article = true;
   }
+  // "12 x 50g balls".
+  if (at > 3 && text.substr(at - 3, 3) == " x " &&
+      IsAsciiLetter(ByteAt(text, DigitsEnd(text.substr(0, at + 5), at))))
+    context.article = true;
   // "24h service" begins a heading.
   if (words.empty() && ByteAt(text, DigitsEnd(text.substr(0, at + 3), at)) == 'h')
     context.article = true;

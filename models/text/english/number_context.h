@@ -22,6 +22,7 @@ struct NumberContext {
 struct ContextSoFar {
   bool calling = false;   // a word before speaks of a telephone
   bool isotopes = false;  // a word before speaks of isotopes
+  bool report = false;    // it is a weather report for pilots
 };
 
 // Finds the context of the number at `at`, before which `words` were read. previous: the last of

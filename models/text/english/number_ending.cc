@@ -1,5 +1,7 @@
 #include "models/text/english/number_ending.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
@@ -16,6 +18,13 @@ bool PrecedesDuration(std::string_view word) {
                  "takes", "took", "wait", "within", "under");
 }
 
+// Returns true for words before which "2s" is a time.
+bool DurationFollows(std::string_view behind) {
+  constexpr std::array<std::string_view, 7> kWords = {" ago",   " delay",  " faster", " late",
+                                                      " pause", " slower", " timeout"};
+  return std::ranges::any_of(kWords, [&](auto word) { return behind.starts_with(word); });
+}
+
 // Takes the end of a range of ordinals: 1st-3rd.
 void TakeLastOrdinal(const NumberWords& numbers, std::string_view text, Reading& reading) {
   const CodePoint dash = DecodeAt(text, reading.end);
@@ -29,6 +38,23 @@ void TakeLastOrdinal(const NumberWords& numbers, std::string_view text, Reading&
   reading.Append("to");
   reading.Append(numbers.Ordinal(ParseDigits(text.substr(digits, letters - digits))));
   reading.end = letters + 2;
+}
+
+// Returns true for the age and the sex of a person, whose letter is at `letter`: "my wife (32F)",
+// "I'm 28M".
+bool IsAgeAndSex(std::string_view text, size_t begin, size_t letter, std::string_view previous) {
+  const char sex = ByteAt(text, letter);
+  if (letter != begin + 2 || (sex != 'F' && sex != 'M') || IsAsciiAlnum(ByteAt(text, letter + 1)))
+    return false;
+  if (previous == "i'm") return true;
+  if (begin < 3 || text[begin - 1] != '(' || ByteAt(text, letter + 1) != ')') return false;
+  const size_t end = begin - (text[begin - 2] == ' ' ? 2 : 1);
+  size_t word = end;
+  while (word > 0 && IsAsciiLetter(text[word - 1])) --word;
+  return IsOneOf(AsciiLower(text.substr(word, end - word)), "bf", "boss", "boyfriend", "brother",
+                 "cousin", "dad", "daughter", "friend", "gf", "girlfriend", "he", "husband", "i",
+                 "me", "mil", "mom", "mother", "partner", "roommate", "she", "sil", "sister", "son",
+                 "wife");
 }
 
 }  // namespace
@@ -50,6 +76,12 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   const size_t stop = digits - (digits > 1 && text[digits - 1] == ' ' ? 1 : 0);
   const bool cited = ending == "d" && apostrophe == 0 && (value % 10 == 2 || value % 10 == 3) &&
                      stop > 1 && text[stop - 1] == '.' && IsAsciiLetter(text[stop - 2]);
+  if (apostrophe == 0 && IsAgeAndSex(text, digits, letters, context.previous)) {
+    reading.Append(numbers.Cardinal(value));
+    reading.Append(std::string(1, text[letters]) + ".");
+    reading.end = end;
+    return true;
+  }
   if (cited) {
     reading.Append(numbers.Ordinal(value));
     reading.end = end;
@@ -60,6 +92,13 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
     reading.Append(numbers.Ordinal(value));
     reading.end = end;
     TakeLastOrdinal(numbers, text, reading);
+    return true;
+  }
+  // "49ers", "76ers".
+  if (ending == "ers" && apostrophe == 0 && value < 100) {
+    reading.Append(numbers.Cardinal(value));
+    reading.words.back() += reading.words.back().ends_with('e') ? "rs" : "ers";
+    reading.end = end;
     return true;
   }
   // "100s", "10,000s".
@@ -75,7 +114,8 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   // "15s" is a time; "80s" are years, but not in "wait 80s"; "B-52s" are airplanes.
   const bool decade = value % 10 == 0 && (amount.whole.size() != 2 || NounFollows(text, end) ||
                                           !PrecedesDuration(context.previous));
-  if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 && value > 9 &&
+  if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 &&
+      (value > 9 || PrecedesDuration(context.previous) || DurationFollows(text.substr(end))) &&
       !decade && (value < 60 || value % 10 == 0)) {
     reading.Append(numbers.Cardinal(value));
     reading.Append(context.article && NounFollows(text, end) ? "second" : "seconds");

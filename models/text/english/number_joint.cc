@@ -3,6 +3,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_words.h"
 #include "models/text/english/one_of.h"
@@ -41,8 +42,20 @@ bool IsMeasured(std::string_view text, size_t at) {
     ++end;
   }
   if (ByteAt(text, end) == ' ') ++end;
-  const std::string_view unit = text.substr(end, LettersEnd(text.substr(0, end + 7), end) - end);
-  return IsOneOf(unit, "cm", "feet", "ft", "in", "inch", "inches", "m", "meters", "mm", "px");
+  return IsOneOf(LettersAt(text, end), "cm", "feet", "ft", "in", "inch", "inches", "m", "meters",
+                 "mm", "px");
+}
+
+// Returns true if an article is before the first side of a size, and a noun behind the last: "a 4 x
+// 4 truck".
+bool IsSize(std::string_view text, size_t at, size_t second) {
+  size_t begin = at;
+  while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
+  const std::string_view before = text.substr(0, begin);
+  const bool article = before == "A " || before.ends_with(" a ") || before.ends_with(" an ") ||
+                       before.ends_with(" the ");
+  const size_t end = DigitsEnd(text.substr(0, second + kMaxOperandBytes), second);
+  return article && NounFollows(text, end);
 }
 
 // Returns true if a number with a point ends there: "4.5".
@@ -71,6 +84,13 @@ bool IsTimeOrPercentage(std::string_view text, size_t at) {
          !IsAsciiAlnum(ByteAt(text, meridiem + 1));
 }
 
+// Returns true for a measured volume, of which a dose is.
+bool IsVolume(std::string_view text, size_t at) {
+  size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  if (ByteAt(text, end) == ' ') ++end;
+  return IsOneOf(LettersAt(text, end), "L", "dL", "mL", "ml");
+}
+
 // Returns true for a year with nothing behind it.
 bool IsYear(std::string_view text, size_t begin) {
   return DigitsEnd(text.substr(0, begin + 5), begin) == begin + 4 &&
@@ -80,9 +100,7 @@ bool IsYear(std::string_view text, size_t begin) {
 // Returns true if the dash before `second` leads to an end that the number's own reader does not
 // know: "9am–noon", "2019–present", "$1.5M–$2M", "Q1–Q3".
 bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
-  constexpr size_t kMaxWordBytes = 10;
-  const size_t word_end = LettersEnd(text.substr(0, second + kMaxWordBytes), second);
-  if (BoundsTime(text.substr(second, word_end - second))) return true;
+  if (BoundsTime(LettersAt(text, second))) return true;
   if (const size_t sign = CurrencySignBytes(text, second))
     return IsAsciiDigit(ByteAt(text, second + sign));
   size_t begin = at;
@@ -116,10 +134,7 @@ std::string_view SpacedHyphen(std::string_view text, size_t at, size_t second) {
     --before_begin;
   const std::string before = AsciiLower(text.substr(before_begin, before_end - before_begin));
   const std::string_view behind = text.substr(end);
-  const size_t after_begin = end + (behind.starts_with(' ') ? 1 : 0);
-  const std::string_view after = text.substr(
-      after_begin,
-      LettersEnd(text.substr(0, after_begin + kMaxOperandBytes), after_begin) - after_begin);
+  const std::string_view after = LettersAt(text, end + (behind.starts_with(' ') ? 1 : 0));
   // "Chapter 3 - 10 ways to win" is a heading.
   if (IsOneOf(before, "act", "chapter", "day", "episode", "item", "lesson", "level", "part",
               "question", "scene", "section", "step", "unit", "week"))
@@ -164,7 +179,7 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
       // A size may have units: "5 cm x 3 cm".
       return Reading{second,
                      {IsAsciiDigit(text[at - 1]) && !IsMeasured(text, second) &&
-                              (spaced || IsEquated(text, second))
+                              !IsSize(text, at, second) && (spaced || IsEquated(text, second))
                           ? "times"
                           : "by"}};
     case '*':
@@ -173,6 +188,8 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
       if (spaced) return Reading{second, {"mod"}};
       return std::nullopt;
     case '/':
+      // "250 mg/5 mL".
+      if (!spaced && text[at - 1] == 'g' && IsVolume(text, second)) return Reading{second, {"per"}};
       // "30 mph / 50 km/h" is no quotient.
       if (spaced && !IsAsciiDigit(text[at - 1])) return std::nullopt;
       if (spaced) return Reading{second, {"divided", "by"}};

@@ -8,6 +8,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/angle_reader.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/compound_measure.h"
 #include "models/text/english/fraction_reader.h"
 #include "models/text/english/measure_reader.h"
 #include "models/text/english/money_reader.h"
@@ -29,11 +30,6 @@ bool EqualsBehind(std::string_view text, size_t at) {
   return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
 }
 
-size_t RangeDashBytes(std::string_view text, size_t at) {
-  if (ByteAt(text, at) == '-') return 1;
-  return text.substr(at, 3) == "–" ? 3 : 0;
-}
-
 }  // namespace
 
 std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
@@ -52,18 +48,23 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (auto angle = ReadAngle(numbers_, text, at)) return angle;
   if (auto zip = ReadZip(numbers_, text, at)) return zip;
   if (auto code = ReadSpokenCode(numbers_, text, at, context)) return code;
-  if (auto compound = ReadCompound(numbers_, dialect_, text, at)) return compound;
+  if (auto compound = ReadCompound(numbers_, dialect_, text, at, context.article)) return compound;
   if (auto minutes = ReadMinutes(numbers_, text, at, context.previous)) return minutes;
   if (auto date = dates_.ReadNumeric(text, at)) return date;
-  if (auto time = ReadTime(numbers_, text, at)) return time;
+  // "Mix 1:10" is no time.
+  const bool mixes =
+      IsOneOf(context.previous, "dilute", "diluted", "mix", "mixed", "ratio", "scale");
+  if (auto time = mixes ? std::nullopt : ReadTime(numbers_, text, at, context.previous))
+    return time;
+  if (auto time = ReadHourAndMinute(numbers_, text, at, context.previous)) return time;
   if (auto time = ReadMilitaryTime(numbers_, text, at, context.previous)) return time;
   if (auto date = dates_.ReadMonthAndDay(text, at, context.previous)) return date;
+  if (auto date = dates_.ReadDayMonth(text, at, context.previous)) return date;
   if (auto fraction = ReadFraction(numbers_, text, at, context.previous)) {
     const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
     TakeMeasure(dialect_, text, !ratio, context.article, *fraction);
     return fraction;
   }
-  if (auto date = dates_.ReadDayMonth(text, at, context.previous)) return date;
   if (auto version = ReadVersion(numbers_, text, at, context.previous)) return version;
   return ReadPlain(text, *ParseAmount(text, at), context);
 }
@@ -168,6 +169,8 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
   const bool both = (amount.whole == "24" && second->whole == "7") || third ||
                     (amount.whole == "9" && second->whole == "11" && article) ||
+                    text.substr(second->end).starts_with(" punch") ||
+                    text.substr(second->end).starts_with(" split") ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
   // "70-30" shares a whole.
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&
@@ -178,15 +181,18 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   } else if ((!both && !shares) || !amount.fraction.empty()) {
     reading.Append("to");
   }
-  // "7-8pm".
+  // "7-8pm", "9-10:30".
   const auto time = ReadTime(numbers_, text, reading.end + dash);
-  if (time && time->end > second->end && time->words.back().ends_with("M.")) {
+  if (time && time->end > second->end &&
+      (time->words.back().ends_with("M.") || ByteAt(text, second->end) == ':')) {
     reading.Append(time->words);
     reading.end = time->end;
     return *std::move(second);
   }
   reading.Append(PlainWords(*second));
   reading.end = second->end;
+  // "1–1½ hours".
+  if (second->fraction.empty() && TakeMixedFraction(numbers_, text, reading)) second->whole = "2";
   return *std::move(second);
 }
 

@@ -121,6 +121,12 @@ bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view 
                             "watch", "watched", "will", "would");
 }
 
+// Returns true for a word, also with an s behind it.
+bool IsFormOf(std::string_view form, std::string_view word) {
+  return form.starts_with(word) &&
+         (form.size() == word.size() || (form.size() == word.size() + 1 && form.ends_with('s')));
+}
+
 }  // namespace
 
 PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
@@ -131,6 +137,14 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     const bool points = at == 0 || after.empty() || IsIn(kBeforeDemonstrative, before);
     return points ? PartOfSpeech::kDemonstrative : PartOfSpeech::kUnknown;
   }
+  // "It permits permit holders" and "farmers produce produce", but "suspects suspect him".
+  constexpr size_t kShortest = 5;
+  if (word.size() >= kShortest && at > 1 && IsFormOf(before, word))
+    return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
+                                                        : PartOfSpeech::kAdjective;
+  if (word.size() > kShortest && !before.empty() && word != after && IsFormOf(word, after) &&
+      !after.empty())
+    return PartOfSpeech::kVerb;
   if (IsIn(kHave, before)) return PartOfSpeech::kPast;
   if (IsIn(kBe, before) || before.ends_with("'re") || before == "i'm") {
     return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
@@ -152,6 +166,8 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
         (at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "did", "do", "if", "that", "when")))
       return PartOfSpeech::kPast;
   }
+  // "Due to conflicts": no verb behind "to" has an s.
+  if (before == "to" && word.ends_with('s') && !word.ends_with("ss")) return PartOfSpeech::kNoun;
   if (IsIn(kBeforeVerb, before)) return PartOfSpeech::kVerb;
   if (before == "he" || before == "she" || before == "it" || before == "which") {
     return PartOfSpeech::kVerb;

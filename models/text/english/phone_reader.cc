@@ -52,6 +52,8 @@ Groups TakeGroups(std::string_view text, size_t at) {
     }
     groups.end = at;
     const char separator = ByteAt(text, at);
+    // "+44 (0)20 7946 0124".
+    if (bracket && IsAsciiDigit(separator)) continue;
     if (separator != ' ' && separator != '-' && separator != '.') break;
     const char next = ByteAt(text, at + 1);
     if (!IsAsciiDigit(next) && (next != '(' || open)) break;
@@ -71,6 +73,11 @@ bool IsCard(const Groups& groups) {
 
 // Returns true for the groups behind "DE89", which are an account's.
 bool IsAccount(const Groups& groups, std::string_view text, size_t at) {
+  // "GB29 NWBK 6016": the letters of the bank.
+  constexpr size_t kLetters = 4;
+  if (at > 2 * kLetters + 2 && text[at - 1] == ' ' &&
+      LettersEnd(text.substr(0, at), at - kLetters - 1) == at - 1 && text[at - kLetters - 2] == ' ')
+    at -= kLetters + 1;
   return groups.count >= 3 && groups.sizes[0] == 4 && groups.sizes[1] == 4 && at > 4 &&
          text[at - 1] == ' ' && IsAsciiDigit(text[at - 2]) && IsAsciiDigit(text[at - 3]) &&
          IsAsciiUpper(text[at - 4]) && IsAsciiUpper(text[at - 5]);

@@ -87,6 +87,17 @@ std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view te
   const bool negative = ByteAt(text, begin) == '-';
   if (negative) ++begin;
   const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+  // The charge of an ion: "SO4^2-", "NO3^-", "Ca^{2+}".
+  const size_t sign = negative && end == begin ? begin - 1 : end;
+  const char charge = ByteAt(text, sign);
+  if (!stars && at > 1 && (IsAsciiUpper(text[at - 1]) || IsAsciiLetter(text[at - 2])) &&
+      end - begin < 2 && (charge == '+' || charge == '-') && (!negative || end == begin) &&
+      !IsAsciiAlnum(ByteAt(text, sign + 1)) && ByteAt(text, sign + 1) != '(') {
+    Reading reading{sign + 1 + (braced && ByteAt(text, sign + 1) == '}' ? 1 : 0), {}};
+    if (end > begin) reading.Append(numbers.Digits(text.substr(begin, end - begin)));
+    reading.Append(charge == '+' ? "plus" : "minus");
+    return reading;
+  }
   if (end == begin && at > 0 && IsAsciiAlnum(text[at - 1]) && IsAsciiLower(ByteAt(text, begin)) &&
       !IsAsciiAlnum(ByteAt(text, begin + 1))) {
     // "e^x" is "e to the x".

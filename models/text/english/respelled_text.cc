@@ -99,24 +99,6 @@ std::string SpellForEspeak(std::string_view letters, bool plural) {
   return mnemonics + "]]";
 }
 
-// Returns true for abbreviations that espeak-ng takes for words.
-bool IsSpelled(std::string_view word) {
-  constexpr std::array<std::string_view, 55> kWords = {
-      "AARP",   "ACLU",  "AKA",    "APR",    "ASR",    "ATM",    "BIO",    "CAD",
-      "CO",     "DIY",   "EACCES", "EAGAIN", "EBADF",  "EBUSY",  "EDOM",   "EEOC",
-      "EEXIST", "EINTR", "EINVAL", "EISDIR", "EMFILE", "ENODEV", "ENOENT", "ENOMEM",
-      "ENOSPC", "EOD",   "EPERM",  "EPIPE",  "ERANGE", "ESRCH",  "ETA",    "ETF",
-      "EVA",    "FAQ",   "IPO",    "ISO",    "LOL",    "NCAA",   "NGO",    "OCR",
-      "ODBC",   "OED",   "OKR",    "POC",    "POI",    "ROI",    "ROTC",   "SEO",
-      "UAE",    "UFO",   "UPS",    "USA",    "USAID",  "USMC",   "YMCA"};
-  return std::ranges::binary_search(kWords, word);
-}
-
-// Returns true for abbreviations that are read as words, which espeak-ng spells.
-bool IsAcronym(std::string_view word) {
-  return IsOneOf(word, "GUI", "LAN", "MIDI", "PIN", "RAM", "ROM", "SCSI", "SIM", "SWAT", "WAN");
-}
-
 // Returns true for the possessives of those that espeak-ng reads as words, of which it leaves out
 // the ending.
 bool IsPossessiveOfAcronym(std::string_view word) {
@@ -141,10 +123,12 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
     const auto capitals = static_cast<size_t>(std::ranges::count_if(stem, IsAsciiUpper));
     const bool plural = stem.size() < word.text.size() && stem.size() > 1 && capitals >= 2 &&
                         IsAsciiUpper(stem.back()) && stem.size() <= 4;
-    if (IsAcronym(plural ? stem : word.text) || IsPossessiveOfAcronym(word.text))
+    if (ReadingOfCapitals(plural ? stem : word.text) == CapitalsReading::kWord ||
+        IsPossessiveOfAcronym(word.text))
       return AsciiLower(word.text);
     if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
-    if (IsSpelled(word.text) && !shouted) return SpellForEspeak(word.text, false);
+    if (!shouted && ReadingOfCapitals(word.text) == CapitalsReading::kLetters)
+      return SpellForEspeak(word.text, false);
     // Alone between two marks, espeak-ng takes any of them for a word: "AWS, GCP and Azure".
     constexpr size_t kMaxSpelled = 3;
     if (!shouted && word.text.size() > 1 && word.text.size() <= kMaxSpelled &&

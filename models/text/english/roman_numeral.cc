@@ -5,6 +5,7 @@
 #include <span>
 
 #include "models/text/ascii.h"
+#include "models/text/english/amount.h"
 #include "models/text/english/one_of.h"
 
 namespace millrace::models {
@@ -82,10 +83,21 @@ unsigned YearOf(std::string_view word) {
   return year < 2100 ? year : 0;
 }
 
-// Returns true for words that Roman numerals follow, in lower case.
+// Returns true for words that Roman numerals follow, in lower case: "part", "parts".
 bool CountsInRoman(std::string_view word) {
-  return std::ranges::binary_search(kParts, word) || word == "page" || word == "pages" ||
-         word == "scene" || word == "canto" || word == "footnote";
+  if (word.ends_with('s') && word != "class") word.remove_suffix(1);
+  return std::ranges::binary_search(kParts, word) || word == "page" || word == "scene" ||
+         word == "canto" || word == "footnote" || word == "hoboken";
+}
+
+// Returns true if the last words are another numeral of a part and a joint: "Parts II and", "Part
+// II of".
+bool ContinuesRoman(std::string_view text, std::span<const SpokenWord> words) {
+  if (words.size() < 3 || !IsOneOf(words.back().text, "and", "of", "or", "through", "to"))
+    return false;
+  const SpokenWord& numeral = words[words.size() - 2];
+  return ValueOf(text.substr(numeral.begin, numeral.end - numeral.begin)) > 0 &&
+         !IsAsciiUpper(numeral.text[0]);
 }
 
 // Returns true for names of rulers, after which a numeral is an ordinal.
@@ -111,7 +123,9 @@ std::vector<std::string> NumeralWords(const NumberWords& numbers, std::string_vi
     words.insert(words.begin(), "the");
     return words;
   }
-  if (word.size() < 2 || all_capitals) return {};
+  // "NaCl IV" is given by a drip.
+  const bool spelled = previous.find('.') != std::string_view::npos;
+  if (word.size() < 2 || all_capitals || spelled) return {};
   return numbers.Cardinal(value);
 }
 
@@ -121,8 +135,14 @@ bool RulerSpeaks(std::string_view text, size_t at, std::span<const SpokenWord> w
                                                   "emperor", "empress", "kaiser", "king", "pope",
                                                   "prince", "queen", "saint", "sultan", "tsar");
   if ((words.size() != 1 && !titled) || ByteAt(text, at) != ' ') return false;
-  return IsOneOf(text.substr(at + 1, LettersEnd(text.substr(0, at + 10), at + 1) - at - 1),
-                 "became", "came", "died", "had", "is", "married", "reigned", "ruled", "was");
+  return IsOneOf(LettersAt(text, at + 1), "became", "came", "died", "had", "is", "married",
+                 "reigned", "ruled", "was");
+}
+
+// Returns true if the flat or sharp of a chord is before `at`: "♭VII".
+bool IsSignOfChord(std::string_view text, size_t at) {
+  const std::string_view before = text.substr(0, at);
+  return before.ends_with("♭") || before.ends_with("♯");
 }
 
 bool CenturyFollows(std::string_view text, size_t at) {
@@ -135,18 +155,44 @@ bool CenturyFollows(std::string_view text, size_t at) {
 }  // namespace
 
 unsigned LowerRomanValue(std::string_view word) {
+  if (word.find_first_not_of("ivxl") != std::string_view::npos) return 0;
   std::string upper(word);
-  for (char& c : upper) {
-    if (!IsAsciiLower(c)) return 0;
-    c = static_cast<char>(c - 'a' + 'A');
-  }
+  for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
   // Single letters but "i" are rather letters.
   return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
+}
+
+std::optional<Reading> ReadRomanRange(const NumberWords& numbers, std::string_view text, size_t at,
+                                      std::span<const SpokenWord> words) {
+  if (std::string_view("IVXLivxl").find(text[at]) == std::string_view::npos ||
+      RangeDashBytes(text, at + LettersAt(text, at, kMaxLetters + 1).size()) == 0)
+    return std::nullopt;
+  Reading reading{at, {}};
+  const bool parts = !words.empty() && CountsInRoman(AsciiLower(words.back().text));
+  bool upper = false;
+  for (size_t next = at;; next = reading.end + RangeDashBytes(text, reading.end)) {
+    const std::string_view word = LettersAt(text, next, kMaxLetters + 1);
+    std::string numeral(word);
+    for (char& c : numeral) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    if (ValueOf(numeral) == 0) return std::nullopt;
+    upper = upper || numeral == word;
+    reading.end = next + word.size();
+    if (!reading.words.empty() && parts) reading.Append("to");
+    reading.Append(numbers.Cardinal(ValueOf(numeral)));
+    if (RangeDashBytes(text, reading.end) == 0) break;
+  }
+  // Chords: "a ii–V–I progression".
+  const bool chords = reading.words.size() > 2;
+  if (reading.words.size() < 2 || (!parts && (!chords || !upper)) ||
+      IsAsciiAlnum(ByteAt(text, reading.end)))
+    return std::nullopt;
+  return reading;
 }
 
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view text,
                                           size_t end, std::string_view word,
                                           std::span<const SpokenWord> words) {
+  if (word.find_first_not_of("IVXLCDMivxl's") != std::string_view::npos) return {};
   // A year: "MCMXCIX".
   constexpr size_t kMinYearLetters = 4;
   if (const unsigned year = word.size() >= kMinYearLetters && word[0] == 'M' ? YearOf(word) : 0;
@@ -156,9 +202,15 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
   if (word.size() > kMaxLetters) return {};
   if (words.empty() && word.size() > 1 && CenturyFollows(text, end) && ValueOf(word) > 0)
     return numbers.Ordinal(ValueOf(word));
+  const char follows = ByteAt(text, end);
+  const bool flat = end > word.size() && IsSignOfChord(text, end - word.size());
+  // "World War II and I agree."
+  const bool pronoun = word == "I" && follows == ' ' && IsAsciiLower(ByteAt(text, end + 1));
+  if ((flat || (!pronoun && ContinuesRoman(text, words))) && ValueOf(word) > 0 &&
+      !IsAsciiAlnum(follows))
+    return numbers.Cardinal(ValueOf(word));
   if (words.empty() || words.back().after != " ") return {};
   const std::string& previous = words.back().text;
-  const char follows = ByteAt(text, end);
   if (IsAsciiUpper(word[0])) {
     const bool possessive = word.ends_with("'s");
     const std::string_view numeral = word.substr(0, word.size() - (possessive ? 2 : 0));

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/text/english/number_words.h"
+#include "models/text/english/reading.h"
 #include "models/text/english/spoken_word.h"
 
 namespace millrace::models {
@@ -22,5 +24,10 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
 // Returns the value of a numeral in small letters, such as "iii", as items of lists have them; 0 if
 // it is none. Thread-safe.
 unsigned LowerRomanValue(std::string_view word);
+
+// Reads numerals with dashes between: "Vols. I–III", "a ii–V–I progression". words: what was
+// read before. Thread-safe.
+std::optional<Reading> ReadRomanRange(const NumberWords& numbers, std::string_view text, size_t at,
+                                      std::span<const SpokenWord> words);
 
 }  // namespace millrace::models

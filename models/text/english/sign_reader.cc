@@ -1,8 +1,13 @@
 #include "models/text/english/sign_reader.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/measure_reader.h"
+#include "models/text/english/money_reader.h"
 #include "models/text/english/number_context.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_symbols.h"
@@ -21,14 +26,19 @@ bool EraOrNumberFollows(std::string_view text, size_t at) {
   return IsAsciiDigit(ByteAt(rest, 0)) || rest.starts_with("AD ") || rest.starts_with("CE ");
 }
 
-// Reads the sharp of "C#" and "F♯", which are a half-tone higher, and the flat of "B♭".
+// Reads the sharp of "C#" and "F♯", which are a half-tone higher, and the flat of "B♭" and "♭VII".
 std::optional<Reading> ReadKeyOfMusic(std::string_view text, const Sign& sign) {
   const size_t at = sign.begin;
+  const std::string half(sign.value == U'♭' ? "flat" : "sharp");
+  // "♭VII", "♯11".
+  if ((sign.value == U'♯' || sign.value == U'♭') && sign.count == 1 &&
+      (IsAsciiUpper(ByteAt(text, sign.end)) || IsAsciiDigit(ByteAt(text, sign.end))))
+    return Reading{sign.end, {half}};
   if ((sign.value != '#' && sign.value != U'♯' && sign.value != U'♭') || sign.count != 1 ||
       at == 0 || text[at - 1] < 'A' || text[at - 1] > 'G' ||
       (at > 1 && IsAsciiAlnum(text[at - 2])) || IsAsciiAlnum(ByteAt(text, sign.end)))
     return std::nullopt;
-  return Reading{sign.end, {sign.value == U'♭' ? "flat" : "sharp"}};
+  return Reading{sign.end, {half}};
 }
 
 // Reads the first dot of ".NET" and ".env".
@@ -39,6 +49,31 @@ std::optional<Reading> ReadLeadingDot(std::string_view text, const Sign& sign) {
   if (text.substr(sign.end, 3) == "NET" && !IsAsciiAlnum(ByteAt(text, sign.end + 3)))
     return Reading{sign.end + 3, {"dot", "net"}};
   return Reading{sign.end, {"dot"}};
+}
+
+// Returns true for a dot between the names of a program: "java.util.List", "console.log(x)".
+bool IsDotOfCode(std::string_view text, size_t dot) {
+  constexpr size_t kFarthest = 48;
+  const auto is_part = [](char c) { return IsAsciiAlnum(c) || c == '.' || c == '_'; };
+  size_t begin = dot;
+  while (begin > 0 && dot - begin < kFarthest && is_part(text[begin - 1])) --begin;
+  size_t end = dot;
+  while (end - dot < kFarthest && is_part(ByteAt(text, end))) ++end;
+  std::string_view names = text.substr(begin, end - begin);
+  while (names.ends_with('.')) names.remove_suffix(1);
+  if (names.size() <= dot - begin || names.find("..") != names.npos) return false;
+  size_t dots = 0;
+  for (size_t at = 0, next = 0; next != names.npos; at = next + 1) {
+    next = names.find('.', at);
+    if (std::min(next, names.size()) < at + 2 || !IsAsciiLetter(names[at])) return false;
+    dots += next != names.npos ? 1 : 0;
+  }
+  // "NullPointerException" in the last name.
+  const std::string_view last = names.substr(names.rfind('.') + 1);
+  const auto hump = std::ranges::adjacent_find(
+      last, [](char a, char b) { return IsAsciiLower(a) && IsAsciiUpper(b); });
+  return dots > 1 || hump != last.end() ||
+         (names.size() == end - begin && ByteAt(text, end) == '(');
 }
 
 // Reads the dot of "file.txt"; "end.Begin" lacks a space.
@@ -57,6 +92,7 @@ std::optional<Reading> ReadInnerDot(std::string_view text, const Sign& sign) {
                             "GIF", "HTML", "ISO", "JPEG", "JPG", "JS", "MOV", "MP", "PDF", "PNG",
                             "PPT", "TXT", "WAV", "XLS", "XLSX", "XML", "ZIP");
   if (file && !IsAsciiLetter(ByteAt(text, capitals))) return Reading{sign.end, {"dot"}};
+  if (IsDotOfCode(text, sign.begin)) return Reading{sign.end, {"dot"}};
   if (end == sign.end || end - sign.end > kMaxExtension || IsAsciiAlnum(ByteAt(text, end)))
     return std::nullopt;
   // A series of a reporter of courts: "F.3d", "P.2d", "F.4th".
@@ -86,8 +122,11 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const bool part =
       !words.empty() && (IsOneOf(words.back().text, "half", "quarter", "quarters") ||
                          words.back().text.ends_with("th") || words.back().text.ends_with("ths"));
-  const bool one = (!words.empty() && words.back().text == "one") || (sides && counted) || part ||
-                   ((article || pointed) && NounFollows(text, sign.end));
+  const bool by = number > 0 && words[number - 1].text == "by";
+  const bool one =
+      (!words.empty() && words.back().text == "one") || (sides && counted) || part ||
+      ((article || pointed) && NounFollows(text, sign.end)) ||
+      (by ? number > 1 && words[number - 2].text == "inch" : MeasuredFollows(text, sign.end));
   return Reading{sign.end, {one ? "inch" : "inches"}};
 }
 
@@ -116,13 +155,74 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
   const bool variables = IsAsciiLetter(text[sign.begin - 1]) &&
                          IsAsciiLetter(ByteAt(text, sign.end)) &&
                          !IsAsciiAlnum(ByteAt(text, sign.end + 1));
-  if (variables && sign.begin > 3 && text.substr(sign.begin - 3, 2) == "= ")
+  if (variables && ((sign.begin > 3 && text.substr(sign.begin - 3, 2) == "= ") ||
+                    text.substr(sign.end + 1, 2) == " ="))
     return Reading{sign.end, {"over"}};
+  // "π/4".
+  if (IsGreek(DecodeBefore(text, sign.begin).value) && IsAsciiDigit(ByteAt(text, sign.end)))
+    return Reading{sign.end, {"over"}};
+  // "Cells/mL", but not "pros/cons".
+  const std::string_view last =
+      context.words.empty() ? "" : std::string_view(context.words.back().text);
+  if (sign.begin != context.number_end && last.size() > 3 && last.ends_with('s')) {
+    Reading per = ReadPer(text, sign.end);
+    return per.words.size() > 1 ? std::optional(std::move(per)) : std::nullopt;
+  }
   if (sign.begin != context.number_end) return std::nullopt;
   if (IsAsciiLetter(text[sign.begin - 1]) && text.substr(sign.end).starts_with("100"))
     return Reading{sign.end, {"per"}};
-  if (IsAsciiLetter(ByteAt(text, sign.end))) return ReadPer(text, sign.end);
-  return std::nullopt;
+  if (!IsAsciiLetter(ByteAt(text, sign.end))) return std::nullopt;
+  Reading per = ReadPer(text, sign.end);
+  // "f = 1/T".
+  const bool variable = per.words.size() == 1 && IsAsciiUpper(text[sign.end]) &&
+                        !IsAsciiAlnum(ByteAt(text, sign.end + 1));
+  if (variable && IsAsciiDigit(text[sign.begin - 1])) per.words[0] = "over";
+  return per;
+}
+
+// Returns true if a sum or product with a variable in brackets ends there: "(k+1)", "(2n)".
+bool EndsGroup(std::string_view text, size_t end) {
+  constexpr size_t kMaxBytes = 16;
+  bool variable = false;
+  bool number = false;
+  for (size_t at = end - 1; at > 0 && end - at < kMaxBytes;) {
+    const char c = text[--at];
+    if (c == '(') return variable && number;
+    const bool letter = IsAsciiLower(c);
+    if (letter && IsAsciiLetter(text[at + 1])) return false;
+    if (!letter && !IsAsciiDigit(c) && std::string_view("+-*/ ").find(c) == std::string_view::npos)
+      return false;
+    variable = variable || letter;
+    number = number || !letter;
+  }
+  return false;
+}
+
+// Returns true for the sign of "n! = 120", "(k+1)!" and "n!/2".
+bool IsFactorial(std::string_view text, const Sign& sign, std::string_view before) {
+  if (sign.value != '!' || sign.count != 1 || sign.begin < 1) return false;
+  const bool group = text[sign.begin - 1] == ')';
+  if (group && EndsGroup(text, sign.begin)) return true;
+  const bool sum = group && sign.begin > 2 && IsAsciiDigit(text[sign.begin - 2]);
+  const bool variable = IsOneOf(before, "k", "m", "n") && text[sign.begin - 1] == before[0];
+  const std::string_view rest = text.substr(sign.end);
+  if (variable && (rest.starts_with('/') || rest.starts_with(" /") || rest.starts_with(" is ")))
+    return true;
+  return (before.size() == 1 || sum) &&
+         (rest.starts_with(" =") || (sum && text.find('=') < sign.begin));
+}
+
+// Returns true for the colon before a verse, and before the year of a standard: "Quran 2:255", "ISO
+// 9001:2015".
+bool IsWithinCitation(std::string_view text, size_t colon) {
+  size_t at = colon;
+  while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '-')) --at;
+  if (at == 0 || text[at - 1] != ' ') return false;
+  const size_t end = --at;
+  while (at > 0 && (IsAsciiLetter(text[at - 1]) || text[at - 1] == '\'')) --at;
+  if (IsOneOf(text.substr(at, end - at), "Koran", "Quran", "Qur'an", "Sura", "Surah")) return true;
+  return IsOneOf(text.substr(at, end - at), "ASTM", "BS", "DIN", "EN", "IEC", "IEEE", "ISO") &&
+         DigitsEnd(text.substr(0, colon + 6), colon + 1) == colon + 5;
 }
 
 }  // namespace
@@ -134,24 +234,35 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   if (auto inches = ReadInches(text, sign, context)) return inches;
   const std::string before = context.words.empty() ? "" : AsciiLower(context.words.back().text);
   if (auto dash = ReadDash(text, sign, before)) return dash;
-  // "n! = 120".
-  const bool behind_group =
-      sign.begin > 2 && text[sign.begin - 1] == ')' && IsAsciiDigit(text[sign.begin - 2]);
-  if (sign.value == '!' && sign.count == 1 && (before.size() == 1 || behind_group) &&
-      (text.substr(sign.end).starts_with(" =") || (behind_group && text.find('=') < sign.begin))) {
-    return Reading{sign.end, {"factorial"}};
-  }
+  if (IsFactorial(text, sign, before)) return Reading{sign.end, {"factorial"}};
   if (auto dot = ReadInnerDot(text, sign)) return dot;
   if (auto slash = ReadSlash(text, sign, context)) return slash;
   // "C:\\Users".
+  if (sign.value == '+' && sign.count == 1 && text.substr(sign.end, 2) == "/-")
+    return Reading{sign.end + 2, {"plus", "or", "minus"}};
   if (sign.value == ':' && ByteAt(text, sign.end) == '\\') return Reading{sign.end, {"colon"}};
   // "x % 2".
   if (sign.value == '%' && before.size() == 1 && sign.begin > 0 && text[sign.begin - 1] == ' ' &&
       ByteAt(text, sign.end) == ' ' && IsAsciiAlnum(ByteAt(text, sign.end + 1)))
     return Reading{sign.end, {"mod"}};
+  // "Hob. XVI:52".
+  if (sign.value == ':' && sign.begin > 1 && IsAsciiDigit(ByteAt(text, sign.end)) &&
+      IsListed(text.substr(sign.begin - 1, 1), " I V X ") &&
+      (before.ends_with("teen") || IsOneOf(before, "one", "two", "three")))
+    return Reading{sign.end, {}};
+  // A share: "$AAPL", but not the variable "$PATH".
+  if (sign.value == '$' && sign.count == 1) {
+    const std::string_view share = LettersAt(text, sign.end, 6);
+    if (share.size() > 1 && share.size() < 6 && std::ranges::all_of(share, IsAsciiUpper) &&
+        !IsAsciiAlnum(ByteAt(text, sign.end + share.size())) &&
+        ByteAt(text, sign.end + share.size()) != '_' &&
+        !IsOneOf(share, "HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "USER"))
+      return Reading{sign.end, {}};
+  }
   // "16:9".
   if (sign.value == ':' && sign.count == 1 && IsAsciiDigit(ByteAt(text, sign.end)) &&
       sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1])) {
+    if (IsWithinCitation(text, sign.begin)) return Reading{sign.end, {}};
     return Reading{sign.end, {"to"}};
   }
   return std::nullopt;
@@ -159,14 +270,29 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
 
 std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
                                     const SignContext& context) {
-  // Rulers of "====" say nothing.
+  // Rulers of "====" say nothing, but the grade "A+++" does.
   const size_t count = sign.value == '&' ? 1 : sign.count;
-  if (count >= 3) return std::nullopt;
+  const bool grade = sign.value == '+' && sign.begin > 0 && IsAsciiLetter(text[sign.begin - 1]);
+  if (count >= 3 && (!grade || count > 4)) return std::nullopt;
   const char follows = ByteAt(text, sign.end);
-  // "#A12" is a number, too.
-  const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text, sign.end + 1));
-  const std::string_view name =
-      SymbolName(sign.value, IsAsciiDigit(follows) || (sign.value == '#' && code));
+  // The keys of a telephone: "*67", "#31#".
+  if (sign.value == '*' && count == 1 && IsAsciiDigit(follows) && !context.words.empty() &&
+      IsOneOf(AsciiLower(context.words.back().text), "call", "dial", "enter", "press"))
+    return Reading{sign.end, {"star"}};
+  if (sign.value == '#' && sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1]) &&
+      !IsAsciiAlnum(follows))
+    return Reading{sign.end, {"pound"}};
+  if (sign.value == 0xA7 && count == 2) return Reading{sign.end, {"sections"}};
+  // "#A12" and "#A-12" are numbers, too.
+  const size_t digit = sign.end + (ByteAt(text, sign.end + 1) == '-' ? 2 : 1);
+  const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text, digit));
+  const size_t money = CurrencySignBytes(text, sign.end);
+  // "Model #: XJ-900".
+  const bool number = IsAsciiDigit(follows) || (sign.value == '#' && (code || follows == ':')) ||
+                      (money > 0 && IsAsciiDigit(ByteAt(text, sign.end + money)));
+  std::string_view name = SymbolName(sign.value, number);
+  if (sign.value == 0xA2 && !context.words.empty() && context.words.back().text == "one")
+    name = "cent";
   Reading reading{sign.end, {}};
   for (size_t i = 0; i < count; ++i) reading.AppendEach(name);
   // "∑ of all terms" has its "of" already.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 
 namespace millrace::models {
@@ -107,14 +108,30 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
   while (begin > 0 && at - begin < kMaxCode && is_part(text[begin - 1])) --begin;
   if (begin > 0 && IsAsciiAlnum(text[begin - 1])) return std::nullopt;
   const size_t letters = LettersEnd(text.substr(0, at), begin) - begin;
-  if (letters < 2) return std::nullopt;
+  if (letters == 0) return std::nullopt;
   const bool parts = text.substr(begin, at - 1 - begin).find('-') != std::string_view::npos;
   const bool more = ByteAt(text, end) == '-' &&
                     (IsAsciiUpper(ByteAt(text, end + 1)) || IsAsciiDigit(ByteAt(text, end + 1)));
   const bool flight =
       letters == 2 && end - at == 4 && text[at] != '1' && text.substr(at, 2) != "20";
   if (IsAsciiAlnum(ByteAt(text, end)) || (!parts && !more && !flight)) return std::nullopt;
+  // "A-1234-B", but not "F-150".
+  if (letters == 1 && (!more || end - at < 4)) return std::nullopt;
   return Reading{end, numbers.Digits(text.substr(at, end - at))};
+}
+
+// Reads "runway 27L" as "two seven left".
+std::optional<Reading> ReadRunway(const NumberWords& numbers, std::string_view text, size_t at,
+                                  std::string_view previous) {
+  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  if ((previous != "runway" && previous != "runways") || end != at + 2) return std::nullopt;
+  Reading reading{end, numbers.Digits(text.substr(at, 2))};
+  const char side = ByteAt(text, end);
+  if ((side == 'L' || side == 'R' || side == 'C') && !IsAsciiAlnum(ByteAt(text, end + 1))) {
+    reading.Append(side == 'L' ? "left" : side == 'R' ? "right" : "center");
+    ++reading.end;
+  }
+  return reading;
 }
 
 // Reads the names of airplanes, "737-800" and "Boeing 747", and of the networks "802.11".
@@ -144,6 +161,47 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
     reading.end = variant + kDigits;
   }
   return reading;
+}
+
+// Reads the names of accounts, "401(k)", of cards and standards, "RTX 4090", of calibers, ".45
+// caliber", and of averages, "he hit .312".
+std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_view text,
+                                        size_t at, std::string_view previous) {
+  const bool pointed = ByteAt(text, at) == '.';
+  const size_t begin = at + (pointed ? 1 : 0);
+  const size_t end = DigitsEnd(text.substr(0, begin + 5), begin);
+  const std::string_view digits = text.substr(begin, end - begin);
+  const uint64_t value = ParseDigits(digits);
+  if (pointed) {
+    const bool caliber =
+        digits.size() == 2 &&
+        IsOneOf(AsciiLower(LettersAt(text, end + 1)), "ammo", "bullet", "bullets", "cal", "caliber",
+                "calibre", "handgun", "magnum", "pistol", "revolver", "rifle", "rounds", "special");
+    const bool average = digits.size() == 3 && IsOneOf(previous, "bat", "bats", "batted", "batting",
+                                                       "hit", "hits", "hitting");
+    if (caliber) return Reading{end, numbers.Cardinal(value)};
+    if (average) return Reading{end, StatusWords(numbers, value)};
+    return std::nullopt;
+  }
+  if (digits.size() == 3 && digits[1] == '0' && digits[2] != '0') {
+    const bool account = ByteAt(text, end) == '(' && IsAsciiLower(ByteAt(text, end + 1)) &&
+                         ByteAt(text, end + 2) == ')';
+    if (account ||
+        (digits == "401" && ByteAt(text, end) == 'k' && !IsAsciiAlnum(ByteAt(text, end + 1))))
+      return Reading{end, StatusWords(numbers, value)};
+  }
+  // Capitals without a vowel before four digits.
+  if (digits.size() != 4 || begin < 3 || text[begin - 1] != ' ' || digits[0] < '2' ||
+      IsAsciiAlnum(ByteAt(text, end)) ||
+      (ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))) || PluralFollows(text, end))
+    return std::nullopt;
+  size_t letters = begin - 1;
+  while (letters > 0 && IsAsciiUpper(text[letters - 1])) --letters;
+  const std::string_view name = text.substr(letters, begin - 1 - letters);
+  if (name.size() < 2 || name.size() > 4 || (letters > 0 && text[letters - 1] != ' ') ||
+      name.find_first_of("AEIOU") != name.npos || value % 1000 < 10)
+    return std::nullopt;
+  return Reading{end, numbers.Year(static_cast<unsigned>(value))};
 }
 
 // Reads "0x1F" digit by digit.
@@ -190,8 +248,15 @@ std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::stri
   // "Port 3000" is three thousand.
   if ((previous == "port" || previous == "ports") && !digits.ends_with("00"))
     return Reading{end, numbers.Digits(digits)};
-  const bool named = previous == "http" || previous == "https" || previous == "status" ||
-                     previous == "error" || (IsCommonStatus(digits) && StatusFollows(text, end));
+  // "It returns a 404."
+  const bool alone =
+      IsCommonStatus(digits) && !digits.ends_with("00") && previous == "a" &&
+      (follows == '\0' || std::string_view(",.;:!?)").find(follows) != std::string_view::npos);
+  const bool returned = IsCommonStatus(digits) && !PluralFollows(text, end) &&
+                        IsOneOf(previous, "returned", "returning", "returns");
+  const bool named = alone || returned || previous == "http" || previous == "https" ||
+                     previous == "status" || previous == "error" ||
+                     (IsCommonStatus(digits) && StatusFollows(text, end));
   if (!named || digits.size() != 3 || digits[0] < '1' || digits[0] > '5') return std::nullopt;
   return Reading{end, StatusWords(numbers, ParseDigits(digits))};
 }
@@ -199,8 +264,21 @@ std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::stri
 }  // namespace
 
 bool NamesCode(std::string_view word) {
-  return IsOneOf(word, "code", "ext", "extension", "passcode", "password", "pin", "postcode", "zip",
-                 "otp");
+  return IsOneOf(word, "code", "ext", "extension", "passcode", "password", "pin", "postcode", "qnh",
+                 "squawk", "zip", "otp");
+}
+
+std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::string_view text,
+                                             size_t at) {
+  constexpr size_t kFewestDigits = 3;
+  if (at == 0 || !IsAsciiLetter(text[at - 1])) return std::nullopt;
+  const size_t end = DigitsEnd(text, at);
+  if (end - at < kFewestDigits || IsAsciiLower(ByteAt(text, end))) return std::nullopt;
+  const std::string_view digits = text.substr(at, end - at);
+  // "The A100" is the A one hundred.
+  const bool hundreds =
+      digits.size() == kFewestDigits && digits[0] != '0' && digits.ends_with("00");
+  return Reading{end, hundreds ? numbers.Whole(digits) : numbers.Digits(digits)};
 }
 
 std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
@@ -209,7 +287,9 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
   if (auto code = ReadNamedCode(numbers, text, at, context)) return code;
   if (auto code = ReadHyphenatedCode(numbers, text, at, context.previous)) return code;
   if (auto code = ReadCodeOfParts(numbers, text, at)) return code;
+  if (auto runway = ReadRunway(numbers, text, at, context.previous)) return runway;
   if (auto model = ReadModel(numbers, text, at, context.previous)) return model;
+  if (auto name = ReadNumberedName(numbers, text, at, context.previous)) return name;
   return ReadHexadecimal(numbers, text, at);
 }
 

@@ -18,4 +18,9 @@ bool NamesCode(std::string_view word);
 std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
                                       const NumberContext& context);
 
+// Reads three digits or more right behind letters, and before no small letter, one by one:
+// "BA2490", "N123AB".
+std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::string_view text,
+                                             size_t at);
+
 }  // namespace millrace::models

@@ -23,10 +23,12 @@ void SpokenText::AddWord(std::string text, size_t begin, size_t end) {
   if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
     words_.back().after = " ";
   }
-  const std::string lower = AsciiLower(text);
+  const std::string lower_text = AsciiLower(text);
+  const std::string_view lower = lower_text;
   so_far_.calling = so_far_.calling || SpeaksOfCalling(lower);
-  so_far_.isotopes = so_far_.isotopes || lower == "carbon" || lower == "radiocarbon" ||
-                     lower.starts_with("isotop") || lower == "dating";
+  so_far_.report = so_far_.report || IsOneOf(lower, "metar", "speci", "taf");
+  so_far_.isotopes = so_far_.isotopes || lower.starts_with("isotop") ||
+                     IsOneOf(lower, "carbon", "dating", "radiocarbon");
   words_.push_back({std::move(text), begin, end, ""});
 }
 

@@ -13,6 +13,9 @@ namespace millrace::models {
 // The spoken words of a text, as far as it was read, with the pauses between them. Not thread-safe.
 class SpokenText {
  public:
+  // bytes: the size of the text.
+  explicit SpokenText(size_t bytes) { words_.reserve(bytes / kBytesOfWord + 1); }
+
   void AddWord(std::string text, size_t begin, size_t end);
   // Adds a part of a word right behind the last one, without a space between.
   void AddJoined(std::string text, size_t begin, size_t end);
@@ -32,6 +35,8 @@ class SpokenText {
   std::vector<SpokenWord> Take() &&;
 
  private:
+  static constexpr size_t kBytesOfWord = 5;  // with the space behind it
+
   std::vector<SpokenWord> words_;
   ContextSoFar so_far_;
 };

@@ -9,6 +9,8 @@
 #include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/bible_reference.h"
 #include "models/text/english/chat_words.h"
+#include "models/text/english/chess_move.h"
+#include "models/text/english/chord_reader.h"
 #include "models/text/english/command_option.h"
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
@@ -18,6 +20,7 @@
 #include "models/text/english/html_tag.h"
 #include "models/text/english/hyphen_reader.h"
 #include "models/text/english/ipv6_address.h"
+#include "models/text/english/key_reader.h"
 #include "models/text/english/letter_a.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/letter_word.h"
@@ -31,8 +34,11 @@
 #include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/sign_reader.h"
+#include "models/text/english/spoken_code.h"
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/spoken_text.h"
+#include "models/text/english/units.h"
+#include "models/text/english/weather_report.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/english/word_range.h"
 #include "models/text/english/zip_reader.h"
@@ -53,7 +59,8 @@ bool IsClipped(std::string_view word) {
 // or only as far as it then takes.
 class Walk {
  public:
-  Walk(const NumberReader& numbers, std::string_view text) : numbers_(numbers), text_(text) {
+  Walk(const NumberReader& numbers, std::string_view text)
+      : numbers_(numbers), text_(text), spoken_(text.size()) {
     for (last_ = text_.size(); last_ > 0;) {
       const CodePoint c = DecodeBefore(text_, last_);
       if (IsLetter(c.value) || IsDigit(c.value) || !SymbolName(c.value, false).empty()) break;
@@ -80,17 +87,35 @@ class Walk {
       at_ += c.bytes;
       return;
     }
-    if (AtStart() && (TakeReading(ReadBibleReference(numbers_.numbers(), text_, at_)) ||
-                      TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
-                      TakeReading(ReadIpv6Address(numbers_.numbers(), text_, at_)) ||
-                      TakeReading(ReadWeb(numbers_.numbers(), text_, at_)))) {
+    const size_t common_end = CommonWordEnd();
+    if (common_end == 0 && AtStart() &&
+        (TakeReading(ReadBibleReference(numbers_.numbers(), text_, at_)) ||
+         TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
+         TakeReading(ReadIpv6Address(numbers_.numbers(), text_, at_)) ||
+         TakeReading(ReadWeb(numbers_.numbers(), text_, at_)))) {
       return;
     }
+    if (spoken_.so_far().report && AtStart() &&
+        TakeReading(ReadReportGroup(numbers_.numbers(), text_, at_))) {
+      return;
+    }
+    if (common_end > 0) return TakeWord(common_end);
     if (TakeNumber(c)) return;
     if (!ForeignScript(c.value).empty()) return TakeForeign();
-    if (IsLetter(c.value) && SymbolName(c.value, false).empty()) return TakeWord();
+    if (IsLetter(c.value) && SymbolName(c.value, false).empty()) return TakeWord(0);
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
+  }
+
+  // Returns the end of small letters at at_ with a space, a comma or nothing behind them, as most
+  // words are written, or 0: what has other signs in it or around it is not looked for there.
+  size_t CommonWordEnd() const {
+    size_t end = at_;
+    const size_t limit = std::min(text_.size(), at_ + kMaxSpokenWordBytes);
+    while (end < limit && IsAsciiLower(text_[end])) ++end;
+    const char behind = ByteAt(text_, end);
+    const bool ends = end == text_.size() || behind == ' ' || behind == ',';
+    return end > at_ + 1 && ends ? end : 0;
   }
 
   // Returns true if no word character is right before.
@@ -133,13 +158,14 @@ class Walk {
         !ReadFractionSign(text_, number)) {
       return false;
     }
-    if (auto code = ReadCode(c)) return TakeReading(std::move(code));
+    if (at_ != joint_end_ && TakeReading(ReadCodeBehindLetters(numbers_.numbers(), text_, at_)))
+      return true;
     if (TakeChatNumber()) return true;
     const std::string previous = Previous();
     auto reading = numbers_.Read(text_, number, Context(previous));
     if (!reading) return false;
     number_end_ = reading->end;
-    DropCountBehindArticle(*reading);
+    DropCountOfPart(*reading);
     if (minus)
       reading->words.insert(reading->words.begin(), IsCommand(previous) ? "dash" : "minus");
     return TakeReading(std::move(reading));
@@ -149,24 +175,19 @@ class Walk {
     return FindNumberContext(text_, at_, words(), previous, at_ == number_end_, spoken_.so_far());
   }
 
-  // Drops "one" after an article: "a ½ inch" is half an inch, not one half.
-  void DropCountBehindArticle(Reading& reading) const {
-    if (reading.words.size() < 2 || reading.words[0] != "one" || Previous() != "a") return;
+  // Drops "one" after an article, "a ½ inch" is half an inch, and of "½ price".
+  void DropCountOfPart(Reading& reading) const {
+    if (reading.words.size() < 2 || reading.words[0] != "one") return;
     const std::string& part = reading.words[1];
+    const bool half = part == "half" &&
+                      IsOneOf(LettersAt(text_, reading.end + 1), "off", "price", "term", "time");
+    if (half) reading.words.erase(reading.words.begin());
+    if (half || Previous() != "a") return;
     if (part == "half" || part == "quarter" || part == "third" || part.ends_with("th"))
       reading.words.erase(reading.words.begin());
   }
 
-  // Reads three digits or more right after letters as a code: "BA2490".
-  std::optional<Reading> ReadCode(const CodePoint& c) const {
-    if (!IsDigit(c.value) || at_ == 0 || !IsAsciiLetter(text_[at_ - 1])) return std::nullopt;
-    if (at_ == joint_end_) return std::nullopt;
-    const size_t end = DigitsEnd(text_, at_);
-    if (end - at_ < 3 || IsAsciiAlnum(ByteAt(text_, end))) return std::nullopt;
-    return Reading{end, numbers_.numbers().Digits(text_.substr(at_, end - at_))};
-  }
-
-  bool TakeReading(std::optional<Reading> reading) {
+  bool TakeReading(std::optional<Reading>&& reading) {
     if (!reading) return false;
     const size_t begin = at_;
     at_ = reading->end;
@@ -188,23 +209,37 @@ class Walk {
     TakeReading(std::move(reading));
   }
 
-  // Takes letters with apostrophes, and hyphens between them, from at_ on.
-  void TakeWord() {
+  // Takes letters with apostrophes, and hyphens between them, from at_ on. common_end: the end of a
+  // common word, 0 if it is none.
+  void TakeWord(size_t common_end) {
     const size_t begin = at_;
-    if (AtStart() && TakeReading(numbers_.dates().ReadFiscalYear(text_, at_))) return;
     if (TakeCurrencyWord()) return;
-    if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
-    if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
-    if (AtStart() && TakeReading(ReadWordRange(text_, at_))) return;
-    if (AtStart() && TakeReading(ReadStateBeforeZip(text_, at_))) return;
-    if (AtStart() && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
+    const bool starts = common_end == 0 && AtStart();
+    if (starts && (TakeReading(numbers_.dates().ReadFiscalYear(text_, at_)) ||
+                   TakeReading(numbers_.dates().ReadMonthDay(text_, at_)) ||
+                   TakeReading(numbers_.dates().ReadNameRange(text_, at_)) ||
+                   TakeReading(ReadWordRange(text_, at_)) ||
+                   TakeReading(ReadKeys(numbers_.numbers(), text_, at_)) ||
+                   TakeReading(ReadStateBeforeZip(text_, at_)) ||
+                   TakeReading(ReadChessMove(numbers_.numbers(), text_, at_)) ||
+                   TakeReading(ReadChord(numbers_.numbers(), text_, at_)) ||
+                   TakeReading(ReadRomanRange(numbers_.numbers(), text_, at_, words())))) {
+      return;
+    }
+    if (starts && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
       if (Previous() != "version") spoken_.AddWord("version", at_, at_ + 1);
       joint_end_ = ++at_;
       return;
     }
-    if (TakeReading(ReadDotted(text_, at_))) return;
-    if (AtStart() && TakeReading(ReadUnitAlone(text_, at_))) return;
-    auto [end, plain, word] = FindLetterRun(text_, at_);
+    if (common_end == 0 && TakeReading(ReadDotted(text_, at_))) return;
+    if (starts && (TakeReading(ReadUnitAlone(text_, at_)) ||
+                   TakeReading(ReadDosing(numbers_.numbers(), text_, at_, Previous())))) {
+      return;
+    }
+    auto [end, plain, word] =
+        common_end > 0
+            ? LetterRun{common_end, true, std::string(text_.substr(at_, common_end - at_))}
+            : FindLetterRun(text_, at_);
     if (plain && TakeAbbreviation(end)) return;
     if (plain) {
       if (auto function = ReadMathFunction(text_, begin, end)) {
@@ -220,11 +255,12 @@ class Walk {
     }
     if (plain && TakeChatWord(end, word)) return;
     // "AD 500" and "500 AD" are no advertisements.
-    if (word == "AD" && ((number_end_ < begin && number_end_ + 1 == begin) ||
-                         (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
+    if (IsOneOf(word, "AD") &&
+        ((number_end_ < begin && number_end_ + 1 == begin) ||
+         (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
       word = "A.D.";
     }
-    if (word == "AM" && IsRadioBand(end)) word = "A.M.";
+    if (IsOneOf(word, "AM") && IsRadioBand(end)) word = "A.M.";
     if (plain && IsLetterInPlural(word) && !IsAsciiDigit(ByteAt(text_, end + 1))) {
       TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
       return;
@@ -234,9 +270,11 @@ class Walk {
       TakeReading(std::move(numeral));
       return;
     }
-    // An initial: "J. Smith".
+    // An initial, "J. Smith", and the catalogue of "K. 545".
     if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && ByteAt(text_, end) == '.' &&
-        ByteAt(text_, end + 1) == ' ' && IsAsciiUpper(ByteAt(text_, end + 2))) {
+        ByteAt(text_, end + 1) == ' ' &&
+        (IsAsciiUpper(ByteAt(text_, end + 2)) ||
+         ((word == "K" || word == "D") && IsAsciiDigit(ByteAt(text_, end + 2))))) {
       spoken_.AddWord(word + ".", begin, end + 1);
       at_ = end + 1;
       return;
@@ -265,8 +303,14 @@ class Walk {
       const size_t end = ChatWordEnd(text_, at_);
       return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
     }
-    if (chat_end_ == std::string_view::npos || at_ != chat_end_ + 1 ||
-        ByteAt(text_, at_ + 1) != ' ' || !IsAsciiLower(ByteAt(text_, at_ + 2)))
+    const std::string_view behind = text_.substr(at_ + 1);
+    // "Works 4 me", "tickets 4 u".
+    const std::string_view next = LettersAt(behind, 1);
+    const bool given = IsOneOf(next, "me", "u");
+    // "Brb 2 min" counts.
+    if (FindUnit(next, true, EnglishDialect::kUs)) return false;
+    if ((!given && (chat_end_ == std::string_view::npos || at_ != chat_end_ + 1)) ||
+        ByteAt(behind, 0) != ' ' || !IsAsciiLower(ByteAt(behind, 1)))
       return false;
     return TakeReading(Reading{at_ + 1, {text_[at_] == '2' ? "to" : "for"}});
   }

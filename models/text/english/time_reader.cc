@@ -1,18 +1,24 @@
 #include "models/text/english/time_reader.h"
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
 
 // Returns "am", "p.m." and the like, with or without a space before it, as spelled letters. Moves
-// `at` behind it.
-std::string_view TakeHalf(std::string_view text, size_t& at) {
+// `at` behind it. minutes: after those, one letter is enough.
+std::string_view TakeHalf(std::string_view text, size_t& at, bool minutes = false) {
   size_t next = at;
   if (ByteAt(text, next) == ' ') ++next;
   const char letter = AsciiLower(ByteAt(text, next));
   if (letter != 'a' && letter != 'p') return {};
   ++next;
+  // "9:45a".
+  if (minutes && next == at + 1 && !IsAsciiAlnum(ByteAt(text, next))) {
+    at = next;
+    return letter == 'a' ? "A.M." : "P.M.";
+  }
   const bool dotted = ByteAt(text, next) == '.';
   if (dotted) ++next;
   if (AsciiLower(ByteAt(text, next)) != 'm') return {};
@@ -32,9 +38,32 @@ int TwoDigits(std::string_view text, size_t at) {
 
 // Appends the digits of ".3", which end there.
 void AppendTenths(const NumberWords& numbers, std::string_view text, size_t end, Reading& reading) {
-  reading.Append("point");
-  reading.Append(numbers.Digits(text.substr(reading.end + 1, end - reading.end - 1)));
+  std::string_view digits = text.substr(reading.end + 1, end - reading.end - 1);
+  if (text[reading.end] == ',') digits = digits.substr(0, digits.find_last_not_of('0') + 1);
+  if (!digits.empty()) reading.Append("point");
+  reading.Append(numbers.Digits(digits));
   reading.end = end;
+}
+
+// Reads "5p", an hour with one letter of its half of the day.
+std::optional<Reading> ReadHourWithLetter(const NumberWords& numbers, std::string_view text,
+                                          size_t at) {
+  size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  const uint64_t hour = ParseDigits(text.substr(at, end - at));
+  const std::string_view half = hour >= 1 && hour <= 12 && ByteAt(text, end) != ' '
+                                    ? TakeHalf(text, end, /*minutes=*/true)
+                                    : std::string_view();
+  if (half.empty()) return std::nullopt;
+  Reading reading{end, numbers.Cardinal(hour)};
+  reading.Append(half);
+  return reading;
+}
+
+// Returns true for the thousandths of a subtitle's time: "00:01:02,500 --> 00:01:05,000".
+bool IsTimeOfSubtitle(std::string_view text, size_t at, size_t comma) {
+  return ByteAt(text, comma) == ',' &&
+         DigitsEnd(text.substr(0, comma + 5), comma + 1) == comma + 4 &&
+         (text.substr(0, at).ends_with("--> ") || text.substr(comma + 4).starts_with(" -->"));
 }
 
 }  // namespace
@@ -57,7 +86,28 @@ std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_
   return reading;
 }
 
-std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at) {
+std::optional<Reading> ReadHourAndMinute(const NumberWords& numbers, std::string_view text,
+                                         size_t at, std::string_view previous) {
+  const size_t mark = DigitsEnd(text.substr(0, at + 3), at);
+  const int minute = TwoDigits(text, mark + 1);
+  if (mark == at || mark - at > 2 || ByteAt(text, mark) != 'h' || minute < 0 ||
+      IsAsciiAlnum(ByteAt(text, mark + 3)))
+    return std::nullopt;
+  const uint64_t hour = ParseDigits(text.substr(at, mark - at));
+  if (hour > 24) return std::nullopt;
+  Reading reading{mark + 3, numbers.Cardinal(hour)};
+  const bool timed =
+      hour > 12 || text[at] == '0' ||
+      IsOneOf(previous, "after", "at", "before", "by", "from", "since", "till", "to", "until");
+  if (!timed) reading.Append(hour == 1 ? "hour" : "hours");
+  if (minute == 0 && timed) reading.Append(hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
+  if (minute > 0 && minute < 10 && timed) reading.Append("oh");
+  if (minute > 0) reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
+  return reading;
+}
+
+std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at,
+                                std::string_view previous) {
   const size_t digits = DigitsEnd(text.substr(0, at + 3), at) - at;
   if (digits == 0 || digits > 2) return std::nullopt;
   const auto hour = static_cast<unsigned>(ParseDigits(text.substr(at, digits)));
@@ -67,9 +117,22 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   const bool pointed = ByteAt(text, reading.end) == '.' && TwoDigits(text, reading.end + 1) >= 0 &&
                        hour <= 12 && !TakeHalf(text, behind).empty();
   if (ByteAt(text, reading.end) != ':' && !pointed) {
-    const std::string_view half = TakeHalf(text, reading.end);
+    // "8a-5p".
+    const auto last = ByteAt(text, reading.end + 1) == '-'
+                          ? ReadHourWithLetter(numbers, text, reading.end + 2)
+                          : std::nullopt;
+    const bool range = last.has_value();
+    // "At 7p".
+    const bool timed = range || (IsOneOf(previous, "at", "by", "from", "till", "until") &&
+                                 !text.substr(reading.end).starts_with("p each"));
+    const std::string_view half = TakeHalf(text, reading.end, timed);
     if (half.empty() || hour < 1 || hour > 12) return std::nullopt;
     reading.Append(half);
+    if (range) {
+      reading.Append("to");
+      reading.Append(last->words);
+      reading.end = last->end;
+    }
     return reading;
   }
   const int minute = TwoDigits(text, reading.end + 1);
@@ -88,16 +151,25 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   }
   // A lap time: "1:45.3".
   size_t tenths = reading.end;
-  if (ByteAt(text, tenths) == '.' && IsAsciiDigit(ByteAt(text, tenths + 1)))
+  // The time of a line of a log, right behind its date: "2024-01-15 08:30:00,123".
+  const bool logged = second >= 0 && at > 1 && (text[at - 1] == 'T' || text[at - 1] == ' ') &&
+                      IsAsciiDigit(text[at - 2]);
+  if (IsTimeOfSubtitle(text, at, tenths) ||
+      (logged && ByteAt(text, tenths) == ',' &&
+       DigitsEnd(text.substr(0, tenths + 5), tenths + 1) == tenths + 4) ||
+      (ByteAt(text, tenths) == '.' && IsAsciiDigit(ByteAt(text, tenths + 1))))
     tenths = DigitsEnd(text.substr(0, tenths + 5), tenths + 1);
-  const std::string_view half = TakeHalf(text, reading.end);
+  const std::string_view half = TakeHalf(text, reading.end, /*minutes=*/true);
+  // "19:00h".
+  const bool hours = half.empty() && tenths == reading.end && ByteAt(text, tenths) == 'h' &&
+                     !IsAsciiAlnum(ByteAt(text, tenths + 1));
   if (minute > 0) {
     if (minute < 10) reading.Append("oh");
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
   } else if (half.empty()) {
     reading.Append(hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
   }
-  if (second >= 0) {
+  if (second > 0 || (second == 0 && (!logged || tenths > reading.end))) {
     reading.Append("and");
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(second)));
     if (tenths > reading.end) AppendTenths(numbers, text, tenths, reading);
@@ -105,6 +177,8 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   }
   if (tenths > reading.end) AppendTenths(numbers, text, tenths, reading);
   if (!half.empty()) reading.Append(half);
+  if (hours) ++reading.end;
+  if (hours && reading.words.back() == "hundred") reading.Append("hours");
   return reading;
 }
 

@@ -6,6 +6,7 @@
 #include "models/core/embedded_table.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/unit_symbols_text.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -29,6 +30,7 @@ constexpr auto kPrefixed = std::to_array<Prefixed>({
     {"Hz", "hertz", "GMTkm", "hertz"},
     {"J", "joule", "GMTkm"},
     {"L", "liter", "cdmµ"},
+    {"M", "molar", "mnpµ", "molar"},
     {"N", "newton", "Mkm"},
     {"Pa", "pascal", "GMhkm"},
     {"Sv", "sievert", "mµ"},
@@ -36,7 +38,7 @@ constexpr auto kPrefixed = std::to_array<Prefixed>({
     {"VA", "volt amp", "Mk"},
     {"W", "watt", "GMTkmµ"},
     {"Wh", "watt hour", "GMTk"},
-    {"b", "bit", "GMT"},
+    {"b", "bit", "GKMT"},
     {"bit", "bit", "GMTk"},
     {"bar", "bar", "m"},
     {"bps", "bit per second", "GKMTk"},
@@ -89,8 +91,17 @@ std::optional<Unit> FindSimple(std::string_view symbol, bool spaced) {
   return std::nullopt;
 }
 
-// Finds a unit, also with a small 2 or 3 behind it.
+// Finds a unit, also with a small 2 or 3 behind it, or a negative power, which is "per" it.
 std::optional<Unit> FindPower(std::string_view symbol, bool spaced) {
+  constexpr std::string_view kMinus = "⁻";
+  if (const size_t minus = symbol.find(kMinus); minus != std::string_view::npos) {
+    const std::string_view power = symbol.substr(minus + kMinus.size());
+    std::string base(symbol.substr(0, minus));
+    if (power != "¹") base += power;
+    const auto below = FindPower(base, false);
+    if (!below) return std::nullopt;
+    return Unit{"per " + below->singular, "per " + below->singular};
+  }
   const bool squared = symbol.ends_with("²");
   if (!squared && !symbol.ends_with("³")) return FindSimple(symbol, spaced);
   symbol.remove_suffix(std::string_view("²").size());
@@ -103,6 +114,40 @@ std::optional<Unit> FindPower(std::string_view symbol, bool spaced) {
   }
   const std::string power = squared ? " squared" : " cubed";
   return Unit{unit->singular + power, unit->plural + power};
+}
+
+// Returns where the first unit of a product ends: at the dot, hyphen or space of "N·m", "lb-ft" and
+// "m s⁻¹", or behind the power of "m²K".
+size_t FactorEnd(std::string_view symbol) {
+  for (size_t at = 0; at < symbol.size(); at += DecodeAt(symbol, at).bytes) {
+    const char32_t c = DecodeAt(symbol, at).value;
+    if (ProductSignBytes(symbol, at) > 0 || c == '-' || c == ' ') return at;
+    const size_t behind = at + DecodeAt(symbol, at).bytes;
+    if ((c == 0xB2 || c == 0xB3) && behind < symbol.size()) return behind;
+  }
+  return symbol.size();
+}
+
+// Finds a unit with its power, also those that are no units alone behind a number.
+std::optional<Unit> FindFactor(std::string_view symbol) {
+  if (symbol == "K") return Unit{"kelvin", "kelvin"};
+  if (symbol == "N") return Unit{"newton", "newtons"};
+  return FindPower(symbol, false);
+}
+
+// Finds a unit or a product of units, of which the last one has the plural: "newton meters".
+std::optional<Unit> FindProduct(std::string_view symbol) {
+  const size_t end = FactorEnd(symbol);
+  if (end == symbol.size()) return FindFactor(symbol);
+  const size_t next =
+      end + (symbol[end] == '-' || symbol[end] == ' ' ? 1 : ProductSignBytes(symbol, end));
+  const std::string_view rest = symbol.substr(next);
+  const auto first = FindFactor(symbol.substr(0, end));
+  const auto last = FindProduct(rest);
+  if (!first || !last) return std::nullopt;
+  const bool divides = last->singular.starts_with("per ");
+  return Unit{first->singular + " " + last->singular,
+              (divides ? first->plural : first->singular) + " " + last->plural};
 }
 
 // Returns true for what an amount may be per that is written out: "2 kWh/day".
@@ -120,14 +165,22 @@ void SpellAsBritish(std::string& words) {
 
 }  // namespace
 
+size_t ProductSignBytes(std::string_view text, size_t at) {
+  const CodePoint c = DecodeAt(text, at);
+  return c.value == 0xB7 || c.value == 0x22C5 ? c.bytes : 0;
+}
+
 std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialect dialect) {
   const size_t slash = std::min(symbol.find('/'), symbol.size());
-  auto unit = FindPower(symbol.substr(0, slash), spaced);
+  const std::string_view above = symbol.substr(0, slash);
+  const bool alone = slash == symbol.size() && FactorEnd(above) == above.size();
+  auto unit = alone || (spaced && above == "in") ? FindPower(above, spaced) : FindProduct(above);
   if (!unit) return std::nullopt;
   if (slash < symbol.size()) {
-    const std::string_view divisor = symbol.substr(slash + 1);
-    const auto below =
-        IsPeriod(divisor) ? Unit{std::string(divisor), {}} : FindPower(divisor, false);
+    std::string_view divisor = symbol.substr(slash + 1);
+    if (divisor.starts_with('(') && divisor.ends_with(')'))
+      divisor = divisor.substr(1, divisor.size() - 2);
+    const auto below = IsPeriod(divisor) ? Unit{std::string(divisor), {}} : FindProduct(divisor);
     if (!below) return std::nullopt;
     unit->singular += " per " + below->singular;
     unit->plural += " per " + below->singular;

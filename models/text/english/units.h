@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +15,13 @@ struct Unit {
   std::string plural;
 };
 
-// Returns the meaning of a symbol such as "km", "MB", "m²" or "kWh/day" after a number. spaced:
-// whether a space is between them, after which some symbols are more likely words ("5 in total").
-// Thread-safe.
+// Returns the meaning of a symbol such as "km", "MB", "m²", "kWh/day" or "N·m" after a number.
+// spaced: whether a space is between them, after which some symbols are more likely words ("5 in
+// total"). Thread-safe.
 std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialect dialect);
+
+// Returns the bytes of the dot between the units of a product, "N·m"; 0 if there is none.
+size_t ProductSignBytes(std::string_view text, size_t at);
 
 // The most bytes of a symbol without a slash.
 inline constexpr size_t kMaxUnitBytes = 6;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/amount.h"
 #include "models/text/english/one_of.h"
 
 namespace millrace::models {
@@ -12,12 +13,7 @@ namespace {
 // Reads "Python 3.10" as "three point ten".
 std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_view text,
                                         size_t at, std::string_view previous) {
-  constexpr std::array<std::string_view, 28> kVersioned = {
-      "android",    "chrome",  "clang", "cuda",   "debian", "django", "fedora",
-      "firefox",    "gcc",     "go",    "golang", "ios",    "java",   "kernel",
-      "kubernetes", "linux",   "macos", "mysql",  "node",   "php",    "python",
-      "pytorch",    "release", "ruby",  "rust",   "swift",  "ubuntu", "version"};
-  if (std::ranges::find(kVersioned, previous) == kVersioned.end()) return std::nullopt;
+  if (!IsVersioned(previous)) return std::nullopt;
   const size_t point = DigitsEnd(text.substr(0, at + 4), at);
   if (point == at || ByteAt(text, point) != '.') return std::nullopt;
   const size_t end = DigitsEnd(text.substr(0, point + 4), point + 1);
@@ -31,6 +27,15 @@ std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_
 
 }  // namespace
 
+bool IsVersioned(std::string_view word) {
+  constexpr std::array<std::string_view, 28> kVersioned = {
+      "android",    "chrome",  "clang", "cuda",   "debian", "django", "fedora",
+      "firefox",    "gcc",     "go",    "golang", "ios",    "java",   "kernel",
+      "kubernetes", "linux",   "macos", "mysql",  "node",   "php",    "python",
+      "pytorch",    "release", "ruby",  "rust",   "swift",  "ubuntu", "version"};
+  return std::ranges::find(kVersioned, word) != kVersioned.end();
+}
+
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
                                    std::string_view previous) {
   size_t end = DigitsEnd(text, at);
@@ -42,6 +47,8 @@ std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view 
   // "1.234.567,89" is a sum.
   const bool has_decimals = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
   if (points < 2 || has_decimals) return ReadNamedVersion(numbers, text, at, previous);
+  // "1.000.000" is a million.
+  if (ParseAmount(text, at)->grouped && points > 1) return std::nullopt;
   Reading reading{end, {}};
   while (at < end) {
     const size_t part_end = DigitsEnd(text.substr(0, end), at);

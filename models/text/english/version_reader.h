@@ -14,4 +14,8 @@ namespace millrace::models {
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
                                    std::string_view previous);
 
+// Returns true for "version" and the names of programs, in lower case, that are numbered by
+// versions.
+bool IsVersioned(std::string_view word);
+
 }  // namespace millrace::models

@@ -57,7 +57,8 @@ bool IsPath(std::string_view path) {
   if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + (hidden ? 2 : 1)])) return false;
   const bool deep = path.find('/', slash + 1) != std::string_view::npos;
   return (deep || !root.empty()) && std::ranges::all_of(path, [](char c) {
-           return IsLabelByte(c) || c == '/' || c == '.' || c == '_' || c == '~';
+           return IsLabelByte(c) ||
+                  std::string_view("/._~?=&%+#:").find(c) != std::string_view::npos;
          });
 }
 
@@ -73,6 +74,13 @@ bool IsRelativePath(std::string_view path) {
          std::ranges::all_of(ending, [](char c) { return IsAsciiLower(c) || IsAsciiDigit(c); }) &&
          std::ranges::all_of(
              path, [](char c) { return IsLabelByte(c) || c == '/' || c == '.' || c == '_'; });
+}
+
+// Returns true for the identifier of an article: "10.1038/nature12373".
+bool IsDigitalObject(std::string_view address) {
+  const size_t slash = DigitsEnd(address, std::min<size_t>(3, address.size()));
+  return address.starts_with("10.") && slash > 6 && slash + 1 < address.size() &&
+         address[slash] == '/';
 }
 
 std::string_view WebSymbolName(char c) {
@@ -188,6 +196,11 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
     Spell(numbers, address, reading);
     return reading;
   }
+  if (IsDigitalObject(address)) {
+    Reading reading{end, {}};
+    Spell(numbers, address, reading);
+    return reading;
+  }
   if (address.find('.') == std::string_view::npos && !address.starts_with("localhost") &&
       address.find("://") == std::string_view::npos) {
     return std::nullopt;
@@ -203,7 +216,9 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
     const bool local = std::ranges::all_of(address.substr(0, sign), [](char c) {
       return IsLabelByte(c) || c == '.' || c == '_' || c == '+' || c == '%';
     });
-    if (sign == 0 || !local || !IsDomain(address.substr(sign + 1), false)) return std::nullopt;
+    // "ssh root@10.0.0.1".
+    const std::string_view host = address.substr(sign + 1);
+    if (sign == 0 || !local || (!IsDomain(host, false) && !IsIpAddress(host))) return std::nullopt;
   } else {
     const std::string_view host = address.substr(0, address.find_first_of("/?#:"));
     const bool local = (host == "localhost" || IsIpAddress(host)) && host.size() < address.size();

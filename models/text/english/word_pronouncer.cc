@@ -168,7 +168,9 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
 
 std::optional<std::string> WordPronouncer::Capitals(std::string_view word,
                                                     const WordContext& context) const {
-  if (context.all_capitals && IsSpelledInCapitals(word)) return Spell(word);
+  if (context.all_capitals ? IsSpelledInCapitals(word)
+                           : ReadingOfCapitals(word) == CapitalsReading::kLetters)
+    return Spell(word);
   const std::string lower = AsciiLower(word);
   const bool emphasised = std::ranges::find(kEmphasised, word) != kEmphasised.end();
   if (const auto exact = lexicon_.Find(word); exact && word.size() > 1) {
@@ -191,6 +193,7 @@ std::optional<std::string> WordPronouncer::Capitals(std::string_view word,
 std::optional<std::string> WordPronouncer::Simple(std::string_view word,
                                                   const WordContext& context) const {
   if (word.size() > 1 && IsAllCapitals(word)) return Capitals(word, context);
+  if (ReadingOfCapitals(word) == CapitalsReading::kLetters) return Spell(word);
   if (word.size() == 1 && IsAsciiLetter(word[0]) && !lexicon_.Find(word)) return Spell(word);
   const bool capital = AsciiLower(word) != word;
   if (const auto entry = FindInEitherCase(word)) {

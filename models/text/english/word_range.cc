@@ -13,16 +13,12 @@ bool BoundsTime(std::string_view word) {
 }
 
 std::optional<Reading> ReadWordRange(std::string_view text, size_t at) {
-  constexpr size_t kMaxWordBytes = 10;
-  const auto word_at = [&](size_t begin) {
-    return text.substr(begin, LettersEnd(text.substr(0, begin + kMaxWordBytes), begin) - begin);
-  };
-  const std::string_view from = word_at(at);
+  const std::string_view from = LettersAt(text, at);
   const size_t dash = at + from.size();
   const bool en_dash = text.substr(dash).starts_with("–");
   if (from.empty() || (!en_dash && ByteAt(text, dash) != '-')) return std::nullopt;
   const size_t second = dash + (en_dash ? std::string_view("–").size() : 1);
-  const std::string_view to = second < text.size() ? word_at(second) : "";
+  const std::string_view to = LettersAt(text, second);
   const bool times = BoundsTime(from) && (IsAsciiDigit(ByteAt(text, second)) || BoundsTime(to));
   // "A-Z" is the whole alphabet; other letters with a hyphen are a name.
   const bool letters = from.size() == 1 && to.size() == 1 && IsAsciiUpper(from[0]) &&

@@ -1,8 +1,7 @@
 #include "models/text/japanese/japanese_g2p.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "models/text/ascii.h"
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/kana_phonemes.h"
+#include "models/text/japanese/kanji_number.h"
 #include "models/text/japanese/latin_reading.h"
 #include "models/text/japanese/prepared_text.h"
 #include "models/text/japanese/reading_in_context.h"
@@ -48,45 +48,6 @@ bool IsAllKatakana(std::string_view text) {
   return !text.empty();
 }
 
-// Returns the number that kanji write with units; nullopt for those that are no number, such as
-// 二三, "two or three".
-std::optional<uint64_t> ParseKanjiNumber(std::u32string_view text) {
-  uint64_t total = 0;
-  uint64_t part = 0;  // below 10,000
-  constexpr uint64_t kNone = UINT64_MAX;
-  uint64_t digit = kNone;  // in front of a unit
-  uint64_t last_unit = 10'000;
-  uint64_t last_large = UINT64_MAX;
-  for (const char32_t c : text) {
-    const size_t value = c == U'零' ? 0 : kKanjiDigits.find(c);
-    if (value != std::u32string_view::npos) {
-      if (digit != kNone) return std::nullopt;
-      digit = value;
-      continue;
-    }
-    const uint64_t unit = c == U'十' ? 10 : c == U'百' ? 100 : c == U'千' ? 1000 : 0;
-    if (unit > 0) {
-      if (unit >= last_unit || digit == 0) return std::nullopt;
-      part += (digit == kNone ? 1 : digit) * unit;
-      last_unit = unit;
-    } else {
-      const uint64_t large = c == U'万'   ? 10'000
-                             : c == U'億' ? 100'000'000
-                             : c == U'兆' ? 1'000'000'000'000
-                                          : 0;
-      if (large == 0 || large >= last_large) return std::nullopt;
-      part += digit == kNone ? 0 : digit;
-      if (part == 0) return std::nullopt;
-      total += part * large;
-      part = 0;
-      last_unit = 10'000;
-      last_large = large;
-    }
-    digit = kNone;
-  }
-  return total + part + (digit == kNone ? 0 : digit);
-}
-
 // The units of one text.
 class UnitBuilder {
  public:
@@ -94,7 +55,7 @@ class UnitBuilder {
       : analyzer_(analyzer), prepared_(prepared), text_(prepared.text) {}
 
   absl::StatusOr<std::vector<SpokenUnit>> Build() {
-    if (absl::Status status = Analyze(); !status.ok()) return status;
+    if (absl::Status status = Analyze(0); !status.ok()) return status;
     size_t reading = 0;
     for (size_t i = 0; i < morphemes_.size();) {
       while (reading < prepared_.readings.size() &&
@@ -113,6 +74,12 @@ class UnitBuilder {
           continue;
         }
       }
+      const auto name = AddName(i);
+      if (!name.ok()) return name.status();
+      if (*name > 0) {
+        i += *name;
+        continue;
+      }
       size_t taken = AddNumber(i);
       if (taken == 0) taken = AddQuestion(i);
       if (taken == 0) taken = AddLoanWord(i);
@@ -121,27 +88,32 @@ class UnitBuilder {
         i += taken;
         continue;
       }
+      const auto behind = AddDividedKanaWord(i);
+      if (!behind.ok()) return behind.status();
+      if (*behind) continue;
       if (absl::Status status = AddMorpheme(morphemes_[i++]); !status.ok()) return status;
     }
     return std::move(units_);
   }
 
  private:
-  // Divides the text. The places of the morphemes are characters from here on.
-  absl::Status Analyze() {
+  // Divides the text from the character `begin` on, in place of what was there. The places of the
+  // morphemes are characters from here on.
+  absl::Status Analyze(size_t begin) {
     std::string utf8;
     std::vector<size_t> characters;  // the character of each byte
-    for (size_t i = 0; i < text_.size(); ++i) {
+    for (size_t i = begin; i < text_.size(); ++i) {
       utf8 += EncodeUtf8(text_[i]);
       characters.resize(utf8.size(), i);
     }
     characters.push_back(text_.size());
     auto morphemes = analyzer_.Analyze(utf8);
     if (!morphemes.ok()) return morphemes.status();
-    morphemes_ = *std::move(morphemes);
-    for (Morpheme& morpheme : morphemes_) {
+    while (!morphemes_.empty() && morphemes_.back().end > begin) morphemes_.pop_back();
+    for (Morpheme& morpheme : *morphemes) {
       morpheme.begin = characters[morpheme.begin];
       morpheme.end = characters[morpheme.end];
+      morphemes_.push_back(std::move(morpheme));
     }
     return absl::OkStatus();
   }
@@ -201,6 +173,10 @@ class UnitBuilder {
     constexpr std::u32string_view kThree = U"サン";
     const std::u32string_view rest = text_.substr(morphemes_[i].end);
     std::u32string_view counter = rest.substr(0, CounterLength(rest));
+    if (const auto known =
+            ReadingInContext(text_, morphemes_[i].begin, morphemes_[i].end + counter.size(), {});
+        !known.empty())
+      return AddUnit(i, morphemes_[i].end + counter.size(), Utf8(known));
     std::u32string kana;
     if (rest.starts_with(U"百") || rest.starts_with(U"千")) {
       counter = rest.substr(0, 1);
@@ -244,7 +220,7 @@ class UnitBuilder {
     if (!IsHiragana(text_[first.begin])) return 0;
     const KanaWord word = FindKanaWord(text_, first.begin);
     const size_t end = first.begin + word.written.size();
-    if (end <= first.end) return 0;
+    if (word.written.empty() || end < first.end) return 0;
     // The dictionary may have the last kana and a particle as a word: ひらが なで.
     for (size_t last = i; last < morphemes_.size() && morphemes_[last].begin < end; ++last) {
       Morpheme& morpheme = morphemes_[last];
@@ -256,6 +232,59 @@ class UnitBuilder {
       return last + 1 - i;
     }
     return AddUnit(i, end, Utf8(word.spoken));
+  }
+
+  // Adds a word in kana whose end and particle the dictionary has within another word, as in
+  // ぎゅうにゅうをかった, and divides what is behind them anew. Returns true if there is one.
+  absl::StatusOr<bool> AddDividedKanaWord(size_t i) {
+    constexpr size_t kMostPerText = 8;  // each divides all that is behind it
+    const size_t begin = morphemes_[i].begin;
+    if (divided_again_ == kMostPerText || !IsHiragana(text_[begin])) return false;
+    if (i > 0 && text_[begin] == U'は' && morphemes_[i].end > begin + 1 &&
+        Pointer(Written(morphemes_[i - 1])) && !FindKanaWord(text_, begin + 1).written.empty()) {
+      // これはにわです is not これ, はにわ, です.
+      ++divided_again_;
+      units_.push_back({begin, begin + 1, "ワ", false, true});
+      morphemes_.resize(i);
+      if (absl::Status status = Analyze(begin + 1); !status.ok()) return status;
+      return true;
+    }
+    const KanaWord word = FindKanaWord(text_, begin);
+    const size_t end = begin + word.written.size();
+    if (word.written.empty() || end <= morphemes_[i].begin || end + 1 >= text_.size()) return false;
+    if (end == morphemes_[i].end) return false;
+    const std::u32string_view particle = SpokenParticle(text_[end]);
+    if (particle.empty()) return false;
+    ++divided_again_;
+    morphemes_.resize(i);
+    units_.push_back({begin, end, Utf8(word.spoken), false, true});
+    units_.push_back({end, end + 1, Utf8(particle), false, true});
+    if (absl::Status status = Analyze(end + 1); !status.ok()) return status;
+    return true;
+  }
+
+  // Adds the name of a person or a place that the dictionary lacks. Returns the number of its
+  // morphemes, which are divided anew where its end is within one; 0 if there is none.
+  absl::StatusOr<size_t> AddName(size_t i) {
+    constexpr size_t kMostPerText = 8;  // as in AddDividedKanaWord
+    const KanaWord name = FindName(text_, morphemes_[i].begin);
+    if (name.written.empty()) return 0;
+    const size_t end = morphemes_[i].begin + name.written.size();
+    if (const size_t taken = AddUnit(i, end, Utf8(name.spoken)); taken > 0) return taken;
+    if (divided_again_ == kMostPerText) return 0;
+    ++divided_again_;
+    units_.push_back({morphemes_[i].begin, end, Utf8(name.spoken), false, true});
+    // The name stays as one morpheme, so that those behind it keep their places.
+    morphemes_.resize(i + 1);
+    morphemes_[i].end = end;
+    if (absl::Status status = Analyze(end); !status.ok()) return status;
+    return 1;
+  }
+
+  // Returns true for words that は follows as a particle.
+  static bool Pointer(std::u32string_view word) {
+    return word == U"これ" || word == U"それ" || word == U"あれ" || word == U"ここ" ||
+           word == U"そこ" || word == U"わたし" || word == U"ぼく";
   }
 
   static std::u32string_view SpokenParticle(char32_t c) {
@@ -369,6 +398,7 @@ class UnitBuilder {
   const PreparedText& prepared_;
   const std::u32string_view text_;
   std::vector<Morpheme> morphemes_;
+  size_t divided_again_ = 0;  // times that the end of the text was
   std::vector<SpokenUnit> units_;
 };
 
@@ -408,8 +438,11 @@ KanaText WriteKana(const std::vector<SpokenUnit>& units) {
   KanaText text;
   for (size_t i = 0; i < units.size(); ++i) {
     const SpokenUnit& unit = units[i];
-    // A doubled consonant is spoken with the word behind it: イッ テ.
-    const bool doubled = text.kana.ends_with("ッ") || unit.kana.starts_with("ッ");
+    // A doubled consonant is spoken with the word behind it, イッ テ, a small one with that before.
+    constexpr std::array<std::string_view, 3> kSmall = {"ャ", "ュ", "ョ"};
+    const bool doubled =
+        text.kana.ends_with("ッ") || unit.kana.starts_with("ッ") ||
+        std::ranges::any_of(kSmall, [&](auto kana) { return unit.kana.starts_with(kana); });
     if (!text.kana.empty() && !unit.mark && !units[i - 1].mark && !doubled) text.kana += ' ';
     if (unit.mark && unit.kana.empty()) text.kana += ' ';
     text.kana += unit.kana;

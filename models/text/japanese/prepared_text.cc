@@ -1,11 +1,7 @@
 #include "models/text/japanese/prepared_text.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,111 +9,12 @@
 #include "absl/status/status.h"
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/japanese_units_text.h"
-#include "models/text/read_letters.h"
+#include "models/text/japanese/normalized_text.h"
 #include "models/text/unicode.h"
 #include "models/text/unit_names.h"
 
 namespace millrace::models {
 namespace {
-
-bool IsBetween(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
-
-bool IsKanjiCharacter(char32_t c) {
-  return IsBetween(c, 0x3400, 0x4DBF) || IsBetween(c, 0x4E00, 0x9FFF) ||
-         IsBetween(c, 0xF900, 0xFAFF) || IsBetween(c, 0x20000, 0x3FFFF) || c == U'々' ||
-         c == U'〆' || c == U'〇';
-}
-
-bool IsAnyKana(char32_t c) {
-  return IsBetween(c, 0x3041, 0x309F) || IsBetween(c, 0x30A0, 0x30FF) ||
-         IsBetween(c, 0x31F0, 0x31FF) || IsBetween(c, 0xFF66, 0xFF9F);
-}
-
-bool IsVoicingMark(char32_t c) { return c == 0x3099 || c == 0x309A || c == 0xFF9E || c == 0xFF9F; }
-
-bool IsCombining(char32_t c) {
-  return IsVoicingMark(c) || IsBetween(c, 0x300, 0x36F) || IsBetween(c, 0xFE00, 0xFE0F);
-}
-
-// Returns true for a character that form NFKC keeps, as most of a Japanese text is.
-bool IsNormal(char32_t c) {
-  return IsBetween(c, '!', '~') || IsBetween(c, 0x3041, 0x3096) || IsBetween(c, 0x30A1, 0x30FC) ||
-         IsBetween(c, 0x4E00, 0x9FFF) || IsBetween(c, 0x3001, 0x3002) || c == U'…' || c == U'‥';
-}
-
-bool IsLatinLetter(char32_t c) { return IsBetween(c, 'A', 'Z') || IsBetween(c, 'a', 'z'); }
-
-constexpr ReadLetters kJapanese = {[](char32_t c) { return IsKanjiCharacter(c) || IsAnyKana(c); },
-                                   ", which is not read in Japanese; write it in kanji or kana"};
-
-struct Placed {
-  std::u32string text;
-  std::vector<size_t> begins;
-  std::vector<size_t> ends;
-
-  void Add(char32_t c, size_t begin, size_t end) {
-    text += c;
-    begins.push_back(begin);
-    ends.push_back(end);
-  }
-};
-
-// Appends the form NFKC of a character and the marks behind it.
-void AppendNormalized(std::string_view piece, size_t begin, size_t end, Placed& placed) {
-  utf8proc_uint8_t* mapped = nullptr;
-  const utf8proc_ssize_t size = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
-      static_cast<utf8proc_ssize_t>(piece.size()), &mapped,
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(mapped, &std::free);
-  if (size < 0) return;
-  const std::string_view text(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeAt(text, at);
-    at += point.bytes;
-    char32_t c = point.value;
-    if (IsLetter(c) && !IsAnyKana(c) && !IsKanjiCharacter(c) && c >= 0xC0) {
-      // A Latin letter with an accent is read as the plain letter.
-      const std::string plain = Decompose(EncodeUtf8(c));
-      if (!plain.empty() && IsLatinLetter(static_cast<unsigned char>(plain[0])))
-        c = static_cast<unsigned char>(plain[0]);
-    }
-    if (IsCombining(c)) continue;
-    placed.Add(c, begin, end);
-  }
-}
-
-// Returns katakana for the small katakana of Ainu, and c for others.
-char32_t WithoutAinu(char32_t c) {
-  constexpr std::u32string_view kFullKatakana = U"クシストヌハヒフヘホムラリルレロ";
-  return IsBetween(c, 0x31F0, 0x31FF) ? kFullKatakana[c - 0x31F0] : c;
-}
-
-absl::StatusOr<Placed> Normalized(std::string_view source) {
-  Placed placed;
-  for (size_t at = 0; at < source.size();) {
-    const CodePoint point = DecodeAt(source, at);
-    if (absl::Status status = CheckCharacter(source, at, point, kJapanese); !status.ok())
-      return status;
-    const size_t begin = at;
-    at += point.bytes;
-    const char32_t c = WithoutAinu(point.value);
-    if (IsSpace(c) || c < 0x20 || c == 0x7F || c == 0x3000) {
-      if (placed.text.empty() || placed.text.back() != ' ') placed.Add(' ', begin, at);
-      continue;
-    }
-    size_t end = at;
-    while (end < source.size() && end - begin < 32 && IsCombining(DecodeAt(source, end).value))
-      end += DecodeAt(source, end).bytes;
-    if (end == at && (IsNormal(c) || c != point.value)) {
-      placed.Add(c == U'‥' ? U'…' : c, begin, end);
-    } else {
-      AppendNormalized(source.substr(begin, end - begin), begin, end, placed);
-    }
-    at = end;
-  }
-  return placed;
-}
 
 // Makes kanji that are written like digits ASCII digits: 二〇二五 is 2025.
 void ReplacePositionalKanji(std::u32string& text) {
@@ -169,6 +66,8 @@ std::u32string_view SpokenSymbol(char32_t c) {
       return U"イコール";
     case U'×':
       return U"カケル";
+    case U'±':
+      return U"プラスマイナス";
     case U'÷':
       return U"ワル";
     default:
@@ -183,11 +82,12 @@ bool IsLargeUnit(char32_t c) { return c != 0 && kLargeUnits.find(c) != std::u32s
 // Writes the numbers of a normalised text out.
 class NumberWriter {
  public:
-  explicit NumberWriter(const Placed& in) : in_(in) {}
+  explicit NumberWriter(const PlacedText& in) : in_(in) {}
 
   PreparedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
+      if (WriteNeighbours()) continue;
       if (IsDigit(c)) {
         WriteNumber({});
       } else if (const auto currency = Currency(c); !currency.empty() && IsDigit(At(at_ + 1))) {
@@ -195,10 +95,14 @@ class NumberWriter {
         WriteNumber(currency);
       } else if (IsMinus(c)) {
         WriteMinus();
-      } else if ((c == U'〜' || c == '~') && IsDigit(At(at_ + 1))) {
-        Copy(U"から", 1);
+      } else if (c == ':' && at_ > 0 && IsDigit(At(at_ - 1)) && IsDigit(At(at_ + 1))) {
+        Copy(U"タイ", 1);  // a score
+      } else if (c == U'〜' || c == '~') {
+        WriteWave();
       } else if (c == '.' && IsLatinLetter(At(at_ + 1)) && at_ > 0 && IsLatinLetter(At(at_ - 1))) {
         Copy(U"ドット", 1);
+      } else if (const auto label = Label(); !label.empty()) {
+        Copy(label, in_.text.find('.', at_) + 1 - at_);
       } else if (const auto symbol = SpokenSymbol(c); !symbol.empty()) {
         Copy(symbol, 1);
       } else if (IsBetween(c, 'A', 'Z') || IsBetween(c, 'a', 'z')) {
@@ -220,6 +124,18 @@ class NumberWriter {
   };
 
   char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
+
+  // Returns the word of "No." and the like before a number; empty for others.
+  std::u32string_view Label() const {
+    constexpr auto kLabels = std::to_array<std::pair<std::u32string_view, std::u32string_view>>(
+        {{U"No.", U"ナンバー"}, {U"Vol.", U"ボリューム"}, {U"vol.", U"ボリューム"}});
+    for (const auto& [written, spoken] : kLabels) {
+      if (std::u32string_view(in_.text).substr(at_).starts_with(written) &&
+          IsDigit(At(at_ + written.size())) && (at_ == 0 || !IsLatinLetter(At(at_ - 1))))
+        return spoken;
+    }
+    return {};
+  }
 
   static bool IsMinus(char32_t c) { return c == '-' || c == U'−' || c == U'‐' || c == U'–'; }
 
@@ -382,9 +298,51 @@ class NumberWriter {
     return true;
   }
 
+  // Returns the value of a digit, also of a kanji, from 1 on; 0 if it is none.
+  static size_t DigitValue(char32_t c) {
+    const size_t kanji = kKanjiDigits.find(c);
+    return IsDigit(c) ? c - '0' : kanji == std::u32string_view::npos ? 0 : kanji;
+  }
+
+  // 4、5人 and 二、三日: one or the other, which is said without a pause.
+  bool WriteNeighbours() {
+    const size_t first = DigitValue(At(at_));
+    const size_t second = DigitValue(At(at_ + 2));
+    const char32_t before = at_ > 0 ? At(at_ - 1) : 0;
+    if (first == 0 || second != first + 1 || (At(at_ + 1) != U'、' && At(at_ + 1) != ',') ||
+        DigitValue(before) > 0 ||
+        (before != 0 &&
+         std::u32string_view(U"、,.:/-第十百千万億").find(before) != std::u32string_view::npos))
+      return false;
+    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_ + 3);
+    const std::u32string_view counter = rest.substr(0, CounterLength(rest));
+    // ふたつ、みっつ and 一人、二人 are words of their own.
+    if (counter.empty() || counter.starts_with(U'つ') || (counter == U"人" && second == 2))
+      return false;
+    // Both numbers are days: 3月4、5日.
+    if (before == U'月') {
+      if (counter == U"日") WriteCounted(first, counter, at_ + 1);
+      return counter == U"日";
+    }
+    constexpr std::array<std::u32string_view, 10> kNames = {
+        U"", U"イチ", U"ニ", U"サン", U"シ", U"ゴ", U"ロク", U"シチ", U"ハチ", U"ク"};
+    // Only 4 keeps its old name among the days: 三、四日.
+    std::u32string spoken = counter == U"日" && second != 4
+                                ? std::u32string(kNames[second]) + U"ニチ"
+                                : CountedNumber(second, counter, false);
+    spoken.insert(0, kNames[first]);
+    Read(KanjiNumber(second) + std::u32string(counter), std::move(spoken),
+         at_ + 3 + counter.size());
+    return true;
+  }
+
   void WriteNumber(std::u32string_view currency) {
     if (currency.empty() && (WriteDate() || WriteTime() || WriteSlashed() || WriteGroups())) return;
-    const Number number = ParseNumber(at_);
+    Number number = ParseNumber(at_);
+    // 07分 and 05月.
+    constexpr std::u32string_view kClock = U"時分秒月日";
+    if (number.digits.size() == 2 && kClock.find(At(number.end)) != kClock.npos)
+      number.spelled = false;
     if (!currency.empty()) {
       WriteMoney(number, currency);
       return;
@@ -466,6 +424,21 @@ class NumberWriter {
     AppendFor(currency, end - 1, 1);
   }
 
+  // The sign of a range, 東京〜大阪, or of a long vowel, すごい〜.
+  void WriteWave() {
+    const char32_t before = at_ > 0 ? At(at_ - 1) : 0;
+    const char32_t behind = At(at_ + 1);
+    const bool ranges = IsDigit(behind) || IsLatinLetter(behind) || IsKanjiCharacter(behind) ||
+                        (IsBetween(behind, U'ァ', U'ヶ') && !IsBetween(before, U'ぁ', U'ゖ'));
+    if (ranges && before != 0 && before != ' ') {
+      Copy(U"から", 1);
+    } else {
+      const bool drawn =
+          IsAnyKana(before) && (IsAnyKana(behind) || at_ < 2 || !IsAnyKana(At(at_ - 2)));
+      Copy(drawn ? U"ー" : U" ", 1);
+    }
+  }
+
   void WriteMinus() {
     const bool behind_word = at_ > 0 && At(at_ - 1) != ' ' && At(at_ - 1) != '(' &&
                              !IsAnyKana(At(at_ - 1)) && !IsKanjiCharacter(At(at_ - 1));
@@ -476,7 +449,7 @@ class NumberWriter {
     }
   }
 
-  const Placed& in_;
+  const PlacedText& in_;
   size_t at_ = 0;
   PreparedText out_;
 };
@@ -486,7 +459,7 @@ class NumberWriter {
 absl::Status CheckJapanese(std::string_view source) { return CheckCharacters(source, kJapanese); }
 
 absl::StatusOr<PreparedText> PrepareJapanese(std::string_view source) {
-  auto placed = Normalized(source);
+  auto placed = NormalizeJapanese(source);
   if (!placed.ok()) return placed.status();
   ReplacePositionalKanji(placed->text);
   return NumberWriter(*placed).Write();

@@ -21,4 +21,8 @@ std::u32string_view ReadingInContext(std::u32string_view text, size_t begin, siz
 // several: とうきょう, えいが. Thread-safe.
 KanaWord FindKanaWord(std::u32string_view text, size_t begin);
 
+// Returns the longest name of a person or a place at `begin` that the dictionary lacks or reads
+// otherwise than people do: 聡太, 枚方. Thread-safe.
+KanaWord FindName(std::u32string_view text, size_t begin);
+
 }  // namespace millrace::models

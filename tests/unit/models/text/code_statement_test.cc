@@ -67,6 +67,7 @@ TEST(CodeStatementTest, CommandsHaveTheirArguments) {
            "[export PATH=$PATH:/usr/bin]",
            "[python3 main.py --verbose]",
            "[make install]",
+           "after [make clean all] it is new",
            "Execute [git push origin main] para enviar.",
            "Rode [docker ps] e veja.",
            "Run [mkdir build] first.",

@@ -86,6 +86,8 @@ TEST_F(LanguageDetectorTest, AWordIsSeldomSurelyOfALanguageThatCannotBeMeant) {
   };
   for (const char* word : {"doorstep", "keel", "nugget", "skillet", "udder", "overdraft"})
     EXPECT_EQ(language_of(word), "en") << word;
+  // Dutch has it as well.
+  EXPECT_EQ(language_of("Open"), "en");
   EXPECT_EQ(language_of("Guten"), "de");
   EXPECT_EQ(language_of("Goedemorgen"), "nl");
   EXPECT_EQ(language_of("bonjour"), "fr");
@@ -386,7 +388,7 @@ TEST_F(LanguageDetectorTest, WordsOfMenusAreTold) {
   const std::vector<std::pair<std::string, std::string>> texts = {
       {"sv", "Logga in"},  {"sv", "Ta bort konto"}, {"sv", "Stäng fönstret"}, {"sv", "Ladda ner"},
       {"it", "Ho fame."},  {"ru", "Как дела?"},     {"ru", "Настройки"},      {"zh-Hant", "登入"},
-      {"zh-Hant", "語言"}, {"zh", "保存更改"},      {"ja", "保存"},           {"ja", "言語の設定"}};
+      {"zh-Hant", "語言"}, {"zh", "保存更改"},      {"ja", "言語の設定"}};
   for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
 }
 
@@ -406,6 +408,21 @@ TEST_F(LanguageDetectorTest, CharactersTellChineseFromJapanese) {
                                                                   {"ja", "電話番号"},
                                                                   {"ja", "駅はどこですか"}};
   for (const auto& [language, text] : texts) EXPECT_EQ(Best(text).language, language) << text;
+}
+
+TEST_F(LanguageDetectorTest, CharactersOfSeveralLanguagesAloneGetThemAll) {
+  for (const char* text : {"世界", "水", "大学", "保存"}) {
+    const auto found = DetectLanguages(text);
+    ASSERT_EQ(found.size(), 2U) << text;
+    EXPECT_EQ(found[0].language, "zh") << text;
+    EXPECT_EQ(found[1].language, "ja") << text;
+    EXPECT_GT(found[0].confidence, found[1].confidence) << text;
+  }
+  EXPECT_EQ(Best("中国").language, "zh");
+  EXPECT_EQ(Best("北京").language, "zh");
+  EXPECT_EQ(Best("映画").language, "ja");
+  const auto loaded = [](const std::string& tag) { return tag == "ja" || tag == "en"; };
+  EXPECT_EQ(DetectLanguageAmong("世界", false, loaded).language, "ja");
 }
 
 // Returns the rows of a file that has a language and a text on each line.
@@ -482,6 +499,37 @@ TEST_F(LanguageDetectorTest, WhatIsSurelyInAnotherLanguageIsNotForcedIntoOneThat
   EXPECT_EQ(among("Goedemorgen"), "nl");
   EXPECT_EQ(among("Bonjour, o\u00F9 est la gare?"), "fr");
   EXPECT_EQ(among("\u041E\u0442\u043C\u0435\u043D\u0430"), "ru");
+}
+
+// Nothing is known of their letters, so only the library can tell.
+TEST_F(LanguageDetectorTest, ShortTextsOfLanguagesWithoutAProfileAreTold) {
+  const auto rows = RowsOf("other_languages.txt");
+  ASSERT_GE(rows.size(), 30U);
+  std::vector<std::string> wrong;
+  for (const auto& [language, text] : rows) {
+    if (Best(text).language != language) wrong.push_back(text);
+    for (std::string& one : NotTakenFor(language, {text})) wrong.push_back(std::move(one));
+  }
+  EXPECT_LE(10 * wrong.size(), 2 * rows.size()) << ::testing::PrintToString(wrong);
+}
+
+TEST_F(LanguageDetectorTest, WhatPartsOfSentencesSayIsInNoLanguageWithoutAProfile) {
+  std::vector<std::string> wrong;
+  size_t parts = 0;
+  for (const std::string language : {"en", "pt"}) {
+    std::ifstream file(std::string(MILLRACE_TEST_DATA "/../translation/") + language + ".txt");
+    for (std::string line; std::getline(file, line);) {
+      const std::vector<std::string> words = absl::StrSplit(line, ' ');
+      for (size_t i = 0; i + 3 <= words.size(); ++i, ++parts) {
+        const std::string text = words[i] + " " + words[i + 1] + " " + words[i + 2];
+        const std::string found = Best(text).language;
+        if (found == "id" || found == "vi" || found == "et" || found == "eu" || found == "sw")
+          wrong.push_back(text + " (" + found + ")");
+      }
+    }
+  }
+  ASSERT_GT(parts, 2000U);
+  EXPECT_LE(500 * wrong.size(), parts) << ::testing::PrintToString(wrong);
 }
 
 TEST_F(LanguageDetectorTest, AddressesCodeAndNamesOfAccountsAreNoWords) {

@@ -40,12 +40,27 @@ TEST_P(ProtectedTest, IsWhatIsMarked) {
   EXPECT_EQ(Found(text), expected) << text;
 }
 
+TEST(ProtectedSpansTest, GuillemetsAreQuotationMarksInSomeLanguages) {
+  const std::string text = "Open «name» now, «two words».";
+  const auto count = [&text](bool guillemets) {
+    return FindProtectedSpans(text, {}, {.guillemets = guillemets}).size();
+  };
+  EXPECT_EQ(count(true), 1);
+  EXPECT_EQ(count(false), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Spans, ProtectedTest,
     testing::Values(
         "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
+        "At «12°30'», «40°42'46\"» or «5'10\"», 20 degrees, 5' of it; «3.2e-4» and «1E10», 5 e 3.",
+        "Of «§name§», «--name--», «++user_id++», «¬x.name¬», «!!name!!» and !!Stop!!, so.",
+        "A «【name】» of «[(name)]», «((name))» or «⟦user_name⟧»; (name) and -- a remark --.",
+        "In 「はい」, 《三体》 or 【новости】 of ⟨größe⟩.",
+        "By «§name» and «&anchor», «*pointer» or «!!str»; R&D, Q&A, AT&T, ...well..., (so).",
+        "Take «{n}–{m}», «{a}×{b}», «%[1]s», «%+v» and «{0}°C»; «@:{'key'}», «s3://bucket/key».",
         "Save box«(es)», not (s), a(b), FILE(S); file«(s)» or item«(s)».",
         "Use «for (int i = 0; i < n; i++)», «if (x == null)» or «while (true)», for (all of) us.",
         "Of «unsigned long long», «const char *name», «void (*f)(int)», an int, a long short way.",
@@ -56,6 +71,14 @@ INSTANTIATE_TEST_SUITE_P(
         "«>=3.8,<4».",
         "A «lambda x: x + 1» of (a, b) «=> a + b»; the value of «dict[str, int]» or «git push "
         "origin main», «git push» notes to origin.",
+        "Set «color: #fff;», «margin: 0 auto;», «display: flex;» or «background-color: rgba(0, 0, "
+        "0, "
+        "0.5);»; in order: one, two; color: red and blue; left: none of them.",
+        "So «await f()», «await fetch(url);», «throw new Error(\"bad\")» or «new Date()», new "
+        "house, await it; «async function g(x)», «return x;», return home; so.",
+        "Then «const y = await g();» is «a & b» or «n % 2 == 0», 5 % of it, R & B, a - b, 1 & 2.",
+        "Log in as «user:pass», Note:this, at 10:30, with «width=\"100%\"», title=\"The house\".",
+        "So «.btn.btn-primary:hover» is «.item:first-child», «.env».local.",
         "On «2024-05-01» or «2024-05-01T12:30:00Z», not 2024-05-010; «UTC+3» and UTC.",
         "The key «d41d8cd98f00b204e9800998ecf8427e» of «1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa».",
         "Say «¯\\_(ツ)_/¯», «:100:», «:flag-br:», «@me-too», «:'(» and «(╯°□°)╯︵ ┻━┻» to "
@@ -108,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         "Press «⌘C» or «⇧⌘S», the «{0}º» and «{1}ª».",
         "A «[/b]» and «[url=http://x.com]» and «[code id=\"1\"]» there.", "[Music] [Laughter]",
         "[Music] [Laughter] The house.", "Dear «[First Name]» «[Last Name]», hi.",
-        "«&7»Hello «&l»World, «&6»«&l» and «§a»«§l» or «&#ff0000»; AT&T, Q&A, §12, &open, R&D.",
+        "«&7»Hello «&l»World, «&6»«&l» and «§a»«§l» or «&#ff0000»; AT&T, Q&A, §12, «&open», R&D.",
         "Call «f(*args, **kwargs)», «max(a, b)», «rgb(255, 0, 0)»; not file«(s)», aluno(a, os).",
         "Set «arr[0]», «dict[\"key\"]», «items[i][j]», «x[1:3]»; a fact«[2]», text«[sic]», "
         "dia«[s]».",

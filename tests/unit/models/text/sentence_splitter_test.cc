@@ -39,8 +39,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "See www.example.com for more.", "Dr. Smith and Mrs. Jones arrived.",
                     "J. R. R. Tolkien wrote it.", "The U.S. Senate voted.",
                     "At 10 a.m. Monday it rained.", "See p. 42 and fig. 3 of vol. 2.",
-                    "Room No. 5 is free.", "Wait... what is it?", "Wait… what is it?",
-                    "\"Why?\" he asked.", "\"Fire!\" – he shouted.",
+                    "Room No. 5 is free.", "Smith, J. (2019) wrote it.", "A sonata in C, K. 545.",
+                    "Sgt. T. J. O'Neill came.", "It fell to 29.92 in. Hg today.",
+                    "He lives at 12 E. 5th Ave.", "See vols. I–III.", "See apt. #4 there.",
+                    "It is 20 deg. C now.", "Spurs won (agg. 4-3).", "Haydn's Hob. I:104 is old.",
+                    "The Act, Pub. L. 88-352.", "Miami, Fla. Police came.", "Wait... what is it?",
+                    "Wait… what is it?", "\"Why?\" he asked.", "\"Fire!\" – he shouted.",
                     "Apples, pears, etc. are fruit.", "Acme Ltd. Manchester sells it.",
                     "O Sr. Silva e a Dra. Costa chegaram.", "Veja a pág. 42 do cap. 3.",
                     "A Av. Paulista fica em São Paulo.", "1. Open the box.", "Yahoo! is a company.",
@@ -75,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "Ele disse: \"Vá!\"|Ela foi.", "Это он.|Это она.", "¿Qué?|¡Nada!",
                     "Dijo: «Ven.»|Luego se fue.", "Vive en EE. UU.|Ella no.",
                     "Comment ça va ?|Bien !", "Il dit : « Viens. »|Elle vint.", "Va bene.|È tardi.",
-                    "It is 5 mm.|The rest is more.", "Pane, latte, ecc.|Il resto no.",
+                    "It is 5 mm.|The rest is more.", "It is plan B.|3 people came.",
+                    "Take vitamin K.|5 days later I was well.", "Er sieht mich.|Peter lacht.",
+                    "Ela dormiu no colo.|Maria saiu.", "Pane, latte, ecc.|Il resto no.",
                     "मैं जा रहा हूँ।|आप कैसे हैं?", "“आओ।”|वह चला गया॥"));
 
 TEST(SplitterTest, KeepsEveryByte) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/fake_fallback.h"
 #include "fakes/linear_time.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/unicode.h"
@@ -74,7 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"电话：62345678", "电话:六二三四五六七八"}, Written{"$100美元", "一百美元"},
         Written{"¥50元", "五十元"}, Written{"HK$20", "二十港元"}, Written{"US$3万", "三万美元"},
         Written{"5‰", "千分之五"}, Written{"30min", "三十分钟"}, Written{"3kWh", "三千瓦时"},
-        Written{"10m³", "十立方米"}));
+        Written{"10m³", "十立方米"}, Written{"100%", "百分之百"}, Written{"50元/人", "五十元每人"},
+        Written{"50kg/袋", "五十公斤每袋"}, Written{"他/她", "他/她"},
+        Written{"x+y=10", "x加y等于十"}, Written{"A-B", "A-B"}, Written{"π≈3", "派约等于三"},
+        Written{"baidu.com", "baidu点com"}, Written{"Ph.D.", "Ph.D."}, Written{"①首先", "一、首先"},
+        Written{"G1234次", "G幺二三四次"}, Written{"1234次", "一千二百三十四次"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:
@@ -119,6 +124,22 @@ TEST_F(ChineseG2pTest, LettersAreSpelledAndOtherScriptsNamed) {
   EXPECT_EQ(Spoken("AB银行"), "ˈA bˈi N2H2");
   EXPECT_EQ(Spoken("你好Дом"),
             "text: the character 'Д' at byte 6 is Cyrillic text, which is not read in Chinese");
+}
+
+TEST_F(ChineseG2pTest, EnglishWordsAreAskedForOnceAndAbbreviationsSpelled) {
+  auto lexicon = ChineseLexicon::Open(file_.path());
+  ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+  const auto english = std::make_shared<testing::FakeFallback>();
+  const ChineseG2p g2p(*std::move(lexicon), english);
+  const auto spoken = g2p.Phonemize("iPhone你好Wi-Fi，iPhone APP银行");
+  ASSERT_TRUE(spoken.ok()) << spoken.status();
+  EXPECT_EQ(spoken->phonemes, "<iPhone> N2H3 dˈʌbᵊlju ˈI ˈɛf ˈI, <iPhone> ˈA pˈi pˈi N2H2");
+  EXPECT_EQ(english->calls, (std::vector<std::vector<std::string>>{{"iPhone"}}));
+  EXPECT_EQ(spoken->words.front().end, 6U);
+  EXPECT_EQ(g2p.Phonemize("ABC，km，你好")->phonemes, "ˈA bˈi sˈi, kˈA ˈɛm, N2H3");
+  EXPECT_EQ(english->calls.size(), 1U);
+  english->fails = true;
+  EXPECT_EQ(g2p.Phonemize("Hello").status().message(), "no fallback today");
 }
 
 TEST_F(ChineseG2pTest, WordsKnowTheirBytesInTheText) {

@@ -18,22 +18,24 @@ namespace {
 // A lexicon of the characters in their usual readings, and of words that are read by them.
 std::string LexiconText() {
   std::map<std::string, std::string> words = {
-      {"一", "50\tyi1"},    {"不", "50\tbu4"},   {"为", "50\twei4"},   {"了", "50\tle5"},
-      {"他", "50\tta1"},    {"地", "50\tdi4"},   {"地区", "50\t"},     {"姓", "50\txing4"},
-      {"得", "50\tde2"},    {"很", "50\then3"},  {"快", "50\tkuai4"},  {"慢", "50\tman4"},
-      {"我", "50\two3"},    {"教", "50\tjiao4"}, {"数", "50\tshu4"},   {"着", "50\tzhe5"},
-      {"曾", "50\tceng2"},  {"土地", "50\t"},    {"干", "50\tgan4"},   {"服", "50\tfu5"},
-      {"行", "50\txing2"},  {"走", "50\tzou3"},  {"跑", "50\tpao3"},   {"还", "50\thai2"},
-      {"重", "50\tzhong4"}, {"钱", "50\tqian2"}, {"长", "50\tzhang3"}, {"写", "50\txie3"},
-      {"做", "50\tzuo4"},   {"区", "50\tqu1"},   {"土", "50\ttu3"},    {"大", "50\tda4"},
-      {"找", "50\tzhao3"},  {"第", "50\tdi4"},   {"称", "50\tcheng1"}, {"字", "50\tzi4"}};
+      {"一", "50\tyi1"},    {"不", "50\tbu4"},    {"不得", "50\tbu4 de5"}, {"为", "50\twei4"},
+      {"了", "50\tle5"},    {"他", "50\tta1"},    {"地", "50\tdi4"},       {"地区", "50\t"},
+      {"姓", "50\txing4"},  {"得", "50\tde2"},    {"很", "50\then3"},      {"快", "50\tkuai4"},
+      {"慢", "50\tman4"},   {"我", "50\two3"},    {"教", "50\tjiao4"},     {"数", "50\tshu4"},
+      {"着", "50\tzhe5"},   {"曾", "50\tceng2"},  {"土地", "50\t"},        {"干", "50\tgan4"},
+      {"服", "50\tfu5"},    {"行", "50\txing2"},  {"走", "50\tzou3"},      {"跑", "50\tpao3"},
+      {"还", "50\thai2"},   {"重", "50\tzhong4"}, {"钱", "50\tqian2"},     {"长", "50\tzhang3"},
+      {"写", "50\txie3"},   {"做", "50\tzuo4"},   {"区", "50\tqu1"},       {"土", "50\ttu3"},
+      {"量", "50\tliang4"}, {"大", "50\tda4"},    {"找", "50\tzhao3"},     {"第", "50\tdi4"},
+      {"称", "50\tcheng1"}, {"字", "50\tzi4"},    {"只", "50\tzhi3"},      {"三", "50\tsan1"}};
   std::string text = "[total]\n9000\n[words]\n";
   for (const auto& [word, reading] : words) text += word + "\t" + reading + "\n";
   text += "[syllables]\n";
   for (const std::string syllable :
-       {"chang2", "chong2", "da4",   "de2",    "de5",   "dei3",  "di4",   "gan1",
-        "hai2",   "hang2",  "huan2", "jiao1",  "jiao4", "liao3", "shu3",  "wei2",
-        "wei4",   "xing2",  "zeng1", "zhang3", "zhao2", "zhe5",  "zhong4"})
+       {"chang2", "chong2", "zhi1", "zhi3", "san1",   "da4",   "de2",    "de5",
+        "dei3",   "di4",    "gan1", "hai2", "hang2",  "huan2", "jiao1",  "jiao4",
+        "liao3",  "shu3",   "wei2", "wei4", "xing2",  "zeng1", "zhang3", "zhao2",
+        "zhe5",   "zhong4", "bu4",  "er5",  "liang2", "shou3"})
     text += syllable + "\t" + syllable + "\n";
   return text +
          "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
@@ -70,9 +72,13 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"慢慢", "man4 man4"}, {"地走", "di4 zou3"}}, "man4 man4 de5 zou3"},
         Run{{{"土地", "tu3 di4"}, {"很", "hen3"}, {"大", "da4"}}, "tu3 di4 hen3 da4"},
         Run{{{"土地", "tu3 di4"}, {"地区", "di4 qu1"}, {"大", "da4"}}, "tu3 di4 di4 qu1 da4"},
+        Run{{{"三", "san1"}, {"只", "zhi3"}, {"大", "da4"}}, "san1 zhi1 da4"},
+        Run{{{"三只", "san1 zhi3"}, {"大", "da4"}}, "san1 zhi1 da4"},
+        Run{{{"我", "wo3"}, {"只", "zhi3"}, {"写", "xie3"}}, "wo3 zhi3 xie3"},
         Run{{{"跑", "pao3"}, {"得", "de2"}, {"快", "kuai4"}}, "pao3 de5 kuai4"},
         Run{{{"我", "wo3"}, {"得", "de2"}, {"走", "zou3"}}, "wo3 dei3 zou3"},
         Run{{{"他", "ta1"}, {"得", "de2"}, {"了", "le5"}}, "ta1 de2 le5"},
+        Run{{{"不", "bu4"}, {"得", "de2"}, {"不", "bu4"}}, "bu4 de2 bu4"},
         Run{{{"还", "hai2"}, {"我", "wo3"}, {"钱", "qian2"}}, "huan2 wo3 qian2"},
         Run{{{"他", "ta1"}, {"还", "hai2"}, {"走", "zou3"}}, "ta1 hai2 zou3"},
         Run{{{"很", "hen3"}, {"长", "zhang3"}}, "hen3 chang2"},
@@ -86,7 +92,17 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"服", "fu5"}, {"干", "gan4"}, {"了", "le5"}}, "fu5 gan1 le5"},
         Run{{{"教", "jiao4"}, {"我", "wo3"}}, "jiao1 wo3"},
         Run{{{"称", "cheng1"}, {"为", "wei4"}}, "cheng1 wei2"},
-        Run{{{"姓", "xing4"}, {"曾", "ceng2"}}, "xing4 zeng1"}));
+        Run{{{"姓", "xing4"}, {"曾", "ceng2"}}, "xing4 zeng1"},
+        Run{{{"曾", "ceng2"}, {"老师", "lao3 shi1"}}, "zeng1 lao3 shi1"},
+        Run{{{"他", "ta1"}, {"曾", "ceng2"}, {"走", "zou3"}}, "ta1 ceng2 zou3"},
+        Run{{{"人", "ren2"}, {"不得", "bu4 de5"}, {"走", "zou3"}}, "ren2 bu4 de2 zou3"},
+        Run{{{"恨", "hen4"}, {"不得", "bu4 de5"}, {"走", "zou3"}}, "hen4 bu4 de5 zou3"},
+        Run{{{"空", "kong1"}, {"着手", "zhuo2 shou3"}, {"走", "zou3"}}, "kong1 zhe5 shou3 zou3"},
+        Run{{{"他", "ta1"}, {"着手", "zhuo2 shou3"}}, "ta1 zhuo2 shou3"},
+        Run{{{"草地", "cao3 di5"}, {"很", "hen3"}, {"大", "da4"}}, "cao3 di4 hen3 da4"},
+        Run{{{"那儿", "na4 er2"}, {"很", "hen3"}, {"大", "da4"}}, "na4 er5 hen3 da4"},
+        Run{{{"女儿", "nv3 er2"}, {"很", "hen3"}, {"大", "da4"}}, "nv3 er2 hen3 da4"},
+        Run{{{"量", "liang4"}, {"体温", "ti3 wen1"}}, "liang2 ti3 wen1"}));
 
 }  // namespace
 }  // namespace millrace::models

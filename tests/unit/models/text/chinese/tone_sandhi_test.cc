@@ -40,13 +40,15 @@ TEST(ToneSandhiTest, AThirdToneBeforeAnotherIsTheSecond) {
             "wo2 hen3 xi3 huan5");
   EXPECT_EQ(Spoken({{"可以", {"ke6", "yi3"}}, {"走", {"zou3"}}}), "ke2 yi2 zou3");
   EXPECT_EQ(Spoken({{"我", {"wo3"}}, {"可以", {"ke6", "yi3"}}}), "wo3 ke2 yi3");
-  EXPECT_EQ(Spoken({{"大使馆", {"da4", "shi3", "guan3"}, 2}}), "da4 shi3 guan3");
+  EXPECT_EQ(Spoken({{"大使馆", {"da4", "shi3", "guan3"}, 2}}), "da4 shi2 guan3");
   EXPECT_EQ(Spoken({{"李小龙", {"li3", "xiao3", "long2"}, 1}}), "li2 xiao3 long2");
   // Two groups of four characters.
   EXPECT_EQ(Spoken({{"可以", {"ke2", "yi3"}}, {"选举", {"xuan3", "ju3"}}}), "ke2 yi3 xuan2 ju3");
 }
 
 TEST(ToneSandhiTest, NotBeforeAFourthToneIsTheSecond) {
+  EXPECT_EQ(Spoken({{"好久不见", {"hao3", "jiu3", "bu5", "jian4"}}}), "hao2 jiu3 bu2 jian4");
+  EXPECT_EQ(Spoken({{"看不见", {"kan4", "bu2", "jian4"}}}), "kan4 bu5 jian4");
   EXPECT_EQ(Spoken({{"不", {"bu4"}}, {"去", {"qu4"}}}), "bu2 qu4");
   EXPECT_EQ(Spoken({{"不", {"bu4"}}, {"高兴", {"gao1", "xing4"}}}), "bu4 gao1 xing4");
 }
@@ -62,6 +64,9 @@ TEST(ToneSandhiTest, OneOfANumberInOrderKeepsItsTone) {
   EXPECT_EQ(Spoken({{"第", {"di4"}}, {"一天", {"yi4", "tian1"}}}), "di4 yi1 tian1");
   EXPECT_EQ(Spoken({{"十一点", {"shi2", "yi4", "dian3"}}}), "shi2 yi1 dian3");
   EXPECT_EQ(Spoken({{"一月", {"yi2", "yue4"}}, {"一号", {"yi2", "hao4"}}}), "yi1 yue4 yi1 hao4");
+  EXPECT_EQ(Spoken({{"一点", {"yi4", "dian3"}}, {"七", {"qi1"}}}), "yi1 dian3 qi1");
+  EXPECT_EQ(Spoken({{"一点", {"yi4", "dian3"}}, {"三十", {"san1", "shi2"}}}),
+            "yi4 dian3 san1 shi2");
   EXPECT_EQ(Spoken({{"统一", {"tong3", "yi1"}}, {"考试", {"kao3", "shi4"}}}),
             "tong3 yi1 kao3 shi4");
 }

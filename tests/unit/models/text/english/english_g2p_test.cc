@@ -7,6 +7,7 @@
 #include <random>
 
 #include "fakes/fake_clock.h"
+#include "fakes/fake_fallback.h"
 #include "fakes/linear_time.h"
 #include "fakes/temporary_folder.h"
 #include "models/core/strings.h"
@@ -14,22 +15,6 @@
 
 namespace millrace::models {
 namespace {
-
-// Says "<word>", and remembers what it was asked.
-class FakeFallback final : public WordFallback {
- public:
-  absl::StatusOr<std::vector<std::string>> Phonemize(
-      std::span<const std::string> words) const override {
-    calls.emplace_back(words.begin(), words.end());
-    if (fails) return absl::UnavailableError("no fallback today");
-    std::vector<std::string> answers;
-    for (const std::string& word : words) answers.push_back("<" + word + ">");
-    return answers;
-  }
-
-  mutable std::vector<std::vector<std::string>> calls;
-  bool fails = false;
-};
 
 class EnglishG2pTest : public ::testing::Test {
  protected:
@@ -49,7 +34,7 @@ class EnglishG2pTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  std::shared_ptr<FakeFallback> fallback_ = std::make_shared<FakeFallback>();
+  std::shared_ptr<testing::FakeFallback> fallback_ = std::make_shared<testing::FakeFallback>();
   testing::FakeClock clock_;  // Before `user_`, whose thread reads it.
   std::shared_ptr<UserLexicon> user_;
   PhonemeVocabulary vocabulary_;

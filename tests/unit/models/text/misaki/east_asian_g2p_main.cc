@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/text/chinese/chinese_g2p.h"
+#include "models/text/english/espeak_fallback.h"
 #include "models/text/japanese/japanese_g2p.h"
 
 namespace {
@@ -35,7 +36,9 @@ int main(int argc, char** argv) {
   if (language == "zh") {
     auto lexicon = ChineseLexicon::Open(argv[2]);
     if (!lexicon.ok()) return Fail(lexicon.status());
-    return PrintPhonemes(ChineseG2p(*std::move(lexicon)));
+    auto english = EspeakFallback::Create({});
+    if (!english.ok()) return Fail(english.status());
+    return PrintPhonemes(ChineseG2p(*std::move(lexicon), *std::move(english)));
   }
   if (language == "ja") {
     auto words = JapaneseWords::Open(argv[2]);

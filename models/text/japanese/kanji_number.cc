@@ -1,0 +1,44 @@
+#include "models/text/japanese/kanji_number.h"
+
+#include "models/text/japanese/counters.h"
+
+namespace millrace::models {
+
+std::optional<uint64_t> ParseKanjiNumber(std::u32string_view text) {
+  uint64_t total = 0;
+  uint64_t part = 0;  // below 10,000
+  constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t digit = kNone;  // in front of a unit
+  uint64_t last_unit = 10'000;
+  uint64_t last_large = UINT64_MAX;
+  for (const char32_t c : text) {
+    const size_t value = c == U'零' ? 0 : kKanjiDigits.find(c);
+    if (value != std::u32string_view::npos) {
+      if (digit != kNone) return std::nullopt;
+      digit = value;
+      continue;
+    }
+    const uint64_t unit = c == U'十' ? 10 : c == U'百' ? 100 : c == U'千' ? 1000 : 0;
+    if (unit > 0) {
+      if (unit >= last_unit || digit == 0) return std::nullopt;
+      part += (digit == kNone ? 1 : digit) * unit;
+      last_unit = unit;
+    } else {
+      const uint64_t large = c == U'万'   ? 10'000
+                             : c == U'億' ? 100'000'000
+                             : c == U'兆' ? 1'000'000'000'000
+                                          : 0;
+      if (large == 0 || large >= last_large) return std::nullopt;
+      part += digit == kNone ? 0 : digit;
+      if (part == 0) return std::nullopt;
+      total += part * large;
+      part = 0;
+      last_unit = 10'000;
+      last_large = large;
+    }
+    digit = kNone;
+  }
+  return total + part + (digit == kNone ? 0 : digit);
+}
+
+}  // namespace millrace::models
