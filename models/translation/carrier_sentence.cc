@@ -83,6 +83,101 @@ std::optional<std::string> SmallWord(std::string_view word, std::string_view lan
   return InSmallLetters(word);
 }
 
+bool IsVerbForm(std::string_view word, std::string_view language) {
+  constexpr size_t kShortest = 5;
+  constexpr std::array<std::string_view, 1> kEnglish = {"ed"};
+  constexpr std::array<std::string_view, 5> kPortuguese = {"ar", "er", "ir", "ado", "ido"};
+  const auto ends = [word](std::string_view ending) { return word.ends_with(ending); };
+  if (word.size() < kShortest) return false;
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  return (tag == "en" && std::ranges::any_of(kEnglish, ends)) ||
+         (tag == "pt" && std::ranges::any_of(kPortuguese, ends));
+}
+
+namespace {
+
+// The sentences in which a word is a verb, up to the word.
+struct Command {
+  std::string_view language;
+  std::string_view infinitive;
+  std::string_view participle;
+  std::array<std::string_view, 4> endings_of_infinitives;  // empty: any word may be one
+  std::array<std::string_view, 3> endings_of_participles;
+};
+
+constexpr std::array<Command, 2> kCommands = {{
+    {"en", "Click here to ", "The file was ", {}, {"ed"}},
+    {"pt", "Clique aqui para ", "O arquivo foi ", {"ar", "er", "ir", "or"}, {"ado", "ido", "to"}},
+}};
+
+const Command* CommandOf(std::string_view language) {
+  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const auto* const found = std::ranges::find(kCommands, tag, &Command::language);
+  return found == kCommands.end() ? nullptr : found;
+}
+
+template <typename Endings>
+bool HasEnding(std::string_view word, const Endings& endings) {
+  return std::ranges::any_of(endings, [word](std::string_view ending) {
+    return !ending.empty() && word.ends_with(ending);
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> CommandSentence(std::string_view word, std::string_view language) {
+  const Command* const command = CommandOf(language);
+  if (command == nullptr || !CarrierSentence(word, language)) return std::nullopt;
+  const std::string small = InSmallLetters(word);
+  const bool is_participle = HasEnding(small, command->endings_of_participles);
+  const bool any_infinitive = command->endings_of_infinitives.front().empty();
+  if (!is_participle && !any_infinitive && !HasEnding(small, command->endings_of_infinitives))
+    return std::nullopt;
+  std::string sentence(is_participle ? command->participle : command->infinitive);
+  sentence += small;
+  sentence += '.';
+  return sentence;
+}
+
+std::string CommandVerb(std::string_view word, std::string_view translation,
+                        std::string_view target_language) {
+  const Command* const command = CommandOf(target_language);
+  if (command == nullptr || !translation.ends_with('.')) return {};
+  translation.remove_suffix(1);
+  const bool is_participle = translation.starts_with(command->participle);
+  if (!is_participle && !translation.starts_with(command->infinitive)) return {};
+  translation.remove_prefix((is_participle ? command->participle : command->infinitive).size());
+  // English participles may have any ending.
+  const bool is_verb = command->endings_of_infinitives.front().empty() ||
+                       (is_participle ? HasEnding(translation, command->endings_of_participles)
+                                      : HasEnding(translation, command->endings_of_infinitives));
+  const bool is_one_word = !translation.empty() && translation.find(' ') == std::string_view::npos;
+  if (!is_verb || !is_one_word || InSmallLetters(translation) == InSmallLetters(word)) return {};
+  return std::string(translation);
+}
+
+std::optional<std::string> SmallText(std::string_view text, std::string_view language) {
+  if (!models::IsUpper(models::DecodeAt(text, 0).value) ||
+      models::AsciiLower(language).starts_with("de") || !models::IsValidUtf8(text))
+    return std::nullopt;
+  return InSmallLetters(text);
+}
+
+std::string_view WithoutAdditions(std::string_view translation, std::string_view small) {
+  constexpr std::string_view kMarks = ".!? ";
+  const auto bare = [kMarks](std::string_view text) {
+    return InSmallLetters(text.substr(0, text.find_last_not_of(kMarks) + 1));
+  };
+  const std::string all = bare(translation);
+  const std::string part = bare(small);
+  // Places are the same in both, but for letters that are longer in one case.
+  const bool fits = InSmallLetters(translation).size() == translation.size();
+  if (part.empty() || !fits) return translation;
+  if (all.starts_with(part + " ")) return translation.substr(0, part.size());
+  if (all.ends_with(" " + part)) return translation.substr(all.size() - part.size());
+  return translation;
+}
+
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language) {
   if (word.find(' ') != std::string_view::npos) return false;  // as of almost all sentences

@@ -13,6 +13,18 @@ namespace millrace::translation {
 // capital behind its first letter, or no carrier is known in the language (BCP 47).
 std::optional<std::string> CarrierSentence(std::string_view word, std::string_view language);
 
+// Returns true for a word that is a form of a verb by its ending, and so no name: Failed, Pausar.
+// Knows English and Portuguese. Thread-safe.
+bool IsVerbForm(std::string_view word, std::string_view language);
+
+// Returns a short text that begins with a capital in small letters, which a model may read with
+// fewer additions; nullopt where capitals have a meaning.
+std::optional<std::string> SmallText(std::string_view text, std::string_view language);
+// Returns the beginning or the end of a translation that has the words of a translation of the same
+// text in small letters, and no others: "Privacy Policy" of "Contact Us Privacy Policy". Returns
+// all of it if neither has.
+std::string_view WithoutAdditions(std::string_view translation, std::string_view small);
+
 // Returns true if a model probably did not know what to do with a word that stood alone: the
 // translation is the word itself, or begins with an article.
 bool IsUncertainWord(std::string_view word, std::string_view translation,
@@ -21,6 +33,16 @@ bool IsUncertainWord(std::string_view word, std::string_view translation,
 // Returns a word in small letters, in which models take it for no name; nullopt if no carrier
 // sentence is known, the word has no capital, or nouns of its language have one.
 std::optional<std::string> SmallWord(std::string_view word, std::string_view language);
+
+// Returns a sentence in which a word in small letters can only be a verb, or the participle of one
+// by its ending: "Click here to mute." Interfaces name actions so, and models know the verb there
+// that they copy where it stands alone. Nullopt if none is known, as for CarrierSentence. Knows
+// English and Portuguese.
+std::optional<std::string> CommandSentence(std::string_view word, std::string_view language);
+// Returns the verb of a translation of such a sentence, in small letters; empty if it is none, or
+// the word itself.
+std::string CommandVerb(std::string_view word, std::string_view translation,
+                        std::string_view target_language);
 
 // Returns the translation of a word that was translated within its carrier sentence; empty if the
 // translation is not the carrier of the target language, or has the word or a piece of it.

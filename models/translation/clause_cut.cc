@@ -14,17 +14,36 @@ namespace {
 // Words that begin a clause, with a space on each side of each.
 struct Conjunctions {
   std::string_view language;
-  std::string_view words;  // begin a main clause as often as not
-  std::string_view weak;   // begin a clause that leans on the one before
+  std::string_view words;                  // begin a main clause as often as not
+  std::string_view weak;                   // begin a clause that leans on the one before
+  std::array<std::string_view, 3> joints;  // stand between the items of a list
 };
 
 constexpr std::array<Conjunctions, 6> kConjunctions = {{
-    {"en", " and but or so then ", " because while when which although if since where until that "},
-    {"pt", " e mas ou então depois porém ", " porque enquanto quando embora se onde pois que "},
-    {"es", " y e pero o entonces luego ", " porque mientras cuando aunque si donde pues que "},
-    {"fr", " et mais ou puis alors donc ", " parce quand lorsque si car comme que qui où "},
-    {"de", " und aber oder dann sondern ", " weil während wenn als obwohl dass da bis "},
-    {"it", " e ma o poi allora quindi ", " perché mentre quando se dove poiché che "},
+    {"en",
+     " and but or so then ",
+     " because while when which although if since where until that ",
+     {" and ", " or "}},
+    {"pt",
+     " e mas ou então depois porém ",
+     " porque enquanto quando embora se onde pois que ",
+     {" e ", " ou "}},
+    {"es",
+     " y e pero o entonces luego ",
+     " porque mientras cuando aunque si donde pues que ",
+     {" y ", " e ", " o "}},
+    {"fr",
+     " et mais ou puis alors donc ",
+     " parce quand lorsque si car comme que qui où ",
+     {" et ", " ou "}},
+    {"de",
+     " und aber oder dann sondern ",
+     " weil während wenn als obwohl dass da bis ",
+     {" und ", " oder "}},
+    {"it",
+     " e ma o poi allora quindi ",
+     " perché mentre quando se dove poiché che ",
+     {" e ", " ed ", " o "}},
 }};
 
 // How well a sentence can be divided at a place.
@@ -139,6 +158,27 @@ size_t FindWordCut(std::string_view text, size_t least, size_t most) {
     at += c.bytes;
   }
   return best;
+}
+
+std::vector<std::string_view> PartsBetweenJoints(std::string_view text, std::string_view language) {
+  const Conjunctions* const conjunctions = ConjunctionsOf(language);
+  if (conjunctions == nullptr) return {};
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  for (size_t space = text.find(' '); space != std::string_view::npos;) {
+    const auto joint = std::ranges::find_if(conjunctions->joints, [&](std::string_view word) {
+      return !word.empty() && text.substr(space).starts_with(word);
+    });
+    size_t next = space + 1;
+    if (joint != conjunctions->joints.end()) {
+      parts.push_back(text.substr(begin, space - begin));
+      begin = space + joint->size();
+      next = begin - 1;  // two joints may share the space between them
+    }
+    space = text.find(' ', next);
+  }
+  parts.push_back(text.substr(std::min(begin, text.size())));
+  return parts;
 }
 
 bool BeginsWithConjunction(std::string_view text, std::string_view language) {

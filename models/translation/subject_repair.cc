@@ -71,6 +71,20 @@ size_t SubjectBytes(std::string_view sentence, std::string_view language) {
   return FindSubject(sentence, language).bytes;
 }
 
+bool HasSubjectVerb(std::string_view text, std::string_view language) {
+  const std::string_view verbs = VerbsOf(language);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    std::string_view word = text.substr(at, end - at);
+    word = word.substr(0, word.find_last_not_of(".,;:!?") + 1);
+    const std::string small = models::AsciiLower(word);
+    if (!small.empty() && verbs.find(StrCat(" ", small, " ")) != std::string_view::npos)
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 bool LacksSubjectWord(std::string_view source, std::string_view source_language,
                       std::string_view target, std::string_view target_language) {
   // Questions have other words before the verb.

@@ -18,6 +18,9 @@ namespace millrace::translation {
 // and Spanish).
 size_t SubjectBytes(std::string_view sentence, std::string_view language);
 
+// Returns true if a text has one of these verbs.
+bool HasSubjectVerb(std::string_view text, std::string_view language);
+
 // Returns true if a translation has a subject with fewer words than that of its source. Languages
 // are BCP 47.
 bool LacksSubjectWord(std::string_view source, std::string_view source_language,

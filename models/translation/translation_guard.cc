@@ -8,7 +8,9 @@
 #include "models/text/unicode.h"
 #include "models/text/unspaced_script.h"
 #include "models/translation/clause_cut.h"
+#include "models/translation/copied_names.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/word_list.h"
 
 namespace millrace::translation {
 namespace {
@@ -114,14 +116,55 @@ size_t CountRepeated(std::span<const std::string_view> parts) {
   return static_cast<size_t>(sorted.end() - again);
 }
 
-constexpr size_t kFewestParts = 4;  // the parts of a list
+constexpr size_t kFewestParts = 4;   // the parts of a list
+constexpr size_t kFewestJoined = 3;  // the same of one without commas
+
+// Returns the parts of a text between commas, semicolons and words such as "or"; none if those of
+// the language are not known.
+std::vector<std::string_view> ItemsOf(std::string_view text, std::string_view language) {
+  std::vector<std::string_view> items;
+  for (const std::string_view part : PartsOf(text)) {
+    const std::vector<std::string_view> joined = PartsBetweenJoints(part, language);
+    items.insert(items.end(), joined.begin(), joined.end());
+  }
+  return items;
+}
+
+// Returns true if an item of a list comes again: "monthly or monthly".
+bool RepeatsItem(const GuardedTranslation& translation) {
+  const std::vector<std::string_view> wanted =
+      ItemsOf(translation.source, translation.source_language);
+  if (wanted.size() < 2) return false;
+  return CountRepeated(ItemsOf(translation.target, translation.target_language)) >
+         CountRepeated(wanted);
+}
+
+// Returns true if items are absent from a list without commas: "milk and bread and eggs".
+bool LacksJoinedItems(const GuardedTranslation& translation) {
+  const std::vector<std::string_view> wanted =
+      PartsBetweenJoints(translation.source, translation.source_language);
+  if (wanted.size() < kFewestJoined) return false;
+  const std::vector<std::string_view> got =
+      ItemsOf(translation.target, translation.target_language);
+  return !got.empty() && got.size() < wanted.size();
+}
+
+// Returns the words of a list without separators. What is left of one that was divided may be
+// short.
+size_t FewestWords(const GuardedTranslation& translation) {
+  constexpr size_t kWhole = 4;
+  constexpr size_t kHalf = 2;
+  return translation.is_half ? kHalf : kWhole;
+}
 
 // Returns true if an enumeration lacks items, or another sentence many of its commas.
 bool LacksParts(const GuardedTranslation& translation) {
   constexpr size_t kManyParts = 6;
   const std::vector<std::string_view> wanted = PartsOf(translation.source);
-  if (wanted.size() + 1 < kFewestParts) return false;
   const std::vector<std::string_view> got = PartsOf(translation.target);
+  if (translation.is_half && wanted.size() > 1 && IsList(wanted) && got.size() < wanted.size())
+    return true;
+  if (wanted.size() + 1 < kFewestParts) return false;
   // A list of three things is suspicious only if one comes again.
   if (wanted.size() < kFewestParts)
     return IsList(wanted) && CountRepeated(got) > CountRepeated(wanted);
@@ -167,7 +210,7 @@ size_t LongestUnaligned(const GuardedTranslation& translation) {
 }
 
 // Returns true if no word can stand for a number of the source, a view into it: it has three digits
-// or more, is a sum of money, or is part of a code such as 978-3-16.
+// or more, is a sum of money, or is part of a code such as 978-3-16 or 23:59:59.
 bool IsCertainNumber(std::string_view source, std::string_view number) {
   if (static_cast<size_t>(std::ranges::count_if(number, models::IsAsciiDigit)) >= kFewestDigits)
     return true;
@@ -177,9 +220,9 @@ bool IsCertainNumber(std::string_view source, std::string_view number) {
   if (begin > 0 &&
       kMoney.find(models::DecodeBefore(source, begin).value) != std::u32string_view::npos)
     return true;
-  return begin > 1 && source[begin - 1] == '-' && models::IsAsciiDigit(source[begin - 2]) &&
-         models::ByteAt(source, end) == '-' &&
-         models::IsAsciiDigit(models::ByteAt(source, end + 1));
+  return std::ranges::any_of(FindCodes(source), [&](const WrittenNumber& code) {
+    return code.begin <= begin && end <= code.end;
+  });
 }
 
 // Returns the parts of a text in brackets that are words of their own, as views into it.
@@ -249,13 +292,18 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
                          (shorter >= kShortNumbers && tokens >= kLongSentence) ||
                          (shorter > 0 && tokens >= kAlignedSentence);
   }
+  verdict.lost_item = RepeatsItem(translation) || LacksJoinedItems(translation) ||
+                      (IsWordList(translation.source, FewestWords(translation)) &&
+                       LacksListedWords(translation.source, translation.target)) ||
+                      (translation.is_half && LacksParts(translation));
   if (tokens < kFewestTokens) {
-    verdict.lost_content = translation.reached_limit ||
+    verdict.lost_content = translation.reached_limit || verdict.lost_item ||
                            (translation.target_tokens.empty() && tokens > 0) ||
                            (Loops(translation.target_tokens) && !Loops(translation.source_tokens));
   } else {
     verdict.lost_content =
-        HasStrangeLength(translation) || RepeatsItself(translation) || LacksParts(translation) ||
+        verdict.lost_item || HasStrangeLength(translation) || RepeatsItself(translation) ||
+        LacksParts(translation) ||
         (tokens >= kLongSentence && HasEndMark(translation.source) &&
          !HasEndMark(translation.target)) ||
         (!translation.alignment.empty() && LongestUnaligned(translation) >= kUnaligned);
@@ -281,11 +329,13 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   return verdict;
 }
 
-bool IsEasilyLost(std::string_view source, size_t tokens) {
+bool IsEasilyLost(std::string_view source, size_t tokens, std::string_view language) {
   constexpr size_t kManyTokens = 56;
   constexpr size_t kFewNumbers = 2;
   if (tokens > kManyTokens || (tokens >= kLongSentence && !HasEndMark(source)) ||
       PartsOf(source).size() >= kFewestParts || BehindColon(source) > 0 ||
+      PartsBetweenJoints(source, language).size() >= kFewestJoined ||
+      IsWordList(source, kFewestParts) || !CopiedNames(source).empty() ||
       source.find('(') != std::string_view::npos) {
     return true;
   }

@@ -42,22 +42,23 @@ double EstimateWork(const models::TranslateInput& input) {
 TranslationPlan::TranslationPlan(const models::TranslateInput& input, TranslationSettings settings,
                                  Alphabet alphabet)
     : settings_(std::move(settings)),
-      formats_{NumberFormatOf(settings_.source_language),
-               NumberFormatOf(settings_.target_language)} {
+      formats_(NumberFormatsOf(settings_.source_language, settings_.target_language)) {
   models::TermIndex terms;
   for (const models::GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
   for (const std::string& term : input.do_not_translate) terms.Add(term, {});
   terms.Build();
   texts_.reserve(input.texts.size());
   const std::string& language = settings_.source_language;
+  const std::string& target = settings_.target_language;
   for (size_t i = 0; i < input.texts.size(); ++i) {
     const auto* translated =
         input.pivot_sentences.empty()
             ? nullptr
             : static_cast<const TranslatedSentence*>(input.pivot_sentences[i].get());
-    texts_.push_back(translated != nullptr
-                         ? ReadSentences(*translated, language, terms, alphabet)
-                         : ReadSentences(input.texts[i], input.format, language, terms, alphabet));
+    texts_.push_back(
+        translated != nullptr
+            ? ReadSentences(*translated, language, terms, alphabet, target)
+            : ReadSentences(input.texts[i], input.format, language, terms, alphabet, target));
     if (texts_.back().empty()) texts_.back().emplace_back();
     for (const SourceSentence& sentence : texts_.back()) waiting_work_ += WorkOf(sentence);
   }

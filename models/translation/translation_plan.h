@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -28,6 +29,16 @@ struct TranslationSettings {
   std::string target_language = {};  // BCP 47, by whose rules numbers are written
 };
 
+// The ways in which a model reads a short text.
+enum class Reading : uint8_t {
+  kWhole,        // the text as it is
+  kCarrier,      // a carrier sentence of its word
+  kSmallWord,    // its word in small letters
+  kSmallText,    // its few words in small letters
+  kCommand,      // a sentence in which its word is a verb
+  kWithoutStop,  // the text without its stop, as within a sentence
+};
+
 // A sentence in progress, or a part of one that is too long for one pass.
 struct TranslationUnit {
   size_t text = 0;             // index of its text in the request
@@ -45,10 +56,10 @@ struct TranslationUnit {
   size_t emitted = 0;          // bytes of the translation that were sent before it was done
   std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown
   size_t level = 0;  // how often it was divided because its translation lost content
-  // The translation of its word alone, while the job is that of a carrier sentence, or of the word
-  // in small letters.
+  // The translation of its text alone, while the job is that of another reading of it.
   std::optional<std::string> bare = {};
-  bool is_small_word = false;
+  Reading reading = Reading::kWhole;
+  bool names_kept = false;  // names that its translation lacked are stand-ins
   // The translation of the whole sentence, while the job is that of its subject.
   std::optional<SentenceJob> whole = {};
   bool subject_done = false;              // the subject was translated alone

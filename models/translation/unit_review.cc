@@ -8,8 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
 #include "models/translation/carrier_sentence.h"
 #include "models/translation/clause_cut.h"
+#include "models/translation/copied_names.h"
+#include "models/translation/markup/stand_ins.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/subject_repair.h"
 #include "models/translation/translation_guard.h"
@@ -26,15 +30,36 @@ std::string WithoutKept(const MarkedText& marked) {
   return text;
 }
 
+// Returns the text of a unit without its end marks.
+std::string_view WordOf(const TranslationUnit& unit) {
+  constexpr std::string_view kMarks = ".!?";
+  const std::string_view text = unit.sentence.marked.text;
+  return text.substr(0, text.find_last_not_of(kMarks) + 1);
+}
+
+// Returns true if a few words with a stop and without a verb, such as "The house.", became a
+// sentence.
+bool AddsVerb(std::string_view source, std::string_view target,
+              const TranslationSettings& settings) {
+  constexpr size_t kMostWords = 4;
+  return source.ends_with('.') && models::CountWords(source) <= kMostWords &&
+         HasSubjectVerb(target, settings.target_language) &&
+         !HasSubjectVerb(source, settings.source_language);
+}
+
+// Returns a text without its stop and with a small first letter, as it stands within a sentence.
+std::string WithoutStop(std::string_view text) {
+  const models::CodePoint first = models::DecodeAt(text, 0);
+  return models::EncodeUtf8(models::ToLower(first.value)) +
+         std::string(text.substr(first.bytes, text.size() - first.bytes - 1));
+}
+
 }  // namespace
 
 bool UnitReview::Review(const Participant& participant, size_t index) const {
   const TranslationPlan& plan = *participant.plan;
   TranslationUnit& unit = participant.plan->units()[index];
-  if (unit.bare) {
-    TakeCarried(plan, unit);
-    return false;
-  }
+  if (unit.bare) return TakeCarried(participant, unit);
   if (unit.whole) TakeSubject(plan.settings().target_language, unit);
   const SentenceJob& job = unit.job;
   unit.translated = Restored(plan, unit, job.target, job.alignment, vocabularies_);
@@ -48,25 +73,39 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
       {.source = source,
        .target = target,
        .source_language = settings.source_language,
+       .target_language = settings.target_language,
        .source_tokens = std::span(job.source).subspan(settings.frame.before.size(), unit.tokens),
        .target_tokens = job.target,
        .alignment = job.alignment,
        .frame_before = settings.frame.before.size(),
+       .is_half = unit.level > 0,
        .reached_limit = !limited_by_request && job.target.size() >= job.max_target,
        .formats = plan.formats()});
   // A translation that may be sent in pieces stays even if none was sent yet: that depends on the
   // other requests and on the cache. One as long as the request wants it stays, too.
   const bool final =
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
+  if (!final && !unit.is_part && KeepNames(participant, source, target, unit)) return true;
   if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part) {
-    if ((verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
-        Carry(participant, CarrierSentence(marked.text, settings.source_language),
+    const std::string_view word = WordOf(unit);
+    const bool is_untouched_verb = source == target && IsVerbForm(word, settings.source_language);
+    if (!is_untouched_verb &&
+        (verdict.lost_content || IsUncertainWord(source, target, settings.target_language)) &&
+        Carry(participant, Reading::kCarrier, CarrierSentence(word, settings.source_language),
               verdict.lost_content, unit))
       return true;
-    unit.is_small_word = IsTakenForName(marked.text, target) &&
-                         Carry(participant, SmallWord(marked.text, settings.source_language),
-                               /*lost_content=*/false, unit);
-    if (unit.is_small_word) return true;
+    if ((is_untouched_verb || IsTakenForName(word, target)) &&
+        Carry(participant, Reading::kSmallWord, SmallWord(word, settings.source_language),
+              /*lost_content=*/false, unit))
+      return true;
+    if (IsShort(source) && models::CountWords(target) > models::CountWords(source) &&
+        Carry(participant, Reading::kSmallText, SmallText(marked.text, settings.source_language),
+              /*lost_content=*/false, unit))
+      return true;
+    if (AddsVerb(source, target, settings) &&
+        Carry(participant, Reading::kWithoutStop, WithoutStop(source),
+              /*lost_content=*/false, unit))
+      return true;
   }
   // Nothing was sent of a sentence that lacks a word of its subject.
   if ((!final || (unit.in_pieces && unit.emitted == 0)) && !verdict.suspicious &&
@@ -92,14 +131,38 @@ bool UnitReview::IsTakenForName(std::string_view source, std::string_view target
          vocabularies_.target->Encode(target, kManyPieces).tokens.size() == kManyPieces;
 }
 
-bool UnitReview::Carry(const Participant& participant, const std::optional<std::string>& read,
-                       bool lost_content, TranslationUnit& unit) const {
+bool UnitReview::KeepNames(const Participant& participant, std::string_view source,
+                           std::string_view target, TranslationUnit& unit) const {
+  MarkedText& marked = unit.sentence.marked;
+  if (unit.names_kept || unit.in_capitals || !marked.events.empty() || !marked.kept.empty() ||
+      !marked.spellings.empty())
+    return false;
+  const std::vector<std::string_view> lost = LostNames(source, target);
+  if (lost.empty() || lost.front().size() == source.size()) return false;
+  for (const std::string_view name : lost) {
+    const auto begin = static_cast<size_t>(name.data() - source.data());
+    marked.kept.push_back({begin, begin + name.size(), Escaped(name, marked.is_html)});
+  }
+  if (unit.remember) cache_.Insert(unit.job);
+  PutStandIns(marked);
+  unit.sentence.is_plain = false;
+  unit.names_kept = true;
+  unit.reviewed = false;
+  starter_.Begin(participant, unit,
+                 vocabularies_.source->Encode(marked.text, max_source_tokens_).tokens);
+  return true;
+}
+
+bool UnitReview::Carry(const Participant& participant, Reading reading,
+                       const std::optional<std::string>& read, bool lost_content,
+                       TranslationUnit& unit) const {
   const TranslationSettings& settings = participant.plan->settings();
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   if (!read || !is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
   if (unit.remember) cache_.Insert(unit.job);
   if (lost_content) unit.missing.push_back(Untouched(unit.sentence.marked));
-  unit.bare = unit.translated.text;
+  if (!unit.bare) unit.bare = unit.translated.text;
+  unit.reading = reading;
   unit.reviewed = false;
   const size_t tokens = unit.tokens;
   starter_.Begin(participant, unit, vocabularies_.source->Encode(*read, max_source_tokens_).tokens);
@@ -160,21 +223,41 @@ void UnitReview::TakeSubject(std::string_view target_language, TranslationUnit& 
   }
 }
 
-void UnitReview::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const {
-  const TranslationSettings& settings = plan.settings();
-  const std::string& word = unit.sentence.marked.text;
+bool UnitReview::TakeCarried(const Participant& participant, TranslationUnit& unit) const {
+  const TranslationSettings& settings = participant.plan->settings();
+  const std::string word(WordOf(unit));
   const std::string translation = TextOf(unit, unit.job.target, vocabularies_);
+  const auto try_command = [&] {
+    return Carry(participant, Reading::kCommand, CommandSentence(word, settings.source_language),
+                 /*lost_content=*/false, unit);
+  };
   std::string carried;
-  if (unit.is_small_word) {
-    // A word that the model writes in one piece is one that it knows.
+  if (unit.reading == Reading::kSmallText) {
+    carried = WithoutAdditions(*unit.bare, ShapedLike(ShapeOf(settings, unit), translation));
+    const std::string_view text = unit.sentence.marked.text;
+    if (AddsVerb(text, carried, settings) &&
+        Carry(participant, Reading::kWithoutStop, WithoutStop(text), /*lost_content=*/false, unit))
+      return true;
+  } else if (unit.reading == Reading::kWithoutStop) {
+    carried = HasSubjectVerb(translation, settings.target_language) ? *unit.bare : translation;
+  } else if (unit.reading == Reading::kCommand) {
+    carried = CommandVerb(word, translation, settings.target_language);
+    if (carried.empty()) carried = WithoutArticle(*unit.bare, settings.target_language);
+  } else if (unit.reading == Reading::kSmallWord) {
+    // A word that the model writes in one piece is one that it knows. A form of a verb that stayed
+    // as it was may be two, of its root and its ending.
+    const size_t most = *unit.bare == unit.sentence.marked.text ? 2 : 1;
     const std::string small =
         SmallWord(translation, settings.target_language).value_or(translation);
-    const bool is_known = vocabularies_.target->Encode(small, 2).tokens.size() == 1 &&
+    const bool is_known = small.find(' ') == std::string::npos &&
+                          vocabularies_.target->Encode(small, most + 1).tokens.size() <= most &&
                           small != SmallWord(word, settings.source_language);
+    if (!is_known && try_command()) return true;
     carried = is_known ? translation : *unit.bare;
   } else {
     carried = CarriedWord(word, translation, settings.target_language);
     if (carried.empty()) {
+      if (try_command()) return true;
       carried = WithoutArticle(*unit.bare, settings.target_language);
     } else {
       unit.missing.clear();
@@ -182,6 +265,7 @@ void UnitReview::TakeCarried(const TranslationPlan& plan, TranslationUnit& unit)
   }
   unit.translated.text = ShapedLike(ShapeOf(settings, unit), std::move(carried));
   unit.reviewed = true;
+  return false;
 }
 
 bool UnitReview::Divide(const Participant& participant, size_t index,
@@ -191,8 +275,8 @@ bool UnitReview::Divide(const Participant& participant, size_t index,
   TranslationPlan& plan = *participant.plan;
   std::deque<TranslationUnit>& units = plan.units();
   TranslationUnit& whole = units[index];
-  const bool is_named =
-      verdict.only_number || verdict.lost_colon > 0 || !verdict.lost_parts.empty();
+  const bool is_named = verdict.only_number || verdict.lost_item || verdict.lost_colon > 0 ||
+                        !verdict.lost_parts.empty();
   if (whole.level >= kMostLevels || (whole.tokens < kFewestTokens && !is_named)) return false;
   const std::string_view text = whole.sentence.marked.text;
   const size_t least = text.size() / 5;

@@ -30,17 +30,21 @@ class UnitReview {
   bool Review(const Participant& participant, size_t index) const;
 
  private:
-  // Takes the translation of a word out of that of its carrier sentence, or of the word in small
-  // letters, which is done.
-  void TakeCarried(const TranslationPlan& plan, TranslationUnit& unit) const;
+  // Takes the translation of a short text out of that of another reading of it, which is done.
+  // Returns true if the text is translated in yet another one.
+  bool TakeCarried(const Participant& participant, TranslationUnit& unit) const;
+  // Has a sentence translated again with stand-ins for names that its translation lacks. Returns
+  // false if it lacks none.
+  bool KeepNames(const Participant& participant, std::string_view source, std::string_view target,
+                 TranslationUnit& unit) const;
   // Returns true if the translation of a word is one word of many pieces of another root, which may
   // be what the model made of a name: "Psow" for "Salvo".
   bool IsTakenForName(std::string_view source, std::string_view target) const;
-  // Has the word of a unit translated again as `read`: within a carrier sentence or in small
-  // letters. lost_content: its translation cannot be right. Returns false if there is nothing to
-  // read.
-  bool Carry(const Participant& participant, const std::optional<std::string>& read,
-             bool lost_content, TranslationUnit& unit) const;
+  // Has a short text translated again as `read`. lost_content: its translation cannot be right.
+  // Returns false if there is nothing to read.
+  bool Carry(const Participant& participant, Reading reading,
+             const std::optional<std::string>& read, bool lost_content,
+             TranslationUnit& unit) const;
   // Has the subject of a unit translated alone if the translation, of which `source` and `target`
   // are the texts without kept spans, lacks a word of it. Returns false if it does not.
   bool TranslateSubject(const Participant& participant, std::string_view source,

@@ -79,7 +79,7 @@ void UnitStarter::Begin(const Participant& participant, TranslationUnit& unit,
   }
   const std::string& text = unit.sentence.marked.text;
   unit.in_pieces = participant.input().partial && unit.level == 0 && unit.sentence.is_plain &&
-                   !IsShort(text) && !IsEasilyLost(text, unit.tokens);
+                   !IsShort(text) && !IsEasilyLost(text, unit.tokens, settings.source_language);
   unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;

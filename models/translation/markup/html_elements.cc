@@ -30,6 +30,10 @@ constexpr std::array<std::string_view, 77> kBlocks = {
     "param",    "progress",   "search", "section",  "select",  "summary",  "table",    "tbody",
     "td",       "tfoot",      "th",     "thead",    "title",   "tr",       "track",    "ul",
     "video",    "slot",       "item",   "noscript", "template"};
+constexpr std::array<std::string_view, 27> kParagraphs = {
+    "p",     "div",   "ul", "ol", "li",      "dl",      "dt",         "dd",     "h1",
+    "h2",    "h3",    "h4", "h5", "h6",      "hr",      "br",         "td",     "table",
+    "thead", "tbody", "tr", "th", "article", "section", "blockquote", "header", "footer"};
 constexpr std::array<std::string_view, 3> kAnnotations = {"rt", "rp", "rtc"};
 
 bool Among(std::string_view name, const auto& names) {
@@ -55,6 +59,8 @@ bool IsRubyAnnotation(std::string_view name) { return Among(name, kAnnotations);
 bool IsBlockElement(std::string_view name) {
   return Among(name, kBlocks) || Among(name, kUntouched) || Among(name, kWithoutEnd);
 }
+
+bool IsParagraphElement(std::string_view name) { return Among(name, kParagraphs); }
 
 bool IsPlaceholderElement(std::string_view name) {
   return name.size() > 1 && name[0] != 'h' && name.find_first_not_of("0123456789", 1) == name.npos;

@@ -19,6 +19,8 @@ bool IsUntouchedElement(std::string_view name);
 bool IsRubyAnnotation(std::string_view name);
 // Returns true for elements of HTML that are not within a sentence.
 bool IsBlockElement(std::string_view name);
+// Returns true for those of them that are not words about a page in plain text either: p, li, td.
+bool IsParagraphElement(std::string_view name);
 // Returns true for the elements by which translation tools stand for what they took out of a
 // sentence, such as b0, x1 or g12, which HTML does not know.
 bool IsPlaceholderElement(std::string_view name);

@@ -10,6 +10,7 @@
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 #include "models/translation/markup/message_format.h"
+#include "models/translation/markup/written_escapes.h"
 
 namespace millrace::translation {
 namespace {
@@ -41,6 +42,9 @@ class HtmlReader {
         case '#':
           out_.Keep(Taken(at_ + 1));
           break;
+        case '\\':
+          LineBreak();
+          break;
         default:
           Markup();
       }
@@ -49,9 +53,13 @@ class HtmlReader {
 
   // Returns where the next markup or message begins, or `end`. `message` is that message.
   size_t NextMarkup(size_t end, bool counts, PlainMessage& message) const {
-    const std::string_view marks = counts ? "<&{#" : "<&{";
+    const std::string_view marks = counts ? "<&{\\#" : "<&{\\";
     for (size_t at = text_.find_first_of(marks, at_); at < end;
          at = text_.find_first_of(marks, at + 1)) {
+      if (text_[at] == '\\') {
+        if (models::ByteAt(text_, at + 1) == 'N' && FindWrittenBreak(text_, at).end > at) return at;
+        continue;
+      }
       if (text_[at] != '{') return at;
       message = ReadMessage(text_, at);
       if (message.end > at) return at;
@@ -73,6 +81,14 @@ class HtmlReader {
       ReadUntil(branch.end, message.counts);
     }
     out_.Divide(Taken(std::max(at_, message.end)));
+  }
+
+  // Reads the line break of a subtitle's style: \N
+  void LineBreak() {
+    const WrittenBreak found = FindWrittenBreak(text_, at_);
+    if (!found.within_sentence) return out_.Divide(Taken(found.end));
+    out_.Text(" ");
+    out_.Alone(Taken(found.end));
   }
 
   std::string_view Taken(size_t end) {
@@ -113,8 +129,8 @@ class HtmlReader {
     const bool is_inline =
         IsInlineElement(tag.name) || IsPlaceholderElement(tag.name) || IsUnknownInline(tag);
     const bool opens = !tag.closes && !tag.is_empty && !HasNoEndTag(tag.name);
-    if (opens && (IsInlineCode(tag.name) || tag.untranslated || IsUntouchedElement(tag.name)))
-      return Untouched(tag, is_inline);
+    if (StaysAsItIs(tag)) return Untouched(tag, is_inline);
+    if (const size_t end = tags_.NoteMarkEnd(tag); end > 0) return out_.Alone(Taken(end));
     if (opens && !IsInlineElement(tag.name)) {
       if (const size_t end = is_inline ? EmptyEnd(tag) : 0; end > 0) {
         if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
@@ -185,10 +201,10 @@ class HtmlReader {
     return 0;
   }
 
-  // Returns where an element ends.
+  // Returns where an element ends; without an end tag it is the rest of the text, as in browsers.
   size_t ElementEnd(const HtmlTag& tag) {
-    const size_t content_end = ContentEnd(tag);
-    return content_end == text_.size() ? content_end : tags_.Behind(">", content_end);
+    const size_t end = tags_.ElementEnd(tag);
+    return end > 0 ? end : text_.size();
   }
 
   // Returns where an element without content ends; 0: it has content.
@@ -199,44 +215,16 @@ class HtmlReader {
     return closed ? tag.end : 0;
   }
 
-  // Keeps an element as it is; without an end tag it is the rest of the text, as in browsers.
+  // Keeps an element as it is.
   void Untouched(const HtmlTag& tag, bool is_inline) {
-    const size_t content_end = ContentEnd(tag);
     const size_t end = ElementEnd(tag);
-    const bool blank = models::Trim(text_.substr(tag.end, content_end - tag.end)).empty();
+    const std::string_view content = text_.substr(tag.end, end - tag.end);
+    const bool blank = models::Trim(content.substr(0, content.rfind("</"))).empty();
     const std::string_view element = Taken(end);
     if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();
     if (!is_inline) return out_.Divide(element);
     if (blank) return out_.Alone(element);
     out_.Keep(element);
-  }
-
-  // Returns where the end tag of an element begins.
-  size_t ContentEnd(const HtmlTag& opening) {
-    const bool raw =
-        opening.name == "script" || opening.name == "style" || opening.name == "textarea";
-    size_t depth = 1;
-    for (size_t at = text_.find('<', opening.end); at != std::string_view::npos;
-         at = text_.find('<', at)) {
-      HtmlTag tag;
-      if (!raw && text_.substr(at, 4) == "<!--") {
-        at = tags_.Behind("-->", at);
-        continue;
-      }
-      if (!tags_.Read(at, tag)) {
-        ++at;
-        continue;
-      }
-      if (tag.name == opening.name && !tag.is_empty) {
-        if (!tag.closes) {
-          depth += raw ? 0 : 1;
-        } else if (--depth == 0) {
-          return at;
-        }
-      }
-      at = raw ? at + 1 : tag.end;
-    }
-    return text_.size();
   }
 
   const std::string_view text_;

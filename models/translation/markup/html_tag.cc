@@ -4,6 +4,8 @@
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/html_elements.h"
 
 namespace millrace::translation {
 namespace {
@@ -28,7 +30,24 @@ bool SaysUntranslated(std::string_view attribute, std::string_view value) {
   return name == "class" && HasWord(value, "notranslate");
 }
 
+// Returns the end of what is in braces from `at` on, if they are balanced and near; else `at` + 1.
+size_t ExpressionEnd(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 1024;
+  size_t depth = 0;
+  const std::string_view near = text.substr(0, at + kLongest);
+  for (size_t next = at; next < near.size(); ++next) {
+    if (near[next] == '{') ++depth;
+    if (near[next] == '}' && --depth == 0) return next + 1;
+  }
+  return at + 1;
+}
+
 }  // namespace
+
+bool StaysAsItIs(const HtmlTag& tag) {
+  return !tag.closes && !tag.is_empty && !HasNoEndTag(tag.name) &&
+         (tag.untranslated || IsInlineCode(tag.name) || IsUntouchedElement(tag.name));
+}
 
 size_t HtmlTagReader::Behind(std::string_view mark, size_t at) const {
   const size_t found = text_.find(mark, at);
@@ -57,6 +76,11 @@ bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
       return true;
     }
     if (c == '<') return false;
+    if (c == '{' && equals) {  // an expression of JSX
+      next = ExpressionEnd(text_, next);
+      equals = false;
+      continue;
+    }
     if (c == '"' || c == '\'') {
       size_t& none = c == '"' ? no_double_quote_ : no_single_quote_;
       const size_t close = next + 1 >= none ? std::string_view::npos : text_.find(c, next + 1);
@@ -90,6 +114,60 @@ bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
     ++next;
   }
   return false;
+}
+
+size_t HtmlTagReader::ElementEnd(const HtmlTag& opening) {
+  // The cost of searches in vain is bounded.
+  constexpr size_t kMostInVain = size_t{4} << 20;
+  if (searched_in_vain_ > kMostInVain) return 0;
+  const bool raw =
+      opening.name == "script" || opening.name == "style" || opening.name == "textarea";
+  size_t depth = 1;
+  for (size_t at = text_.find('<', opening.end); at != std::string_view::npos;
+       at = text_.find('<', at)) {
+    HtmlTag tag;
+    if (!raw && text_.substr(at, 4) == "<!--") {
+      at = Behind("-->", at);
+      continue;
+    }
+    if (!Read(at, tag)) {
+      ++at;
+      continue;
+    }
+    if (tag.name == opening.name && !tag.is_empty) {
+      if (!tag.closes) {
+        depth += raw ? 0 : 1;
+      } else if (--depth == 0) {
+        return tag.end;
+      }
+    }
+    at = raw ? at + 1 : tag.end;
+  }
+  searched_in_vain_ += text_.size() - opening.end;
+  return 0;
+}
+
+size_t HtmlTagReader::NoteMarkEnd(const HtmlTag& opening) const {
+  constexpr size_t kLongest = 256;
+  constexpr std::string_view kEnd = "</sup>";
+  if (opening.name != "sup" || opening.closes || opening.is_empty) return 0;
+  const std::string_view near = text_.substr(opening.end, kLongest);
+  const size_t close = near.find(kEnd);
+  if (close == std::string_view::npos) return 0;
+  bool has_sign = false;
+  bool in_tag = false;
+  for (size_t at = 0; at < close;) {
+    const models::CodePoint c = models::DecodeAt(near, at);
+    at += c.bytes;
+    if (c.value == '<' || c.value == '>') {
+      in_tag = c.value == '<';
+    } else if (!in_tag) {
+      if (models::IsLetter(c.value)) return 0;
+      has_sign = has_sign || c.value > ' ';
+    }
+  }
+  const size_t end = opening.end + close + kEnd.size();
+  return has_sign && !models::IsWordCharacter(models::DecodeAt(text_, end).value) ? end : 0;
 }
 
 size_t HtmlTagReader::UnfinishedEnd(size_t at) const {

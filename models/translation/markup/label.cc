@@ -147,11 +147,17 @@ size_t LabelEnd(const MarkedText& marked) {
   if (first != std::string_view::npos && first > 0 && !is_within(first + 1) &&
       IsWordless(marked, 0, first)) {
     if (text[first] == ':') return first + 1;
-    // A sum for each of something.
-    if (IsNumericText(text.substr(0, first)) && models::IsAsciiLetter(text[text.size() - 1]) &&
+    // A sum for each of something: "$5/month", "{price}/month"
+    if (!text.ends_with('/') && models::IsLetter(models::DecodeBefore(text, text.size()).value) &&
         text.find_first_of(" /0123456789", first + 1) == std::string_view::npos)
       return first + 1;
   }
+  // A picture at the end, or several: "Good night 🌙"
+  if (const KeptSpan* const last = marked.kept.empty() ? nullptr : &marked.kept.back();
+      last != nullptr && last->end == text.size() && !last->reads && last->begin > 1 &&
+      IsPicture(text.substr(last->begin)) && text[last->begin - 1] == ' ' &&
+      !is_within(last->begin - 1))
+    return last->begin - 1;
   // A name behind a greeting.
   const size_t comma = text.find(", ");
   if (comma == std::string_view::npos || comma == 0 || is_within(comma) ||

@@ -6,10 +6,24 @@
 #include <tuple>
 #include <utility>
 
+#include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
 namespace millrace::translation {
 namespace {
+
+// The longest mark of a block, the number of an item, is taken to have so many bytes.
+constexpr size_t kLongestBlockMark = 5;
+
+// Returns true if a line that begins so would be an item of a list, a heading or a quote of
+// Markdown: "- ", "2. ".
+bool BeginsBlock(std::string_view line) {
+  const size_t digits = models::DigitsEnd(line, 0);
+  const char mark = models::ByteAt(line, digits);
+  if (digits > 0) return mark == '.' || mark == ')';
+  constexpr std::string_view kMarks = "-+*#>=|";
+  return kMarks.find(mark) != std::string_view::npos;
+}
 
 bool AllSpace(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
@@ -69,6 +83,7 @@ std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
   placed_.clear();
   taken_.assign(units_.size(), false);
   owners_.assign(units_.size(), nullptr);
+  has_break_.assign(units_.size() + 1, false);
   PlaceWithin(marks, {0, units_.size()}, 0, target_.size());
   return std::move(placed_);
 }
@@ -191,6 +206,26 @@ size_t MarkPlacer::BestSpace(size_t source, Range range, std::span<const Placed>
   return best;
 }
 
+size_t MarkPlacer::BreakPlace(size_t place, Range range, std::span<const Placed> taken) const {
+  const auto is_free = [&](size_t at) {
+    if (at == 0 || has_break_[at]) return false;
+    if (at < units_.size()) {
+      const size_t begin = units_[at].begin;
+      // Not within a word; those of scripts without spaces have other bytes before them.
+      const bool within = at != place && begin > 0 && models::IsAsciiAlnum(target_[begin - 1]);
+      if (within || BeginsBlock(target_.substr(begin, kLongestBlockMark))) return false;
+    }
+    return std::ranges::none_of(taken, [at](const Placed& placed) {
+      return placed.range.begin < at && at < placed.range.end;
+    });
+  };
+  for (size_t off = 0; off <= range.end - range.begin; ++off) {
+    if (place + off < range.end && is_free(place + off)) return place + off;
+    if (place >= range.begin + off && is_free(place - off)) return place - off;
+  }
+  return place;
+}
+
 void MarkPlacer::FindOwners(std::span<const MarkNode> marks, Range range) {
   // Marks are in order, so only the first mark that ends after a byte can contain it.
   const auto owner_of = [&](size_t source) -> const MarkNode* {
@@ -232,13 +267,18 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
   const size_t with_words = pairs.size();
   for (const MarkNode& mark : marks) {
     if (bound(mark) || !IsBlank(mark)) continue;
-    const bool holds_together =
-        IsWrittenSpace(mark.opening) && mark.opening.find_first_of("\n\r") == mark.opening.npos;
+    const bool is_space = IsWrittenSpace(mark.opening);
+    const bool breaks = is_space && mark.opening.find_first_of("\n\r") != mark.opening.npos;
+    const bool holds_together = is_space && !breaks;
     const auto taken = std::span(pairs).first(with_words);
     size_t place = holds_together ? BestSpace(mark.begin, range, taken)
                                   : BestPlace(PlaceOf(mark), range, taken);
     if (IsAccelerator(mark)) place = AcceleratorPlace(mark, range, place);
     if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
+    if (breaks) {
+      place = BreakPlace(place, range, taken);
+      has_break_[place] = true;
+    }
     pairs.push_back({{place, place}, &mark});
   }
   std::ranges::sort(pairs, {}, by_place);

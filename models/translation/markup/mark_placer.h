@@ -69,6 +69,10 @@ class MarkPlacer {
   size_t PlaceOf(const MarkNode& mark) const;
   // Returns the unit that comes from the word of an accelerator key; `otherwise` if there is none.
   size_t AcceleratorPlace(const MarkNode& mark, Range range, size_t otherwise) const;
+  // Returns the unit nearest to `place`, in a range, before which a line may break: none breaks
+  // there yet, so that no line is empty, and it begins no block of Markdown; `place` if there is
+  // none.
+  size_t BreakPlace(size_t place, Range range, std::span<const Placed> taken) const;
   // Returns true if it is attached to the beginning of a word.
   bool LeansRight(const MarkNode& mark) const;
   bool CoversAll(const MarkNode& mark) const;
@@ -80,6 +84,7 @@ class MarkPlacer {
   // null.
   std::vector<bool> taken_;
   std::vector<const MarkNode*> owners_;
+  std::vector<bool> has_break_;  // before each unit, and behind the last one
   std::vector<PlacedMark> placed_;
 };
 

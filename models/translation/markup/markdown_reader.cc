@@ -7,152 +7,39 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/html_elements.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
+#include "models/translation/markup/markdown_blocks.h"
+#include "models/translation/markup/markdown_lines.h"
+#include "models/translation/markup/markdown_spans.h"
 
 namespace millrace::translation {
 namespace {
 
-constexpr std::string_view kBlanks = " \t";
 // Code within a line is at most this long, which keeps the time linear.
 constexpr size_t kLongestCode = 2048;
-constexpr size_t kLongestFootnoteName = 64;
-
-bool OnlyOf(std::string_view line, std::string_view characters) {
-  return line.find_first_not_of(characters) == std::string_view::npos;
-}
-
-bool IsRule(std::string_view line) {
-  line = models::Trim(line);
-  return line.size() >= 2 &&
-         (OnlyOf(line, "= ") || OnlyOf(line, "- ") || OnlyOf(line, "* ") || OnlyOf(line, "_ "));
-}
-
-bool IsTableRule(std::string_view line) {
-  line = models::Trim(line);
-  return line.find('-') != std::string_view::npos && line.find('|') != std::string_view::npos &&
-         OnlyOf(line, "|:- \t");
-}
-
-std::string_view FenceOf(std::string_view line) {
-  line = models::TrimLeft(line);
-  const char mark = models::ByteAt(line, 0);
-  if (mark != '`' && mark != '~') return {};
-  const size_t end = std::min(line.find_first_not_of(mark), line.size());
-  return end >= 3 ? line.substr(0, end) : std::string_view();
-}
-
-// Returns the end of a footnote's [^name] that begins at `at`, or `at`.
-size_t FootnoteEnd(std::string_view line, size_t at) {
-  if (line.substr(at, 2) != "[^") return at;
-  const std::string_view window = line.substr(0, at + kLongestFootnoteName);
-  const size_t end = window.find_first_of(" \t[]", at + 2);
-  return models::ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
-}
-
-// Returns the end of the mark of an alert, [!NOTE], that begins at `at`, or `at`.
-size_t AlertEnd(std::string_view line, size_t at) {
-  if (line.substr(at, 2) != "[!") return at;
-  size_t end = at + 2;
-  while (models::IsAsciiLetter(models::ByteAt(line, end))) ++end;
-  return models::ByteAt(line, end) == ']' && end > at + 2 ? end + 1 : at;
-}
-
-// Returns the end of the mark of a directive, such as :::note or !!! note, or 0.
-size_t DirectiveEnd(std::string_view line) {
-  const size_t begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  const std::string_view mark = line.substr(begin, 3);
-  if (mark != ":::" && mark != "!!!" && mark != "???") return 0;
-  size_t end = std::min(line.find_first_not_of(":!?+", begin), line.size());
-  if (mark != ":::" && models::ByteAt(line, end) != ' ') return 0;
-  end = std::min(line.find_first_not_of(kBlanks, end), line.size());
-  if (models::ByteAt(line, end) == '{') return line.size();
-  while (models::IsAsciiAlnum(models::ByteAt(line, end)) || models::ByteAt(line, end) == '-') ++end;
-  if (models::ByteAt(line, end) == '{') return line.size();
-  return std::min(line.find_first_not_of(kBlanks, end), line.size());
-}
-
-// Returns the end of the front matter in YAML or TOML that a document begins with; 0: it has none.
-size_t FrontMatterEnd(std::string_view text) {
-  const auto line_at = [text](size_t at) {
-    return models::TrimRight(text.substr(at, text.find('\n', at) - at));
-  };
-  const std::string_view mark = line_at(0);
-  if (mark != "---" && mark != "+++") return 0;
-  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at)) {
-    const std::string_view line = line_at(++at);
-    if (at == mark.size() + 1 && line.empty()) return 0;  // a rule between paragraphs
-    if (line == mark || (mark == "---" && line == "..."))
-      return std::min(text.find('\n', at), text.size() - 1) + 1;
-  }
-  return 0;
-}
-
-// Returns how far a line is indented, with tabs to every fourth column.
-size_t IndentOf(std::string_view line) {
-  size_t columns = 0;
-  for (const char c : line) {
-    if (c == ' ') {
-      ++columns;
-    } else if (c == '\t') {
-      columns += 4 - columns % 4;
-    } else {
-      break;
-    }
-  }
-  return columns;
-}
-
-// Returns the end of what is before the text of a line: quote marks, a list mark, heading marks.
-size_t PrefixEnd(std::string_view line) {
-  size_t end = 0;
-  while (true) {
-    const size_t at = std::min(line.find_first_not_of(kBlanks, end), line.size());
-    const char c = models::ByteAt(line, at);
-    const auto blank_at = [&](size_t place) {
-      return place >= line.size() || kBlanks.find(line[place]) != std::string_view::npos;
-    };
-    size_t next = at;
-    // A colon begins the definition of a term.
-    if (c == '>' || ((c == '-' || c == '*' || c == '+' || c == ':') && blank_at(at + 1))) {
-      next = at + 1;
-    } else if (const size_t digits = models::DigitsEnd(line, at);
-               digits > at && digits - at <= 9 &&
-               (models::ByteAt(line, digits) == '.' || models::ByteAt(line, digits) == ')') &&
-               blank_at(digits + 1)) {
-      next = digits + 1;
-    } else if (const size_t alert = AlertEnd(line, at); end > 0 && alert > at) {
-      next = alert;
-    } else if (const size_t note = FootnoteEnd(line, at);
-               note > at && models::ByteAt(line, note) == ':') {
-      next = note + 1;
-    } else if (c == '#') {
-      next = std::min(line.find_first_not_of('#', at), line.size());
-      if (next - at > 6 || !blank_at(next)) next = at;
-    } else if (end > 0 && c == '[' && models::ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
-      next = at + 3;  // in a task list
-    }
-    if (next == at) break;
-    end = next;
-  }
-  return end == 0 ? 0 : std::min(line.find_first_not_of(kBlanks, end), line.size());
-}
 
 class MarkdownReader {
  public:
-  explicit MarkdownReader(std::string_view text) : text_(text) {}
+  explicit MarkdownReader(std::string_view text) : text_(text), blocks_(text), spans_(text) {}
 
   std::vector<MarkedBlock> Run() {
     FindDefinitions();
     const size_t front_matter = FrontMatterEnd(text_);
     break_ = text_.substr(0, front_matter);
     for (size_t at = front_matter; at < text_.size();) {
-      const size_t end = std::min(text_.find('\n', at), text_.size());
-      const size_t next = std::min(end + 1, text_.size());
-      size_t content = end;
-      while (content > at && text_[content - 1] == '\r') --content;
-      next_line_ = text_.substr(next, text_.find('\n', next) - next);
-      Line(text_.substr(at, content - at), text_.substr(content, next - content));
+      if (const size_t end = blocks_.EndOf(at, was_blank_); end > at) {
+        Divide(text_.substr(at, end - at));
+        was_blank_ = paragraph_ = in_table_ = in_options_ = false;
+        at = end;
+        continue;
+      }
+      const std::string_view line = LineAt(text_, at);
+      const size_t end = IsCode(line) ? at + line.size() : spans_.LineEnd(at);
+      const size_t next = NextLine(text_, end);
+      next_line_ = LineAt(text_, next);
+      Line(text_.substr(at, end - at), text_.substr(end, next - end));
       at = next;
     }
     out_.Divide(break_);
@@ -160,13 +47,19 @@ class MarkdownReader {
   }
 
  private:
+  // Returns true for a line of code that is indented.
+  bool IsCode(std::string_view line) const {
+    return was_blank_ && IndentOf(line) >= (in_list_ ? list_indent_ : 0) + 4;
+  }
+
   void Line(std::string_view line, std::string_view line_break) {
     const bool after_blank = was_blank_;
+    const bool code = IsCode(line);
     was_blank_ = models::Trim(line).empty();
     if (was_blank_) in_table_ = false;
-    const bool code = after_blank && IndentOf(line) >= (in_list_ ? list_indent_ : 0) + 4;
-    if (InFence(line) || InFormula(line) || was_blank_ || code || IsRule(line) ||
-        IsTableRule(line) || IsDefinition(line)) {
+    in_options_ = in_options_ && IsDirectiveOption(line);
+    if (was_blank_ || code || in_options_ || IsRule(line) || IsTableRule(line) ||
+        IsDefinition(line)) {
       in_table_ = in_table_ || IsTableRule(line);
       was_blank_ = was_blank_ || code;
       Divide(line);
@@ -176,14 +69,12 @@ class MarkdownReader {
     }
     const size_t directive = DirectiveEnd(line);
     const size_t prefix = directive > 0 ? directive : PrefixEnd(line);
+    in_options_ = directive > 0 && line.find(":::{") != std::string_view::npos;
     const bool table =
         in_table_ || IsTableRule(next_line_) || models::TrimLeft(line).starts_with('|');
     if (prefix > 0 || !paragraph_ || table) {
       Divide(line.substr(0, prefix));
-      const bool indented = IndentOf(line) > 0;
-      if (prefix > 0 || after_blank) in_list_ = directive == 0 && (prefix > 0 || indented);
-      if (prefix > 0 && directive == 0)
-        list_indent_ = IndentOf(line) + prefix - LeadingBlanks(line);
+      UpdateList(line, prefix, directive > 0, after_blank);
     } else {
       out_.Text(break_);
     }
@@ -195,44 +86,37 @@ class MarkdownReader {
     table ? Cells(words.substr(0, end)) : Words(words.substr(0, end));
     break_ = words.substr(end);
     break_ += line_break;
-    paragraph_ = !hard && !table && directive == 0 && models::TrimLeft(line)[0] != '#';
+    const bool heading = prefix > 0 && models::TrimLeft(line)[0] == '#';
+    paragraph_ = !hard && !table && directive == 0 && !heading;
+    was_blank_ = heading;  // below it may be code as behind a blank line
+  }
+
+  // Learns from a line how far those below are indented that belong to the same item of a list, or
+  // to the same directive.
+  void UpdateList(std::string_view line, size_t prefix, bool is_directive, bool after_blank) {
+    const size_t indent = IndentOf(line);
+    const std::string_view mark = models::TrimLeft(BehindQuoteMarks(line.substr(0, prefix)));
+    const bool is_item = !mark.empty() && mark[0] != '#';
+    if (is_directive) {
+      in_list_ = HoldsIndentedLines(line) || (in_list_ && indent > 0);
+      if (HoldsIndentedLines(line)) list_indent_ = indent + 4;
+    } else if (is_item) {
+      in_list_ = true;
+      list_indent_ = indent + prefix - LeadingBlanks(line);
+    } else if (after_blank || prefix > 0) {
+      in_list_ = indent > 0 && in_list_;
+      list_indent_ = std::min(list_indent_, indent);
+    }
   }
 
   static size_t LeadingBlanks(std::string_view line) {
-    return std::min(line.find_first_not_of(kBlanks), line.size());
-  }
-
-  // Returns true if the line is in a formula between lines with $$, or begins, ends or is one.
-  bool InFormula(std::string_view line) {
-    constexpr std::string_view kMark = "$$";
-    line = models::Trim(line);
-    if (in_formula_) {
-      in_formula_ = !line.ends_with(kMark);
-      return true;
-    }
-    if (!line.starts_with(kMark)) return false;
-    const bool whole = line.size() > 2 * kMark.size() && line.ends_with(kMark);
-    // The $$ of a formula within a paragraph has its counterpart in the line.
-    if (!whole && line.find(kMark, kMark.size()) != std::string_view::npos) return false;
-    in_formula_ = !whole;
-    return true;
+    return std::min(line.find_first_not_of(" \t"), line.size());
   }
 
   void Divide(std::string_view markup) {
     break_ += markup;
     out_.Divide(break_);
     break_.clear();
-  }
-
-  // Returns true if the line is in a fenced block, or begins or ends one.
-  bool InFence(std::string_view line) {
-    const std::string_view fence = FenceOf(line);
-    if (fence_.empty()) {
-      fence_ = fence;
-      return !fence.empty();
-    }
-    if (fence.starts_with(fence_) && models::Trim(line).size() == fence.size()) fence_ = {};
-    return true;
   }
 
   // Returns the name of "[name]: address"; empty: the line is none. A footnote has text instead of
@@ -322,7 +206,9 @@ class MarkdownReader {
       case '<': {
         HtmlTag tag;
         if (line_.substr(at, 4) == "<!--") return std::min(tags.Behind("-->", at), line_.size());
-        return tags.Read(at, tag) ? tag.end : at;
+        if (!tags.Read(at, tag)) return at;
+        if (StaysAsItIs(tag)) return std::max(tags.ElementEnd(tag), tag.end);
+        return std::max(tags.NoteMarkEnd(tag), tag.end);
       }
       case '&': {
         const std::string_view rest = line_.substr(at);
@@ -334,7 +220,10 @@ class MarkdownReader {
       case '_':
       case '~':
       case '=':
+      case '+':
         return EmphasisEnd(at);
+      case '{':
+        return CommentEnd(at);
       default:
         return at;
     }
@@ -349,6 +238,7 @@ class MarkdownReader {
       case '$':
         return out_.Keep(markup);
       case '!':
+      case '{':
         return out_.Alone(markup);
       case '&': {
         std::string character;
@@ -371,8 +261,14 @@ class MarkdownReader {
         return out_.Close("[", markup);
       case '<':
         if (!tags.Read(at, tag)) return out_.Alone(markup);
-        // A break of the line divides words that touch it.
-        if (tag.name == "br") return out_.Divide(markup);
+        if (StaysAsItIs(tag)) {
+          // A tag alone is the name of an element, in a sentence about it.
+          return tag.end == end || IsInlineElement(tag.name) ? out_.Keep(markup)
+                                                             : out_.Divide(markup);
+        }
+        if (tag.end < end) return out_.Alone(markup);
+        // Elements that separate blocks divide words that touch them.
+        if (IsBlockElement(tag.name) && !IsUntouchedElement(tag.name)) return out_.Divide(markup);
         if (tag.is_empty) return out_.Alone(markup);
         if (markup.find_first_of(":@") < markup.find_first_of(" =")) return out_.Keep(markup);
         return tag.closes ? out_.Close(tag.name, markup) : out_.Open(tag.name, markup);
@@ -380,6 +276,13 @@ class MarkdownReader {
         return CanClose(at) && out_.IsOpen(markup) ? out_.Close(markup, markup)
                                                    : out_.Open(markup, markup);
     }
+  }
+
+  // Returns the end of a comment of MDX, {/* note */}, or `at`.
+  size_t CommentEnd(size_t at) const {
+    if (line_.substr(at, 3) != "{/*") return at;
+    const size_t close = line_.substr(0, at + kLongestCode).find("*/}", at);
+    return close == std::string_view::npos ? at : close + 3;
   }
 
   size_t CodeEnd(size_t at) {
@@ -401,6 +304,12 @@ class MarkdownReader {
     const size_t close = line_.substr(0, inner + kLongestCode).find('$', inner);
     if (close == std::string_view::npos || line_.substr(close, mark.size()) != mark ||
         line_[close - 1] == ' ')
+      return at;
+    // Between two amounts there are words, and no sign of a formula.
+    const std::string_view formula = line_.substr(inner, close - inner);
+    if (mark.size() == 1 && models::IsAsciiDigit(first) &&
+        formula.find(' ') != std::string_view::npos &&
+        formula.find_first_of("\\^_=+*/<>{") == std::string_view::npos)
       return at;
     const size_t end = close + mark.size();
     return models::IsAsciiAlnum(models::ByteAt(line_, end)) ? at : end;
@@ -462,7 +371,7 @@ class MarkdownReader {
   }
 
   // Returns true for the marks of emphasis that mark no part of a word.
-  static bool IsBetweenWords(char mark) { return mark == '_' || mark == '='; }
+  static bool IsBetweenWords(char mark) { return mark == '_' || mark == '=' || mark == '+'; }
 
   size_t RunEnd(size_t at) const {
     return std::min(line_.find_first_not_of(line_[at], at), line_.size());
@@ -481,7 +390,8 @@ class MarkdownReader {
   size_t EmphasisEnd(size_t at) {
     if (IsPlain(at)) return at;
     const size_t end = RunEnd(at);
-    const bool fits = line_[at] == '~' || line_[at] == '=' ? end - at == 2 : end - at <= 3;
+    const bool is_double = line_[at] == '~' || line_[at] == '=' || line_[at] == '+';
+    const bool fits = is_double ? end - at == 2 : end - at <= 3;
     const std::string_view mark = line_.substr(at, end - at);
     // 2*3*4 is a product.
     const bool product = line_[at] == '*' && at > 0 && models::IsAsciiDigit(line_[at - 1]) &&
@@ -498,10 +408,11 @@ class MarkdownReader {
   static constexpr size_t kNone = std::string_view::npos;
 
   const std::string_view text_;
+  MarkdownBlocks blocks_;
+  MarkdownSpans spans_;
   std::string_view line_;              // the current line
   const char* plain_until_ = nullptr;  // points into the text; see IsPlain
   std::string_view next_line_;         // the next line
-  std::string_view fence_;             // the fence of the current block
   std::string break_;                  // between the text of the last line and of the next
   std::vector<size_t> counterparts_;   // the other bracket of each; kNone: no counterpart
   std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
@@ -509,9 +420,9 @@ class MarkdownReader {
   bool paragraph_ = false;             // the next line may continue it
   bool was_blank_ = true;
   bool in_list_ = false;
-  bool in_formula_ = false;
   size_t list_indent_ = 0;  // the column of the text of the last list item
   bool in_table_ = false;
+  bool in_options_ = false;  // the next line may be an option of a directive
   BlockBuilder out_{{}};
 };
 

@@ -20,6 +20,7 @@ constexpr std::string_view kWithStopGroups =
     " pt es de it nl da id tr el ro hr sl sr bs ca gl eu is vi mk az fo ";
 constexpr std::string_view kWithSpaceGroups =
     " fr ru uk pl cs sk sv nb no nn fi hu bg lv lt et sq ka hy kk be ky uz ";
+constexpr std::string_view kWithOrdinalSigns = " pt es it gl ";
 // Regions that write numbers otherwise than most others of their language.
 constexpr std::array<std::string_view, 7> kOtherRegions = {"de-ch", "de-li", "it-ch", "en-za",
                                                            "es-mx", "es-us", "fr-ch"};
@@ -161,6 +162,16 @@ std::optional<NumberFormat> NumberFormatOf(std::string_view language) {
   if (IsListed(kWithStopGroups, tag)) return NumberFormat::kStopGroups;
   if (IsListed(kWithSpaceGroups, tag)) return NumberFormat::kSpaceGroups;
   return std::nullopt;
+}
+
+NumberFormats NumberFormatsOf(std::string_view source_language, std::string_view target_language) {
+  const auto ordinals = [](std::string_view language) {
+    const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+    if (tag == "en") return OrdinalStyle::kEnglish;
+    return IsListed(kWithOrdinalSigns, tag) ? OrdinalStyle::kSigns : OrdinalStyle::kUnknown;
+  };
+  return {NumberFormatOf(source_language), NumberFormatOf(target_language),
+          ordinals(source_language), ordinals(target_language)};
 }
 
 std::optional<ConvertedNumber> ConvertNumber(std::string_view written,

@@ -14,11 +14,20 @@ enum class NumberFormat : uint8_t {
   kSpaceGroups,  // 1 234,5
 };
 
+// The marks with which a language writes ordinals in digits.
+enum class OrdinalStyle : uint8_t {
+  kUnknown,
+  kEnglish,  // 21st
+  kSigns,    // 21º
+};
+
 // The number formats of both sides of a translation; nullopt where a language has none that is
 // known, so that numbers stay as their source writes them.
 struct NumberFormats {
   std::optional<NumberFormat> source = {};
   std::optional<NumberFormat> target = {};
+  OrdinalStyle source_ordinals = OrdinalStyle::kUnknown;
+  OrdinalStyle target_ordinals = OrdinalStyle::kUnknown;
 
   bool known() const { return source && target; }
 };
@@ -26,6 +35,9 @@ struct NumberFormats {
 // Returns the number format of a language, BCP 47; nullopt for languages and regions that have
 // several.
 std::optional<NumberFormat> NumberFormatOf(std::string_view language);
+
+// Returns the number formats of two languages, BCP 47.
+NumberFormats NumberFormatsOf(std::string_view source_language, std::string_view target_language);
 
 // A number with separators as the other language writes it.
 struct ConvertedNumber {

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/ordinals.h"
 
 namespace millrace::translation {
 namespace {
@@ -26,11 +28,7 @@ std::string_view In(std::string_view text, const WrittenNumber& number) {
 
 // The numbers of a source and of its translation, compared by their digits.
 struct MatchedNumbers {
-  struct Pair {
-    WrittenNumber source;
-    WrittenNumber target;
-  };
-  std::vector<Pair> pairs;             // in the order of the translation
+  std::vector<NumberPair> pairs;       // in the order of the translation
   std::vector<WrittenNumber> lost;     // numbers of the source
   std::vector<WrittenNumber> strange;  // numbers of the translation
 };
@@ -56,7 +54,10 @@ bool DiffersByScale(std::string_view a_text, const WrittenNumber& a, std::string
   if (zeros < kThousand && longer.size() < kThousand + 1) return false;
   while (behind < text.size() && models::IsSpace(models::DecodeAt(text, behind).value))
     behind += models::DecodeAt(text, behind).bytes;
-  return behind < text.size() && models::IsLetter(models::DecodeAt(text, behind).value);
+  constexpr std::string_view kOthers = " a and at e et i in o of or ou u und y ";
+  const std::string word(text.substr(behind, models::LettersEnd(text, behind) - behind));
+  return behind < text.size() && models::IsLetter(models::DecodeAt(text, behind).value) &&
+         kOthers.find(" " + word + " ") == std::string_view::npos;
 }
 
 // Returns the numbers of a code, sorted.
@@ -138,11 +139,21 @@ MatchedNumbers Match(std::string_view source, std::string_view target,
   return matched;
 }
 
-// Returns true if a number is a sum of dollars, reais or pesos, or a percentage.
+// Symbols of units behind a number that is no number of a section or a version.
+constexpr std::string_view kUnits =
+    " kg g mg km m cm mm l L ml mL kB KB MB GB TB PB Hz kHz MHz GHz kW kWh MW mAh s ms min h lb "
+    "lbs oz ft mph ";
+
+// Returns true if a number is a sum of dollars, reais or pesos, a percentage, or has a unit.
 bool IsAmount(std::string_view text, const WrittenNumber& number) {
   const size_t before = number.begin > 0 && text[number.begin - 1] == ' ' ? 1 : 0;
-  return (number.begin > before && text[number.begin - before - 1] == '$') ||
-         models::ByteAt(text, number.end) == '%';
+  if ((number.begin > before && text[number.begin - before - 1] == '$') ||
+      models::ByteAt(text, number.end) == '%')
+    return true;
+  const size_t unit = number.end + (models::ByteAt(text, number.end) == ' ' ? 1 : 0);
+  const size_t end = models::LettersEnd(text, unit);
+  return end > unit && !models::IsWordCharacter(models::DecodeAt(text, end).value) &&
+         kUnits.find(" " + std::string(text.substr(unit, end - unit)) + " ") != kUnits.npos;
 }
 
 // Returns what a number should be where it stands as `got` in a translation; nullopt if that is
@@ -160,10 +171,37 @@ std::optional<std::string> Corrected(std::string_view wanted, std::string_view g
   return std::string(wanted);
 }
 
+// Returns corrections of what remains of codes whose end the model dropped: "23:59" of "23:59:59".
+std::vector<NumberRepair> CompleteCodes(std::string_view source, std::string_view target,
+                                        std::span<const WrittenNumber> lost) {
+  constexpr size_t kFewestBytes = 3;  // two digits and a sign
+  std::vector<NumberRepair> repairs;
+  const std::vector<WrittenNumber> numbers = FindNumbers(target);
+  for (const WrittenNumber& code : lost) {
+    const std::string_view written = In(source, code);
+    for (const WrittenNumber& first : numbers) {
+      const auto free = [&first](const NumberRepair& repair) {
+        return repair.target.end <= first.begin;
+      };
+      const std::string_view rest = target.substr(first.begin);
+      const auto same =
+          static_cast<size_t>(std::ranges::mismatch(written, rest).in1 - written.begin());
+      const auto last = std::ranges::find(numbers, first.begin + same, &WrittenNumber::end);
+      if (last == numbers.end() || last->begin == first.begin || same < kFewestBytes ||
+          !std::ranges::all_of(repairs, free))
+        continue;
+      repairs.push_back({{first.begin, last->end}, std::string(written)});
+      break;
+    }
+  }
+  return repairs;
+}
+
 // Returns corrections of the codes of a translation that are none of the source's.
 std::vector<NumberRepair> RepairCodes(std::string_view source, std::string_view target) {
   const MatchedCodes codes = MatchCodes(source, target);
   std::vector<NumberRepair> repairs;
+  if (codes.strange.empty()) return CompleteCodes(source, target, codes.lost);
   if (codes.lost.size() != codes.strange.size()) return repairs;
   for (size_t i = 0; i < codes.strange.size(); ++i)
     repairs.push_back({codes.strange[i], std::string(In(source, codes.lost[i]))});
@@ -189,23 +227,23 @@ bool IsAddedNote(std::string_view note, std::string_view source, const NumberFor
   return !Match(source, note, formats).strange.empty();
 }
 
-// Returns the end of the mark of an ordinal that is joined to a number: "335.o", "335º"; its
-// beginning if there is none.
-size_t OrdinalEnd(std::string_view text, size_t at) {
-  constexpr std::u32string_view kLetters = U"oaºª";
-  const size_t letter = at + (models::ByteAt(text, at) == '.' ? 1 : 0);
-  const models::CodePoint c = models::DecodeAt(text, letter);
-  if (c.bytes == 0 || kLetters.find(c.value) == std::u32string_view::npos) return at;
-  const size_t end = letter + c.bytes;
-  if (end < text.size() && models::IsLetter(models::DecodeAt(text, end).value)) return at;
-  return models::DigitsEnd(text, end);
-}
-
-// Returns true if some number of the text has letters joined to it, or a sign of ordinals.
-bool HasOrdinals(std::string_view text) {
-  return std::ranges::any_of(FindNumbers(text), [text](const WrittenNumber& number) {
-    return models::IsLetter(models::DecodeAt(text, number.end).value);
-  });
+// Returns corrections of spaces beside a sign that joins two numbers of the source: "01310 - 100"
+// for "01310-100".
+std::vector<NumberRepair> RepairJoints(std::string_view source, std::string_view target) {
+  constexpr std::string_view kJoints = "-/:";
+  std::vector<NumberRepair> repairs;
+  const std::vector<WrittenNumber> numbers = FindNumbers(target);
+  for (size_t i = 0; i + 1 < numbers.size(); ++i) {
+    const size_t begin = numbers[i].end;
+    const size_t end = numbers[i + 1].begin;
+    const std::string_view between = target.substr(begin, end - begin);
+    const std::string_view joint = models::Trim(between);
+    if (joint.size() != 1 || joint == between || kJoints.find(joint) == kJoints.npos) continue;
+    const std::string joined = std::string(In(target, numbers[i])) + std::string(joint) +
+                               std::string(In(target, numbers[i + 1]));
+    if (source.find(joined) != source.npos) repairs.push_back({{begin, end}, std::string(joint)});
+  }
+  return repairs;
 }
 
 // Returns what the model added behind numbers: (50), (EUA), or the number once more.
@@ -360,6 +398,9 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
                                         const NumberFormats& formats) {
   MatchedNumbers matched = Match(source, target, formats);
   std::vector<NumberRepair> repairs = RepairCodes(source, target);
+  for (auto& others :
+       {RepairJoints(source, target), RepairOrdinals(source, target, matched.pairs, formats)})
+    repairs.insert(repairs.end(), others.begin(), others.end());
   const auto is_added = [&repairs](const WrittenNumber& number) {
     return std::ranges::any_of(repairs, [&number](const NumberRepair& repair) {
       return repair.target.begin <= number.begin && number.end <= repair.target.end;
@@ -369,7 +410,7 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
     if (!is_added(added)) repairs.push_back({added, {}});
   }
   std::erase_if(matched.strange, is_added);
-  for (const MatchedNumbers::Pair& pair : matched.pairs) {
+  for (const NumberPair& pair : matched.pairs) {
     auto corrected = Corrected(In(source, pair.source), In(target, pair.target),
                                IsAmount(source, pair.source), formats);
     if (corrected && !is_added(pair.target))

@@ -19,6 +19,12 @@ struct WrittenNumber {
   size_t end = 0;
 };
 
+// A number of a source and the one of its translation that has the same digits.
+struct NumberPair {
+  WrittenNumber source;
+  WrittenNumber target;
+};
+
 // Returns the numbers of a text in order. joins_spaces: a space may stand before three digits, as
 // French writes 1 234. Linear time.
 std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces = false);
@@ -41,7 +47,8 @@ struct NumberRepair {
 // - A number of three digits or more that the model changed is put back, if the translation lacks
 // as
 //   many of the source's numbers as it has of its own. "5 mil" is no change of 5,000.
-// - A code that the model changed is put back; a date may come in another order.
+// - A code that the model changed or cut short is put back; a date may come in another order.
+// - An ordinal gets the mark of the target's language.
 // - What the model added behind a number goes: another number, a currency in brackets, the mark of
 //   an ordinal.
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,

@@ -8,6 +8,7 @@
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/ordinals.h"
 
 namespace millrace::translation {
 namespace {
@@ -67,6 +68,7 @@ bool IsNumericText(std::string_view text) {
 void ConvertNumbers(MarkedText& marked, const NumberFormats& formats) {
   std::string& text = marked.text;
   const bool may_grow = marked.events.empty() && marked.kept.empty() && marked.spellings.empty();
+  if (may_grow) ConvertOrdinals(text, formats);
   std::string out;
   size_t put = 0;
   const std::vector<WrittenNumber> codes = FindCodes(text);

@@ -9,8 +9,10 @@
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/csv_row.h"
+#include "models/translation/markup/html_elements.h"
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
+#include "models/translation/markup/latex_command.h"
 #include "models/translation/markup/message_format.h"
 #include "models/translation/markup/written_escapes.h"
 
@@ -20,6 +22,7 @@ namespace {
 // The number of innermost open tags among which the counterpart of a closing tag is searched.
 constexpr size_t kMaxOpenTags = 32;
 constexpr std::string_view kWideSpace = "\u3000";
+constexpr std::string_view kCommand = "\\";  // the name of the marks of a command of LaTeX
 
 struct PlainTag {
   size_t begin;
@@ -86,7 +89,9 @@ std::vector<PlainTag> FindTags(std::string_view text) {
       at = text.find_first_of(kSigns, comment);
       continue;
     }
-    const bool is_doubled = models::ByteAt(text, at + 1) == text[at];  // <<name>>, [[name]]
+    // <<name>>, [[name]], %<name>s
+    const bool is_doubled =
+        models::ByteAt(text, at + 1) == text[at] || (at > 0 && text[at - 1] == '%');
     if (is_doubled ||
         !(text[at] == '[' ? ReadForumTag(text, at, tag.tag) : reader.Read(at, tag.tag))) {
       at = text.find_first_of(kSigns, at + (is_doubled ? 2 : 1));
@@ -182,6 +187,9 @@ class PlainReader {
       const std::string_view markup = text.substr(begin, at - begin);
       if (found.untranslated) {
         out_.Keep(markup);
+      } else if (IsParagraphElement(found.tag.name) &&
+                 (found.paired || HasNoEndTag(found.tag.name))) {
+        out_.Divide(markup);
       } else if (!found.paired) {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
@@ -231,6 +239,7 @@ class PlainReader {
   void Text(std::string_view text, bool counts) {
     size_t plain = 0;                   // where the text begins that was not written yet
     std::vector<size_t> emphasis_ends;  // where each open emphasis ends
+    std::vector<size_t> braces;         // each closes the words of an open command of LaTeX
     const auto take = [&](size_t begin, size_t end) {
       out_.Text(text.substr(plain, begin - plain));
       plain = end;
@@ -244,12 +253,32 @@ class PlainReader {
           out_.Divide(take(wide, end));
         at = end;
       } else if (c == '\\') {
-        const size_t end = Escape(text, at, plain, take);
-        at = std::max(end, at + 1);
+        const LatexCommand command = ReadLatexCommand(text, at);
+        if (command.end == 0) {
+          at = std::max(Escape(text, at, plain, take), at + 1);
+          continue;
+        }
+        // The space that keeps a reference in the line of its word.
+        if (at > plain && text[at - 1] == '~') {
+          const std::string_view tie = take(at - 1, at);
+          out_.Character("\u00A0", tie);
+        }
+        const std::string_view written = take(at, command.end);
+        if (command.closing > 0) {
+          braces.push_back(command.closing);
+          out_.Open(kCommand, written);
+        } else {
+          out_.Keep(written);
+        }
+        at = command.end;
+      } else if (!braces.empty() && at == braces.back()) {
+        braces.pop_back();
+        out_.Close(kCommand, take(at, at + 1));
+        ++at;
       } else if (c == '&') {
         at = Ampersand(text, at, take);
-      } else if (c == '*') {
-        const size_t end = std::min(text.find_first_not_of('*', at), text.size());
+      } else if (c == '*' || (c == '\'' && models::ByteAt(text, at + 1) == c)) {
+        const size_t end = std::min(text.find_first_not_of(c, at), text.size());
         if (!emphasis_ends.empty() && emphasis_ends.back() == at) {
           emphasis_ends.pop_back();
           const std::string_view mark = take(at, end);
@@ -267,8 +296,10 @@ class PlainReader {
       } else if (c == '#' && counts) {
         // Before the noun it needs no model, which might move it.
         const bool first = at == 0 && models::ByteAt(text, 1) == ' ';
-        first ? out_.Divide(take(0, 2)) : out_.Keep(take(at, at + 1));
-        at += first ? 2 : 1;
+        // Letters that touch it are the ending of an ordinal.
+        const size_t end = first ? 2 : models::LettersEnd(text, at + 1);
+        first ? out_.Divide(take(0, end)) : out_.Keep(take(at, end));
+        at = end;
       } else {
         ++at;
       }
@@ -352,6 +383,13 @@ class PlainReader {
     return at + 1;
   }
 
+  // Returns true if a text is longer than the entries of menus, or has the stop that they lack.
+  static bool IsSentence(std::string_view text) {
+    constexpr std::ptrdiff_t kMostSpaces = 4;
+    return std::ranges::count(text, ' ') > kMostSpaces ||
+           (text.ends_with('.') && !text.ends_with(".."));
+  }
+
   // Returns true if the & at `at` marks the key of a menu's entry.
   static bool IsAccelerator(std::string_view text, size_t at) {
     constexpr size_t kLongest = 64;
@@ -363,6 +401,9 @@ class PlainReader {
       begin -= models::DecodeBefore(text, begin).bytes;
     if (begin > 0 && kSpaces.find(text[begin - 1]) == std::string_view::npos) return false;
     const bool inside = begin < at;
+    // The name of an anchor or a variable, within a sentence: &anchor
+    if (!inside && models::IsLower(models::DecodeAt(text, at + 1).value) && IsSentence(text))
+      return false;
     size_t end = at + 1;
     for (models::CodePoint c = models::DecodeAt(text, end);
          models::IsLetter(c.value) && end - at < kLongest; c = models::DecodeAt(text, end)) {
@@ -375,8 +416,9 @@ class PlainReader {
     return behind == 0 || kBehind.find(behind) == std::string_view::npos;
   }
 
-  // Returns where the emphasis ends that the asterisks [at, end) begin, as in chats: *very old*.
-  // Returns `at` if they begin none: 5 * 3, password*.
+  // Returns where the emphasis ends that the asterisks [at, end) begin, as in chats, or two
+  // apostrophes and more, as in wikis: *very old*, ''very old''. Returns `at` if they begin none: 5
+  // * 3, password*.
   static size_t EmphasisEnd(std::string_view text, size_t at, size_t end) {
     constexpr size_t kMostAsterisks = 3;
     constexpr size_t kLongest = 256;
@@ -389,13 +431,14 @@ class PlainReader {
         (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos))
       return at;
     const std::string_view near = text.substr(0, end + kLongest);
-    for (size_t close = near.find_first_of("*\n", end);
-         close != std::string_view::npos && text[close] == '*';) {
-      const size_t behind = std::min(text.find_first_not_of('*', close), text.size());
+    const std::string signs = {mark[0], '\n'};
+    for (size_t close = near.find_first_of(signs, end);
+         close != std::string_view::npos && text[close] == mark[0];) {
+      const size_t behind = std::min(text.find_first_not_of(mark[0], close), text.size());
       if (behind - close == mark.size() && text[close - 1] != ' ' &&
           (behind == text.size() || !is_word(behind)))
         return close;
-      close = near.find_first_of("*\n", behind);
+      close = near.find_first_of(signs, behind);
     }
     return at;
   }

@@ -197,10 +197,20 @@ class Restorer {
   void PutEdit(const Edit& edit) {
     if (!edit.is_kept) return PutWritten(edit.becomes);
     out_.text += edit.before;
+    const bool touches = !out_.kept.empty() && out_.kept.back().end == out_.text.size();
+    if (touches && !TouchInSource(out_.kept.back().becomes, edit.becomes)) out_.text += ' ';
     const size_t begin = out_.text.size();
     out_.text += edit.becomes;
     out_.kept.push_back({begin, out_.text.size(), edit.becomes});
     out_.text += edit.behind;
+  }
+
+  // Returns true if nothing is between two kept spans of the source.
+  bool TouchInSource(std::string_view first, std::string_view second) const {
+    const auto touch = [&](const KeptSpan& one, const KeptSpan& next) {
+      return one.end == next.begin && one.becomes == first && next.becomes == second;
+    };
+    return std::ranges::adjacent_find(source_.kept, touch) != source_.kept.end();
   }
 
   // Writes text that is in the source's format, decoding its entities.

@@ -10,8 +10,10 @@
 #include "models/text/sentence_splitter.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/endless_words.h"
+#include "models/translation/markup/item_list.h"
 #include "models/translation/markup/label.h"
 #include "models/translation/markup/marked_block.h"
+#include "models/translation/markup/number_format.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/stand_ins.h"
@@ -47,6 +49,10 @@ bool IsPluralOfArticle(std::string_view text, size_t begin, size_t end, std::str
   return begin - word <= kLongestArticle;
 }
 
+bool IsWrittenInAscii(std::string_view language) {
+  return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
+}
+
 // Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
 // mark inside, is not added.
 void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brackets,
@@ -55,8 +61,10 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
   auto event = marked.events.begin();
+  const models::PatternOptions options = {.brackets = brackets,
+                                          .guillemets = IsWrittenInAscii(language)};
   for (const models::ProtectedSpan& span :
-       models::FindProtectedSpans(marked.text, terms, brackets)) {
+       models::FindProtectedSpans(marked.text, terms, options)) {
     for (; own != marked.kept.end() && own->begin < span.end; ++own) all.push_back(std::move(*own));
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
@@ -74,8 +82,34 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
   marked.kept = std::move(all);
 }
 
-bool IsWrittenInAscii(std::string_view language) {
-  return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
+// Lets a model that writes times with colons read them so: 10h30.
+void ReadHours(MarkedText& marked, std::string_view language, std::string_view target_language) {
+  constexpr size_t kMinutes = 2;  // digits
+  constexpr std::string_view kWithHours = " pt fr gl ca ";
+  const auto has_hours = [kWithHours](std::string_view tag) {
+    return kWithHours.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
+           std::string_view::npos;
+  };
+  if (target_language.empty() || !has_hours(language) || has_hours(target_language)) return;
+  const std::string_view text = marked.text;
+  for (size_t at = text.find('h', 1); at < text.size(); at = text.find('h', at + 1)) {
+    const size_t end = models::DigitsEnd(text, at + 1);
+    size_t begin = at;
+    while (begin > 0 && models::IsAsciiDigit(text[begin - 1])) --begin;
+    const bool is_time =
+        begin < at && at - begin <= kMinutes && end == at + 1 + kMinutes &&
+        !models::IsWordCharacter(models::DecodeAt(text, end).value) &&
+        (begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value));
+    const bool has_event = std::ranges::binary_search(marked.events, at, {}, &MarkEvent::at);
+    if (!is_time || has_event) continue;
+    auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
+    // It may have been taken for a code.
+    if (kept != marked.kept.end() && kept->begin == begin && kept->end == end && !kept->reads)
+      kept = marked.kept.erase(kept);
+    const bool is_free = (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
+                         (kept == marked.kept.end() || kept->begin >= end);
+    if (is_free) marked.kept.insert(kept, {at, at + 1, "h", ":", /*returns=*/false});
+  }
 }
 
 // Returns true if there is anything to translate: words besides kept spans and numbers.
@@ -94,18 +128,24 @@ bool HasWords(const MarkedText& marked) {
   return has_letter && !IsNumericText(text);
 }
 
-// Returns true if a number is long enough that RepairNumbers might correct it, as are times, or has
-// a sign of money.
+// Returns true if a number is one that RepairNumbers might correct: it is long, as are times, has a
+// fraction or letters joined to it, or a sign of money.
 bool MayNeedRepair(std::string_view text) {
   constexpr std::string_view kJoints = ".,:/-";
   size_t digits = 0;
-  for (const char c : text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (c == '$') return true;
     if (models::IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
-    } else if (kJoints.find(c) == std::string_view::npos) {
-      digits = 0;
+      continue;
     }
+    const bool is_joint = kJoints.find(c) != std::string_view::npos;
+    if (digits > 0 && is_joint && models::IsAsciiDigit(models::ByteAt(text, at + 1))) return true;
+    // Signs of ordinals are letters beyond ASCII.
+    if (digits > 0 && (models::IsAsciiLetter(c) || static_cast<unsigned char>(c) >= 0x80))
+      return true;
+    if (!is_joint) digits = 0;
   }
   return false;
 }
@@ -156,11 +196,25 @@ SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
   return MakeSentence(std::move(marked), std::move(behind));
 }
 
-// Appends a sentence, divided where a label ends or a pair of brackets or quotation marks is around
-// all of it.
+// Appends a sentence, divided behind a bullet, between the items of a list, where a label ends, and
+// where a pair of brackets or quotation marks is around all of it.
 void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSentence>& sentences) {
   MarkedTextCutter cutter(sentence);
   const std::string_view text = sentence.text;
+  const size_t bullet = BulletEnd(text);
+  const bool has_marks = (!sentence.events.empty() && sentence.events.front().at < bullet) ||
+                         (!sentence.kept.empty() && sentence.kept.front().begin < bullet);
+  if (bullet > 0 && !has_marks) {
+    sentences.push_back(MakeSentence(cutter.Take(bullet), {}));
+    return AddSentence(cutter.Take(text.size()), std::move(behind), sentences);
+  }
+  if (const std::vector<ItemJoint> joints = FindItemJoints(sentence); !joints.empty()) {
+    for (const ItemJoint& joint : joints) {
+      MarkedText item = cutter.Take(joint.begin);
+      AddSentence(std::move(item), Untouched(cutter.Take(joint.end)), sentences);
+    }
+    return AddSentence(cutter.Take(text.size()), std::move(behind), sentences);
+  }
   if (const size_t label = LabelEnd(sentence); label > 0) {
     const size_t words = std::min(text.find_first_not_of(' ', label), text.size());
     MarkedText front = cutter.Take(label);
@@ -221,15 +275,25 @@ void AddBehind(std::string_view text, std::vector<SourceSentence>& sentences) {
   sentences.back().behind += text;
 }
 
+// The languages and the model for which a text is read.
+struct Reading {
+  std::string_view language;
+  const models::TermIndex& terms;
+  Alphabet alphabet;
+  std::string_view target_language;
+};
+
 // Appends the sentences of a block to `sentences`.
-void CutBlock(MarkedBlock block, std::string_view language, const models::TermIndex& terms,
-              Alphabet alphabet, std::vector<SourceSentence>& sentences) {
+void CutBlock(MarkedBlock block, const Reading& reading, std::vector<SourceSentence>& sentences) {
+  const std::string_view language = reading.language;
   MarkedText& marked = block.marked;
   if (marked.text.empty()) return AddBehind(Untouched(marked), sentences);
-  KeepProtected(marked, terms, /*brackets=*/!block.flows, language);
+  KeepProtected(marked, reading.terms, /*brackets=*/!block.flows, language);
   KeepWrappings(marked);
   KeepEndlessWords(marked);
-  KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});
+  ReadHours(marked, language, reading.target_language);
+  KeepUnknownText(marked, {reading.alphabet, IsWrittenInAscii(language),
+                           NumberFormatsOf(language, reading.target_language)});
   const std::string text = ForSplitting(marked, block.flows);
   MarkedTextCutter cutter(marked);
   const auto take = [&](size_t end, size_t next) {
@@ -281,22 +345,23 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
 
 std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
                                           std::string_view language, const models::TermIndex& terms,
-                                          Alphabet alphabet) {
+                                          Alphabet alphabet, std::string_view target_language) {
   std::vector<SourceSentence> sentences;
   for (MarkedBlock& block : ReadBlocks(text, format)) {
     AddBehind(block.before, sentences);
-    CutBlock(std::move(block), language, terms, alphabet, sentences);
+    CutBlock(std::move(block), {language, terms, alphabet, target_language}, sentences);
   }
   return sentences;
 }
 
 std::vector<SourceSentence> ReadSentences(const TranslatedSentence& translated,
                                           std::string_view language, const models::TermIndex& terms,
-                                          Alphabet alphabet) {
+                                          Alphabet alphabet, std::string_view target_language) {
   std::vector<SourceSentence> sentences;
   MarkedBlock block;
   block.marked = translated.marked;
-  CutBlock(std::move(block), language, terms, alphabet, sentences);
+  ConvertKeptSums(block.marked, NumberFormatsOf(language, target_language));
+  CutBlock(std::move(block), {language, terms, alphabet, target_language}, sentences);
   AddBehind(translated.behind, sentences);
   return sentences;
 }

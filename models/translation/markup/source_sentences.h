@@ -35,15 +35,17 @@ struct TranslatedSentence final : models::PivotSentence {
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 
 // Returns the sentences of a text. Untouched and `behind` of all sentences, concatenated, are the
-// text byte for byte. Only the first may be empty; a sentence of more than 16 KiB is cut. Strings
-// that are too long for a word, and characters that the alphabet lacks, are kept like protected
-// spans. Linear time.
+// text byte for byte, but for the separators of kept sums where a target language is given. Only
+// the first may be empty; a sentence of more than 16 KiB is cut. Strings that are too long for a
+// word, and characters that the alphabet lacks, are kept like protected spans. Linear time.
 std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
                                           std::string_view language, const models::TermIndex& terms,
-                                          Alphabet alphabet = KnowsAll);
+                                          Alphabet alphabet = KnowsAll,
+                                          std::string_view target_language = {});
 // Returns the sentences of a translated sentence, whose markup is not read again.
 std::vector<SourceSentence> ReadSentences(const TranslatedSentence& translated,
                                           std::string_view language, const models::TermIndex& terms,
-                                          Alphabet alphabet = KnowsAll);
+                                          Alphabet alphabet = KnowsAll,
+                                          std::string_view target_language = {});
 
 }  // namespace millrace::translation

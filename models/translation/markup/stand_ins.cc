@@ -63,7 +63,10 @@ void PutStandIns(MarkedText& marked) {
       if (begin == 0 && first->reads->starts_with('-')) {
         // A dash at the beginning of a speech or a list item is none of its words.
         const size_t end = event != marked.events.end() ? event->at : marked.text.size();
-        for (; at < end && marked.text[at] == ' '; ++at) first->becomes += ' ';
+        size_t words = at;
+        while (words < end && marked.text[words] == ' ') ++words;
+        first->becomes += Written(marked, at, words);  // a space may be an entity
+        at = words;
         out.events.push_back({0, MarkEvent::Kind::kAlone, std::move(first->becomes)});
         continue;
       }

@@ -12,6 +12,8 @@
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/character_category.h"
+#include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/word_bounds.h"
 
 namespace millrace::translation {
@@ -28,6 +30,19 @@ bool IsHyphen(char32_t c) { return c == 0x2010 || c == 0x2011; }
 bool IsSingleQuote(char32_t c) { return c >= 0x2018 && c <= 0x201B; }
 bool IsDoubleQuote(char32_t c) {
   return (c >= 0x201C && c <= 0x201F) || c == U'«' || c == U'»' || c == U'‹' || c == U'›';
+}
+
+// Writes the numbers of a kept sum in the target's format.
+void ConvertKept(KeptSpan& kept, const NumberFormats& formats) {
+  std::string& written = kept.becomes;
+  if (written.find('<') != std::string::npos) return;
+  const std::vector<WrittenNumber> numbers = FindNumbers(written);
+  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+    const size_t size = number->end - number->begin;
+    const auto converted =
+        ConvertNumber(std::string_view(written).substr(number->begin, size), formats);
+    if (converted) written.replace(number->begin, size, converted->text);
+  }
 }
 
 class Finder {
@@ -221,22 +236,28 @@ class Finder {
   }
 
   // Keeps a currency sign with the number beside it, at most one space away, and what is joined to
-  // either.
+  // either. The number gets the separators of the target language.
   size_t KeepMoney(size_t at, size_t end) {
+    const size_t kept = Keep(MoneyAround(at, end));
+    ConvertKept(found_.back(), options_.formats);
+    return kept;
+  }
+
+  Range MoneyAround(size_t at, size_t end) const {
     const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
     size_t number = end;
     if (sign(words_.At(number).value)) number += words_.At(number).bytes;
     if (models::IsDigit(words_.At(number).value))
-      return Keep({words_.WordBegin(at, free_), words_.NumberEnd(number)});
+      return {words_.WordBegin(at, free_), words_.NumberEnd(number)};
     size_t before = at;
     if (models::IsSpace(words_.Before(at))) before -= models::DecodeBefore(text_, at).bytes;
     if (before > free_ && models::IsDigit(words_.Before(before)))
-      return Keep({words_.NumberBegin(before, free_), words_.WordEnd(end)});
+      return {words_.NumberBegin(before, free_), words_.WordEnd(end)};
     number = end;
     if (models::IsSpace(words_.At(number).value)) number += words_.At(number).bytes;
     if (models::IsDigit(words_.At(number).value))
-      return Keep({words_.WordBegin(at, free_), words_.NumberEnd(number)});
-    return Keep({words_.WordBegin(at, free_), words_.WordEnd(end)});
+      return {words_.WordBegin(at, free_), words_.NumberEnd(number)};
+    return {words_.WordBegin(at, free_), words_.WordEnd(end)};
   }
 
   size_t KeepWord(size_t at, size_t end) {
@@ -361,6 +382,20 @@ class Finder {
 };
 
 }  // namespace
+
+void ConvertKeptSums(MarkedText& marked, const NumberFormats& formats) {
+  const auto has_sign = [](std::string_view text) {
+    for (size_t at = 0; at < text.size(); at += models::DecodeAt(text, at).bytes) {
+      if (IsMoney(models::DecodeAt(text, at).value)) return true;
+    }
+    return false;
+  };
+  for (KeptSpan& kept : marked.kept) {
+    const bool is_code = kept.becomes.find('`') != std::string::npos;
+    if (!is_code && IsNumericText(kept.becomes) && has_sign(kept.becomes))
+      ConvertKept(kept, formats);
+  }
+}
 
 void KeepUnknownText(MarkedText& marked, const UnknownTextOptions& options) {
   Finder finder(marked, options);

@@ -17,6 +17,26 @@ TEST(CarrierSentenceTest, IsMadeOfOneWordOfLetters) {
   EXPECT_EQ(CarrierSentence("comma", ""), std::nullopt);
 }
 
+TEST(CarrierSentenceTest, AVerbIsReadInACommand) {
+  EXPECT_EQ(CommandSentence("Mute", "en"), "Click here to mute.");
+  EXPECT_EQ(CommandSentence("Muted", "en-GB"), "The file was muted.");
+  EXPECT_EQ(CommandSentence("Retomar", "pt"), "Clique aqui para retomar.");
+  EXPECT_EQ(CommandSentence("Pausado", "pt"), "O arquivo foi pausado.");
+  for (const char* word : {"Janela", "Sim", "dois ovos"})
+    EXPECT_EQ(CommandSentence(word, "pt"), std::nullopt) << word;
+  EXPECT_EQ(CommandSentence("Mute", "de"), std::nullopt);
+  EXPECT_EQ(CommandVerb("Mute", "Clique aqui para silenciar.", "pt"), "silenciar");
+  EXPECT_EQ(CommandVerb("Muted", "O arquivo foi silenciado.", "pt"), "silenciado");
+  EXPECT_EQ(CommandVerb("Retomar", "Click here to resume.", "en"), "resume");
+  EXPECT_EQ(CommandVerb("Lido", "The file was read.", "en"), "read");
+  // A noun, several words, or the word itself.
+  EXPECT_EQ(CommandVerb("Slack", "Clique aqui para folga.", "pt"), "");
+  EXPECT_EQ(CommandVerb("Hover", "Clique aqui para passar o mouse.", "pt"), "");
+  EXPECT_EQ(CommandVerb("Mulher", "Click here for a woman.", "en"), "");
+  EXPECT_EQ(CommandVerb("Popular", "Click here to popular.", "en"), "");
+  EXPECT_EQ(CommandVerb("Mute", "Silenciar.", "pt"), "");
+}
+
 TEST(CarrierSentenceTest, ACopyOrAnArticleIsUncertain) {
   EXPECT_TRUE(IsUncertainWord("comma", "comma", "pt"));
   EXPECT_TRUE(IsUncertainWord("Ícone", "ícone", ""));
@@ -61,5 +81,22 @@ TEST(CarrierSentenceTest, AnArticleIsTakenOff) {
   EXPECT_EQ(WithoutArticle("a porta", ""), "a porta");
 }
 
+TEST(CarrierSentenceTest, WhatOnlyOneReadingHasAtAnEndIsAnAddition) {
+  EXPECT_EQ(WithoutAdditions("Contact Us Privacy Policy", "privacy policy."), "Privacy Policy");
+  EXPECT_EQ(WithoutAdditions("Hoje em dia", "hoje"), "Hoje");
+  EXPECT_EQ(WithoutAdditions("Renomear o nome", "renome"), "Renomear o nome");
+  EXPECT_EQ(WithoutAdditions("Criar uma conta!", "criar conta!"), "Criar uma conta!");
+  EXPECT_EQ(WithoutAdditions("Sign Up", "sign up"), "Sign Up");
+  EXPECT_EQ(SmallText("Privacy Policy", "en"), "privacy policy");
+  EXPECT_EQ(SmallText("Konto", "de"), std::nullopt);
+}
+
+TEST(CarrierSentenceTest, SomeEndingsAreThoseOfVerbs) {
+  for (const char* word : {"Failed", "Muted"}) EXPECT_TRUE(IsVerbForm(word, "en")) << word;
+  for (const char* word : {"Pausar", "Pausado"}) EXPECT_TRUE(IsVerbForm(word, "pt-BR")) << word;
+  for (const char* word : {"Firefox", "Red", "Pausar"})
+    EXPECT_FALSE(IsVerbForm(word, "en")) << word;
+  EXPECT_FALSE(IsVerbForm("Failed", "de"));
+}
 }  // namespace
 }  // namespace millrace::translation

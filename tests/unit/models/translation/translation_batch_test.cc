@@ -383,7 +383,7 @@ TEST_F(TranslationBatchTest, NeitherCompanyNorACacheChangesWhatAStreamSays) {
     std::vector<std::unique_ptr<models::Request>> requests;
     requests.push_back(
         MakeRequest({.texts = {"the cat sat on\n\nthe cat sat on the mat and the dog "
-                               "ran on the mat and the cat sat on the mat"},
+                               "ran on the mat on the cat sat on the mat"},
                      .partial = true},
                     sinks[0]));
     for (size_t i = 1; i <= company; ++i)
@@ -429,8 +429,9 @@ TEST_F(TranslationBatchTest, WhatACacheKnowsNeverReachesTheEngine) {
     }
   }
   EXPECT_TRUE(engine_.calls.empty());
-  // A word that comes out as it was is looked for within its carrier sentence as well.
-  EXPECT_EQ(cache.stats().hits, 4u);
+  // A word that comes out as it was is looked for within its carrier sentence and a command as
+  // well.
+  EXPECT_EQ(cache.stats().hits, 5u);
 }
 
 TEST_F(TranslationBatchTest, AWarmUpRunsWhateverACacheKnows) {

@@ -4,7 +4,6 @@
 
 #include <barrier>
 #include <functional>
-#include <string>
 #include <thread>
 #include <vector>
 

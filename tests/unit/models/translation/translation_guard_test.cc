@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/translation/copied_names.h"
+
 namespace millrace::translation {
 namespace {
 
@@ -35,6 +37,7 @@ GuardVerdict Inspect(std::string_view source, std::string_view target,
   return InspectTranslation({.source = source,
                              .target = target,
                              .source_language = "en",
+                             .target_language = "pt",
                              .source_tokens = source_tokens,
                              .target_tokens = target_tokens,
                              .alignment = alignment,
@@ -48,6 +51,15 @@ TEST(TranslationGuardTest, AnOrdinaryTranslationPasses) {
   EXPECT_FALSE(
       Inspect(kSource, "então fomos à praia e vimos que era muito bonito ali mesmo.").suspicious);
   EXPECT_FALSE(Inspect("Hello", "Olá").suspicious);
+}
+
+TEST(TranslationGuardTest, AListWithoutCommasHasItsItems) {
+  constexpr std::string_view kList = "we bought milk and bread and eggs and then went home";
+  EXPECT_TRUE(Inspect(kList, "compramos leite e pão e depois fomos todos para casa").lost_content);
+  EXPECT_FALSE(Inspect(kList, "compramos leite, pão e ovos e fomos para casa").lost_content);
+  EXPECT_FALSE(Inspect("we bought milk and bread but then we went home",
+                       "compramos leite com pão, mas fomos para casa")
+                   .lost_content);
 }
 
 TEST(TranslationGuardTest, AbsentNumbersAreNamed) {
@@ -138,14 +150,16 @@ TEST(TranslationGuardTest, EachStretchOfTheSourceHasItsWords) {
 }
 
 TEST(TranslationGuardTest, WhatModelsLoseIsKnownBeforeItIsTranslated) {
-  EXPECT_FALSE(IsEasilyLost("The cat sat on the mat, and the dog ran.", 12));
-  EXPECT_FALSE(IsEasilyLost("A headline", 3));
-  EXPECT_FALSE(IsEasilyLost("It took 3 days.", 5));
-  EXPECT_TRUE(IsEasilyLost("It took 3 days and 4 nights.", 9));
-  EXPECT_TRUE(IsEasilyLost("It cost 1,250 euros.", 8));
-  EXPECT_TRUE(IsEasilyLost("A book, a lamp, a chair and a table, all of them old.", 16));
-  EXPECT_TRUE(IsEasilyLost("so then we went to the beach and we saw that it was nice", 24));
-  EXPECT_TRUE(IsEasilyLost("The cat sat on the mat.", 57));
+  EXPECT_FALSE(IsEasilyLost("The cat sat on the mat, and the dog ran.", 12, "en"));
+  EXPECT_FALSE(IsEasilyLost("A headline", 3, "en"));
+  EXPECT_FALSE(IsEasilyLost("It took 3 days.", 5, "en"));
+  EXPECT_TRUE(IsEasilyLost("It took 3 days and 4 nights.", 9, "en"));
+  EXPECT_TRUE(IsEasilyLost("It cost 1,250 euros.", 8, "en"));
+  EXPECT_TRUE(IsEasilyLost("A book, a lamp, a chair and a table, all of them old.", 16, "en"));
+  EXPECT_TRUE(IsEasilyLost("so then we went to the beach and we saw that it was nice", 24, "en"));
+  EXPECT_TRUE(IsEasilyLost("The cat sat on the mat.", 57, "en"));
+  EXPECT_TRUE(IsEasilyLost("He likes cats and dogs or birds.", 8, "en"));
+  EXPECT_FALSE(IsEasilyLost("He likes cats and dogs or birds.", 8, "ja"));
 }
 
 TEST(TranslationGuardTest, BracketsAndSumsThatAreAbsentAreNamed) {
@@ -158,6 +172,15 @@ TEST(TranslationGuardTest, BracketsAndSumsThatAreAbsentAreNamed) {
                    .suspicious);
   EXPECT_THAT(Inspect("The price is $10 $5.", "O preço é de US $ 5.").lost_parts,
               ElementsAre("10"));
+}
+
+TEST(TranslationGuardTest, OfThingsThatAWordJoinsNoneComesTwice) {
+  EXPECT_TRUE(Inspect("monthly or yearly", "mensal ou mensal").lost_item);
+  EXPECT_TRUE(Inspect("tea or coffee or milk", "chá ou café").lost_item);
+  EXPECT_TRUE(Inspect("red, blue or green", "vermelho, azul ou azul").suspicious);
+  EXPECT_FALSE(Inspect("monthly or yearly", "mensal ou anual").suspicious);
+  EXPECT_FALSE(Inspect("more and more", "mais e mais").suspicious);
+  EXPECT_FALSE(Inspect("tea or coffee or milk", "chá, café ou leite").suspicious);
 }
 
 TEST(TranslationGuardTest, OfThreeThingsNoneComesTwice) {
@@ -173,6 +196,25 @@ TEST(TranslationGuardTest, AColonBeforeANameIsNeeded) {
       Inspect("We need: paper, glue, ink and rulers", "Precisamos de papel, cola, tinta e réguas")
           .lost_colon,
       0u);
+}
+
+TEST(TranslationGuardTest, WordsSideBySideAreAllThere) {
+  EXPECT_TRUE(Inspect("red green blue yellow", "vermelho azul amarelo").lost_item);
+  EXPECT_TRUE(Inspect("Delete Cancel Copy Edit", "Excluir Cancelar Editar Editar").lost_item);
+  EXPECT_FALSE(Inspect("red green blue yellow", "vermelho verde azul amarelo").lost_item);
+  EXPECT_FALSE(Inspect("the red and green house", "a casa vermelha").lost_item);
+  EXPECT_FALSE(Inspect("red car", "carro").lost_item);
+}
+
+TEST(TranslationGuardTest, ANumberOfACodeIsCertain) {
+  EXPECT_THAT(Inspect("It is 1:02:03", "É uma e 02:03").lost_parts, ElementsAre("1"));
+}
+
+TEST(TranslationGuardTest, NamesWithSignsAreCopied) {
+  EXPECT_THAT(LostNames("FooBar, key.name and F5 were not found.", "FooBar não"),
+              ElementsAre("key.name", "F5"));
+  EXPECT_THAT(CopiedNames("The API, e.g. NATO, is at 5pm in the U.S. on the 21st; don't."),
+              IsEmpty());
 }
 
 }  // namespace

@@ -131,7 +131,64 @@ TEST(NumberRepairTest, BracketsAndOrdinalsOfTheSourceStay) {
   EXPECT_EQ(Repaired("It has 12 (50 in all)", "Tem 12 (50 ao todo)", kEnPt), "Tem 12 (50 ao todo)");
   EXPECT_EQ(Repaired("It has 12 files", "Tem 12 (cerca de uma dúzia) arquivos", kEnPt),
             "Tem 12 (cerca de uma dúzia) arquivos");
-  EXPECT_EQ(Repaired("the 335th time", "a 335a vez", kEnPt), "a 335a vez");
+  EXPECT_EQ(Repaired("the 335th time", "a 335ª vez", kEnPt), "a 335ª vez");
+  EXPECT_EQ(Repaired("the 1st of 3rd rank", "o 1o da 3a ordem", kEnPt), "o 1º da 3ª ordem");
+  EXPECT_EQ(Repaired("part 1a of 2nd", "parte 1a de 2.o", kEnPt), "parte 1a de 2º");
+}
+
+TEST(NumberRepairTest, AnOrdinalHasTheMarkOfItsLanguage) {
+  const NumberFormats to_pt = NumberFormatsOf("en", "pt");
+  const NumberFormats to_en = NumberFormatsOf("pt-BR", "en");
+  EXPECT_EQ(Repaired("21st", "21", to_pt), "21º");
+  EXPECT_EQ(Repaired("Set it to 100th now", "Defina como 100 agora", to_pt),
+            "Defina como 100º agora");
+  EXPECT_EQ(Repaired("the 42nd time", "a 42 vez", to_pt), "a 42ª vez");
+  EXPECT_EQ(Repaired("on May 21st", "em 21 de maio", to_pt), "em 21 de maio");
+  EXPECT_EQ(Repaired("on the 21st", "no dia 21", to_pt), "no dia 21");
+  EXPECT_EQ(Repaired("on 4th Street", "na 4th Street", to_pt), "na 4th Street");
+  EXPECT_EQ(Repaired("1,000th", "1,000", to_pt), "1.000º");
+  EXPECT_EQ(Repaired("250º", "250º", to_en), "250th");
+  EXPECT_EQ(Repaired("o 112º filho", "the 112 son", to_en), "the 112th son");
+  EXPECT_EQ(Repaired("a 3.ª vez", "the 3 time", to_en), "the 3rd time");
+  EXPECT_EQ(Repaired("o 11º e o 21º", "the 11 and the 21", to_en), "the 11th and the 21st");
+  EXPECT_EQ(Repaired("1º de maio", "May 1", to_en), "May 1");
+  EXPECT_EQ(Repaired("São 21 pessoas", "They are 21 people", to_en), "They are 21 people");
+}
+
+TEST(NumberRepairTest, AnOrdinalAloneIsConverted) {
+  EXPECT_EQ(ConvertedText("1.000º", NumberFormatsOf("pt", "en")), "1,000th");
+  EXPECT_EQ(ConvertedText("3ª", NumberFormatsOf("pt", "en")), "3rd");
+  EXPECT_EQ(ConvertedText("3ª", NumberFormatsOf("pt", "es")), "3ª");
+}
+
+TEST(NumberRepairTest, ADegreeIsNoOrdinal) {
+  const NumberFormats to_en = NumberFormatsOf("pt", "en");
+  EXPECT_EQ(Repaired("Medimos 10° hoje", "We measured 10th today", to_en), "We measured 10° today");
+  EXPECT_EQ(Repaired("Medimos 10° hoje", "We measured 10 degrees today", to_en),
+            "We measured 10 degrees today");
+}
+
+TEST(NumberRepairTest, ATimeKeepsItsSeconds) {
+  EXPECT_EQ(Repaired("It starts at 23:59:59 every night", "Começa às 23:59 todas as noites", kEnPt),
+            "Começa às 23:59:59 todas as noites");
+  EXPECT_EQ(Repaired("From 1:02:03 to 1:02:04", "De 1:02 a 1:02:04", kEnPt),
+            "De 1:02:03 a 1:02:04");
+}
+
+TEST(NumberRepairTest, AConjunctionStandsForNoZeros) {
+  EXPECT_FALSE(LostNumbers("10.000 and 12", "10 e 12", kEnPt).empty());
+}
+
+TEST(NumberRepairTest, ANumberWithAUnitIsNoVersion) {
+  EXPECT_EQ(Repaired("4.7 GB (4,700 MB)", "4.7 GB (4.700 MB)", kEnPt), "4,7 GB (4.700 MB)");
+  EXPECT_EQ(Repaired("It runs at 2.4GHz.", "Funciona a 2.4GHz.", kEnPt), "Funciona a 2,4GHz.");
+  EXPECT_EQ(Repaired("section 4.2 of it", "secção 4.2 disso", kEnPt), "secção 4.2 disso");
+}
+
+TEST(NumberRepairTest, WhatASignJoinsStaysJoined) {
+  EXPECT_EQ(Repaired("CEP 01310-100", "Postcode 01310 - 100", kPtEn), "Postcode 01310-100");
+  EXPECT_EQ(Repaired("nota 7/10", "grade 7 / 10", kPtEn), "grade 7/10");
+  EXPECT_EQ(Repaired("10 - 20", "10 - 20", kPtEn), "10 - 20");
 }
 
 TEST(NumberRepairTest, ACodeComesBackAsItIsWritten) {

@@ -44,9 +44,9 @@ std::string Restored(std::string_view text, std::string_view by_hand) {
 }
 
 TEST(RespelledTest, SignsComeBackInTheirOrder) {
-  EXPECT_EQ(Restored("He said “yes” and «no».",
-                     "Ele/0 disse/1 \"/2 +sim/3 +\"/4 e/5 \"/6 +no/7 +\"/8 +./9"),
-            "Ele disse “sim” e «no».");
+  EXPECT_EQ(Restored("He said “yes” and «no, no».",
+                     "Ele/0 disse/1 \"/2 +sim/3 +\"/4 e/5 \"/6 +no,/7 no/8 +\"/9 +./10"),
+            "Ele disse “sim” e «no, no».");
   EXPECT_EQ(Restored("He came — late—now.", "Veio/1 -/2 tarde/3 -/4 já/5"), "Veio — tarde—já");
   EXPECT_EQ(Restored("Wait… what?", "Espere/0 +.../0 o/1 quê?/1"), "Espere… o quê?");
 }

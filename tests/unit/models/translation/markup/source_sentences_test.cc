@@ -70,6 +70,16 @@ TEST(ReadingPluralsTest, ThoseOfArticlesAreLeftOut) {
   EXPECT_EQ(Untouched(read.front().marked), "Veja o livro(s) e a casa(s)");
 }
 
+TEST(ReadSentencesTest, TimesWithALetterAreReadWithAColon) {
+  const auto reads = [](std::string_view text, std::string_view to) {
+    return ReadSentences(text, models::TextFormat::kText, "pt", {}, KnowsAll, to)
+        .front()
+        .marked.text;
+  };
+  EXPECT_EQ(reads("às 10h30 ou 8h, em 2h35min", "en"), "às 10:30 ou 8h, em 2h35min");
+  EXPECT_EQ(reads("às 10h30", "fr"), "às X1");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plain, ReadingTest,
     ::testing::Values(
@@ -97,6 +107,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "title=The old house", {"X1", "The old house"}},
         Case{kText, "{\\an8}Hello world", {"Hello world"}},
         Case{kText, "Noooo, zzzz!", {"X1, X2!"}},
+        Case{kText,
+             "This is \\textbf{a very \\emph{old}} text by \\cite[p. 2]{key}.",
+             {"This is a very old text by X1."}},
+        Case{kText,
+             "\\noindent See \\href{https://a.b}{the page} of \\LaTeX{}.",
+             {"X1 See the page of X2."}},
+        Case{kText, "The sum \\(a + b\\) is known.", {"The sum X1 is known."}},
+        Case{kText, "Done.\\nSee C:\\new\\item", {"Done.", "See X1"}},
         Case{kText, "Is &lt;b&gt; old <!-- note --> text?", {"Is X1 old X2 text?"}},
         Case{kText, "Not found: UTF-8. Thanks, {a}!", {"Not found:", "X1", "Thanks", ", X1!"}},
         Case{kText, "404: Not found. Price: $5/month", {"404:", "Not found.", "Price: $5/month"}},
@@ -123,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"a", "b", "c", "d", "The house", "The car"}},
         Case{kText, "Sure?\\n\\nThis is it.\\tYes", {"Sure?", "This is it.", "Yes"}},
         Case{kText, "I announce\\Nthat it is new", {"I announce that it is new"}},
-        Case{kText, "In C:\\new\\table is \\textbf{it}.", {"In X1 is \\X2."}},
+        Case{kText, "In C:\\new\\table is \\textbf{it}.", {"In X1 is it."}},
         Case{kText, "Say \\\"yes\\\" now", {"Say yes now"}},
         Case{kText, "Save &As AT&T Q&A a&b=c", {"Save As AT&T Q&A a&b=c"}},
         Case{kText, "A **big *red* dog** is", {"A big red dog is"}},
@@ -180,8 +198,23 @@ INSTANTIATE_TEST_SUITE_P(
     MarkdownLinks, ReadingTest,
     ::testing::Values(
         Case{kMarkdown, "See [[The page|the *old* page]] now", {"See the old page now"}},
-        Case{kMarkdown, "See [[The page]] | [[a|b|c]]", {"See X1 | [[a|b|c]]"}},
+        Case{kMarkdown, "See [[The page]] | [[a|b|c]]", {"See X1", "[[a|b|c]]"}},
+        Case{kMarkdown, "The ++new++ C++ and i++ are", {"The new C++ and i++ are"}},
+        Case{kMarkdown, "The {/* no */} house. {/* A note */}", {"The house."}},
+        Case{kMarkdown, "<details><summary>More</summary>The text</details>", {"More", "The text"}},
+        Case{kHtml, "{\\an8}The dog.\\NIt is big", {"The dog.", "It is big"}},
         Case{kMarkdown, "So ==very== old, a == b, x==1, y==2", {"So very old, X1, X2, X3"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    ParagraphsAndNotes, ReadingTest,
+    ::testing::Values(Case{kText, "<p>One</p><p>Two <b>three</b></p>", {"One", "Two three"}},
+                      Case{kText, "One.<br>Two<br/>three", {"One.", "Two", "three"}},
+                      Case{kText, "Use the <p> tag of <title>", {"Use the X1 tag of X2"}},
+                      Case{kHtml,
+                           "The house<sup>1</sup> is<sup><a href=\"#n\">[2]</a></sup>.",
+                           {"The house is."}},
+                      Case{kHtml, "The 2<sup>nd</sup> house", {"The 2nd house"}},
+                      Case{kMarkdown, "The house<sup>1</sup> is.", {"The house is."}}));
 
 INSTANTIATE_TEST_SUITE_P(
     MarkdownBlocks, ReadingTest,
@@ -210,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kHtml,
              "<p>One <b>two</b>. Three.</p>\n<ul><li>four<li>five</ul>",
              {"One two.", "Three.", "four", "five"}},
-        Case{kHtml, "a &amp; b &lt;c &gt;&nbsp;&unknown; d", {"a & b <c > X1 d"}},
+        Case{kHtml, "one &amp; b &lt;c &gt;&nbsp;&unknown; d", {"one & b <c > X1 d"}},
         Case{kHtml,
              "Ten&nbsp;km &nbsp; on, or&#160;so &laquo;&nbsp;so&nbsp;&raquo;",
              {"Ten km on, or so «\u00a0so\u00a0»"}},
@@ -262,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kMarkdown, "[^a b] [^] [^1", {"[^a b] [^] [^1"}},
         Case{kMarkdown,
              "Ten&nbsp;km &copy; R&D &lt;now&gt; &none; a &amp b",
-             {"Ten km © R&D X1 X2 a &amp b"}},
+             {"Ten km © R&D X1 X2 a X3 b"}},
         Case{kMarkdown, "[a [b](c) d](e) [f [g](h) [i](j(k)l)", {"a b d [f g i"}},
         Case{kMarkdown,
              "# A *title*\n\nSome **bold** text, `code` and [a link](http://x.y \"t\").\n",
@@ -449,6 +482,29 @@ INSTANTIATE_TEST_SUITE_P(Sentences, ManyMarksTest,
                                            "[](", "*", "* ", "**a", "_a_ ", "`", "a\n", "|",
                                            "|a|\n", "> ", "- ", "```\n", "<x translate=no>", "{a} ",
                                            "\\", "![", "<b>\n", "a <b>b</b> "));
+
+TEST(SourceSentencesTest, TheItemsOfAListInOneLineAreSentences) {
+  constexpr auto kText = models::TextFormat::kText;
+  EXPECT_EQ(Texts("Home | About us | Contact", kText), (List{"Home", "About us", "Contact"}));
+  EXPECT_EQ(Texts("red / green / blue", kText), (List{"red", "green", "blue"}));
+  EXPECT_EQ(Texts("Save|Open|Close", kText), (List{"Save", "Open", "Close"}));
+  EXPECT_EQ(Texts("File > Save as > Copy", kText), (List{"File", "Save as", "Copy"}));
+  EXPECT_EQ(Texts("one - two - three", kText), (List{"one", "two", "three"}));
+  for (const char* text : {"He came - finally - home", "Tea and/or milk", "if a > b and b > c",
+                           "2 + 2 + 2", "The house - old, big - is red", "It is 5 km/h",
+                           "see [[a page|words|more]]", "東京・大阪・京都に行った。"})
+    EXPECT_EQ(Texts(text, kText).size(), 1) << text;
+  for (const char* text : {"Home | About us • Contact", "A → B", "- Yes", "• One / two / three"})
+    EXPECT_EQ(Joined(text, kText), text);
+  EXPECT_EQ(Texts("<p><a href='x'>Home</a> | <a href='y'>About</a></p>", models::TextFormat::kHtml),
+            (List{"Home", "About"}));
+}
+
+TEST(SourceSentencesTest, ABulletBeforeAFewWordsIsSetAside) {
+  constexpr auto kText = models::TextFormat::kText;
+  EXPECT_EQ(Texts("- Yes", kText), (List{"- ", "Yes"}));
+  EXPECT_EQ(Texts("- I am fine, thank you.", kText), (List{"- I am fine, thank you."}));
+}
 
 }  // namespace
 }  // namespace millrace::translation

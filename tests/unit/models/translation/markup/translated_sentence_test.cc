@@ -66,6 +66,20 @@ TEST(TranslatedSentenceTest, WhatIsKeptHasAStandInForTheSecondModelToo) {
             "Nun {name} und <code>a &lt; b</code> nutzen");
 }
 
+TEST(TranslatedSentenceTest, SumsThatAreKeptGetTheSeparatorsOfTheLastLanguage) {
+  const auto in_ascii = [](char32_t c) {
+    return c < 0x80 ? CharacterFit::kKnown : CharacterFit::kUnknown;
+  };
+  const SourceSentence source =
+      ReadSentences("Custa €1.234,56 ou `£9.99`.", models::TextFormat::kMarkdown, "pt", {},
+                    in_ascii, "en")
+          .front();
+  const TranslatedSentence english = First(source, "Costs/0 X1/1 or/2 X2./3");
+  EXPECT_EQ(english.marked.kept[0].becomes, "€1,234.56");
+  const SourceSentence read = ReadSentences(english, "en", {}, in_ascii, "de").front();
+  EXPECT_EQ(Restored(read.marked, "Kostet/0 X1/1 oder/2 X2./3"), "Kostet €1.234,56 oder `£9.99`.");
+}
+
 TEST(TranslatedSentenceTest, WhatTheFirstModelLosesIsNotLost) {
   const TranslatedSentence english = First(ReadSentence("Usa {name} agora"), "Use/0 now/2");
   EXPECT_EQ(Second(english, "Nutze/0 jetzt/2"), "Nutze {name} jetzt");

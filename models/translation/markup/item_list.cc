@@ -1,0 +1,153 @@
+#include "models/translation/markup/item_list.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+#include "models/text/unspaced_script.h"
+
+namespace millrace::translation {
+namespace {
+
+constexpr size_t kLongestList = 2048;  // bytes
+
+// A sign that stands between items.
+struct Separator {
+  std::string_view sign;
+  size_t fewest;        // joints of a list
+  size_t most_words;    // words of an item
+  bool without_spaces;  // it may touch the items
+};
+
+constexpr size_t kAnyWords = 100;
+constexpr size_t kLabel = 5;  // words
+constexpr size_t kFew = 4;    // words of an item between signs that prose has, too
+constexpr std::array<Separator, 26> kSeparators = {{
+    {"|", 1, kAnyWords, true}, {"||", 1, kAnyWords, false}, {"¦", 1, kAnyWords, true},
+    {"•", 1, kAnyWords, true}, {"·", 1, kAnyWords, true},   {"・", 1, kAnyWords, true},
+    {"→", 1, kLabel, true},    {"⇒", 1, kLabel, true},      {"›", 1, kLabel, false},
+    {"»", 1, kLabel, false},   {"▸", 1, kLabel, true},      {"►", 1, kLabel, true},
+    {"▶", 1, kLabel, true},    {"❯", 1, kLabel, true},      {"::", 1, kLabel, false},
+    {"/", 2, kFew, true},      {"\\", 2, kFew, false},      {">", 2, kFew, true},
+    {"~", 2, kFew, false},     {"+", 2, kFew, false},       {"&", 2, kFew, false},
+    {"-", 2, kFew, false},     {"–", 2, kFew, false},       {"—", 2, kFew, false},
+    {"*", 2, kFew, false},     {";", 2, kFew, true},
+}};
+
+// Returns true if a joint divides a kept span or an element. The sign itself may be kept, as one
+// that the model does not know is.
+bool DividesMarkup(const MarkedText& marked, const ItemJoint& joint) {
+  const auto divides_kept = [&joint](const KeptSpan& kept) {
+    return kept.begin < joint.end && kept.end > joint.begin &&
+           (kept.begin < joint.begin || kept.end > joint.end);
+  };
+  const auto first = std::ranges::lower_bound(marked.kept, joint.begin, {},
+                                              [](const KeptSpan& kept) { return kept.end; });
+  for (auto kept = first; kept != marked.kept.end() && kept->begin < joint.end; ++kept) {
+    if (divides_kept(*kept)) return true;
+  }
+  // Elements end before the joint and begin behind it.
+  for (auto event = std::ranges::lower_bound(marked.events, joint.begin, {}, &MarkEvent::at);
+       event != marked.events.end() && event->at <= joint.end; ++event) {
+    const bool ends_before = event->at == joint.begin && event->kind == MarkEvent::Kind::kClose;
+    const bool begins_behind = event->at == joint.end && event->kind != MarkEvent::Kind::kClose;
+    if (!ends_before && !begins_behind) return true;
+  }
+  return false;
+}
+
+// Returns the joints of a sign outside elements and kept spans. spaced: only with a space on each
+// side.
+std::vector<ItemJoint> JointsOf(const MarkedText& marked, std::string_view sign, bool spaced) {
+  const std::string_view text = marked.text;
+  std::vector<ItemJoint> joints;
+  size_t depth = 0;
+  auto event = marked.events.begin();
+  for (size_t at = text.find(sign); at != std::string_view::npos;
+       at = text.find(sign, at + sign.size())) {
+    ItemJoint joint{at, at + sign.size()};
+    while (joint.begin > 0 && text[joint.begin - 1] == ' ') --joint.begin;
+    while (models::ByteAt(text, joint.end) == ' ') ++joint.end;
+    const bool has_spaces = joint.begin < at && joint.end > at + sign.size();
+    for (; event != marked.events.end() && event->at <= joint.begin; ++event) {
+      if (event->kind == MarkEvent::Kind::kOpen) ++depth;
+      if (event->kind == MarkEvent::Kind::kClose && depth > 0) --depth;
+    }
+    if (depth == 0 && has_spaces == spaced && !DividesMarkup(marked, joint))
+      joints.push_back(joint);
+  }
+  return joints;
+}
+
+// Returns true if the items between the joints are a few words each, and all of one case where the
+// sign is one of prose as well.
+bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
+              const Separator& separator, bool spaced) {
+  constexpr std::string_view kMarks = ".!?;,";
+  constexpr std::string_view kBrackets = "()[]{}<>=\"";
+  constexpr size_t kFewestLetters = 2;
+  const bool is_prose_sign = separator.fewest > 1;
+  size_t capitals = 0;
+  size_t small = 0;
+  for (size_t i = 0; i <= joints.size(); ++i) {
+    const size_t begin = i == 0 ? 0 : joints[i - 1].end;
+    const size_t end = i == joints.size() ? text.size() : joints[i].begin;
+    if (end <= begin) return false;
+    std::string_view item = models::Trim(text.substr(begin, end - begin));
+    if (i == joints.size() && is_prose_sign)
+      item = item.substr(0, item.find_last_not_of(kMarks) + 1);
+    size_t letters = 0;
+    for (size_t at = 0; at < item.size();) {
+      const models::CodePoint c = models::DecodeAt(item, at);
+      // Names and sentences without spaces have such signs inside, too: 東京・大阪・京都に行った。
+      if (!spaced && models::IsUnspaced(c.value)) return false;
+      letters += models::IsLetter(c.value) ? 1 : 0;
+      at += c.bytes;
+    }
+    if (letters < (is_prose_sign || !spaced ? kFewestLetters : 1)) return false;
+    if (static_cast<size_t>(std::ranges::count(item, ' ')) >= separator.most_words) return false;
+    if (!is_prose_sign && spaced) continue;
+    if (item.find_first_of(kMarks) != std::string_view::npos ||
+        item.find_first_of(kBrackets) != std::string_view::npos)
+      return false;
+    const char32_t first = models::DecodeAt(item, 0).value;
+    capitals += models::IsUpper(first) ? 1 : 0;
+    small += models::IsLower(first) ? 1 : 0;
+  }
+  return capitals == 0 || small == 0;
+}
+
+}  // namespace
+
+std::vector<ItemJoint> FindItemJoints(const MarkedText& marked) {
+  constexpr size_t kFewestUnspaced = 2;  // joints that touch the items
+  const std::string_view text = marked.text;
+  if (text.size() > kLongestList || text.find('\n') != std::string_view::npos) return {};
+  for (const bool spaced : {true, false}) {
+    for (const Separator& separator : kSeparators) {
+      if (!spaced && !separator.without_spaces) continue;
+      if (text.find(separator.sign) == std::string_view::npos) continue;
+      std::vector<ItemJoint> joints = JointsOf(marked, separator.sign, spaced);
+      const size_t fewest = spaced ? separator.fewest : kFewestUnspaced;
+      if (joints.size() >= fewest && AreItems(text, joints, separator, spaced)) return joints;
+    }
+  }
+  return {};
+}
+
+size_t BulletEnd(std::string_view text) {
+  constexpr size_t kMostWords = 3;
+  constexpr std::u32string_view kBullets = U"-–—•·*‣◦▪●○▸►";
+  const models::CodePoint c = models::DecodeAt(text, 0);
+  if (c.bytes == 0 || kBullets.find(c.value) == std::u32string_view::npos ||
+      models::ByteAt(text, c.bytes) != ' ')
+    return 0;
+  const size_t words = text.find_first_not_of(' ', c.bytes);
+  return words == std::string_view::npos || models::CountWords(text.substr(words)) > kMostWords
+             ? 0
+             : words;
+}
+
+}  // namespace millrace::translation
