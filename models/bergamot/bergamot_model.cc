@@ -17,11 +17,6 @@
 namespace millrace::bergamot {
 namespace {
 
-constexpr float kDefaultLengthFactor = 2.5F;
-constexpr float kMaxLengthFactor = 16.0F;
-constexpr size_t kDefaultSourceTokens = 80;
-constexpr size_t kMinSourceTokens = 16;
-constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // the phrases of one text
 constexpr size_t kWholeStepTokens = 2048;
 
@@ -55,21 +50,8 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const BergamotOptions& given,
+absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const BergamotOptions& options,
                                                                    models::ModelInfo info) {
-  BergamotOptions options = given;
-  if (options.max_length_factor == 0) options.max_length_factor = kDefaultLengthFactor;
-  if (options.max_source_tokens == 0) options.max_source_tokens = kDefaultSourceTokens;
-  if (!(options.max_length_factor > 0 && options.max_length_factor <= kMaxLengthFactor)) {
-    return absl::InvalidArgumentError(StrCat("max_length_factor: ", options.max_length_factor,
-                                             " is not in 0 .. ", kMaxLengthFactor));
-  }
-  if (options.max_source_tokens < kMinSourceTokens ||
-      options.max_source_tokens > kMaxSourceTokens) {
-    return absl::InvalidArgumentError(StrCat("max_source_tokens: ", options.max_source_tokens,
-                                             " is not in ", kMinSourceTokens, " .. ",
-                                             kMaxSourceTokens));
-  }
   auto weights = BergamotWeights::Load(options.weights_file);
   if (!weights.ok()) return weights.status();
   auto vocabularies = LoadVocabularies(options, **weights);

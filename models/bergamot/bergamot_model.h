@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -22,8 +21,8 @@ struct BergamotOptions {
   std::filesystem::path weights_file;
   std::filesystem::path vocabulary_file;
   std::filesystem::path target_vocabulary_file = {};  // empty: both languages share one
-  float max_length_factor = 0;   // target tokens per source token, plus 5; 0: 2.5
-  size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a clause; 0: 80
+  float max_length_factor = 2.5F;                     // target tokens per source token, plus 5
+  size_t max_source_tokens = 80;  // 16..1024; a longer sentence is cut at a clause
   EngineKind engine = EngineKind::kInt8;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // used by kAten
   models::ShapePolicy shapes = models::ShapePolicy::kExact;

@@ -2,7 +2,6 @@
 // compute capability 8.0 and later. Tensors are contiguous rows, and their sizes are multiples of
 // those that WhyNot in decoder_operators.cc demands.
 
-typedef unsigned int Word;  // two halves
 typedef unsigned short Half;
 
 constexpr int kHeadSize = 64;
@@ -18,21 +17,6 @@ constexpr int kScoreReads = 4;  // a thread reads so many times four scores at a
 constexpr float kLowest = -1e30F;
 constexpr unsigned kAll = 0xffffffff;
 static_assert(kFewRows == kProductWarps, "a warp brings one row into shared memory");
-
-__device__ inline float2 ToFloats(Word halves) {
-  float2 result;
-  asm("{\n  .reg .f16 low, high;\n  mov.b32 {low, high}, %2;\n  cvt.f32.f16 %0, low;\n"
-      "  cvt.f32.f16 %1, high;\n}\n"
-      : "=f"(result.x), "=f"(result.y)
-      : "r"(halves));
-  return result;
-}
-
-__device__ inline Word ToHalves(float low, float high) {
-  Word result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
-}
 
 __device__ inline float Infinity() { return __int_as_float(0x7f800000); }
 

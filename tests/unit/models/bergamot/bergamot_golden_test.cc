@@ -19,9 +19,9 @@
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/golden_share.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/fakes/needed.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
-#include "tests/unit/models/translation/models_folder.h"
 
 namespace millrace::bergamot {
 namespace {
@@ -73,7 +73,7 @@ struct Direction {
 class BergamotGoldenTest : public ::testing::TestWithParam<Direction> {
  protected:
   void SetUp() override {
-    const auto folder = translation::ModelsFolder() / GetParam().model / "1";
+    const auto folder = testing::ModelsFolder() / GetParam().model / "1";
     MILLRACE_NEEDS(std::filesystem::exists(folder), folder << " is missing: run `make models`");
     auto weights = BergamotWeights::Load(folder / "weights.safetensors");
     ASSERT_TRUE(weights.ok()) << weights.status();

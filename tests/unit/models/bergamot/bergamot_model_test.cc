@@ -97,16 +97,6 @@ TEST_F(BergamotModelTest, SaysWhatItIs) {
   EXPECT_EQ(model->info().name, "tiny");
 }
 
-TEST_F(BergamotModelTest, RefusesOptionsOutOfRange) {
-  options_.max_source_tokens = 15;
-  EXPECT_THAT(LoadError(), HasSubstr("max_source_tokens: 15 is not in 16 .. 1024"));
-  options_.max_source_tokens = 1025;
-  EXPECT_THAT(LoadError(), HasSubstr("max_source_tokens"));
-  options_.max_source_tokens = 16;
-  options_.max_length_factor = -1;
-  EXPECT_THAT(LoadError(), HasSubstr("max_length_factor"));
-}
-
 TEST_F(BergamotModelTest, DamagedFilesAreErrorsThatNameThem) {
   std::filesystem::resize_file(options_.vocabulary_file, 100);
   EXPECT_THAT(LoadError(), HasSubstr("vocab.spm"));

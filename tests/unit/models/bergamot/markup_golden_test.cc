@@ -13,9 +13,9 @@
 #include "models/bergamot/bergamot_model.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/fakes/needed.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
-#include "tests/unit/models/translation/models_folder.h"
 
 namespace millrace::bergamot {
 namespace {
@@ -38,7 +38,7 @@ class MarkupGoldenTest : public ::testing::Test {
  protected:
   // Loads one direction; false when it is not there.
   bool Load(const std::string& source, const std::string& target) {
-    const auto folder = translation::ModelsFolder() / ("bergamot-" + source + "-" + target) / "1";
+    const auto folder = testing::ModelsFolder() / ("bergamot-" + source + "-" + target) / "1";
     if (!std::filesystem::exists(folder)) return false;
     BergamotOptions options;
     options.weights_file = folder / "weights.safetensors";

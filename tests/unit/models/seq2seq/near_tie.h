@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "models/seq2seq/seq2seq_config.h"
 #include "models/seq2seq/seq2seq_network.h"
 #include "models/translation/translation_engine.h"

@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
