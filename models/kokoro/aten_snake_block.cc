@@ -33,7 +33,7 @@ AtenSnakeBlock::AtenSnakeBlock(speech::TensorReader& weights, const std::string&
   std::vector<at::Tensor> affine_weights, affine_biases;
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
-      const KokoroLinear affine =
+      const KokoroAffine affine =
           KokoroStyleNorm::Take(weights, StrCat(name, ".adain", half, ".", i), channels, style)
               .affine;
       const at::Tensor alpha = weights.Take(StrCat(name, ".alpha", half, ".", i), {channels});
@@ -41,7 +41,7 @@ AtenSnakeBlock::AtenSnakeBlock(speech::TensorReader& weights, const std::string&
           KokoroConv::TakeSame(weights, StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
       const at::Tensor less = affine.bias.view({2, channels});  // the scales are stored minus 1
-      affine_weights.push_back(affine.weight * at::cat({alpha, alpha}).unsqueeze(1));
+      affine_weights.push_back(affine.weight.Floats() * at::cat({alpha, alpha}).unsqueeze(1));
       affine_biases.push_back((less[0] + 1) * alpha);
       affine_biases.push_back(less[1] * alpha);
       layers_.push_back({.weight = conv.weight / alpha.view({1, -1, 1}),

@@ -54,7 +54,7 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
       Layer layer;
-      layer.affine = KokoroLinear::Take(weights, StrCat(name, ".adain", half, ".", i, ".fc"),
+      layer.affine = KokoroAffine::Take(weights, StrCat(name, ".adain", half, ".", i, ".fc"),
                                         2 * channels, style);
       const at::Tensor alpha = weights.Take(StrCat(name, ".alpha", half, ".", i), {channels});
       const KokoroConv conv =

@@ -52,7 +52,7 @@ class CpuSnakeBlock {
 
  private:
   struct Layer {
-    KokoroLinear affine;  // from the style to the scales minus 1, then the shifts
+    KokoroAffine affine;  // from the style to the scales minus 1, then the shifts
     kernels::AlignedBuffer<float> alpha, inverse_alpha;
     std::variant<speech::PackedConv, kernels::PackedNarrow> conv;
     int64_t taps = 1;

@@ -13,10 +13,10 @@
 
 namespace millrace::kokoro {
 
-// A stage of the generator in half precision, where a device's backend registers operators for it,
-// in libtorch's library millrace_kokoro: CUDA's does. A layer is one pass over memory there instead
-// of about ten, what lies beyond the end of a sentence costs nothing, and equal inputs give equal
-// bits. Immutable, for any thread. Extents must not be whole.
+// A stage of the generator in half precision, where a device's backend registers operators for it:
+// speech::RowOperators and those of libtorch's library millrace_kokoro, as CUDA's does. A layer is
+// one pass over memory there instead of about ten, what lies beyond the end of a sentence costs
+// nothing, and equal inputs give equal bits. Immutable, for any thread. Extents must not be whole.
 class FusedStage {
  public:
   // A signal between stages: rows [batch, time, channels] of halves, times `factor`. What is beyond

@@ -113,7 +113,7 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights, bool padded)
   for (int64_t i = 0; weights.Has(StrCat("predictor.text_encoder.lstms.", i + 1, ".fc.weight"));
        i += 2) {
     ProsodyLayer layer;
-    layer.affine = KokoroLinear::Take(
+    layer.affine = KokoroAffine::Take(
         weights, StrCat("predictor.text_encoder.lstms.", i + 1, ".fc"), 2 * channels, -1);
     if (!weights.status().ok()) return;
     style = layer.affine.weight.size(1);

@@ -61,7 +61,7 @@ class KokoroEncoder {
   };
   struct ProsodyLayer {
     KokoroLstm lstm;
-    KokoroLinear affine;  // from the style to the scales minus 1, then the shifts
+    KokoroAffine affine;  // from the style to the scales minus 1, then the shifts
   };
 
   static Norm TakeNorm(KokoroWeights& weights, const std::string& name, const char* weight,

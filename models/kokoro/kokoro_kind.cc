@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "millrace/config/v1/model.pb.h"

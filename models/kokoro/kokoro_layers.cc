@@ -15,7 +15,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <utility>
 
@@ -48,6 +47,18 @@ KokoroLinear KokoroLinear::Take(speech::TensorReader& weights, const std::string
 }
 
 at::Tensor KokoroLinear::Run(const at::Tensor& x) const { return runtime::Linear(x, weight, bias); }
+
+KokoroAffine KokoroAffine::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                                int64_t in) {
+  KokoroAffine affine;
+  affine.weight = weights.TakeStored(name + ".weight", {out, in});
+  if (affine.weight.defined()) affine.bias = weights.Take(name + ".bias", {affine.weight.size(0)});
+  return affine;
+}
+
+at::Tensor KokoroAffine::Run(const at::Tensor& x) const {
+  return runtime::Linear(x, weight.Floats(), bias);
+}
 
 KokoroConv KokoroConv::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                             int64_t in) {
@@ -145,11 +156,18 @@ at::Tensor KokoroRows::Run(const at::Tensor& x) const {
   return cpu_->RunRows(x.reshape({-1, in_})).reshape(sizes);
 }
 
+std::vector<at::Tensor> KokoroLstm::FloatsOf(const std::vector<speech::StoredTensor>& stored) {
+  std::vector<at::Tensor> floats;
+  for (const speech::StoredTensor& tensor : stored) floats.push_back(tensor.Floats());
+  return floats;
+}
+
 KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                             bool padded) {
   KokoroLstm lstm;
   for (const char* direction : {"", "_reverse"}) {
-    const at::Tensor recurrent = weights.Take(StrCat(name, ".weight_hh_l0", direction), {-1, -1});
+    speech::StoredTensor recurrent =
+        weights.TakeStored(StrCat(name, ".weight_hh_l0", direction), {-1, -1});
     if (!recurrent.defined()) return lstm;
     lstm.hidden = recurrent.size(1);
     if (recurrent.size(0) != 4 * lstm.hidden) {
@@ -157,14 +175,15 @@ KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& na
       return lstm;
     }
     const int64_t gates = 4 * lstm.hidden;
-    lstm.parameters.push_back(weights.Take(StrCat(name, ".weight_ih_l0", direction), {gates, in}));
-    lstm.parameters.push_back(recurrent);
-    lstm.parameters.push_back(weights.Take(StrCat(name, ".bias_ih_l0", direction), {gates}));
-    lstm.parameters.push_back(weights.Take(StrCat(name, ".bias_hh_l0", direction), {gates}));
+    lstm.stored.push_back(
+        weights.TakeStored(StrCat(name, ".weight_ih_l0", direction), {gates, in}));
+    lstm.stored.push_back(std::move(recurrent));
+    for (const char* bias : {".bias_ih_l0", ".bias_hh_l0"})
+      lstm.stored.emplace_back(weights.Take(StrCat(name, bias, direction), {gates}));
   }
-  const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
-                               [](const at::Tensor& tensor) { return tensor.defined(); });
-  if (!all) return lstm;
+  if (!std::ranges::all_of(lstm.stored, &speech::StoredTensor::defined)) return lstm;
+  if (weights.device().is_cpu() && !padded) return lstm;
+  lstm.parameters = FloatsOf(std::exchange(lstm.stored, {}));
   lstm.fused = FusedLstm::Make(lstm.parameters);
   if (lstm.fused) {
     lstm.parameters.clear();
@@ -206,14 +225,15 @@ at::Tensor KokoroLstm::Run(const at::Tensor& x, const KokoroExtent& extent) cons
   } else if (flags > 0) {
     input = at::cat({x, at::zeros({x.size(0), x.size(1), flags}, x.options())}, 2);
   }
-  return std::get<0>(at::lstm(input, {zeros, zeros}, parameters, /*has_biases=*/true,
+  return std::get<0>(at::lstm(input, {zeros, zeros}, stored.empty() ? parameters : FloatsOf(stored),
+                              /*has_biases=*/true,
                               /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                               /*bidirectional=*/true, /*batch_first=*/true));
 }
 
 KokoroStyleNorm KokoroStyleNorm::Take(speech::TensorReader& weights, const std::string& name,
                                       int64_t channels, int64_t style) {
-  return {KokoroLinear::Take(weights, name + ".fc", 2 * channels, style)};
+  return {KokoroAffine::Take(weights, name + ".fc", 2 * channels, style)};
 }
 
 at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style,

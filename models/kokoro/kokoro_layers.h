@@ -12,6 +12,7 @@
 #include "models/kokoro/kokoro_extent.h"
 #include "models/speech/cpu_conv.h"
 #include "models/speech/cpu_upsampling.h"
+#include "models/speech/stored_tensor.h"
 #include "models/speech/tensor_reader.h"
 
 namespace millrace::kokoro {
@@ -33,6 +34,16 @@ struct KokoroLinear {
   at::Tensor bias;    // [out]
 
   static KokoroLinear Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                           int64_t in);
+  at::Tensor Run(const at::Tensor& x) const;
+};
+
+// A linear layer for few rows, whose weights stay as the file has them.
+struct KokoroAffine {
+  speech::StoredTensor weight;  // [out, in]
+  at::Tensor bias;              // [out]
+
+  static KokoroAffine Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                            int64_t in);
   at::Tensor Run(const at::Tensor& x) const;
 };
@@ -124,10 +135,11 @@ class KokoroRows {
 
 // A bidirectional LSTM layer.
 struct KokoroLstm {
-  std::vector<at::Tensor> parameters;
-  int64_t hidden = 0;              // the size of one direction
-  int64_t flags = 0;               // inputs that mark the padding
-  std::optional<FusedLstm> fused;  // instead of the parameters
+  std::vector<speech::StoredTensor> stored;  // on the CPU without padding
+  std::vector<at::Tensor> parameters;        // else
+  int64_t hidden = 0;                        // the size of one direction
+  int64_t flags = 0;                         // inputs that mark the padding
+  std::optional<FusedLstm> fused;            // instead of the parameters
 
   // padded: Run will be called with extents that are not whole.
   static KokoroLstm Take(speech::TensorReader& weights, const std::string& name, int64_t in,
@@ -136,13 +148,14 @@ struct KokoroLstm {
   at::Tensor Run(const at::Tensor& x, const KokoroExtent& extent = {}) const;
 
  private:
+  static std::vector<at::Tensor> FloatsOf(const std::vector<speech::StoredTensor>& stored);
   void AddFlags();
   void Flatten();
 };
 
 // Instance norm over time with scale and shift from the style.
 struct KokoroStyleNorm {
-  KokoroLinear affine;  // to the scales minus 1, then the shifts
+  KokoroAffine affine;  // to the scales minus 1, then the shifts
 
   static KokoroStyleNorm Take(speech::TensorReader& weights, const std::string& name,
                               int64_t channels, int64_t style);

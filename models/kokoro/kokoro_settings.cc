@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
+#include "models/core/voice_name.h"
 #include "models/text/unicode.h"
 
 namespace millrace::kokoro {
@@ -28,8 +29,8 @@ std::string FindMistake(const KokoroSettings& settings) {
   if (settings.voices.empty()) return "voices is empty";
   std::set<std::string> names;
   for (const std::string& voice : settings.voices) {
-    if (voice.empty() || voice.find_first_of("+:") != std::string::npos)
-      return StrCat("voices: '", voice, "' is no name: it is empty or has a + or :");
+    if (std::string mistake = models::VoiceNameMistake(voice, /*mixed=*/true); !mistake.empty())
+      return StrCat("voices: ", mistake);
     if (!names.insert(voice).second) return StrCat("voices: '", voice, "' is there twice");
   }
   if (settings.phoneme_ids.empty()) return "vocab is empty";

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <string>
 #include <utility>
 #include <variant>
 

@@ -3,8 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros.h>
 
-#include <array>
 #include <numbers>
 
 #include "mps_runtime/device_operator.h"
@@ -42,7 +41,7 @@ KokoroLinear JoinNorms(const KokoroStyleNorm& first, const KokoroStyleNorm& seco
                        int64_t channels) {
   std::vector<at::Tensor> weights, biases;
   for (const KokoroStyleNorm* const norm : {&first, &second}) {
-    const at::Tensor& weight = norm->affine.weight;
+    const at::Tensor weight = norm->affine.weight.Floats();
     const int64_t own = weight.size(0) / 2;
     const int64_t padded = norm == &first ? channels : own;
     for (const int64_t begin : {int64_t{0}, own}) {

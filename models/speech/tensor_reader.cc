@@ -1,6 +1,5 @@
 #include "models/speech/tensor_reader.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
@@ -34,6 +33,12 @@ bool AllFinite(const float* values, size_t count) {
   return greatest < kInfinity;
 }
 
+// Returns a tensor in the mapped file.
+at::Tensor ViewOf(const models::SafetensorsFile::View& view, at::ScalarType type) {
+  return at::from_blob(const_cast<std::byte*>(view.data), view.shape,
+                       at::TensorOptions().dtype(type));
+}
+
 }  // namespace
 
 std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max) {
@@ -59,6 +64,15 @@ int64_t TensorReader::Count(const std::string& prefix, const std::string& suffix
 }
 
 at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t>& shape) {
+  return Read(name, shape, /*keep_codes=*/false).Floats();
+}
+
+StoredTensor TensorReader::TakeStored(const std::string& name, const std::vector<int64_t>& shape) {
+  return Read(name, shape, /*keep_codes=*/device_.is_cpu());
+}
+
+StoredTensor TensorReader::Read(const std::string& name, const std::vector<int64_t>& shape,
+                                bool keep_codes) {
   const auto view = file_.Find(name);
   if (!view.ok()) {
     status_.Update(view.status());
@@ -71,23 +85,28 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
                         absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
-  const at::Tensor values = coded ? Decode(name, *view)
-                                  : at::from_blob(const_cast<std::byte*>(view->data), view->shape,
-                                                  at::TensorOptions().dtype(at::kFloat));
-  if (!values.defined()) return {};
-  if (finite_ && !AllFinite(values.const_data_ptr<float>(), static_cast<size_t>(values.numel()))) {
-    Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
-    return {};
+  StoredTensor stored = coded ? ReadCodes(name, *view) : StoredTensor(ViewOf(*view, at::kFloat));
+  if (!stored.defined()) return {};
+  if (finite_) {
+    const at::Tensor values = stored.Floats();
+    if (!AllFinite(values.const_data_ptr<float>(), static_cast<size_t>(values.numel()))) {
+      Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
+      return {};
+    }
   }
   // A mapped tensor is copied: a file that is truncated later must not kill the server.
-  at::Tensor copy = values.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
+  if (keep_codes) {
+    stored = stored.Copy();
+  } else {
+    stored = stored.Floats().to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
+  }
   // A model's weights would else be in the memory twice until it is loaded.
   file_.Release(*view);
-  return copy;
+  return stored;
 }
 
-at::Tensor TensorReader::Decode(const std::string& name,
-                                const models::SafetensorsFile::View& codes) {
+StoredTensor TensorReader::ReadCodes(const std::string& name,
+                                     const models::SafetensorsFile::View& codes) {
   const auto scale = file_.Find(StrCat(name, ".scale"));
   const auto zero_point = file_.Find(StrCat(name, ".zero_point"));
   for (const auto* const view : {&scale, &zero_point}) status_.Update(view->status());
@@ -109,19 +128,7 @@ at::Tensor TensorReader::Decode(const std::string& name,
     Refuse(StrCat(name, ".scale"), "has a value that is not finite");
     return {};
   }
-  at::Tensor values = at::empty(codes.shape, at::kFloat);
-  auto* value = values.mutable_data_ptr<float>();
-  const auto* code = reinterpret_cast<const uint8_t*>(codes.data);
-  const auto* const zero_points = reinterpret_cast<const uint8_t*>(zero_point->data);
-  const int64_t columns = values.numel() / rows;
-  for (int64_t row = 0; row < rows; ++row) {
-    const int zero = zero_points[row];
-    const float unit = scales[row];
-    for (int64_t i = 0; i < columns; ++i) {
-      *value++ = static_cast<float>(*code++ - zero) * unit;
-    }
-  }
-  return values;
+  return {ViewOf(codes, at::kByte), ViewOf(*scale, at::kFloat), ViewOf(*zero_point, at::kByte)};
 }
 
 at::Tensor TensorReader::TakeIfAny(const std::string& name, const std::vector<int64_t>& shape) {

@@ -3,12 +3,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/speech/stored_tensor.h"
 #include "models/weights/safetensors.h"
 
 namespace millrace::speech {
@@ -32,6 +32,8 @@ class TensorReader {
   // with "<name>.scale", float32, and "<name>.zero_point", uint8, both of one value or of one for
   // each row of the first dimension: (code - zero point) * scale.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
+  // Like Take, but codes stay codes on the CPU.
+  StoredTensor TakeStored(const std::string& name, const std::vector<int64_t>& shape);
   // Like Take, but a missing tensor is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
 
@@ -47,8 +49,9 @@ class TensorReader {
   const models::SafetensorsFile& file() const { return file_; }
 
  private:
-  // The values of a tensor of codes, on the CPU; undefined when its scales are refused.
-  at::Tensor Decode(const std::string& name, const models::SafetensorsFile::View& codes);
+  StoredTensor Read(const std::string& name, const std::vector<int64_t>& shape, bool keep_codes);
+  // Returns a tensor of codes in the mapped file; undefined when its scales are refused.
+  StoredTensor ReadCodes(const std::string& name, const models::SafetensorsFile::View& codes);
 
   models::SafetensorsFile file_;
   at::Device device_;

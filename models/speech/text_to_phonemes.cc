@@ -68,7 +68,9 @@ class JapaneseToPhonemes final : public TextToPhonemes {
 
 class ChineseToPhonemes final : public TextToPhonemes {
  public:
-  explicit ChineseToPhonemes(models::ChineseLexicon lexicon) : g2p_(std::move(lexicon)) {}
+  ChineseToPhonemes(models::ChineseLexicon lexicon,
+                    std::shared_ptr<const models::WordFallback> english)
+      : g2p_(std::move(lexicon), std::move(english)) {}
 
   absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                               bool /*with_words*/) const override {
@@ -163,6 +165,19 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeJapanese(const TextToPhoneme
       std::make_unique<const models::JapaneseG2p>(*std::move(analyzer), std::move(words)));
 }
 
+std::unique_ptr<TextToPhonemes> MakeChinese(const TextToPhonemesOptions& options,
+                                            models::ChineseLexicon lexicon) {
+  auto espeak = models::EspeakFallback::Create(
+      {.espeak = options.espeak, .dialect = models::EnglishDialect::kUs});
+  if (!espeak.ok()) {
+    SendToLog(LogSeverity::kInfo, StrCat("English words in Chinese are spelled letter by letter: ",
+                                         espeak.status().message()));
+    return std::make_unique<ChineseToPhonemes>(std::move(lexicon), nullptr);
+  }
+  return std::make_unique<ChineseToPhonemes>(
+      std::move(lexicon), std::make_shared<models::CachedFallback>(*std::move(espeak)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
@@ -173,7 +188,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   if (options.language == "zh") {
     auto lexicon = models::ChineseLexicon::Open(options.chinese_lexicon_file);
     if (!lexicon.ok()) return lexicon.status();
-    return std::make_unique<ChineseToPhonemes>(*std::move(lexicon));
+    return MakeChinese(options, *std::move(lexicon));
   }
   if (const models::EspeakLanguage* language = models::FindEspeakLanguage(options.language);
       language != nullptr)

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "models/core/request.h"

@@ -19,6 +19,7 @@
 #include "models/core/shape_bucket.h"
 #include "models/core/strings.h"
 #include "models/speech/device_noise.h"
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/cached_forward.h"
 
 namespace millrace::vits {
@@ -63,12 +64,11 @@ AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, in
   return coupling;
 }
 
-AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t index,
-                                                  int64_t channels) {
+VitsBlock AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
   const std::string name = StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
-  Block block;
+  VitsBlock block;
   for (size_t i = 0; i < dilations.size(); ++i) {
     block.convs.push_back(TakeSameConv(weights, StrCat(name, paired ? ".convs1." : ".convs.", i),
                                        {channels, channels, -1}, dilations[i]));
@@ -95,7 +95,7 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::stri
   const VitsShape& shape = weights.shape();
   const size_t blocks = shape.block_dilations.size() / shape.upsample_strides.size();
   for (size_t i = 0; i < shape.upsample_strides.size(); ++i) {
-    Stage stage;
+    VitsStage stage;
     stage.up = TakeUpsampling(weights, i, channels);
     if (!weights.status().ok()) return;
     channels = stage.up.weight.size(1);
@@ -105,7 +105,15 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::stri
     stages_.push_back(std::move(stage));
   }
   post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
-  if (weights.status().ok()) gap_ = LongestReach();
+  if (!weights.status().ok()) return;
+  gap_ = LongestReach();
+  std::string why_not;
+  fused_ = FusedGenerator::Make(stages_, post_, why_not);
+  if (!why_not.empty()) {
+    SendToLog(LogSeverity::kWarning,
+              StrCat("a voice's generator runs without its fused kernels: ", why_not));
+  }
+  if (fused_) stages_.clear();
 }
 
 int64_t AtenVitsDecoder::LongestReach() const {
@@ -119,11 +127,11 @@ int64_t AtenVitsDecoder::LongestReach() const {
   };
   for (const Coupling& coupling : couplings_) include(coupling.gates);
   include({pre_});
-  for (const Stage& stage : stages_) {
+  for (const VitsStage& stage : stages_) {
     const int64_t reach = (stage.up.weight.size(2) + stage.up.stride - 1) / stage.up.stride;
     longest = std::max(longest, (reach + rows - 1) / rows);
     rows *= stage.up.stride;
-    for (const Block& block : stage.blocks) {
+    for (const VitsBlock& block : stage.blocks) {
       include(block.convs);
       include(block.seconds);
     }
@@ -169,7 +177,7 @@ at::Tensor AtenVitsDecoder::Flow(at::Tensor z, const at::Tensor& mask,
   return z;
 }
 
-at::Tensor AtenVitsDecoder::RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask) {
+at::Tensor AtenVitsDecoder::RunBlock(const VitsBlock& block, at::Tensor x, const at::Tensor& mask) {
   for (size_t i = 0; i < block.convs.size(); ++i) {
     at::Tensor y = Convolve(block.convs[i], at::leaky_relu(x, kSlope));
     if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y * mask, kSlope));
@@ -183,7 +191,8 @@ at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
   at::Tensor x = Convolve(pre_, z);
   if (speaker.defined()) x = x + Convolve(speaker_, speaker);
   x = x * mask;
-  for (const Stage& stage : stages_) {
+  if (fused_) return fused_->Run(x, mask);
+  for (const VitsStage& stage : stages_) {
     const int64_t padding = (stage.up.weight.size(2) - stage.up.stride) / 2;
     x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
                              stage.up.stride, padding);

@@ -3,12 +3,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "models/vits/fused_generator.h"
 #include "models/vits/vits_decoder.h"
+#include "models/vits/vits_stage.h"
 #include "models/vits/vits_weights.h"
 #include "mps_runtime/graph_cache.h"
 
@@ -51,24 +52,15 @@ class AtenVitsDecoder final : public VitsDecoder {
     VitsConv pre, post, speaker;
     std::vector<VitsConv> gates, outputs;
   };
-  struct Block {
-    std::vector<VitsConv> convs;    // dilated
-    std::vector<VitsConv> seconds;  // undilated, one after each; empty in "resblock 2" voices
-  };
-  struct Stage {
-    VitsConv up;
-    std::vector<Block> blocks;
-  };
-
   static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
                                int64_t speaker_channels);
-  static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
+  static VitsBlock TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
   // Below, x and z are [1, channels, frames] and zero where the mask [1, 1, frames] is, which is 1
   // within a sentence. speaker is [1, channels, 1 or frames], or undefined for a voice with one
   // speaker.
   static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
                                 const at::Tensor& mask, const at::Tensor& speaker);
-  static at::Tensor RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask);
+  static at::Tensor RunBlock(const VitsBlock& block, at::Tensor x, const at::Tensor& mask);
   at::Tensor Flow(at::Tensor z, const at::Tensor& mask, const at::Tensor& speaker) const;
   // Returns the greatest number of frames that a layer reads beyond the ends of what it computes.
   int64_t LongestReach() const;
@@ -84,7 +76,8 @@ class AtenVitsDecoder final : public VitsDecoder {
   at::Tensor host_speakers_;         // the same on the CPU
   std::vector<Coupling> couplings_;  // in the order of inference
   VitsConv pre_, post_, speaker_;
-  std::vector<Stage> stages_;
+  std::vector<VitsStage> stages_;
+  std::optional<FusedGenerator> fused_;  // runs in place of stages_ and post_
 };
 
 }  // namespace millrace::vits

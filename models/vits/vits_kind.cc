@@ -5,6 +5,7 @@
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
+#include "models/core/voice_name.h"
 #include "models/speech/speech_config.h"
 
 namespace millrace::vits {
@@ -18,7 +19,9 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   section.FileName("file", message.file());
   section.FileName("voice_file", message.voice_file());
   section.Text("language", message.language(), 35);
-  section.Text("voice", message.voice());
+  if (std::string mistake = models::VoiceNameMistake(message.voice(), /*mixed=*/false);
+      !mistake.empty())
+    section.Error("voice", mistake);
   auto config = std::make_unique<VitsConfig>();
   config->file = message.file();
   config->voice_file = message.voice_file();

@@ -35,7 +35,7 @@ Conv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
 // The products are exact in float32, because they decide the length of phonemes.
 template <>
 inline speech::CpuConv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
-  return speech::CpuConv(weight, bias, {.exact = true, .winograd = true});
+  return speech::CpuConv(weight, bias, {.exact = true});
 }
 
 }  // namespace millrace::vits

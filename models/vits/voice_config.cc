@@ -12,6 +12,7 @@
 #include "models/core/regular_file.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "models/core/voice_name.h"
 #include "models/text/unicode.h"
 
 namespace millrace::vits {
@@ -104,6 +105,10 @@ std::string FindMistake(const VoiceConfig& config) {
     return "espeak.voice is not the name of a voice";
   if (config.speakers < 0 || config.speakers > kMaxId) {
     return StrCat("num_speakers is ", config.speakers, ", allowed are 0..", kMaxId);
+  }
+  for (const auto& [speaker, id] : config.speaker_ids) {
+    if (std::string mistake = models::VoiceNameMistake(speaker, /*mixed=*/false); !mistake.empty())
+      return StrCat("speaker_id_map: ", mistake);
   }
   for (float scale : {config.noise_scale, config.length_scale, config.noise_w}) {
     if (!std::isfinite(scale) || scale < 0) return "inference: a scale is negative or not finite";

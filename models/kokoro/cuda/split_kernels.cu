@@ -4,24 +4,7 @@
 // rounded values, what its rounding took away, and its rounded values again: the sum of the three
 // products lacks only that of the two rests.
 
-typedef unsigned int Word;  // two halves
-
 constexpr int kThreads = 256;
-
-__device__ inline Word ToHalves(float low, float high) {
-  Word result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
-}
-
-__device__ inline float2 ToFloats(Word halves) {
-  float2 result;
-  asm("{\n  .reg .f16 low, high;\n  mov.b32 {low, high}, %2;\n  cvt.f32.f16 %0, low;\n"
-      "  cvt.f32.f16 %1, high;\n}\n"
-      : "=f"(result.x), "=f"(result.y)
-      : "r"(halves));
-  return result;
-}
 
 // Writes a pair of a row of `pairs`.
 __device__ inline void WriteSplit(Word* row, int pairs, int at, float2 value) {

@@ -1,7 +1,5 @@
 // Noise in one pass, for NVRTC, which has no headers.
 
-typedef unsigned int Word;
-
 __device__ inline float Uniform(Word word) {
   return (static_cast<float>(word >> 8) + 0.5F) * 0x1.0p-24F;
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "models/core/language_tag.h"

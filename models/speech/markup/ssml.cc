@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "models/core/shown.h"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 #include <random>
-#include <span>
 #include <vector>
 
 #include "models/kernels/aligned_buffer.h"

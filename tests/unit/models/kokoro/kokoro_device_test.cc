@@ -4,25 +4,19 @@
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/hann_window.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/stft.h>
-#include <ATen/ops/view_as_real.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "models/kokoro/fused_lstm.h"
@@ -30,49 +24,15 @@
 #include "models/speech/device_noise.h"
 #include "mps_runtime/backend.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/models_folder.h"
+#include "tests/unit/models/speech/mel_decibels.h"
 
 namespace millrace::kokoro {
 namespace {
 
 constexpr int kSampleRate = 24000;
-// Half precision may change the mel spectrum by so many decibels, which is far below what is heard.
-constexpr double kMeanDecibels = 0.05;
-constexpr double kMaxDecibels = 1.5;
 
-std::filesystem::path Package() {
-  const char* folder = std::getenv("MILLRACE_MODELS");
-  return std::filesystem::path(folder != nullptr ? folder : MILLRACE_SOURCE_DIR "/var/models") /
-         "kokoro-82m/1";
-}
-
-double ToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
-double ToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
-
-// Returns the powers of 80 mel bands in decibels, not below -80: [bands, time].
-at::Tensor MelDecibels(const at::Tensor& samples) {
-  constexpr int64_t kFft = 1024;
-  constexpr int64_t kBands = 80;
-  const at::Tensor spectrum =
-      at::view_as_real(at::stft(samples, kFft, /*hop_length=*/256, kFft, at::hann_window(kFft),
-                                /*normalized=*/false, /*onesided=*/true, /*return_complex=*/true))
-          .square()
-          .sum(-1);
-  const at::Tensor bands = at::zeros({kBands, kFft / 2 + 1});
-  const double step = ToMel(kSampleRate / 2.0) / (kBands + 1);
-  for (int64_t band = 0; band < kBands; ++band) {
-    const double low = ToHertz(step * static_cast<double>(band));
-    const double middle = ToHertz(step * static_cast<double>(band + 1));
-    const double high = ToHertz(step * static_cast<double>(band + 2));
-    float* const row = bands.mutable_data_ptr<float>() + band * bands.size(1);
-    for (int64_t bin = 0; bin <= kFft / 2; ++bin) {
-      const double hertz = kSampleRate * static_cast<double>(bin) / kFft;
-      const double height =
-          std::min((hertz - low) / (middle - low), (high - hertz) / (high - middle));
-      row[bin] = static_cast<float>(std::max(height, 0.0));
-    }
-  }
-  return 10 * at::matmul(bands, spectrum).clamp_min(1e-8).log10();
-}
+std::filesystem::path Package() { return testing::ModelsFolder() / "kokoro-82m/1"; }
 
 class KokoroDeviceTest : public ::testing::Test {
  protected:
@@ -200,14 +160,15 @@ TEST_F(KokoroDeviceTest, SpectraAreThoseOfFloat32) {
     for (int64_t row = 0; row < expected.size(0); ++row) {
       const auto samples =
           static_cast<int64_t>(input.counts[row].item<float>()) * networks_[0].samples_per_frame;
-      const at::Tensor error = (MelDecibels(expected[row].narrow(0, 0, samples)) -
-                                MelDecibels(actual[row].narrow(0, 0, samples)))
-                                   .abs();
+      const at::Tensor error =
+          (speech::MelDecibels(expected[row].narrow(0, 0, samples), kSampleRate) -
+           speech::MelDecibels(actual[row].narrow(0, 0, samples), kSampleRate))
+              .abs();
       const double mean = error.mean().item<double>();
       const double greatest = error.max().item<double>();
       const size_t index = indices[static_cast<size_t>(row)];
-      EXPECT_LE(mean, kMeanDecibels) << "sentence " << index;
-      EXPECT_LE(greatest, kMaxDecibels) << "sentence " << index;
+      EXPECT_LE(mean, speech::kMeanDecibels) << "sentence " << index;
+      EXPECT_LE(greatest, speech::kMaxDecibels) << "sentence " << index;
       std::printf("sentence %zu: %.4f dB on average, %.3f dB at most\n", index, mean, greatest);
     }
   }

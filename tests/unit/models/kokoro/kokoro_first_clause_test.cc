@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "models/core/request.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/unit/models/speech/speak.h"
 
 namespace millrace::kokoro {
@@ -25,10 +25,7 @@ constexpr char kText[] =
     "the wall had lost most of its leaves.";
 
 std::unique_ptr<models::Model> Load() {
-  const char* models = std::getenv("MILLRACE_MODELS");
-  const std::filesystem::path folder =
-      std::filesystem::path(models != nullptr ? models : MILLRACE_SOURCE_DIR "/var/models") /
-      "kokoro-82m/1";
+  const std::filesystem::path folder = testing::ModelsFolder() / "kokoro-82m/1";
   KokoroConfig config;
   config.file = "model.safetensors";
   config.config_file = "kokoro.json";

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/core/model_kind.h"
 #include "models/kokoro/kokoro_kind.h"

@@ -33,7 +33,9 @@
 #include "models/speech/device_noise.h"
 #include "models/speech/noise.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/golden_file.h"
 #include "tests/fakes/golden_share.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/fakes/threads_loop_runner.h"
 #include "tests/unit/models/speech/log_mel.h"
 
@@ -45,16 +47,6 @@ constexpr float kCurveTolerance = 1e-4F;  // relative to the curve's greatest va
 constexpr int kSampleRate = 24000;
 constexpr float kFullScale = 32767;
 
-template <typename T>
-bool ReadArray(std::istream& stream, std::vector<T>& values) {
-  int64_t count = 0;
-  if (!stream.read(reinterpret_cast<char*>(&count), sizeof(count))) return false;
-  values.resize(static_cast<size_t>(count));
-  stream.read(reinterpret_cast<char*>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return static_cast<bool>(stream);
-}
-
 struct Golden {
   std::vector<int64_t> phonemes;
   std::vector<char> voice;
@@ -64,8 +56,8 @@ struct Golden {
 };
 
 bool ReadDurations(std::istream& stream, Golden& golden) {
-  return ReadArray(stream, golden.phonemes) && ReadArray(stream, golden.voice) &&
-         ReadArray(stream, golden.frames);
+  return testing::ReadArray(stream, golden.phonemes) && testing::ReadArray(stream, golden.voice) &&
+         testing::ReadArray(stream, golden.frames);
 }
 
 // Reads MILLRACE_KOKORO_GOLDEN_FILE instead when it is set: another file of the same kind.
@@ -73,17 +65,14 @@ std::vector<Golden> ReadGolden() {
   const char* file = std::getenv("MILLRACE_KOKORO_GOLDEN_FILE");
   std::ifstream stream(file != nullptr ? file : MILLRACE_KOKORO_GOLDEN, std::ios::binary);
   std::vector<Golden> all;
-  for (Golden golden; ReadDurations(stream, golden) && ReadArray(stream, golden.pitch) &&
-                      ReadArray(stream, golden.loudness) && ReadArray(stream, golden.samples);)
+  for (Golden golden; ReadDurations(stream, golden) && testing::ReadArray(stream, golden.pitch) &&
+                      testing::ReadArray(stream, golden.loudness) &&
+                      testing::ReadArray(stream, golden.samples);)
     all.push_back(golden);
   return all;
 }
 
-std::filesystem::path Package() {
-  const char* folder = std::getenv("MILLRACE_MODELS");
-  return std::filesystem::path(folder != nullptr ? folder : MILLRACE_SOURCE_DIR "/var/models") /
-         "kokoro-82m/1";
-}
+std::filesystem::path Package() { return testing::ModelsFolder() / "kokoro-82m/1"; }
 
 // Returns noise of deviation 1: a hash of the index, as noise() in make_kokoro_golden.py.
 std::vector<float> HashNoise(size_t count) {
@@ -155,14 +144,6 @@ at::Tensor ToCurve(const std::vector<float>& values) {
       .clone();
 }
 
-float GreatestDifference(const std::vector<float>& expected, const std::vector<float>& actual) {
-  if (actual.size() != expected.size()) return INFINITY;
-  float greatest = 0;
-  for (size_t i = 0; i < expected.size(); ++i)
-    greatest = std::max(greatest, std::abs(expected[i] - actual[i]));
-  return greatest;
-}
-
 // The samples are compared from PyTorch's own curves on: a pitch that differs in its last bit moves
 // the phases of the harmonics, in PyTorch as well as here.
 TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
@@ -179,9 +160,9 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
     const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half));
     ASSERT_EQ(encoded.frames, golden.frames);
     const auto curves = decoder.Predict(encoded, style);
-    const float pitch = GreatestDifference(golden.pitch, ToVector(curves.pitch));
+    const float pitch = testing::GreatestDifference(golden.pitch, ToVector(curves.pitch));
     EXPECT_LE(pitch, kCurveTolerance * *std::max_element(golden.pitch.begin(), golden.pitch.end()));
-    EXPECT_LE(GreatestDifference(golden.loudness, ToVector(curves.loudness)),
+    EXPECT_LE(testing::GreatestDifference(golden.loudness, ToVector(curves.loudness)),
               kCurveTolerance * *std::max_element(golden.loudness.begin(), golden.loudness.end()));
 
     const int64_t frames =
@@ -194,13 +175,13 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
     const auto samples = decoder.Decode(encoded, {ToCurve(golden.pitch), ToCurve(golden.loudness)},
                                         style, noise, [] { return false; });
     ASSERT_TRUE(samples);
-    const float difference = GreatestDifference(expected, *samples);
+    const float difference = testing::GreatestDifference(expected, *samples);
     EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";
     const auto alone = decoder.Decode(encoded, curves, style, noise, [] { return false; });
     ASSERT_TRUE(alone);
     furthest_pitch = std::max(furthest_pitch, pitch);
     greatest = std::max(greatest, difference);
-    greatest_alone = std::max(greatest_alone, GreatestDifference(expected, *alone));
+    greatest_alone = std::max(greatest_alone, testing::GreatestDifference(expected, *alone));
   }
   std::printf("%zu sentences: pitch within %.2e Hz; samples within %.2e, of own pitch %.2e\n",
               all.size(), furthest_pitch, greatest, greatest_alone);
@@ -292,10 +273,10 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
     const at::Tensor& style = sentences[i].style;
     encoded.push_back(encoder_->Forward(all[i].phonemes, style.narrow(1, half, half)));
     ASSERT_EQ(together[i].frames, encoded[i].frames);
-    EXPECT_LE(
-        GreatestDifference(ToVector(encoded[i].prosody),
-                           ToVector(together[i].features.narrow(1, 0, encoded[i].prosody.size(2)))),
-        1e-4F);
+    EXPECT_LE(testing::GreatestDifference(
+                  ToVector(encoded[i].prosody),
+                  ToVector(together[i].features.narrow(1, 0, encoded[i].prosody.size(2)))),
+              1e-4F);
     curves.push_back(decoder.Predict(encoded[i], style));
     longest = std::max(longest, curves[i].pitch.size(2) / 2);
   }
@@ -328,16 +309,17 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
     const auto i = static_cast<size_t>(row);
     const int64_t count = curves[i].pitch.size(2) / 2;
     const std::vector<float> pitch = ToVector(curves[i].pitch);
-    EXPECT_LE(GreatestDifference(pitch, ToVector(predicted.pitch[row].narrow(1, 0, 2 * count))),
-              kCurveTolerance * *std::max_element(pitch.begin(), pitch.end()));
+    EXPECT_LE(
+        testing::GreatestDifference(pitch, ToVector(predicted.pitch[row].narrow(1, 0, 2 * count))),
+        kCurveTolerance * *std::max_element(pitch.begin(), pitch.end()));
     std::vector<float> noise(
         static_cast<size_t>(count * samples_per_frame * decoder.noise_per_sample()));
     speech::NoiseSource(0, static_cast<uint64_t>(row)).Fill(noise);
     const auto alone =
         decoder.Decode(encoded[i], curves[i], sentences[i].style, noise, [] { return false; });
     ASSERT_TRUE(alone);
-    const float difference =
-        GreatestDifference(*alone, ToVector(spoken[row].narrow(0, 0, count * samples_per_frame)));
+    const float difference = testing::GreatestDifference(
+        *alone, ToVector(spoken[row].narrow(0, 0, count * samples_per_frame)));
     EXPECT_LE(difference, kTolerance);
     std::printf("%ld of %ld frames: samples within %.2e\n", static_cast<long>(count),
                 static_cast<long>(frames), difference);

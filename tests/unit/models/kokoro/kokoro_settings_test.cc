@@ -32,13 +32,16 @@ TEST_F(KokoroSettingsTest, SymbolsBecomeNumbersAndUnknownOnesAreLeftOut) {
 }
 
 TEST_F(KokoroSettingsTest, WhatIsWrongIsNamed) {
-  const std::pair<const char*, const char*> cases[] = {
+  const std::pair<std::string, const char*> cases[] = {
       {"{", "not the JSON file of a Kokoro model"},
       {R"({"voices": ["a"], "vocab": {"a": 1}})", "sample_rate"},
       {R"({"sample_rate": 1, "voices": ["a"], "vocab": {"a": 1}})",
        "sample_rate is 1, allowed are 8000..192000"},
       {R"({"sample_rate": 24000, "voices": [], "vocab": {"a": 1}})", "voices is empty"},
       {R"({"sample_rate": 24000, "voices": ["a+b"], "vocab": {"a": 1}})", "'a+b' is no name"},
+      {R"({"sample_rate": 24000, "voices": [")" + std::string(200, 'a') +
+           R"("], "vocab": {"a": 1}})",
+       "is no name of a voice, allowed are 1..128 bytes"},
       {R"({"sample_rate": 24000, "voices": ["a", "a"], "vocab": {"a": 1}})", "'a' is there twice"},
       {R"({"sample_rate": 24000, "voices": ["a"], "vocab": {}})", "vocab is empty"},
       {R"({"sample_rate": 24000, "voices": ["a"], "vocab": {"ab": 1}})", "'ab' is not one"},

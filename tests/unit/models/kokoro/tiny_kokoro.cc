@@ -1,7 +1,6 @@
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -63,6 +63,8 @@ TEST_F(CodedTensorTest, CodesAreScaledAsAWholeOrByRow) {
   TensorReader rows = Open({0.1F, 3.0F}, std::string("\0\5", 2));
   EXPECT_TRUE(rows.Take("w", {2, 3})
                   .equal(at::tensor({0.0F, 0.1F, 2 * 0.1F, -6.0F, -3.0F, 0.0F}).view({2, 3})));
+  const StoredTensor stored = Open({0.1F, 3.0F}, std::string("\0\5", 2)).TakeStored("w", {2, 3});
+  EXPECT_TRUE(stored.Floats().equal(rows.Take("w", {2, 3})));
   EXPECT_TRUE(rows.status().ok()) << rows.status();
 }
 

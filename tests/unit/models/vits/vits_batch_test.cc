@@ -7,7 +7,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,6 +17,7 @@
 #include "models/kernels/conv_kernels.h"
 #include "models/speech/device_noise.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/speech/ran_operators.h"
 #include "tests/unit/models/vits/batch_comparison.h"
 #include "tests/unit/models/vits/tiny_vits.h"
 
@@ -25,7 +25,7 @@ namespace millrace::vits {
 namespace {
 
 // Minimal filtering has several times the error of direct sums.
-float Tolerance() { return 1e-4F + 16 * kernels::GetConvKernels().product_error; }
+float Tolerance() { return 6e-5F + 16 * kernels::GetConvKernels().product_error; }
 
 TEST(DrawNoiseRowsTest, GivesTheRowsOfNoiseSource) {
   const at::InferenceMode inference;
@@ -95,27 +95,6 @@ INSTANTIATE_TEST_SUITE_P(
         BatchCase{"WideBlocks", {.block_kernels = {3, 7, 11}, .block_dilations = {1, 3, 12}}}),
     [](const auto& info) { return info.param.name; });
 
-// Names of all operators that run while it lives.
-class RanOperators {
- public:
-  RanOperators() {
-    now_ = this;
-    handle_ = at::addThreadLocalCallback(
-        at::RecordFunctionCallback([](const at::RecordFunction& function)
-                                       -> std::unique_ptr<at::ObserverContext> {
-          now_->names.insert(function.name());
-          return nullptr;
-        }).scopes({at::RecordScope::FUNCTION}));
-  }
-  ~RanOperators() { at::removeCallback(handle_); }
-
-  std::set<std::string> names;
-
- private:
-  static inline thread_local RanOperators* now_ = nullptr;
-  at::CallbackHandle handle_ = 0;
-};
-
 class TinyBatchTest : public ::testing::Test {
  protected:
   TinyBatchTest() { WriteTinyVits(folder_.path(), {.speakers = 2}); }
@@ -125,23 +104,13 @@ class TinyBatchTest : public ::testing::Test {
   models::FakeWorkerContext context_;
 };
 
-// Whatever needs a number on the host waits for the device, and cannot be recorded.
 TEST_F(TinyBatchTest, TheForwardsNeedNoNumberFromTheDevice) {
   BatchComparison voice(folder_.path() / "model.safetensors", at::Device(at::kCPU));
   voice.Add(20);
   voice.Add(9);
-  std::set<std::string> seen;
-  {
-    const at::RecordFunctionGuard enabled;
-    const RanOperators operators;
-    voice.Together(context_);
-    seen = operators.names;
-  }
+  const std::set<std::string> seen =
+      speech::OperatorsWithoutTheHost([&] { voice.Together(context_); });
   EXPECT_TRUE(seen.contains("aten::gather") && seen.contains("aten::tanh"));
-  for (const char* name : {"aten::item", "aten::_local_scalar_dense", "aten::nonzero",
-                           "aten::masked_select", "aten::repeat_interleave", "aten::is_nonzero"}) {
-    EXPECT_FALSE(seen.contains(name)) << name;
-  }
 }
 
 TEST_F(TinyBatchTest, GroupsFillOneAxisAndLongSentencesGoAlone) {

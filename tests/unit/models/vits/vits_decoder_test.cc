@@ -11,7 +11,6 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <vector>
 

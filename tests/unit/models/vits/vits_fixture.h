@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "models/core/model_kind.h"

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <numeric>
@@ -24,7 +22,9 @@
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/golden_file.h"
 #include "tests/fakes/golden_share.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/fakes/threads_loop_runner.h"
 #include "tests/unit/models/speech/log_mel.h"
 #include "tests/unit/models/vits/batch_comparison.h"
@@ -39,36 +39,13 @@ struct Golden {
   std::vector<float> samples;
 };
 
-template <typename T>
-bool ReadArray(std::istream& stream, std::vector<T>& values) {
-  int64_t count = 0;
-  if (!stream.read(reinterpret_cast<char*>(&count), sizeof(count))) return false;
-  values.resize(static_cast<size_t>(count));
-  stream.read(reinterpret_cast<char*>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return static_cast<bool>(stream);
-}
-
 std::vector<Golden> ReadGolden() {
   std::ifstream stream(MILLRACE_VITS_GOLDEN, std::ios::binary);
   std::vector<Golden> all;
-  for (Golden golden; ReadArray(stream, golden.phonemes) && ReadArray(stream, golden.samples);)
+  for (Golden golden;
+       testing::ReadArray(stream, golden.phonemes) && testing::ReadArray(stream, golden.samples);)
     all.push_back(golden);
   return all;
-}
-
-std::filesystem::path ModelsFolder() {
-  const char* folder = std::getenv("MILLRACE_MODELS");
-  return folder != nullptr ? folder : MILLRACE_SOURCE_DIR "/var/models";
-}
-
-float GreatestDifference(const std::vector<float>& expected, const std::vector<float>& actual) {
-  if (actual.size() != expected.size()) return INFINITY;
-  float greatest = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    greatest = std::max(greatest, std::abs(expected[i] - actual[i]));
-  }
-  return greatest;
 }
 
 class VitsGoldenTest : public ::testing::TestWithParam<bool> {};
@@ -76,7 +53,7 @@ class VitsGoldenTest : public ::testing::TestWithParam<bool> {};
 TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   const at::InferenceMode inference;
   auto weights =
-      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+      VitsWeights::Open(testing::ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
   ASSERT_TRUE(weights.ok()) << weights.status();
   const VitsEncoder encoder(*weights);
   std::unique_ptr<VitsDecoder> decoder;
@@ -100,7 +77,7 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
                              ->Generate(
                                  0, frames, [] { return false; }, context);
     ASSERT_TRUE(samples);
-    const float difference = GreatestDifference(golden.samples, *samples);
+    const float difference = testing::GreatestDifference(golden.samples, *samples);
     EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";
     greatest = std::max(greatest, difference);
   }
@@ -113,7 +90,7 @@ TEST(CpuVitsGoldenTest, Int8IsNearerToFloat32ThanThatOfOnnxruntime) {
   if (!kernels::HasInt8DotProducts()) GTEST_SKIP() << "no model is in int8 on such a processor";
   const at::InferenceMode inference;
   auto weights =
-      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+      VitsWeights::Open(testing::ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
   ASSERT_TRUE(weights.ok()) << weights.status();
   const VitsEncoder encoder(*weights);
   const CpuVitsDecoder decoder(*weights, encoder.latent());
@@ -145,7 +122,7 @@ TEST(CpuVitsGoldenTest, Int8IsNearerToFloat32ThanThatOfOnnxruntime) {
 TEST(CpuVitsGoldenTest, ThreadsTogetherGiveTheSameBits) {
   const at::InferenceMode inference;
   auto weights =
-      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+      VitsWeights::Open(testing::ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
   ASSERT_TRUE(weights.ok()) << weights.status();
   const VitsEncoder encoder(*weights);
   const CpuVitsDecoder decoder(*weights, encoder.latent());
@@ -175,7 +152,7 @@ TEST(CpuVitsGoldenTest, ThreadsTogetherGiveTheSameBits) {
 // The real voice in one batch, as on a device, with all noise.
 TEST(VitsBatchGoldenTest, SentencesTogetherEqualEachAlone) {
   const at::InferenceMode inference;
-  BatchComparison voice(ModelsFolder() / "piper-en-us-joe/1/model.safetensors",
+  BatchComparison voice(testing::ModelsFolder() / "piper-en-us-joe/1/model.safetensors",
                         at::Device(at::kCPU));
   std::vector<Golden> all = testing::GoldenShare(ReadGolden());
   ASSERT_FALSE(all.empty());

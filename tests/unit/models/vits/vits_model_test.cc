@@ -4,7 +4,6 @@
 
 #include <barrier>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <thread>

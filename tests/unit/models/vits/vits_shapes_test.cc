@@ -18,6 +18,7 @@
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/golden_file.h"
 
 namespace millrace::vits {
 namespace {
@@ -28,22 +29,12 @@ struct GoldenSpeech {
   std::vector<float> samples;
 };
 
-template <typename T>
-bool ReadValues(std::istream& stream, std::vector<T>& values) {
-  int64_t count = 0;
-  if (!stream.read(reinterpret_cast<char*>(&count), sizeof(count))) return false;
-  values.resize(static_cast<size_t>(count));
-  stream.read(reinterpret_cast<char*>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return static_cast<bool>(stream);
-}
-
 std::vector<GoldenSpeech> ReadSpeech(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::vector<GoldenSpeech> all;
   GoldenSpeech speech;
   while (stream.read(reinterpret_cast<char*>(&speech.speaker), sizeof(speech.speaker)) &&
-         ReadValues(stream, speech.phonemes) && ReadValues(stream, speech.samples))
+         testing::ReadArray(stream, speech.phonemes) && testing::ReadArray(stream, speech.samples))
     all.push_back(speech);
   return all;
 }

@@ -104,6 +104,8 @@ TEST(VoiceConfigTest, MistakesAreNamed) {
       {With("en-us", ""), "espeak.voice"},
       {With(R"("vowel)", R"("num_speakers": 1000000000000, "vowel)"),
        "num_speakers is 1000000000000"},
+      {With(R"("vowel)", R"("speaker_id_map": {")" + std::string(129, 'x') + R"(": 0}, "vowel)"),
+       "speaker_id_map: '" + std::string(64, 'x') + "...' is no name of a voice"},
       {With(R"("vowel)", R"("phoneme_type": "pinyin", "vowel)"),
        "phoneme_type is 'pinyin', allowed are 'espeak' and 'text'"},
       {With(R"("vowel)", R"("phoneme_map": ["c"], "vowel)"), "not the JSON file"},
