@@ -8,9 +8,12 @@ import pathlib
 import sys
 import tempfile
 
+import numpy as np
+
 from .measure_int8 import measure_new
 from .package import MOST_LANGUAGE, ConvertError, UsageError, calling, check_name, is_language, name_for, tell_name
 from .sources import Source, recognise_all, settings_of
+from .voice_precision import PRECISIONS as VOICE_PRECISIONS
 
 VOICES = ("kokoro", "vits")
 PRECISIONS = ("float32", "bfloat16", "int8", "auto")
@@ -38,7 +41,8 @@ def configure_package(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--load", metavar="URL", help="HTTP address of a server that serves the repository and loads the model at once, such as "
                         "http://localhost:8000")
     parser.add_argument("--json", action="store_true", help="write what happens as a JSON object a line")
-    parser.add_argument("--precision", choices=PRECISIONS, help="of Marian, M2M-100, NLLB-200 and Argos (default: the server's)")
+    parser.set_defaults(notices=[])   # what a person, or a program, has to be told of what was installed
+    parser.add_argument("--precision", choices=PRECISIONS, help="of voices (default: auto if int8 was measured), Marian, M2M-100, NLLB-200 and Argos (default: the server's)")
 
 
 def check_options(args: argparse.Namespace) -> None:
@@ -62,6 +66,8 @@ def run(args: argparse.Namespace) -> None:
         if len(sources) > 1 and args.name:
             raise ConvertError(f"--as: is the name of one model, but {args.path} has {len(sources)}")
         names = [install(source, args) for source in sources]
+    for notice in args.notices:
+        print(json.dumps({"event": "unmeasured", "message": notice}) if args.json else notice, flush=True)
     for name in names if args.json else ():
         print(json.dumps({"event": "installed", "name": name, "path": str(args.models / name)}), flush=True)
 
@@ -86,23 +92,27 @@ def unpacked_beside(models: pathlib.Path):
 def install(source: Source, args: argparse.Namespace) -> str:
     """Converts with a check that needs no reference. Returns the name of the model. args: the options of configure_package, models, force, license and origin."""
     try:
-        return _convert(source, args)
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        with np.errstate(all="ignore"):   # what is not finite is refused in a message of its own
+            return _convert(source, args)
+    except MemoryError as error:
+        raise ConvertError(f"{source.place}: needs more memory than there is") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # A converter says itself what it expects of its files. A stranger's file may break any other expectation, such as that two shapes fit.
         raise ConvertError(f"{source.place}: is damaged, or differs from what is published as {source.kind}: {type(error).__name__}: "
                            f"{' '.join(str(error).split())[:300]}") from error
 
 
 def _convert(source: Source, args: argparse.Namespace) -> str:
-    common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license}
+    common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license, "precision": args.precision}
     converter = importlib.import_module(f".{source.kind}", __package__)
-    if args.precision and source.kind not in ("seq2seq", "argos"):
-        raise ConvertError(f"--precision: is of Marian, M2M-100, NLLB-200 and Argos, not of {source.name}")
+    allowed = {"seq2seq": PRECISIONS, "argos": PRECISIONS, "vits": VOICE_PRECISIONS, "kokoro": VOICE_PRECISIONS}.get(source.kind, ())
+    if args.precision and args.precision not in allowed:
+        raise ConvertError(f"--precision: '{args.precision}' is not for {source.name}, allowed is {', '.join(allowed) or 'none'}")
     if source.kind == "bergamot":
         name = converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
     elif source.kind == "argos":
         name = args.name or converter.default_name(source.place)
-        converter.run(source.place, name, argparse.Namespace(**common, source=args.source, target=args.target, precision=args.precision,
+        converter.run(source.place, name, argparse.Namespace(**common, source=args.source, target=args.target,
                                                              max_source_tokens=None, check="run"))
     elif source.kind == "vits":
         name = args.name or name_for(source.name)
@@ -113,9 +123,11 @@ def _convert(source: Source, args: argparse.Namespace) -> str:
     else:
         name = args.name or name_for(source.name)
         converter.run(argparse.Namespace(**common, model=source.place, name=name, called=source.name, source=args.source,
-                                         target=args.target, precision=args.precision, max_source_tokens=None, check="run"))
-    if source.kind in VOICES and args.started_by is not None:
-        measure_new(args.models, name, args.started_by)
+                                         target=args.target, max_source_tokens=None, check="run"))
+    # With float32 nobody asks what int8 would cost.
+    if source.kind in VOICES and args.started_by is not None and args.precision != "float32" and (
+            notice := measure_new(args.models, name, args.started_by)):
+        args.notices.append(notice)
     if args.load:
         from .load import load   # imports an HTTP client
         load(args.load, name)

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from typing import BinaryIO
 
-from .package import ConvertError
+from .package import ConvertError, check_tensors
 
 MOST_MEMBERS = 10_000
 # Weights hardly shrink, vocabularies and shortlists by some ten times.
@@ -18,6 +18,7 @@ MOST_TIMES, ALWAYS_ALLOWED = 50, 64 << 20
 MOST_TIMES_WEIGHTS = 4
 _MOST_HEADERS = 32 << 20   # bytes, of all members of a tar file
 _PIECE = 1 << 20
+_ENCRYPTED = 1   # of the flags of a zip file's member
 _COMPRESSIONS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 
 
@@ -26,15 +27,17 @@ def is_archive(path: pathlib.Path) -> bool:
 
 
 def check_weights(path: pathlib.Path) -> None:
-    """Refuses a zip file of weights, .npz or torch.save's, whose members would not fit in memory. Raises BadZipFile and OSError."""
+    """Refuses a zip file of weights, .npz or torch.save's, whose members would not fit in memory or are too many. Raises BadZipFile and OSError."""
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
+        check_tensors(path, len(archive.infolist()))
     if size > (allowed := ALWAYS_ALLOWED + MOST_TIMES_WEIGHTS * path.stat().st_size):
         raise ConvertError(f"{path}: its members are {size} bytes, {allowed} are allowed of weights in a file of this size")
 
 
 def unpack(path: pathlib.Path, folder: pathlib.Path) -> None:
     try:
+        folder.mkdir()   # an archive may be empty
         if zipfile.is_zipfile(path):
             _unpack_zip(path, folder)
         else:
@@ -84,6 +87,8 @@ def _unpack_zip(path: pathlib.Path, folder: pathlib.Path) -> None:
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise ConvertError(f"{path}: the member '{member.filename}' is a link or no file; only files are allowed")
+            if member.flag_bits & _ENCRYPTED:
+                raise ConvertError(f"{path}: the member '{member.filename}' is encrypted; unpack it with its password, and name the folder")
         places = {member.filename: _place(path, member.filename, folder) for member in members}
         if len(set(places.values())) < len(members):
             raise ConvertError(f"{path}: has two members of one name; nothing was taken out of it")

@@ -12,8 +12,9 @@ from .argos_languages import tag_of
 from .ctranslate2_file import Variables, plain, read_model
 from .json_file import read_json, read_object
 from .package import ConvertError, check_place, name_for
+from .piece_model import pieces_of
 from .seq2seq_layout import Network
-from .seq2seq_vocabulary import Vocabulary, Words, pieces_of
+from .seq2seq_vocabulary import Vocabulary, Words
 from .sources import METADATA, MODEL
 
 _PLACES = 1024

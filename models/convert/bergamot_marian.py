@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .package import ConvertError
+from .package import MOST_TENSORS, ConvertError, check_tensors, mapped
 
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
-MAX_TENSORS, MAX_DIMENSIONS = 10_000, 8
+MAX_DIMENSIONS = 8
 # The embeddings are those of both sides, or of each where the languages have a vocabulary each. The output layer's matrix is the target's.
 SHARED, SOURCE, TARGET = EMBEDDINGS = ("Wemb", "encoder_Wemb", "decoder_Wemb")
 
@@ -41,7 +41,7 @@ class _Reader:
     def __init__(self, path: pathlib.Path):
         self.path = path
         try:
-            self.raw = path.read_bytes()
+            self.raw = mapped(path)
         except OSError as error:
             raise ConvertError(f"cannot read {path}: {error.strerror}") from error
         self.at = 0
@@ -49,7 +49,7 @@ class _Reader:
     def fail(self, what: str) -> ConvertError:
         return ConvertError(f"{self.path}: corrupt at byte {self.at}: {what}")
 
-    def take(self, size: int) -> bytes:
+    def take(self, size: int) -> memoryview:
         if size > len(self.raw) - self.at:
             raise self.fail(f"{size} bytes announced, {len(self.raw) - self.at} left")
         self.at += size
@@ -63,10 +63,11 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
     """The weights, and what is no weight by its name, such as "special:model.yml", the training configuration."""
     reader = _Reader(path)
     version, count = reader.unpack("2Q")
-    if version != 1 or not 0 < count <= MAX_TENSORS:
+    if version != 1 or count == 0:
         raise reader.fail(f"not a Marian binary of version 1 (version {version}, {count} tensors)")
+    check_tensors(path, count)
     headers = [reader.unpack("4Q") for _ in range(count)]
-    names = [reader.take(header[0]).rstrip(b"\0").decode("utf-8", "replace") for header in headers]
+    names = [bytes(reader.take(header[0])).rstrip(b"\0").decode("utf-8", "replace") for header in headers]
     if any(header[2] > MAX_DIMENSIONS for header in headers):
         raise reader.fail("a tensor with too many dimensions")
     shapes = [reader.unpack(f"{header[2]}I") for header in headers]
@@ -75,7 +76,7 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
     special: dict[str, bytes] = {}
     for (_, kind, _, size), name, shape in zip(headers, names, shapes):
         if name.startswith("special:"):
-            special[name] = reader.take(size)
+            special[name] = bytes(reader.take(size))
             continue
         elements = int(np.prod(shape, dtype=object))
         needed = {FLOAT32: 4 * elements, INTGEMM8: elements + 4}.get(kind)
@@ -103,7 +104,7 @@ def has_int8(path: pathlib.Path) -> bool:
     try:
         with open(path, "rb") as file:
             version, count = struct.unpack("<2Q", file.read(16))
-            if version != 1 or not 0 < count <= MAX_TENSORS:
+            if version != 1 or not 0 < count <= MOST_TENSORS:
                 return False
             return any(header[1] == INTGEMM8 for header in struct.iter_unpack("<4Q", file.read(32 * count)))
     except OSError as error:

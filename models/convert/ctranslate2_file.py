@@ -11,10 +11,10 @@ import struct
 
 import numpy as np
 
-from .package import ConvertError
+from .package import ConvertError, check_tensors, mapped
 
 OLDEST, NEWEST = 3, 6
-MOST_VARIABLES, MOST_DIMENSIONS = 100_000, 4
+MOST_DIMENSIONS = 4
 _TYPES = {0: "<f4", 1: "i1", 2: "<i2", 3: "<i4", 4: "<f2"}
 _BFLOAT16 = 5
 _OLD_TYPES = {4: "<f4", 2: "<i2", 1: "i1"}   # by bytes of an item, before version 4
@@ -63,7 +63,7 @@ class _Reader:
     def __init__(self, path: pathlib.Path):
         self.path, self.at = path, 0
         try:
-            self.raw = memoryview(path.read_bytes())
+            self.raw = mapped(path)
         except OSError as error:
             raise ConvertError(f"cannot read {path}: {error.strerror}") from error
 
@@ -80,8 +80,7 @@ class _Reader:
         return struct.unpack("<" + kind, self.take(struct.calcsize("<" + kind)))[0]
 
     def count(self) -> int:
-        if (count := self.number("I")) > MOST_VARIABLES:
-            raise self.fail(f"{count} variables")
+        check_tensors(self.path, count := self.number("I"))
         return count
 
     def name(self) -> str:

@@ -17,6 +17,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
+from .package import hash_of
 from .pull_error import NotAllowed, NotFound, NotGenuine, PullError, Unreachable
 
 MOST_JSON = 64 << 20
@@ -232,10 +233,3 @@ def verify(file: RemoteFile, path: pathlib.Path) -> None:
                                    (file.git_sha1, hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False), "SHA-1 of Git")):
         if expected is not None and (found := hash_of(path, digest)) != expected.lower():
             raise NotGenuine(f"{file.url}: has the {name} {found}, announced was {expected}; nothing was installed; try again later")
-
-
-def hash_of(path: pathlib.Path, digest) -> str:
-    with open(path, "rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()

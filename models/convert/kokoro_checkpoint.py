@@ -19,7 +19,7 @@ from typing import BinaryIO
 import numpy as np
 
 from .archive import check_weights
-from .package import ConvertError
+from .package import MOST_TENSORS, ConvertError
 
 _TYPES = {"FloatStorage": np.float32, "DoubleStorage": np.float64, "HalfStorage": np.float16, "LongStorage": np.int64,
           "IntStorage": np.int32}
@@ -69,7 +69,7 @@ class _Unpickler(pickle._Unpickler):
 
     def __init__(self, file: BinaryIO, read: Callable[[str, np.dtype], np.ndarray]):
         super().__init__(file)
-        self._read = read
+        self._read, self._tensors = read, 0
 
     def find_class(self, module: str, name: str):
         if module == "torch" and name in _TYPES:
@@ -84,6 +84,9 @@ class _Unpickler(pickle._Unpickler):
             raise pickle.UnpicklingError(f"it refers to a {kind}")
         if len(pid) > 5 and pid[5] is not None:
             raise pickle.UnpicklingError("it refers to a part of a storage")
+        self._tensors += 1
+        if self._tensors > MOST_TENSORS:
+            raise pickle.UnpicklingError(f"it has more than {MOST_TENSORS} tensors")
         return self._read(key, storage.dtype)
 
 

@@ -10,12 +10,10 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,18 +21,19 @@ import numpy as np
 from . import vits_check
 from .log_mel import WINDOW, distance
 from .package import ConvertError
+from .voice_precision import field_of, with_fields
 
 PRECISIONS = ("FLOAT32", "INT8")
-_SECTION = re.compile(r"^(kokoro|vits)\s*\{[^\n]*$", re.MULTILINE)
-_FIELDS = re.compile(r"^[ \t]*(precision|int8_distance_db)[ \t]*:[^\n]*\n", re.MULTILINE)
 _START_SECONDS = 300
 _WAV_HEADER = 44
 # Silence at the ends of a sound is cut off in steps, see models/speech/sound_edges.cc.
 _STEPS_PER_SECOND = 200
 _MOST_STEPS = 2   # that one of two sounds may have been cut more than the other
-_SENTENCES_OF_NEW = 6
+# A new voice says these sentences; longer ones would take most of the time and give about the same distance.
+_SENTENCES_OF_NEW = vits_check.SENTENCES[:11:2]
 # The only variable of the server that this daemon is given: others are of the person's servers or of clients, which it refuses.
 _ISA = "MILLRACE_CPU_ISA"
+_NOTIFIES = "NOTIFY_SOCKET"   # of systemd, which would take this daemon for the service that has started it
 _LARGEST = 100   # dB, that a package may have
 
 
@@ -45,50 +44,47 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         metavar=f"1..{len(vits_check.SENTENCES)}", help="sentences to speak (default: %(default)s)")
 
 
-def with_fields(config: str, fields: str) -> str:
-    """A voice's model.pbtxt with these lines at the beginning of its section, in place of what it says of precision."""
-    config = _FIELDS.sub("", config)
-    section = _SECTION.search(config)
-    if section is None:
-        raise ConvertError("model.pbtxt has no section kokoro or vits that begins on a line of its own; only voices have a precision to measure")
-    return config[:section.end()] + "\n" + fields.rstrip("\n") + config[section.end():]
-
-
-def precision_of(config: str) -> str:
-    """The line of model.pbtxt that sets the precision, or nothing."""
-    return next((found.group(0) for found in _FIELDS.finditer(config) if found.group(1) == "precision"), "")
-
-
 def run(args: argparse.Namespace) -> None:
-    folder = args.models / args.name / "1"
+    _measure(args.models / args.name / "1", args.program,
+             [vits_check.SENTENCES[i * len(vits_check.SENTENCES) // args.sentences] for i in range(args.sentences)])
+
+
+def measure_new(models: pathlib.Path, name: str, program: pathlib.Path | None) -> str:
+    """Measures a voice that was just written, unless its distance is known, and lets PRECISION_AUTO choose if no other was asked for. One that
+    cannot be measured here stays as it is, and the line that is returned says why."""
+    folder = models / name / "1"
+    try:
+        if not field_of((folder / "model.pbtxt").read_text(encoding="utf-8"), "int8_distance_db"):
+            _measure(folder, program, _SENTENCES_OF_NEW, "  precision: PRECISION_AUTO\n")
+    except (ConvertError, KeyboardInterrupt, OSError) as error:
+        return f"{name}: what int8 costs it was not measured, so PRECISION_AUTO is float32: {error or 'interrupted'}"
+    return ""
+
+
+def _measure(folder: pathlib.Path, given_program: pathlib.Path | None, sentences: list[str], precision: str = "") -> None:
+    """precision: the line that sets it, if the package has none."""
     file = folder / "model.pbtxt"
     try:
         config = file.read_text(encoding="utf-8")
     except OSError as error:
         raise ConvertError(f"{file}: {error.strerror}") from error
-    program = _program(args.program)
-    with tempfile.TemporaryDirectory(prefix="millrace-int8-") as temporary:
+    program = _program(given_program)
+    # Beside the version, so that its files can be linked, and as a staging folder is named, so that what a killed run leaves is removed.
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
         root = pathlib.Path(temporary)
-        for precision in PRECISIONS:
-            _copy(folder, root / "models" / precision / "1", with_fields(config, f"  precision: PRECISION_{precision}\n"))
+        for each in PRECISIONS:
+            _copy(folder, root / "models" / each / "1", with_fields(config, f"  precision: PRECISION_{each}\n"))
         with _serving(program, root) as port:
-            distances = [_distance(port, vits_check.SENTENCES[i * len(vits_check.SENTENCES) // args.sentences]) for i in range(args.sentences)]
+            distances = [_distance(port, sentence) for sentence in sentences]
     mean = float(np.mean(distances))
     if not mean <= _LARGEST:   # as that of a sound that is no number is not
         raise ConvertError(f"the sounds differ by {mean:.3g} dB on average, allowed are 0..{_LARGEST}")
     written = file.with_name(".model.pbtxt.new")
-    written.write_text(with_fields(config, precision_of(config) + f"  int8_distance_db: {max(mean, 0.001):.3f}\n"), encoding="utf-8")
+    written.write_text(with_fields(config, (field_of(config, "precision") or precision) + f"  int8_distance_db: {max(mean, 0.001):.3f}\n"),
+                       encoding="utf-8")
     os.replace(written, file)
     print(f"{file}: int8_distance_db: {mean:.3f}, the mean of {len(distances)} sentences from {min(distances):.3f} to {max(distances):.3f}",
           flush=True)
-
-
-def measure_new(models: pathlib.Path, name: str, program: pathlib.Path) -> None:
-    """Measures a voice that was just written. One that cannot be measured here stays as it is, and a line says why."""
-    try:
-        run(argparse.Namespace(models=models, name=name, program=program, sentences=_SENTENCES_OF_NEW))
-    except (ConvertError, KeyboardInterrupt, OSError) as error:
-        print(f"{name}: what int8 costs it was not measured, so PRECISION_AUTO is float32: {error or 'interrupted'}", flush=True)
 
 
 def _program(given: pathlib.Path | None) -> pathlib.Path:
@@ -103,7 +99,10 @@ def _copy(folder: pathlib.Path, copy: pathlib.Path, config: str) -> None:
     copy.mkdir(parents=True)
     for entry in folder.iterdir():
         if entry.is_file() and entry.name != "model.pbtxt" and not entry.name.startswith("packed-"):
-            shutil.copyfile(entry, copy / entry.name)
+            try:
+                os.link(entry.resolve(), copy / entry.name)
+            except OSError:   # as on a file system without hard links
+                shutil.copyfile(entry, copy / entry.name)
     (copy / "model.pbtxt").write_text(config, encoding="utf-8")
 
 
@@ -115,7 +114,8 @@ def _serving(program: pathlib.Path, root: pathlib.Path) -> Iterator[int]:
         daemon = subprocess.Popen([str(program), "serve", "--models", str(root / "models"), "--device", "cpu", "--grpc-address", "127.0.0.1:0",
                                    "--http-address", "127.0.0.1:0", "--metrics-address", "off", "--keep-packed-weights", "off",
                                    "--port-file", str(ports)], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                  env={name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_") or name == _ISA})
+                                  env={name: value for name, value in os.environ.items()
+                                       if name == _ISA or not (name.startswith("MILLRACE_") or name == _NOTIFIES)})
     try:
         deadline = time.monotonic() + _START_SECONDS
         while not ports.exists() and daemon.poll() is None and time.monotonic() < deadline:
@@ -155,6 +155,7 @@ def nearest(a: np.ndarray, b: np.ndarray, step: int) -> float:
 
 def _speak(port: int, model: str, sentence: str) -> tuple[np.ndarray, int]:
     """The samples and their rate."""
+    import urllib.request   # takes 8 MiB, which adding a voice does without
     body = json.dumps({"model": model, "input": sentence, "response_format": "wav", "seed": 1}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/audio/speech", body, {"Content-Type": "application/json"})
     try:

@@ -5,13 +5,12 @@ copy of the weights is needed.
 """
 
 import dataclasses
-import mmap
 import pathlib
 from collections.abc import Iterator
 
 import numpy as np
 
-from .package import ConvertError
+from .package import ConvertError, mapped
 
 # TensorProto.DataType
 _TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 9: np.bool_, 10: np.float16, 11: np.float64,
@@ -45,9 +44,7 @@ class _Damaged(Exception):
 
 def read_graph(path: pathlib.Path) -> Graph:
     try:
-        with open(path, "rb") as file:
-            # It stays mapped as long as an array of it lives.
-            return _Parser().graph(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        return _Parser().graph(mapped(path))
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
     except (_Damaged, ValueError, UnicodeDecodeError) as error:

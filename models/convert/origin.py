@@ -8,8 +8,7 @@ import re
 import shutil
 import tempfile
 
-from .http_client import hash_of
-from .package import is_name
+from .package import hash_of, is_name
 
 _ORIGIN = re.compile(r'^origin \{\n  name: ("(?:[^"\\\n]|\\.)*")\n  revision: ("(?:[^"\\\n]|\\.)*")\n', re.MULTILINE)
 # The first packages that were pulled have comments in the place of the field.

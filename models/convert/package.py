@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import fcntl
+import mmap
 import os
 import pathlib
 import re
@@ -11,12 +12,40 @@ import tempfile
 import unicodedata
 from collections.abc import Iterator
 
+_PIECE = 1 << 18
+# The server reads no larger files of these endings: models/core/regular_file.h and models/repository/model_config.h hold its limits.
+_MOST_BYTES = {".json": 4 << 20, ".pbtxt": 1 << 20, ".txt": 64 << 20}
 OLD = ".old"   # ends the name of the version that a new one replaces, for a moment
 
 
 def printable(text: str) -> str:
     """Names of strangers may have line breaks or control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else "?" for c in text)
+
+
+def mapped(path: pathlib.Path) -> memoryview:
+    """The bytes of a file, which take no memory before they are read and stay mapped as long as something refers to them. Raises OSError."""
+    with open(path, "rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b"")
+
+
+def read_bounded(path: pathlib.Path, most: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > most:
+        raise ConvertError(f"{path}: is larger than {most} bytes")
+    return data
+
+
+def hash_of(path: pathlib.Path, digest) -> str:
+    """Reads the file into one of hashlib's objects."""
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 class ConvertError(Exception):
@@ -46,6 +75,15 @@ def calling(places: dict[pathlib.Path, object]) -> Iterator[None]:
         raise type(error)(text) from error
 
 
+MOST_TENSORS = 10_000   # of one file; the largest model that is supported has a tenth
+
+
+def check_tensors(path: pathlib.Path, count: int) -> None:
+    """Refuses what would take minutes to read although it has next to no bytes."""
+    if count > MOST_TENSORS:
+        raise ConvertError(f"{path}: has more than {MOST_TENSORS} tensors")
+
+
 def is_name(name: str) -> bool:
     """As models/repository/model_sources.cc has it."""
     return re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", name) is not None
@@ -54,6 +92,14 @@ def is_name(name: str) -> bool:
 def check_name(name: str) -> None:
     if not is_name(name):
         raise UsageError(f"--as: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+
+
+def voice_name_mistake(name: object, mixed: bool = False) -> str:
+    """What is wrong with the name of a voice or a speaker, as models/core/voice_name.cc has it. mixed: it may stand in a mix."""
+    if isinstance(name, str) and 1 <= len(name.encode("utf-8", "surrogatepass")) <= 128 and not re.search(
+            r"[\x00-\x1f\x7f\ud800-\udfff]" + (r"|[+:(]" if mixed else ""), name):
+        return ""
+    return f"'{str(name)[:64]}' is no name of a voice, allowed are 1..128 bytes without control characters" + (", +, : and (" if mixed else "")
 
 
 MOST_LANGUAGE = 35   # characters, as the server has it
@@ -139,6 +185,8 @@ def _filled(staging: pathlib.Path, models: pathlib.Path, final: pathlib.Path) ->
         yield staging
         os.chmod(staging, 0o755)   # mkdtemp makes it private
         for file in staging.iterdir():
+            if (size := file.stat().st_size) > (most := _MOST_BYTES.get(file.suffix, size)):
+                raise ConvertError(f"{final.parent.name}: its {file.name} would have {size} bytes, the server reads at most {most}")
             with open(file, "rb") as opened:
                 os.fsync(opened.fileno())
         _swap(staging, final)

@@ -16,10 +16,10 @@ from . import hubs
 from .add import check_options, configure_package, install
 from .archive import gunzip
 from .catalogue import Published, canonical, is_non_commercial, resolve
-from .http_client import Client, RemoteFile, hash_of
+from .http_client import Client, RemoteFile
 from .load import load
 from .origin import is_of, origin_field, pulled, upgrade
-from .package import Busy, UsageError, calling, check_place, printable, tell_name
+from .package import Busy, UsageError, calling, check_place, hash_of, printable, tell_name
 from .pull_error import LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
 
@@ -125,13 +125,15 @@ def _pull(published: Published, args: argparse.Namespace, client: Client, report
             (scratch := folder / "scratch").mkdir()
             options = argparse.Namespace(**vars(args) | {
                 "name": name, "license": published.license[:256], "origin": origin_field(published.asked, published.revision, folder / "files"),
-                "source": args.source or published.source, "target": args.target or published.target})
+                "source": args.source or published.source, "target": args.target or published.target, "notices": (notices := [])})
             # A converter speaks to a person.
             with contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext(), \
                     calling({folder / "files": published.asked, scratch / "unpacked": published.asked, scratch / "plain": published.asked}):
                 install(recognise(folder / "files", scratch).named(published.name), options)
     except OSError as error:
         raise PullError(f"cannot write to {error.filename or args.models}: {error.strerror or error}; nothing was installed") from error
+    for notice in notices:
+        reporter.say("unmeasured", notice, name=name)
     reporter.say("installed", f"{name}: installed in {args.models}", name=name, path=str(args.models / name))
 
 

@@ -32,8 +32,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(models: pathlib.Path, name: str) -> None:
+    if not models.is_dir():
+        raise ConvertError(f"--models: {models}: no such folder")
     if not is_name(name) or not (models / name).is_dir():
-        there = sorted(path.name for path in models.iterdir() if path.is_dir() and is_name(path.name)) if models.is_dir() else []
+        there = sorted(path.name for path in models.iterdir() if path.is_dir() and is_name(path.name))
         raise ConvertError(f"{models}: has no model '{name}'; there are {', '.join(there) or 'none'}")
     if (models / name).is_symlink():
         raise ConvertError(f"{models / name}: is a link, which may be removed with rm")

@@ -4,14 +4,13 @@ NumPy; read files may also hold bfloat16."""
 import itertools
 import json
 import math
-import mmap
 import pathlib
 import struct
 from collections.abc import Mapping
 
 import numpy as np
 
-from .package import ConvertError
+from .package import ConvertError, check_tensors, mapped
 from .scaled_tensors import to_floats
 
 _TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
@@ -39,12 +38,12 @@ def write_safetensors(path: pathlib.Path, tensors: Mapping[str, np.ndarray], met
 def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
     """Returns every tensor; those of 16 bits and those with a scale become float32, and the others lie in the mapped file."""
     try:
-        with open(path, "rb") as file:
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        data = mapped(path)
         (length,) = struct.unpack_from("<Q", data)
         if length > min(len(data) - 8, _MOST_HEADER):
             raise ValueError(f"its header has {length} bytes")
         header = json.loads(bytes(data[8:8 + length]))
+        check_tensors(path, len(header))
         entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
         places = sorted((entry["data_offsets"], name) for name, entry in entries.items())
         for ((_, end), name), ((begin, _), after) in itertools.pairwise(places):

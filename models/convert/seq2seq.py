@@ -19,8 +19,9 @@ from .safetensors import read_safetensors, write_safetensors
 from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
 from .seq2seq_place import Place, locate
+from .seq2seq_shapes import check_network
 from .seq2seq_vocabulary import Vocabulary, Words, read_marian_vocabulary, read_vocabulary
-from .seq2seq_yaml import read_settings
+from .seq2seq_yaml import read_decoder_settings
 
 PBTXT = """\
 license: {license}
@@ -85,6 +86,7 @@ def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Na
     for language in languages:
         if not is_language(language):
             raise ConvertError(f"{name}: its files name '{language[:80]}', which is no language tag; --source and --target name others")
+    check_network(network, name)
     if args.check == "run":
         seq2seq_check.run(network)
     elif args.check == "quick":
@@ -154,7 +156,7 @@ def _decoder_settings(path: pathlib.Path) -> dict[str, Any]:
     """How Marian's decoder is told to search, where such a file lies beside the model: without `normalize` it does not."""
     if not path.exists():
         return {"num_beams": 4}
-    settings = read_settings(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    settings = read_decoder_settings(path)
     try:
         return {"num_beams": int(settings.get("beam-size", 4)), "length_penalty": float(settings.get("normalize", "0") or 1)}
     except (TypeError, ValueError) as error:

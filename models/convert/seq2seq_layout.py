@@ -15,6 +15,7 @@ MARIAN, M2M_100 = "marian", "m2m_100"
 # The most of each number of config.json that the engine takes. Others would also take any time and memory here.
 _MOST = {"d_model": 8192, "encoder_layers": 64, "decoder_layers": 64, "encoder_attention_heads": 8192, "decoder_attention_heads": 8192,
          "max_position_embeddings": 1 << 16}
+_SWITCHES = ("normalize_embedding", "normalize_before", "scale_embedding", "tie_word_embeddings")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,9 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
     if activation is None:
         raise ConvertError(f"config.json: activation_function '{config['activation_function']}' is not supported, "
                            f"allowed are {', '.join(sorted(_ACTIVATIONS))}")
+    for name in _SWITCHES:
+        if (value := config.get(name)) is not None and type(value) is not bool:
+            raise ConvertError(f"config.json: {name} is {str(value)[:80]!r}, allowed are true and false")
     if config.get("normalize_embedding") or (kind == MARIAN and config.get("normalize_before")):
         raise ConvertError("config.json: normalize_embedding and normalize_before are not supported")
     for name, most in _MOST.items():
@@ -64,10 +68,9 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
         tensors["output.bias"] = np.asarray(state["final_logits_bias"], np.float32).reshape(-1)
     places = int(config["max_position_embeddings"])
     tensors["positions"] = marian_positions(places, dim) if kind == MARIAN else m2m_positions(places, dim, int(config["pad_token_id"]))
-    pad, end = int(config["pad_token_id"]), int(config["eos_token_id"])
-    start = int(settings["decoder_start_token_id"])
+    pad, end, start = config["pad_token_id"], config["eos_token_id"], settings["decoder_start_token_id"]
     for name, word in (("pad_token_id", pad), ("eos_token_id", end), ("decoder_start_token_id", start)):
-        if not 0 <= word < len(tensors["embeddings"]):
+        if type(word) is not int or not 0 <= word < len(tensors["embeddings"]):
             raise ConvertError(f"config.json: {name} {word} is not a word, allowed 0..{len(tensors['embeddings']) - 1}")
     suppressed = {pad, *(words[0] for words in settings.get("bad_words_ids") or [] if len(words) == 1)} - {end}
     if not all(type(word) is int and 0 <= word < len(tensors["embeddings"]) for word in suppressed):

@@ -4,12 +4,11 @@ import dataclasses
 import pathlib
 import re
 
-import sentencepiece
-
 from .json_file import read_object
 from .package import ConvertError
+from .piece_model import pieces_of
 from .seq2seq_languages import tags
-from .seq2seq_yaml import read_numbers, read_settings
+from .seq2seq_yaml import read_decoder_settings, read_numbers
 
 _MARIAN_LANGUAGE = re.compile(r">>[^<>]+<<")
 _LANGUAGE = re.compile(r"__[a-z]+__|[a-z]{3}_[A-Z][a-z]{3}")
@@ -94,7 +93,7 @@ def _vocabularies_of_decoder(folder: pathlib.Path) -> list[str]:
     path = folder / "decoder.yml"
     if not path.exists():
         return []
-    named = read_settings(path.read_text(encoding="utf-8", errors="replace"), str(path)).get("vocabs", [])
+    named = read_decoder_settings(path).get("vocabs", [])
     return named if isinstance(named, list) else []
 
 
@@ -214,11 +213,3 @@ def _lines(path: pathlib.Path, numbers: dict[str, int], words: int) -> list[str]
             raise ConvertError(f"{path}: word {word} has a line break")
         lines[word] = piece
     return lines
-
-
-def pieces_of(path: pathlib.Path) -> sentencepiece.SentencePieceProcessor:
-    try:
-        return sentencepiece.SentencePieceProcessor(str(path))
-    except (OSError, RuntimeError) as error:
-        raise ConvertError(f"{path}: not a SentencePiece model: {error}") from error
-

@@ -4,11 +4,12 @@ import pathlib
 import re
 from typing import Any
 
-from .package import ConvertError
+from .package import ConvertError, read_bounded
 
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b", "N": "\x85",
             "_": "\xa0", "L": "\u2028", "P": "\u2029"}
 _MOST_CHARACTERS = 1 << 18   # of settings, which take PyYAML a second
+_MOST_WORDS_BYTES = 64 << 20
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 
 
@@ -36,12 +37,14 @@ def read_settings(text: str, where: str) -> dict[str, Any]:
     return settings
 
 
+def read_decoder_settings(path: pathlib.Path) -> dict[str, Any]:
+    return read_settings(read_bounded(path, _MOST_CHARACTERS).decode("utf-8", "replace"), str(path))
+
+
 def read_numbers(path: pathlib.Path) -> dict[str, int]:
     """A vocabulary: a number for each word. Words may have colons, and characters that others take for the end of a line."""
     try:
-        text = path.read_bytes().decode()
-    except OSError as error:
-        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+        text = read_bounded(path, _MOST_WORDS_BYTES).decode()
     except UnicodeDecodeError as error:
         raise ConvertError(f"{path}: not UTF-8: {error}") from error
     numbers: dict[str, int] = {}

@@ -8,10 +8,8 @@ from .bergamot_marian import has_int8
 from .bergamot_pair import is_model_name
 from .json_file import read_json
 from .package import ConvertError
+from .unsupported import OTHER_NETWORKS, SUPPORTED, missing, refusal
 
-SUPPORTED = ("a Piper voice (voice.onnx with voice.onnx.json), a Bergamot or Firefox pair (model.*.bin, vocab.*.spm, lex.*.bin), Kokoro "
-             "(config.json, *.pth, voices/*.pt; or kokoro-v1.0.onnx with voices-v1.0.bin), a package of Argos (.argosmodel, or metadata.json with model/model.bin), or Marian, M2M-100 or "
-             "NLLB-200 (config.json with weights; model.npz or model.bin)")
 # The description and the folder of the model in a package of Argos.
 METADATA, MODEL = "metadata.json", "model"
 _POINTER, _MOST_POINTER = b"version https://git-lfs", 1024
@@ -33,15 +31,15 @@ def recognise_all(path: pathlib.Path, scratch: pathlib.Path) -> list[Source]:
     return [Source("argos", package, package.name) for package in packages] or [recognise(path, scratch)]
 
 
-def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
-    """scratch: an empty folder for what is unpacked; the source may lie there."""
+def recognise(path: pathlib.Path, scratch: pathlib.Path, asked: pathlib.Path | None = None) -> Source:
+    """scratch: an empty folder for what is unpacked; the source may lie there. asked: the file of the folder `path` that a person named."""
     if not path.exists():
-        raise ConvertError(f"{path}: no such file or folder")
+        raise missing(path)
     if path.is_dir():
         inside = list(path.iterdir())
         if len(inside) == 1 and archive.is_archive(inside[0]):
             return recognise(inside[0], scratch)
-        return _in_folder(_plain(path, scratch), path.resolve().name)
+        return _in_folder(_plain(path, scratch), path.resolve().name, asked)
     _check_file(path)
     if archive.is_archive(path):
         archive.unpack(path, unpacked := scratch / "unpacked")
@@ -53,8 +51,8 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path) -> Source:
     if path.suffix.lower() == ".onnx":
         return _voice(path)
     if path.suffix.lower() in (".bin", ".npz", ".gz", ".json", ".spm", ".pth", ".safetensors"):
-        return recognise(path.absolute().parent, scratch)
-    raise ConvertError(f"{path}: is none of the models that are supported: {SUPPORTED}")
+        return recognise(path.absolute().parent, scratch, path)
+    raise refusal(path)
 
 
 def kind_of_config(path: pathlib.Path) -> str:
@@ -87,7 +85,7 @@ def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
     return plain
 
 
-def _in_folder(folder: pathlib.Path, name: str) -> Source:
+def _in_folder(folder: pathlib.Path, name: str, asked: pathlib.Path | None = None) -> Source:
     names = {file.name for file in folder.iterdir()}
     for file in sorted([*folder.iterdir(), *(folder / "voices").glob("*"), *(folder / MODEL).glob("*")]):
         _check_file(file)
@@ -114,7 +112,7 @@ def _in_folder(folder: pathlib.Path, name: str) -> Source:
         return Source("seq2seq", folder, name)
     if any(part.endswith(".npz") or part == "model.bin" or is_model_name(part) for part in names):
         return Source("seq2seq", folder, name)
-    raise ConvertError(f"{folder}: has none of the models that are supported: {SUPPORTED}")
+    raise refusal(asked or folder)
 
 
 def _is_argos(folder: pathlib.Path) -> bool:
@@ -159,5 +157,5 @@ def _voice(onnx: pathlib.Path) -> Source:
             raise ConvertError(f"{onnx}: there is no voices*.bin beside it, which has the voices of Kokoro")
         return Source("kokoro", onnx, onnx.stem)
     if settings_of(onnx) is None:
-        raise ConvertError(f"{onnx}: neither {onnx.name}.json nor {onnx.stem}.json is beside it, one of which a Piper voice needs")
+        raise ConvertError(f"{onnx}: neither {onnx.name}.json nor {onnx.stem}.json is beside it, one of which a Piper voice needs; {OTHER_NETWORKS}")
     return Source("vits", onnx, onnx.stem)

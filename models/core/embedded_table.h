@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -47,10 +48,12 @@ class WordTable {
   // The text must outlive it.
   explicit WordTable(std::string_view text) : rows_(ReadTable<kFields>(text)) {
     std::ranges::stable_sort(rows_, {}, &Word);
+    for (const auto& row : rows_) kinds_.set(KindOf(Word(row)));
   }
 
   // Returns the rows of a word in the order of the text.
   std::span<const TableRow<kFields>> FindAll(std::string_view word) const {
+    if (!kinds_[KindOf(word)]) return {};
     // The subrange that equal_range returns does not compile with clang 14.
     return {std::ranges::lower_bound(rows_, word, {}, &Word),
             std::ranges::upper_bound(rows_, word, {}, &Word)};
@@ -64,7 +67,18 @@ class WordTable {
  private:
   static std::string_view Word(const TableRow<kFields>& row) { return row.front(); }
 
+  // Sorts most words that have no row out without a search: by their ends and their length.
+  static size_t KindOf(std::string_view word) {
+    if (word.empty()) return 0;
+    const auto first = static_cast<unsigned char>(word.front());
+    const auto last = static_cast<unsigned char>(word.back());
+    return (first * 37U + last * 5U + word.size() * 151U) % kKinds;
+  }
+
+  static constexpr size_t kKinds = 4096;
+
   std::vector<TableRow<kFields>> rows_;
+  std::bitset<kKinds> kinds_;
 };
 
 }  // namespace millrace::models

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "models/core/model_info.h"
 #include "models/core/request.h"
+#include "mps_runtime/base/clock.h"
 #include "mps_runtime/worker_context.h"
 
 namespace millrace::models {
@@ -24,6 +25,9 @@ class Batch {
   // Host phase: emits outputs, advances the state of each request, and finishes those that are
   // done. A request that is not finished returns to its queue for the next step.
   virtual void Complete() = 0;
+  // Returns the time of Forward in which nothing computed, as in the wait for the successor of a
+  // process that died: it tells nothing of the pace of the model. After Forward.
+  virtual Duration stalled() const { return {}; }
 };
 
 // A loaded model: immutable, shared by all workers, destroyed after its last request. Thread-safe.

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "models/core/payload.h"
@@ -37,6 +36,14 @@ class RequestState {
   // Called when the next step may be far away, for example because the client reads slowly:
   // releases resources that others may need. Outputs that were emitted stay valid.
   virtual void Suspend() {}
+
+  // Where the state is kept, such as another process. A step of requests in several places costs
+  // as much as a step in each of them.
+  struct Place {
+    const void* where = nullptr;  // null: the state fits any place
+    int steps = 0;                // the number of those that run there
+  };
+  virtual Place place() const { return {}; }
 };
 
 // One request as its model sees it. One worker uses it at a time; other threads may only cancel it,
@@ -101,6 +108,9 @@ class Request {
   double TakeWorkDone() { return std::exchange(work_done_, 0.0); }
 
   RequestState* state() { return state_.get(); }
+  RequestState::Place place() const {
+    return state_ == nullptr ? RequestState::Place() : state_->place();
+  }
   void set_state(std::unique_ptr<RequestState> state) { state_ = std::move(state); }
 
  private:

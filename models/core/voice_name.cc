@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxName = 128;
+
+}  // namespace
 
 std::vector<VoicePart> VoiceParts(std::string_view voice) {
   std::vector<VoicePart> parts;
@@ -22,6 +29,15 @@ std::vector<VoicePart> VoiceParts(std::string_view voice) {
     parts.push_back({part.substr(0, mark), weight.substr(0, weight.size() - (is_bracket ? 1 : 0))});
   }
   return parts;
+}
+
+std::string VoiceNameMistake(std::string_view name, bool mixed) {
+  const bool allowed = !name.empty() && name.size() <= kMaxName &&
+                       std::ranges::none_of(name, absl::ascii_iscntrl) &&
+                       (!mixed || name.find_first_of("+:(") == name.npos);
+  if (allowed) return "";
+  return StrCat(Shown(name), " is no name of a voice, allowed are 1..", kMaxName,
+                " bytes without control characters", mixed ? ", +, : and (" : "");
 }
 
 size_t FindVoice(std::span<const std::string> voices, std::string_view name) {

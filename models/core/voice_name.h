@@ -19,6 +19,10 @@ struct VoicePart {
 // part or more, which refer to `voice`.
 std::vector<VoicePart> VoiceParts(std::string_view voice);
 
+// Returns what is wrong with the name of a voice or of a speaker, or an empty string. mixed: it may
+// stand in a mix, so it has none of the characters that divide one.
+std::string VoiceNameMistake(std::string_view name, bool mixed);
+
 // Returns the index of the voice of that name, else of the first whose name differs only in the
 // case of its letters; npos if there is none.
 size_t FindVoice(std::span<const std::string> voices, std::string_view name);

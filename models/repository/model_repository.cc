@@ -85,10 +85,27 @@ absl::Status WrongFile(const fs::path& file, const std::string& what) {
   return absl::FailedPreconditionError(StrCat(file.string(), ": ", what));
 }
 
-// A file that the config names must exist and must not be too large. It may be a symbolic link, as
-// volumes of a cluster and caches of downloads have them, as long as the real file lies below the
-// real folder of the package, of its model or of the repository, or among the contents of the
-// snapshot that one of these is.
+// A file may be a symbolic link, as volumes of a cluster and caches of downloads have them, as long
+// as the real file lies below the real folder of the package, of its model or of the repository, or
+// among the contents of the snapshot that one of these is.
+absl::Status CheckPlace(const fs::path& folder, const ModelRepository::Entry& entry,
+                        const fs::path& file) {
+  std::error_code error;
+  const fs::path real_file = fs::canonical(file, error);
+  if (error) return WrongFile(file, error.message());
+  for (const fs::path& root : {folder, entry.folder, entry.source}) {
+    const fs::path real_root = fs::canonical(root, error);
+    if (error) return WrongFile(root, error.message());
+    const fs::path contents = ContentsOfSnapshot(real_root);
+    if (IsBelow(real_file, real_root) || (!contents.empty() && IsBelow(real_file, contents)))
+      return absl::OkStatus();
+  }
+  return WrongFile(file, StrCat("is a link to ", real_file.string(),
+                                ", which is outside of the model's folder and of the "
+                                "repository; copy the file in its place (cp -L)"));
+}
+
+// A file that the config names must exist and must not be too large.
 absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& entry,
                        const PackageFile& named) {
   const fs::path file = folder / named.name;
@@ -101,21 +118,7 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
                                                    : "no such file",
                      ", but ", kModelConfigFile, " names it"));
   }
-  const fs::path real_file = fs::canonical(file, error);
-  if (error) return WrongFile(file, error.message());
-  bool inside = false;
-  for (const fs::path& root : {folder, entry.folder, entry.source}) {
-    const fs::path real_root = fs::canonical(root, error);
-    if (error) return WrongFile(root, error.message());
-    const fs::path contents = ContentsOfSnapshot(real_root);
-    inside = IsBelow(real_file, real_root) || (!contents.empty() && IsBelow(real_file, contents));
-    if (inside) break;
-  }
-  if (!inside) {
-    return WrongFile(file, StrCat("is a link to ", real_file.string(),
-                                  ", which is outside of the model's folder and of the "
-                                  "repository; copy the file in its place (cp -L)"));
-  }
+  if (absl::Status status = CheckPlace(folder, entry, file); !status.ok()) return status;
   const uintmax_t bytes = fs::file_size(file, error);
   if (error) return WrongFile(file, error.message());
   if (bytes > named.max_bytes) {
@@ -265,7 +268,13 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   package.name = entry.name;
   package.version = version.value_or(versions.back());
   package.folder = entry.is_package ? entry.folder : entry.folder / std::to_string(package.version);
-  absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile, kinds_);
+  const fs::path config_file = package.folder / kModelConfigFile;
+  std::error_code ignored;
+  if (fs::exists(config_file, ignored)) {
+    if (absl::Status status = CheckPlace(package.folder, entry, config_file); !status.ok())
+      return status;
+  }
+  absl::StatusOr<ModelConfig> config = ReadModelConfig(config_file, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
   for (const PackageFile& file : package.config.settings->Files()) {

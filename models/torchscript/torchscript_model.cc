@@ -23,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/torchscript/replace_linear.h"
@@ -403,7 +402,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
     return std::make_unique<TorchScriptModel>(std::move(module), options, device, std::move(info));
   } catch (const std::exception& error) {
     const std::string file = options.file.string();
-    const std::string text = error.what();
+    const std::string text(BeforeStackTrace(error.what()));
     if (text.find('\n') != text.npos) SendToLog(LogSeverity::kError, StrCat(file, ": ", text));
     return absl::InvalidArgumentError(StrCat(file, ": ", LoadFailure(file, text)));
   }

@@ -111,37 +111,93 @@ def marian(folder: pathlib.Path, old: bool = False) -> None:
 
 
 def kokoro(folder: pathlib.Path, voices: tuple[str, ...] = ("af_heart", "jf_alpha"), symbols: str = "jˈɛs.ɡʊdivnŋ! ",
-           checkpoint: str = "kokoro-v1_0.pth") -> None:
-    """Only what says how long phonemes are, which is what the converter runs."""
+           checkpoint: str = "kokoro-v1_0.pth", changed: dict[str, np.ndarray | None] | None = None) -> None:
+    """A whole network with a few channels. changed: other tensors, by their names in the package; None: one that is missing."""
     (folder / "voices").mkdir(parents=True)
-    chance, dim, style, inner = np.random.default_rng(7), 8, 6, 12
+    chance, style = np.random.default_rng(7), 6
+    parts: dict[str, dict[str, Stored]] = {}
 
-    def array(*shape: int) -> Stored:
-        return Stored((0.2 * chance.normal(size=shape)).astype(np.float32))
+    def put(name: str, *shape: int) -> None:
+        array = (0.2 * chance.normal(size=shape)).astype(np.float32)
+        if (array := (changed or {}).get(name, array)) is not None:
+            part, _, rest = name.partition(".")
+            parts.setdefault(part, {})[rest] = Stored(array)
 
-    def linear(name: str, inputs: int, outputs: int) -> dict[str, Stored]:
-        return {name + ".weight": array(outputs, inputs), name + ".bias": array(outputs)}
+    def linear(name: str, inputs: int, outputs: int) -> None:
+        put(name + ".weight", outputs, inputs)
+        put(name + ".bias", outputs)
 
-    def lstm(name: str, inputs: int, hidden: int) -> dict[str, Stored]:
-        return {f"{name}.{part}_l0{suffix}": array(4 * hidden, *columns) for suffix in ("", "_reverse")
-                for part, columns in (("weight_ih", [inputs]), ("weight_hh", [hidden]), ("bias_ih", []), ("bias_hh", []))}
+    def lstm(name: str, inputs: int, outputs: int) -> None:
+        for suffix in ("", "_reverse"):
+            for kind, columns in (("weight_ih", [inputs]), ("weight_hh", [outputs // 2]), ("bias_ih", []), ("bias_hh", [])):
+                put(f"{name}.{kind}_l0{suffix}", 2 * outputs, *columns)
 
-    layer = "encoder.albert_layer_groups.0.albert_layers.0"
-    bert = {"embeddings.word_embeddings.weight": array(178, dim), "embeddings.token_type_embeddings.weight": array(2, dim),
-            "embeddings.position_embeddings.weight": array(512, dim), **linear("embeddings.LayerNorm", 1, dim),
-            **linear("encoder.embedding_hidden_mapping_in", dim, inner), **linear(layer + ".ffn", inner, 16),
-            **linear(layer + ".ffn_output", 16, inner)}
-    for part in ("query", "key", "value", "dense"):
-        bert |= linear(f"{layer}.attention.{part}", inner, inner)
-    for norm in ("embeddings.LayerNorm", layer + ".attention.LayerNorm", layer + ".full_layer_layer_norm"):
-        bert |= {norm + ".weight": array(dim if norm.startswith("emb") else inner), norm + ".bias": array(dim if norm.startswith("emb") else inner)}
-    predictor = lstm("text_encoder.lstms.0", dim + style, dim // 2) | linear("text_encoder.lstms.1.fc", style, 2 * dim) \
-        | lstm("lstm", dim + style, dim // 2) | linear("duration_proj.linear_layer", dim, 50)
-    save(folder / checkpoint, {"bert": bert, "bert_encoder": {
-        name.strip("."): value for name, value in linear("", inner, dim).items()}, "predictor": predictor,
-        "decoder": linear("encode.norm1.fc", style, 4)})
+    def conv(name: str, inputs: int, outputs: int, taps: int, bias: bool = True) -> None:
+        put(name + ".weight", outputs, inputs, taps)
+        if bias:
+            put(name + ".bias", outputs)
+
+    def style_block(name: str, inputs: int, outputs: int, doubles: bool = False) -> None:
+        conv(name + ".conv1", inputs, outputs, 3)
+        conv(name + ".conv2", outputs, outputs, 3)
+        linear(name + ".norm1.fc", style, 2 * inputs)
+        linear(name + ".norm2.fc", style, 2 * outputs)
+        if doubles:
+            put(name + ".pool.weight", inputs, 1, 3)
+            put(name + ".pool.bias", inputs)
+        if inputs != outputs:
+            conv(name + ".conv1x1", inputs, outputs, 1, bias=False)
+
+    def snake_block(name: str, channels: int, taps: int, layers: int) -> None:
+        for i in range(layers):
+            for half in (1, 2):
+                linear(f"{name}.adain{half}.{i}.fc", style, 2 * channels)
+                put(f"{name}.alpha{half}.{i}", 1, channels, 1)
+                conv(f"{name}.convs{half}.{i}", channels, channels, taps)
+
+    small, hidden, wide, layer = 8, 12, 8, "bert.encoder.albert_layer_groups.0.albert_layers.0"
+    for kind, rows in (("word", 178), ("token_type", 2), ("position", 512)):
+        put(f"bert.embeddings.{kind}_embeddings.weight", rows, small)
+    for norm, channels in (("bert.embeddings", small), (layer + ".attention", hidden)):
+        put(norm + ".LayerNorm.weight", channels)
+        put(norm + ".LayerNorm.bias", channels)
+    put(layer + ".full_layer_layer_norm.weight", hidden)
+    put(layer + ".full_layer_layer_norm.bias", hidden)
+    for name, inputs, outputs in (("bert.encoder.embedding_hidden_mapping_in", small, hidden), (layer + ".ffn", hidden, 16), (layer + ".ffn_output", 16, hidden),
+                                  *((f"{layer}.attention.{part}", hidden, hidden) for part in ("query", "key", "value", "dense")),
+                                  ("bert_encoder", hidden, wide), ("predictor.text_encoder.lstms.1.fc", style, 2 * wide),
+                                  ("predictor.duration_proj.linear_layer", wide, 50)):
+        linear(name, inputs, outputs)
+    for name in ("predictor.text_encoder.lstms.0", "predictor.lstm", "predictor.shared"):
+        lstm(name, wide + style, wide)
+    for curve in ("F0", "N"):
+        for i, (inputs, outputs) in enumerate(((wide, wide), (wide, wide // 2), (wide // 2, wide // 2))):
+            style_block(f"predictor.{curve}.{i}", inputs, outputs, doubles=i == 1)
+        conv(f"predictor.{curve}_proj", wide // 2, 1, 1)
+        conv(f"decoder.{curve}_conv", 1, 1, 3)
+    put("text_encoder.embedding.weight", 178, wide)
+    conv("text_encoder.cnn.0.0", wide, wide, 5)
+    put("text_encoder.cnn.0.1.gamma", wide)
+    put("text_encoder.cnn.0.1.beta", wide)
+    lstm("text_encoder.lstm", wide, wide)
+
+    again, fft, strides, dilations = 4, 20, [10, 6], [[1, 3, 5]] * 3   # those that kokoro-onnx's files do not say
+    conv("decoder.asr_res.0", wide, again, 1)
+    style_block("decoder.encode", wide + 2, 16)
+    style_block("decoder.decode.0", 16 + again + 2, 16)
+    style_block("decoder.decode.1", 16 + again + 2, 8, doubles=True)
+    linear("decoder.generator.m_source.l_linear", 9, 1)
+    for i, (inputs, outputs, source_taps) in enumerate(((8, 8, 2 * strides[1]), (8, 4, 1))):
+        put(f"decoder.generator.ups.{i}.weight", inputs, outputs, 2 * strides[i])
+        put(f"decoder.generator.ups.{i}.bias", outputs)
+        conv(f"decoder.generator.noise_convs.{i}", fft + 2, outputs, source_taps)
+        snake_block(f"decoder.generator.noise_res.{i}", outputs, 7, 3)
+        for k, block in enumerate(dilations):
+            snake_block(f"decoder.generator.resblocks.{i * len(dilations) + k}", outputs, 3, len(block))
+    conv("decoder.generator.conv_post", 4, fft + 2, 7)
+    save(folder / checkpoint, parts)
     for voice in voices:
         save(folder / "voices" / f"{voice}.pt", Stored(chance.normal(size=(STYLE_ROWS, 1, 2 * style)).astype(np.float32)))
     (folder / "config.json").write_text(json.dumps({
         "vocab": {symbol: i + 1 for i, symbol in enumerate(symbols)}, "plbert": {"num_hidden_layers": 2, "num_attention_heads": 3},
-        "istftnet": {"upsample_rates": [4, 2], "gen_istft_n_fft": 8, "gen_istft_hop_size": 2, "resblock_dilation_sizes": [[1, 3]]}}))
+        "istftnet": {"upsample_rates": strides, "gen_istft_n_fft": fft, "gen_istft_hop_size": 5, "resblock_dilation_sizes": dilations}}))

@@ -196,6 +196,11 @@ class FilesOfPeople(Adding):
             archive_file.writestr(".DS_Store", b"")
         self.assert_added(self.root / "Ärger.ZIP", "voice")
 
+    def test_a_voice_has_the_precision_that_is_asked_for(self):
+        self.assert_refused(self.voice, "--precision: 'bfloat16' is not for voice, allowed is float32, int8, auto", "--precision", "bfloat16")
+        self.assertIn("\n  precision: PRECISION_INT8\n", self.assert_added(self.voice, "voice", "--precision", "int8"))
+        self.assertNotIn("precision", self.assert_added(self.voice, "voice", "--force"))
+
     def test_a_tar_file_from_a_mac(self):
         published.marian(self.root / "opus-mt-en-de")
         with tarfile.open(self.root / "opus.TAR.GZ", "w:gz") as archive_file:

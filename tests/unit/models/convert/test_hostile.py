@@ -40,7 +40,7 @@ class Hostile(Adding):
                 try:
                     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                     os.dup2(errors.fileno(), 2)
-                    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+                    sys.stdout, sys.stderr = (open(i, "w", errors="backslashreplace", closefd=False) for i in (1, 2))   # as console() has them
                     size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
                     resource.setrlimit(resource.RLIMIT_AS, (size + MOST_BYTES,) * 2)
                     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS,) * 2)

@@ -1,15 +1,18 @@
 import argparse
-import contextlib
-import io
+import os
 import pathlib
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
-from models.convert.measure_int8 import measure_new, nearest, precision_of, run, with_fields
+from models.convert.measure_int8 import _copy, measure_new, nearest, run
 from models.convert.package import ConvertError
+from models.convert.voice_precision import KNOWN_DISTANCES, field_of, precision_fields, with_fields
 
 CONFIG = """license: "CC0-1.0"
 vits {
@@ -30,8 +33,16 @@ vits {
   gain_db: 4.4
 }
 """)
-        self.assertEqual(precision_of(CONFIG), "  precision: PRECISION_AUTO\n")
-        self.assertEqual(precision_of("kokoro {\n}\n"), "")
+        self.assertEqual(field_of(CONFIG, "precision"), "  precision: PRECISION_AUTO\n")
+        self.assertEqual(field_of("kokoro {\n}\n", "precision"), "")
+
+    def test_a_new_package_leaves_the_choice_to_the_server_if_its_distance_is_known(self):
+        known = next(iter(KNOWN_DISTANCES))
+        distance = f"  int8_distance_db: {KNOWN_DISTANCES[known]}\n"
+        self.assertEqual(precision_fields(None, known), "  precision: PRECISION_AUTO\n" + distance)
+        self.assertEqual(precision_fields("float32", known), "  precision: PRECISION_FLOAT32\n" + distance)
+        self.assertEqual(precision_fields("int8", "0" * 64), "  precision: PRECISION_INT8\n")
+        self.assertEqual(precision_fields(None, "0" * 64), "")
 
     def test_only_voices_have_them(self):
         for config in ("", "seq2seq {\n}\n", 'license: "vits {"\n'):
@@ -49,13 +60,37 @@ class NewVoices(unittest.TestCase):
             models = pathlib.Path(folder)
             file = models / "voice" / "1" / "model.pbtxt"
             file.parent.mkdir(parents=True)
-            file.write_text(CONFIG)
+            file.write_text(unmeasured := CONFIG.replace("  int8_distance_db: 3\n", ""))
             for program, why in ((models / "none", "none is no program"), (pathlib.Path(shutil.which("false")), "does not serve the model")):
-                with contextlib.redirect_stdout(io.StringIO()) as said:
-                    measure_new(models, "voice", program)
-                self.assertEqual(file.read_text(), CONFIG)
-                self.assertIn("voice: what int8 costs it was not measured, so PRECISION_AUTO is float32: ", said.getvalue())
-                self.assertIn(why, said.getvalue())
+                said = measure_new(models, "voice", program)
+                self.assertEqual(file.read_text(), unmeasured)
+                self.assertIn("voice: what int8 costs it was not measured, so PRECISION_AUTO is float32: ", said)
+                self.assertIn(why, said)
+            file.write_text(CONFIG)   # is measured already
+            said = measure_new(models, "voice", models / "none")
+            self.assertEqual((file.read_text(), said), (CONFIG, ""))
+
+
+class Copies(unittest.TestCase):
+    def test_they_share_the_weights_with_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            (package := place / "voice" / "1").mkdir(parents=True)
+            for name in ("model.safetensors", "model.pbtxt", "packed-avx2"):
+                (package / name).write_text(name)
+            for name in ("linked", "copied"):
+                link = os.link if name == "linked" else unittest.mock.Mock(side_effect=PermissionError)
+                with unittest.mock.patch("os.link", link):
+                    _copy(package, place / name, CONFIG)
+                self.assertEqual({file.name: file.read_text() for file in (place / name).iterdir()}, {"model.safetensors": "model.safetensors", "model.pbtxt": CONFIG})
+                self.assertEqual((place / name / "model.safetensors").samefile(package / "model.safetensors"), name == "linked")
+
+
+class Memory(unittest.TestCase):
+    def test_adding_a_voice_takes_none_for_what_measuring_needs(self):
+        ran = subprocess.run([sys.executable, "-c", "import sys, models.convert.add, models.convert.vits; print({'ssl', 'hashlib', 'urllib.request'} & {*sys.modules})"],
+                             capture_output=True, check=True, text=True)
+        self.assertEqual(ran.stdout, "set()\n")
 
 
 class Nearest(unittest.TestCase):

@@ -55,6 +55,11 @@ class NewVersion(unittest.TestCase):
         self.assertEqual(self.read(), "first")
         self.assertEqual(self.left(), [])
 
+    def test_a_file_that_the_server_would_not_read_is_named(self):
+        with self.assertRaisesRegex(ConvertError, "m: its voice.json would have 4194305 bytes, the server reads at most 4194304"), new_version(self.models, "m") as staging:
+            (staging / "voice.json").write_bytes(bytes((4 << 20) + 1))
+        self.assertFalse(self.final.parent.exists())
+
     def test_the_old_version_comes_back_when_the_new_one_cannot_take_its_place(self):
         self.write("first")
         rename = os.rename

@@ -97,6 +97,7 @@ class Shelf(Pulling):
             code, _, errors = self.command("remove", "opus-mt-en-de", name)
             self.assertEqual(code, 1)
             self.assertIn(message, errors)
+        self.assertIn("no such folder", self.command("remove", "x", "--models", str(self.root / "none"))[2])
         self.assertEqual(self.command("remove", "opus-mt-en-de")[0], 0)
         self.assertEqual([path.name for path in self.models.iterdir()], ["link"])
         self.assertTrue((self.root / "elsewhere").is_dir())

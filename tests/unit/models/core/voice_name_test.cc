@@ -1,5 +1,6 @@
 #include "models/core/voice_name.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,6 +19,24 @@ TEST(VoiceNameTest, WeightsStandBehindAColonOrInParentheses) {
     EXPECT_EQ(parts[1].name, "Ben") << voice;
     EXPECT_EQ(parts[1].weight, "0.7") << voice;
     EXPECT_EQ(InOwnSpelling(kNames, voice), "anna:0.3+Ben:0.7") << voice;
+  }
+}
+
+TEST(VoiceNameTest, ANameIsShortAndHasNothingThatDividesAMix) {
+  for (const std::string& name :
+       {std::string("af_heart"), std::string("Zo\u00eb 2"), std::string(128, 'a')})
+    EXPECT_EQ(VoiceNameMistake(name, /*mixed=*/true), "") << name;
+  for (const std::string& name :
+       {std::string(), std::string(129, 'a'), std::string("a\nb"), std::string("a\0b", 3)}) {
+    EXPECT_THAT(
+        VoiceNameMistake(name, /*mixed=*/false),
+        testing::EndsWith(
+            "' is no name of a voice, allowed are 1..128 bytes without control characters"));
+  }
+  for (const char* name : {"a+b", "a:b", "a(2)"}) {
+    EXPECT_EQ(VoiceNameMistake(name, /*mixed=*/false), "");
+    EXPECT_THAT(VoiceNameMistake(name, /*mixed=*/true),
+                testing::EndsWith("without control characters, +, : and ("));
   }
 }
 

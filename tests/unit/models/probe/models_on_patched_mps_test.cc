@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "models/probe/model_probe.h"
+#include "tests/fakes/models_folder.h"
 #include "tests/fakes/mps/faults.h"
-#include "tests/unit/models/translation/models_folder.h"
 
 namespace millrace::models {
 namespace {
@@ -23,7 +23,7 @@ class ModelsOnMpsTest : public ::testing::TestWithParam<std::tuple<const char*, 
 
   static bool GivesTheOutputsOfOneThread() {
     const auto& [model, threads] = GetParam();
-    return RunModelHere({.repository = translation::ModelsFolder(),
+    return RunModelHere({.repository = testing::ModelsFolder(),
                          .name = model,
                          .threads = threads,
                          .rounds = 2,

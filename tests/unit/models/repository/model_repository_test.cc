@@ -118,16 +118,20 @@ TEST_F(RepositoryTest, NamesThatCouldLeaveTheRootAreRefused) {
 }
 
 TEST_F(RepositoryTest, LinkOutOfTheFolderIsRefused) {
-  AddVoice("joe", "1");
-  Write(base_ / "secret", "secret");
-  fs::remove(root_ / "joe" / "1" / "v.json");
-  fs::create_symlink(base_ / "secret", root_ / "joe" / "1" / "v.json");
-  const absl::Status status = repository_.Find("joe").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(std::string(status.message())
-                .find("which is outside of the model's folder and of the repository"),
-            std::string::npos)
-      << status;
+  Write(base_ / "secret", "secret: 1");
+  // Messages about model.pbtxt quote its words, so a link would show those of another file.
+  for (const char* name : {"v.json", "model.pbtxt"}) {
+    AddVoice("joe", "1");
+    fs::remove(root_ / "joe" / "1" / name);
+    fs::create_symlink(base_ / "secret", root_ / "joe" / "1" / name);
+    const absl::Status status = repository_.Find("joe").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message())
+                  .find("which is outside of the model's folder and of the repository"),
+              std::string::npos)
+        << status;
+    fs::remove_all(root_ / "joe");
+  }
 }
 
 TEST_F(RepositoryTest, LinkWithinTheFolderAndLinkedModelFolderAreFine) {

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 #include "tests/fakes/fake_worker_context.h"

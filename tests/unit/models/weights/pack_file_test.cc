@@ -8,14 +8,12 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
