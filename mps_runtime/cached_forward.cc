@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <utility>
 
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/base/mutex.h"

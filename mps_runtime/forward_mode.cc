@@ -12,11 +12,4 @@ constexpr std::array<std::string_view, 3> kModeNames = {"parallel", "encode-lock
 
 std::string_view ToString(ForwardMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
 
-std::optional<ForwardMode> ParseForwardMode(std::string_view name) {
-  for (size_t i = 0; i < kModeNames.size(); ++i) {
-    if (kModeNames[i] == name) return static_cast<ForwardMode>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace millrace::runtime

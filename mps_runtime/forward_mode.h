@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace millrace::runtime {
@@ -15,6 +14,5 @@ enum class ForwardMode : uint8_t {
 
 // Returns "parallel", "encode-lock" or "serial".
 std::string_view ToString(ForwardMode mode);
-std::optional<ForwardMode> ParseForwardMode(std::string_view name);
 
 }  // namespace millrace::runtime

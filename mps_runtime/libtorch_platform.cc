@@ -1,12 +1,30 @@
 #include "mps_runtime/libtorch_platform.h"
 
 #include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
 
+#include <string>
+
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/runtime.h"
-#include "mps_runtime/torch_warnings.h"
 
 namespace millrace::runtime {
 namespace {
+
+class SinkWarningHandler final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    const std::string& text = warning.msg();
+    SendToLog(LogSeverity::kWarning, "libtorch: " + text.substr(0, text.find('\n')));
+  }
+};
+
+// Sends libtorch's warnings on this thread to the log sink, for the rest of the thread's life. By
+// default libtorch prints them to standard error.
+void SendTorchWarningsToLog() {
+  static auto* const handler = new SinkWarningHandler;  // threads may outlive what is static
+  c10::WarningUtils::set_warning_handler(handler);
+}
 
 class LibtorchThread final : public PlatformThread {
  public:

@@ -1,6 +1,5 @@
 #include "mps_runtime/limiter.h"
 
-#include <iterator>
 #include <stdexcept>
 #include <string>
 

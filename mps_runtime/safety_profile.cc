@@ -129,14 +129,6 @@ constexpr std::array<std::pair<const char*, std::string ProfileKey::*>, 7> kKeyF
     {"libtorch_git_revision", &ProfileKey::libtorch_git_revision},
 }};
 
-constexpr std::array<std::pair<const char*, int RunCounts::*>, 5> kOutcomeFields = {{
-    {"ok", &RunCounts::ok},
-    {"wrong", &RunCounts::wrong},
-    {"error", &RunCounts::error},
-    {"crash", &RunCounts::crash},
-    {"hang", &RunCounts::hang},
-}};
-
 ProfileKey ReadKey(const Node& node) {
   node.RequireFields({"backend", "device_name", "os", "os_release", "machine", "libtorch_version",
                       "libtorch_git_revision"});

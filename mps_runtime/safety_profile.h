@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mps_runtime/provenance.h"
@@ -56,6 +56,14 @@ struct RunCounts {
 
   friend bool operator==(const RunCounts&, const RunCounts&) = default;
 };
+
+// The outcomes as files name them.
+inline constexpr std::pair<const char*, int RunCounts::*> kOutcomeFields[] = {
+    {"ok", &RunCounts::ok},
+    {"wrong", &RunCounts::wrong},
+    {"error", &RunCounts::error},
+    {"crash", &RunCounts::crash},
+    {"hang", &RunCounts::hang}};
 
 // An operator or a model that was measured.
 struct ProfileItem {

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
-#include <string_view>
 #include <thread>
 
 #include "mps_runtime/base/control_groups.h"

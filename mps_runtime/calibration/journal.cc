@@ -37,11 +37,7 @@ std::string LineOf(const CalibrationItem& item, const RunCounts& cell) {
     json["sha256"] = item.sha256;
   }
   json["threads"] = cell.threads;
-  json["ok"] = cell.ok;
-  json["wrong"] = cell.wrong;
-  json["error"] = cell.error;
-  json["crash"] = cell.crash;
-  json["hang"] = cell.hang;
+  for (const auto& [name, field] : kOutcomeFields) json[name] = cell.*field;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -63,11 +59,7 @@ std::optional<std::pair<CalibrationItem, RunCounts>> Parse(const std::string& li
     }
     RunCounts cell;
     cell.threads = Number(json, "threads", 1, kWorkerSlots);
-    for (const auto& [name, field] : {std::pair("ok", &RunCounts::ok),
-                                      {"wrong", &RunCounts::wrong},
-                                      {"error", &RunCounts::error},
-                                      {"crash", &RunCounts::crash},
-                                      {"hang", &RunCounts::hang}}) {
+    for (const auto& [name, field] : kOutcomeFields) {
       cell.*field = Number(json, name, 0, SafetyProfile::kMaxRepeats);
     }
     return std::pair(std::move(item), cell);

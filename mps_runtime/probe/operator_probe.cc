@@ -1,6 +1,5 @@
 #include "mps_runtime/probe/operator_probe.h"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>

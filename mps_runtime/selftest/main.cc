@@ -2,7 +2,6 @@
 #include <charconv>
 #include <cstdio>
 #include <string>
-#include <string_view>
 
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/selftest/program.h"

@@ -2,7 +2,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <latch>

@@ -8,6 +8,8 @@
 
 #include <type_traits>
 
+#include "mps_runtime/backend/cuda/halves_source.h"
+
 namespace millrace::runtime {
 
 CudaKernels::Driver CudaKernels::Driver::Find() {
@@ -86,7 +88,9 @@ void CudaKernels::Submit(CUfunction kernel, dim3 grid, dim3 block, int64_t share
 std::string CudaKernels::Compile(const char* source, const char* file,
                                  const cudaDeviceProp& properties) {
   nvrtcProgram program = nullptr;
-  nvrtcCreateProgram(&program, source, file, 0, nullptr, nullptr);
+  // Messages count the lines of `source`.
+  const std::string text = std::string(kHalvesSource) + "#line 1\n" + source;
+  nvrtcCreateProgram(&program, text.c_str(), file, 0, nullptr, nullptr);
   // From Hopper on, the instructions of one architecture alone need its suffix.
   const std::string target =
       "--gpu-architecture=sm_" + std::to_string(capability_) + (properties.major >= 9 ? "a" : "");

@@ -9,9 +9,9 @@
 
 namespace millrace::runtime {
 
-// The kernels of one source text, compiled by NVRTC for the current device. They stay loaded for
-// the life of the process, so an object of this class is never destroyed. Immutable once it is
-// made up; any number of threads may then launch them.
+// The kernels of one source text, behind that of halves.cu, compiled by NVRTC for the current
+// device. They stay loaded for the life of the process, so an object of this class is never
+// destroyed. Immutable once it is made up; any number of threads may then launch them.
 class CudaKernels {
  public:
   // Compiles, which takes some tenths of a second to two. capability: the least compute capability

@@ -6,7 +6,6 @@
 #include <barrier>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "mps_runtime/errors.h"

@@ -16,9 +16,7 @@
 #include <atomic>
 #include <barrier>
 #include <latch>
-#include <set>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "mps_runtime/errors.h"

@@ -27,7 +27,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
