@@ -58,7 +58,7 @@ class ConnectionListener::Client final : public PollClient {
     ShowOpen();
   }
   ~Client() override {
-    if (watched_ != nullptr) guard().OnEnded(*watched_, clock().Now());
+    if (watched_ != nullptr) guard().OnEnded(*watched_, closed_, clock().Now());
     // This ends the connection although gRPC holds its descriptor: the client sees UNAVAILABLE.
     if (!hung_up_) shutdown(descriptor(), SHUT_RDWR);
     place_ = {};
@@ -76,6 +76,9 @@ class ConnectionListener::Client final : public PollClient {
   }
   bool Serve(short events, TimePoint now) override {
     hung_up_ = events != 0;
+    // A client that has left in good order ends one direction, and a connection that breaks is an
+    // error.
+    closed_ = (events & POLLHUP) != 0 && (events & POLLERR) == 0;
     if (hung_up_) return false;
     if (now < due()) return true;
     // A client that has left while it waited for its turn to be served costs gRPC nothing.
@@ -124,6 +127,7 @@ class ConnectionListener::Client final : public PollClient {
   bool waits_ = true;                     // it has not been handed to gRPC
   WatchedConnection* watched_ = nullptr;  // null while it waits, or without hooks
   bool hung_up_ = false;
+  bool closed_ = false;  // both directions
 };
 
 ConnectionListener::ConnectionListener(Acceptor::Options accept, const ConnectionLimits& limits,

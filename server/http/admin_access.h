@@ -1,10 +1,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-
-namespace httplib {
-struct Request;
-}  // namespace httplib
+#include "server/http/httplib_fwd.h"
 
 namespace millrace {
 

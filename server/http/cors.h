@@ -4,10 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
+#include "server/http/httplib_fwd.h"
 
 namespace millrace {
 

@@ -1,7 +1,6 @@
 #include "server/http/http_refusals.h"
 
 #include <algorithm>
-#include <string>
 
 #include "server/logging/logging.h"
 

@@ -1,7 +1,6 @@
 #include "server/http/http_routes.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

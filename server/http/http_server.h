@@ -14,12 +14,8 @@
 #include "absl/status/statusor.h"
 #include "server/http/connection.h"
 #include "server/http/cors.h"
+#include "server/http/httplib_fwd.h"
 #include "server/security/caller.h"
-
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
 
 namespace millrace {
 

@@ -1,15 +1,17 @@
 #include "server/http/json_body.h"
 
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "models/core/strings.h"
+#include "server/json/json_member.h"
 #include "server/json/json_size.h"
 
 namespace millrace {
 
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
+  if (body.empty())
+    return absl::InvalidArgumentError("the body is empty; it must be a JSON object");
   if (absl::Status status = server::CheckJsonSize("the body", body); !status.ok()) return status;
   nlohmann::json members;
   try {
@@ -21,7 +23,7 @@ absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
   }
   if (!members.is_object()) {
     return absl::InvalidArgumentError(
-        StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
+        StrCat("the body must be a JSON object, not ", server::ShownKind(members)));
   }
   return members;
 }

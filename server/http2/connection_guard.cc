@@ -66,6 +66,11 @@ WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
     connection.has_turn_ = false;
     connection.turns_ = {};
     connection.polled_.reset();
+    connection.has_left_ = false;
+    connection.is_decrypted_ = false;
+    connection.encrypted_ = 0;
+    connection.is_withheld_ = false;
+    connection.is_marked_ = false;
   }
   connection.must_end_.store(false, std::memory_order_relaxed);
   connection.calls_.store(0, std::memory_order_relaxed);
@@ -82,9 +87,13 @@ WatchedConnection* ConnectionGuard::FindWatched(int fd) const {
 }
 
 void ConnectionGuard::OnHungUp(int fd, size_t unread) {
-  const WatchedConnection* const connection = FindWatched(fd);
-  if (connection != nullptr && unread > kMostUnread)
-    penalties_.Add(connection->peer_, std::chrono::steady_clock::now());
+  WatchedConnection* const connection = FindWatched(fd);
+  if (connection == nullptr) return;
+  {
+    MutexLock lock(connection->mu_);
+    connection->has_left_ = true;
+  }
+  if (unread > kMostUnread) penalties_.Add(connection->peer_, std::chrono::steady_clock::now());
 }
 
 void ConnectionGuard::OnPolled(int fd, const PollEntry& entry) {
@@ -103,7 +112,54 @@ size_t ConnectionGuard::Allowed(int fd, PollEntry& entry) {
   MutexLock lock(connection->mu_);
   if (!connection->polled_) return kAll;
   entry = *connection->polled_;
-  return connection->turns_.Allowed(rounds_.load(std::memory_order_relaxed));
+  if (connection->is_marked_ && !connection->end_) return 0;  // the byte has to come alone
+  const size_t allowed = connection->turns_.Allowed(rounds_.load(std::memory_order_relaxed));
+  // Their cost is known when they are decrypted.
+  if (connection->is_decrypted_ && allowed != 0) return kMostEncrypted - connection->encrypted_;
+  return allowed;
+}
+
+size_t ConnectionGuard::AllowedDecrypted(WatchedConnection& connection) {
+  MutexLock lock(connection.mu_);
+  if (!connection.polled_) return std::numeric_limits<size_t>::max();
+  connection.is_decrypted_ = true;
+  return connection.turns_.Allowed(rounds_.load(std::memory_order_relaxed));
+}
+
+void ConnectionGuard::OnDecrypted(WatchedConnection& connection) {
+  MutexLock lock(connection.mu_);
+  connection.encrypted_ = 0;
+}
+
+std::optional<PollEntry> ConnectionGuard::Withhold(WatchedConnection& connection) {
+  MutexLock lock(connection.mu_);
+  if (std::exchange(connection.is_withheld_, true)) return std::nullopt;
+  return connection.polled_;
+}
+
+bool ConnectionGuard::IsWithheld(WatchedConnection& connection) const {
+  MutexLock lock(connection.mu_);
+  return connection.is_withheld_;
+}
+
+size_t ConnectionGuard::ReadMark(int fd, std::span<const iovec> pieces) {
+  WatchedConnection* const connection = FindWatched(fd);
+  if (!tls_ || connection == nullptr || pieces.empty() || pieces[0].iov_len == 0) return 0;
+  MutexLock lock(connection->mu_);
+  if (!std::exchange(connection->is_withheld_, false)) return 0;
+  connection->is_marked_ = true;
+  *static_cast<char*>(pieces[0].iov_base) = '\0';
+  return 1;
+}
+
+bool ConnectionGuard::IsMarked(WatchedConnection& connection) const {
+  MutexLock lock(connection.mu_);
+  return connection.is_marked_;
+}
+
+void ConnectionGuard::Unmark(WatchedConnection& connection) {
+  MutexLock lock(connection.mu_);
+  connection.is_marked_ = false;
 }
 
 size_t ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
@@ -111,7 +167,10 @@ size_t ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t
   if (connection == nullptr) return size;
   {
     MutexLock lock(connection->mu_);
-    connection->turns_.OnRead(size);
+    if (connection->is_decrypted_)
+      connection->encrypted_ += size;
+    else if (tls_)
+      connection->turns_.OnRead(size);
   }
   size_t shown = 0;
   for (const iovec& piece : pieces) {
@@ -233,6 +292,7 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
     const int64_t open = frames.counted_calls();
     const uint64_t cost = frames.cost();
     const FrameAbuse abuse = frames.Read(bytes, now);
+    connection.turns_.OnRead(bytes.size());
     connection.turns_.OnCost(bytes.size(), frames.cost() - cost);
     connection.calls_.store(frames.calls(), std::memory_order_relaxed);
     connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
@@ -334,14 +394,18 @@ TimePoint ConnectionGuard::LastAnswer(WatchedConnection& connection) const {
   return connection.frames_->last_answer();
 }
 
-void ConnectionGuard::OnEnded(WatchedConnection& connection, TimePoint now) {
+void ConnectionGuard::OnEnded(WatchedConnection& connection, bool closed, TimePoint now) {
   MutexLock lock(connection.mu_);
   if (!connection.frames_) return;
-  if (connection.frames_->abuse() == FrameAbuse::kNone &&
-      connection.frames_->ReadEnd(now) != FrameAbuse::kNone) {
-    penalties_.Add(connection.peer_, now);
+  FrameGuard& frames = *connection.frames_;
+  if (frames.abuse() == FrameAbuse::kNone) {
+    if (closed && !connection.has_left_ && frames.closes_for_errors()) {
+      OnAbuse(connection.peer_, frames.calls(), FrameAbuse::kErrors, now);
+    } else if (frames.ReadEnd(now) != FrameAbuse::kNone) {
+      penalties_.Add(connection.peer_, now);
+    }
   }
-  connection.frames_->Leave();
+  frames.Leave();
 }
 
 void ConnectionGuard::OnUnacknowledged(const WatchedConnection& connection, TimePoint now) {

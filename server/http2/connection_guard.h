@@ -67,6 +67,11 @@ class WatchedConnection {
   bool has_turn_ MILLRACE_GUARDED_BY(mu_) = false;  // over TLS: it may read a part of end_
   ReadTurns turns_ MILLRACE_GUARDED_BY(mu_);
   std::optional<PollEntry> polled_ MILLRACE_GUARDED_BY(mu_);
+  bool has_left_ MILLRACE_GUARDED_BY(mu_) = false;      // its client
+  bool is_decrypted_ MILLRACE_GUARDED_BY(mu_) = false;  // its TLS handshake is over
+  size_t encrypted_ MILLRACE_GUARDED_BY(mu_) = 0;       // bytes that gRPC has and TLS does not
+  bool is_withheld_ MILLRACE_GUARDED_BY(mu_) = false;   // TLS has bytes for the next turn
+  bool is_marked_ MILLRACE_GUARDED_BY(mu_) = false;     // gRPC has a byte that means nothing
   // The members below belong to the thread that reads the connection; gRPC has one at a time.
   int descriptor_ = -1;
   Peer peer_;
@@ -107,8 +112,8 @@ class ConnectionGuard {
 
   // Returns true for the descriptor of a connection. Any descriptor.
   bool IsWatched(int fd) const { return FindWatched(fd) != nullptr; }
-  // Called when the client of a connection has left, with the number of its bytes that nobody will
-  // read. Its peer is delayed if they are many.
+  // Called when gRPC gets to know that the client of a connection has left, with the number of its
+  // bytes that nobody will read. Its peer is delayed if they are many. Any descriptor.
   void OnHungUp(int fd, size_t unread);
   // Called when gRPC begins to wait for a descriptor. Any descriptor.
   void OnPolled(int fd, const PollEntry& entry);
@@ -117,6 +122,24 @@ class ConnectionGuard {
   // Returns how many bytes gRPC may read from a descriptor now. Any descriptor. If it is 0, the
   // connection has had its turn, and `entry` must be polled anew so that it has its next one.
   size_t Allowed(int fd, PollEntry& entry);
+  // Returns how many decrypted bytes of a connection gRPC may read now; 0: none before its next
+  // turn.
+  size_t AllowedDecrypted(WatchedConnection& connection);
+  // Called when the TLS of a connection waits for bytes: it has all that gRPC has read.
+  void OnDecrypted(WatchedConnection& connection);
+  // Keeps the decrypted bytes that TLS has for the connection's next turn, of which gRPC learns by
+  // a byte that it must not give to TLS. Returns what must be polled anew so that it has one.
+  std::optional<PollEntry> Withhold(WatchedConnection& connection);
+  // Returns true if the last read of the connection found that its bytes are withheld.
+  bool IsWithheld(WatchedConnection& connection) const;
+  // Writes that byte if the connection's bytes were withheld. Returns the number of bytes. Any
+  // descriptor.
+  size_t ReadMark(int fd, std::span<const iovec> pieces);
+  // Return true if gRPC has that byte, and that it has thrown it away.
+  bool IsMarked(WatchedConnection& connection) const;
+  void Unmark(WatchedConnection& connection);
+  // Returns true if the sockets carry encrypted bytes.
+  bool tls() const { return tls_; }
   // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
   // how many of them gRPC may see; if that is less, the connection has to end. Overwrites messages
   // that gRPC must not keep.
@@ -149,8 +172,10 @@ class ConnectionGuard {
   TimePoint LastAnswer(WatchedConnection& connection) const;
 
   // Reports that a connection has ended. Its peer is delayed if it had more calls open than it may
-  // cancel at once, as ending a connection cancels them all.
-  void OnEnded(WatchedConnection& connection, TimePoint now);
+  // cancel at once, as ending a connection cancels them all. closed: gRPC has closed it; if its
+  // client had not left, that is for errors, which are abuse: a new one costs far more than they
+  // do.
+  void OnEnded(WatchedConnection& connection, bool closed, TimePoint now);
   // Sets what is called when a connection has to end; null: nothing. It must be quick.
   void SetOnMustEnd(std::function<void()> on_must_end) MILLRACE_EXCLUDES(mu_);
   // Reports that the listener closes a connection whose client has not acknowledged SETTINGS.
@@ -172,6 +197,9 @@ class ConnectionGuard {
   void SetHooked() { hooked_.store(true, std::memory_order_relaxed); }
 
  private:
+  // As many encrypted bytes are read before they are decrypted, since gRPC gives TLS no more at
+  // once.
+  static constexpr size_t kMostEncrypted = 16 << 10;
   // Connections by descriptor, in chunks that are never freed, because hooks look them up without a
   // lock.
   static constexpr size_t kChunk = 256;

@@ -15,6 +15,7 @@ constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
 constexpr uint8_t kSettings = 4;
 constexpr uint8_t kPing = 6;
+constexpr uint8_t kGoaway = 7;
 constexpr uint8_t kWindowUpdate = 8;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kAck = 0x1;  // a flag of SETTINGS and PING
@@ -70,7 +71,7 @@ constexpr uint64_t kCostOfByte = 2;
 constexpr uint64_t kCostOfField = 300;
 constexpr uint64_t kCostOfFrame = 1'000;
 constexpr uint64_t kCostOfMessage = 10'000;
-constexpr uint64_t kCostOfCall = 15'000;
+constexpr uint64_t kCostOfCall = 30'000;
 
 constexpr Duration kYoung = std::chrono::seconds(1);
 
@@ -107,6 +108,8 @@ std::string_view ToString(FrameAbuse abuse) {
       return "unacknowledged";
     case FrameAbuse::kProtocol:
       return "protocol";
+    case FrameAbuse::kErrors:
+      return "errors";
   }
   return "none";
 }
@@ -168,6 +171,11 @@ FrameAbuse FrameGuard::ReadPreface(std::span<const char> bytes) {
 FrameAbuse FrameGuard::BeginFrame(const FrameHeader& frame, TimePoint now) {
   payload_ = Payload::kOther;
   cost_ += kCostOfFrame;
+  // gRPC closes a connection whose header blocks are torn, and its client would be back at once.
+  const bool goes_on = frame.type == kContinuation && frame.stream == unfinished_block_;
+  if (unfinished_block_ != 0 ? !goes_on : frame.type == kContinuation) return FrameAbuse::kHeaders;
+  if (frame.type == kHeaders || goes_on)
+    unfinished_block_ = (frame.flags & kEndHeaders) != 0 ? 0 : frame.stream;
   switch (frame.type) {
     case kData:
       return BeginData(frame, now);
@@ -291,8 +299,23 @@ void FrameGuard::ReadSent(std::span<const char> bytes) {
         BeginSentFrame(frame);
         return true;
       },
-      [](const FrameHeader&, std::span<const char>) { return true; });
+      [&](const FrameHeader& frame, std::span<const char> payload) {
+        if (frame.type == kGoaway) ReadSentGoaway(frame, payload);
+        return true;
+      });
   CountCalls();
+}
+
+// Its error code follows the number of a stream.
+void FrameGuard::ReadSentGoaway(const FrameHeader& frame, std::span<const char> payload) {
+  constexpr size_t kBegin = 4;
+  constexpr size_t kEnd = 8;
+  size_t at = frame.length - sent_.payload_left() - payload.size();
+  if (at == 0) takes_leave_ = true;
+  for (const char byte : payload) {
+    if (at >= kBegin && at < kEnd && byte != 0) takes_leave_ = false;
+    ++at;
+  }
 }
 
 void FrameGuard::BeginSentFrame(const FrameHeader& frame) {

@@ -40,8 +40,9 @@ enum class FrameAbuse : uint8_t {
   kMessages,        // take too much memory, in pieces that cannot be refused
   kUnacknowledged,  // the server's SETTINGS
   kProtocol,        // is another one, by mistake
+  kErrors,          // for which gRPC has closed the connection
 };
-constexpr size_t kFrameAbuses = 9;
+constexpr size_t kFrameAbuses = 10;
 std::string_view ToString(FrameAbuse abuse);
 
 // Reads the frames of a connection (RFC 9113) in both directions, and detects abuse that the
@@ -88,6 +89,9 @@ class FrameGuard {
   size_t open_streams() const { return streams_.size(); }
   // Returns true if the client has acknowledged the server's SETTINGS.
   bool acknowledged() const { return acknowledged_; }
+  // Returns true if the client speaks HTTP/2 and the server has not told it that the connection
+  // will be closed for no fault of its own.
+  bool closes_for_errors() const { return preface_left_.empty() && !takes_leave_; }
   // Returns the number of open streams in the totals.
   int64_t counted_calls() const { return counted_calls_; }
   // Returns true if the client has open calls and its address more of them than it may have.
@@ -124,6 +128,7 @@ class FrameGuard {
   void ReadData(std::span<char> bytes, TimePoint now);
   FrameAbuse ReadHeaders(std::span<const char> bytes, TimePoint now);
   void BeginSentFrame(const FrameHeader& frame);
+  void ReadSentGoaway(const FrameHeader& frame, std::span<const char> payload);
   Stream* Find(uint32_t stream);
   void MarkAnswered(uint32_t stream);
   void EndStream(uint32_t stream);
@@ -154,11 +159,13 @@ class FrameGuard {
   Payload payload_ = Payload::kPreface;
   size_t block_ = 0;            // bytes of the current header block, with the headers of its frames
   bool block_of_call_ = false;  // the block begins a call
-  uint32_t priority_left_ = 0;  // bytes of the current frame before its part of the block
+  uint32_t unfinished_block_ = 0;  // the stream whose block goes on in the next frame; 0: none
+  uint32_t priority_left_ = 0;     // bytes of the current frame before its part of the block
   HeaderMeter headers_;
   uint64_t header_bytes_ = 0;  // for the open calls, as expanded
   int owed_ = 0;               // answers to PING and SETTINGS frames that were not sent
   bool acknowledged_ = false;
+  bool takes_leave_ = false;  // the server, by a GOAWAY frame without an error
   uint32_t last_stream_ = 0;
   TimePoint last_call_;
   TimePoint last_read_;

@@ -15,8 +15,8 @@ class ReadTurns {
   // Costs are nanoseconds of the polling thread, by rough estimates.
   static constexpr uint64_t kCost = 300'000;
   // The cost of bytes is known after they were read, so a client's first ones are few.
-  static constexpr uint64_t kFirstBytes = 4 << 10;
-  static constexpr uint64_t kLeastBytes = 512;
+  static constexpr uint64_t kFirstBytes = 1 << 10;
+  static constexpr uint64_t kLeastBytes = 128;
 
   // Returns how many bytes may be read now; 0: none before the next round.
   size_t Allowed(uint64_t round) {

@@ -20,6 +20,7 @@
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "server/http2/connection_guard.h"
 
@@ -85,6 +86,35 @@ int ReadEnd(SSL* session, WatchedConnection& connection, std::span<char> bytes) 
   return written != 0 ? static_cast<int>(written) : -1;
 }
 
+// Has the kernel report at once that a connection is ready, so that gRPC sees it in the next round.
+bool PollAgain(int fd, const PollEntry& entry) {
+  epoll_event event = {.events = entry.events, .data = {.u64 = entry.data}};
+  return NextEpollCtl()(entry.epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+// The connection of the session that this thread has read last, if gRPC is about to give it the
+// byte of ConnectionGuard::ReadMark.
+thread_local WatchedConnection* marked_connection = nullptr;
+
+// Reads decrypted bytes of a session whose connection has a turn. Returns -1 if it has none but
+// bytes for it.
+int ReadInTurns(decltype(&::SSL_read) read, SSL* session, WatchedConnection& connection,
+                std::span<char> bytes) {
+  ConnectionGuard& guard = ConnectionGuard::Process();
+  const size_t allowed = std::min(guard.AllowedDecrypted(connection), bytes.size());
+  const bool has_bytes = SSL_pending(session) > 0 || BIO_pending(SSL_get_rbio(session)) > 0;
+  int size = -1;
+  if (allowed != 0 || !has_bytes) {
+    size = read(session, bytes.data(), static_cast<int>(std::max<size_t>(allowed, 1)));
+    if (size <= 0 && NextSslError()(session, size) == SSL_ERROR_WANT_READ)
+      guard.OnDecrypted(connection);
+  } else if (const auto entry = guard.Withhold(connection)) {
+    PollAgain(connection.descriptor(), *entry);
+  }
+  marked_connection = guard.IsMarked(connection) ? &connection : nullptr;
+  return size;
+}
+
 // Returns true if the client sends nothing more. gRPC gives up a connection where its bytes end,
 // and so all calls that they make.
 bool HasHungUp(int fd) {
@@ -132,9 +162,7 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   millrace::server::PollEntry entry;
   size_t allowed = guard.Allowed(fd, entry);
   if (allowed == 0) {
-    // The kernel reports at once what is readable, and gRPC sees it in the next round.
-    epoll_event event = {.events = entry.events, .data = {.u64 = entry.data}};
-    if (millrace::server::NextEpollCtl()(entry.epoll, EPOLL_CTL_MOD, fd, &event) == 0) {
+    if (millrace::server::PollAgain(fd, entry)) {
       errno = EAGAIN;
       return -1;
     }
@@ -147,6 +175,10 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
     // Calls that nobody waits for are not begun.
     const bool over = guard.IsWatched(fd) && millrace::server::HasHungUp(fd);
     if (over) guard.OnHungUp(fd, millrace::server::Unread(fd));
+    if (!over && guard.ReadMark(fd, pieces) != 0) {
+      message->msg_controllen = 0;
+      return 1;
+    }
     size = over ? 0 : millrace::server::ReceiveSome(next, fd, *message, flags, allowed);
     error = errno;
     if (size < 0 && (error == EAGAIN || error == EINTR)) return size;
@@ -159,6 +191,7 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
       if (guard.BeginEnd(fd)) shutdown(fd, SHUT_RD);
       if (shown != 0) return static_cast<ssize_t>(shown);
     } else {
+      if (!over) guard.OnHungUp(fd, 0);
       guard.BeginEnd(fd);
     }
   }
@@ -178,7 +211,15 @@ extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
 extern "C" int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   static const auto next = millrace::server::Next<decltype(&::epoll_wait)>("epoll_wait");
   const int count = next(epoll, events, most, timeout);
-  ConnectionGuard::Process().OnRound();
+  ConnectionGuard& guard = ConnectionGuard::Process();
+  guard.OnRound();
+  // Bytes that TLS has are none of the socket's, so one whose turn comes is told by that it can be
+  // written, as it can unless its client takes no answers.
+  if (guard.tls()) {
+    for (int i = 0; i < count; ++i) {
+      if ((events[i].events & EPOLLOUT) != 0) events[i].events |= EPOLLIN;
+    }
+  }
   return count;
 }
 
@@ -190,12 +231,12 @@ extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   ConnectionGuard& guard = ConnectionGuard::Process();
   const std::span bytes(static_cast<char*>(buffer), static_cast<size_t>(size));
   if (guard.IsEnding(*connection)) return millrace::server::ReadEnd(session, *connection, bytes);
-  const int read = next(session, buffer, size);
+  const int read = millrace::server::ReadInTurns(next, session, *connection, bytes);
   size_t shown = 0;
   if (read > 0) {
     shown = guard.OnReceived(*connection, bytes.first(static_cast<size_t>(read)));
     if (shown == static_cast<size_t>(read)) return read;
-  } else if (millrace::server::NextSslError()(session, read) == SSL_ERROR_WANT_READ) {
+  } else if (SSL_get_error(session, read) == SSL_ERROR_WANT_READ) {
     return read;
   }
   // Its bytes were abuse, are none of TLS, or are over.
@@ -204,12 +245,22 @@ extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   return read > 0 ? -1 : read;
 }
 
-// A session that ends has nothing to read between its turns, whatever its last error was.
+// gRPC gives a session what it has read right after it has read from the session.
+extern "C" int BIO_write(BIO* bio, const void* data, int size) {
+  static const auto next = millrace::server::Next<decltype(&::BIO_write)>("BIO_write");
+  auto* const marked = std::exchange(millrace::server::marked_connection, nullptr);
+  if (marked == nullptr) return next(bio, data, size);
+  ConnectionGuard::Process().Unmark(*marked);
+  return size;
+}
+
+// A session has nothing to read between its turns, whatever its last error was.
 extern "C" int SSL_get_error(const SSL* session, int result) {
   if (result <= 0 && millrace::server::IsGrpcServer(session)) {
     auto* const connection = static_cast<millrace::server::WatchedConnection*>(
         SSL_get_ex_data(session, millrace::server::SessionIndex()));
-    if (connection != nullptr && ConnectionGuard::Process().IsEnding(*connection))
+    if (connection != nullptr && (ConnectionGuard::Process().IsEnding(*connection) ||
+                                  ConnectionGuard::Process().IsWithheld(*connection)))
       return SSL_ERROR_WANT_READ;
   }
   return millrace::server::NextSslError()(session, result);
@@ -223,11 +274,15 @@ extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   const std::span<const iovec> pieces(message->msg_iov, message->msg_iovlen);
   if (size > 0) {
     guard.OnSent(fd, pieces, static_cast<size_t>(size));
-  } else if (size < 0 && (error == EPIPE || error == ECONNRESET) && guard.BeginEnd(fd)) {
-    // The client has gone, of which reading tells gRPC in turns.
-    return std::accumulate(
-        pieces.begin(), pieces.end(), ssize_t{0},
-        [](ssize_t sum, const iovec& piece) { return sum + static_cast<ssize_t>(piece.iov_len); });
+  } else if (size < 0 && (error == EPIPE || error == ECONNRESET)) {
+    guard.OnHungUp(fd, 0);
+    // Reading tells gRPC of it in turns.
+    if (guard.BeginEnd(fd)) {
+      return std::accumulate(pieces.begin(), pieces.end(), ssize_t{0},
+                             [](ssize_t sum, const iovec& piece) {
+                               return sum + static_cast<ssize_t>(piece.iov_len);
+                             });
+    }
   }
   errno = error;
   return size;

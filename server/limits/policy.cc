@@ -1,12 +1,12 @@
 #include "server/limits/policy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 #include "server/config/edit_distance.h"
 #include "server/config/toml.h"
@@ -87,8 +87,10 @@ void Reader::ReadTable(const toml::table& table, const std::string& prefix,
     }
     std::vector<std::string> known;
     for (const auto& [known_name, read] : members) known.push_back(known_name);
-    Fail(node, StrCat(prefix, name.substr(0, kMostShown), ": is not a known key",
-                      Suggestion(name, known)));
+    const std::string suggestion = Suggestion(name, known);
+    Fail(node,
+         StrCat(prefix, name.substr(0, kMostShown), ": is not a known key",
+                suggestion.empty() ? "; known are: " + absl::StrJoin(known, ", ") : suggestion));
   }
 }
 

@@ -134,14 +134,10 @@ absl::StatusOr<std::string> GenerateApiKey() {
       absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
 }
 
-std::string_view BearerToken(std::string_view authorization) {
-  constexpr std::string_view kScheme = "bearer ";
-  if (authorization.size() <= kScheme.size() ||
-      !absl::EqualsIgnoreCase(absl::string_view(authorization.data(), kScheme.size()),
-                              absl::string_view(kScheme.data(), kScheme.size()))) {
-    return {};
-  }
-  std::string_view token = authorization.substr(kScheme.size());
+std::string_view BearerToken(std::string_view authorization, std::string_view scheme) {
+  if (!absl::StartsWithIgnoreCase(View(authorization), View(scheme))) return {};
+  std::string_view token = authorization.substr(scheme.size());
+  if (!token.starts_with(' ')) return {};
   while (!token.empty() && token.front() == ' ') token.remove_prefix(1);
   return token;
 }

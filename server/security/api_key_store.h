@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -70,9 +69,9 @@ class ApiKeyStore {
   WatchedFile file_;  // declared last: its thread uses all of the above
 };
 
-// Returns the key in an `authorization: Bearer <key>` value, or empty. The case of the scheme is
-// ignored.
-std::string_view BearerToken(std::string_view authorization);
+// Returns the key in an `authorization: Bearer <key>` value, or in one of another scheme; empty if
+// there is none. The case of the scheme is ignored.
+std::string_view BearerToken(std::string_view authorization, std::string_view scheme = "bearer");
 
 // Returns a line of the file for this key. InvalidArgument for a name that a line cannot hold.
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key);

@@ -110,11 +110,17 @@ void Acceptor::Accept(absl::FunctionRef<void(int descriptor)> take,
 
 bool Acceptor::Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
                       absl::FunctionRef<bool()> make_room) {
-  // It may have been told to stop while it waited.
-  for (int i = 0; i < kAcceptedAtOnce && !stopped_; ++i) {
-    const int descriptor = socket.Accept();
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    int descriptor = -1;
+    int error = 0;
+    {
+      const MutexLock lock(mu_);
+      // It may have been told to stop while it waited.
+      if (stopped_) return true;
+      descriptor = socket.Accept();
+      error = errno;
+    }
     if (descriptor < 0) {
-      const int error = errno;
       if (error == EAGAIN || error == EWOULDBLOCK) return true;
       if (IsOfOneConnection(error)) continue;
       if (IsShortage(error)) {

@@ -8,6 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "mps_runtime/base/mutex.h"
 #include "server/net/address_policy.h"
 #include "server/sockets/listening_socket.h"
 
@@ -58,9 +59,12 @@ class Acceptor {
   // connection when the system is short of descriptors, and returns false if there is none to
   // close.
   void Accept(absl::FunctionRef<void(int descriptor)> take, absl::FunctionRef<bool()> make_room);
-  // Accepts no more. New connections wait in the queues of the sockets, for other processes that
-  // listen on them. Any thread.
-  void Stop() { stopped_ = true; }
+  // Accepts no more once it returns. New connections wait in the queues of the sockets, for other
+  // processes that listen on them. Any thread.
+  void Stop() MILLRACE_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    stopped_ = true;
+  }
   // Connections are refused from here on.
   void Close() {
     Stop();
@@ -71,10 +75,11 @@ class Acceptor {
   absl::Status BindTo(int port);
   // Returns false if nothing is accepted for now.
   bool Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
-              absl::FunctionRef<bool()> make_room);
+              absl::FunctionRef<bool()> make_room) MILLRACE_EXCLUDES(mu_);
 
   const Options options_;
   int port_ = 0;
+  Mutex mu_;  // held while a connection is accepted, so that Stop waits for that
   std::atomic<bool> stopped_{false};
   std::vector<ListeningSocket> listening_;
   size_t first_wait_ = 0;  // the sockets' first place among the waits

@@ -34,6 +34,11 @@ size_t PeerPlaces::held() const {
   return held_;
 }
 
+size_t PeerPlaces::peers() const {
+  MutexLock lock(mu_);
+  return held_by_peer_.size();
+}
+
 void PeerPlaces::Leave(const Peer& peer) {
   MutexLock lock(mu_);
   const auto found = held_by_peer_.find(peer);

@@ -59,6 +59,8 @@ class PeerPlaces {
   std::optional<Peer> Crowding(const Peer& peer) const MILLRACE_EXCLUDES(mu_);
   // Returns how many are held.
   size_t held() const MILLRACE_EXCLUDES(mu_);
+  // Returns how many peers hold one.
+  size_t peers() const MILLRACE_EXCLUDES(mu_);
 
  private:
   void Leave(const Peer& peer) MILLRACE_EXCLUDES(mu_);

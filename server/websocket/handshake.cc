@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "httplib.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -26,6 +27,11 @@ bool Lists(const httplib::Request& request, const char* header, absl::string_vie
     }
     return false;
   });
+}
+
+bool HasBody(const httplib::Request& request) {
+  const std::string length = request.get_header_value("Content-Length");
+  return request.has_header("Transfer-Encoding") || length.find_first_not_of('0') != length.npos;
 }
 
 }  // namespace
@@ -49,15 +55,22 @@ bool AnswerHandshake(const httplib::Request& request, httplib::Response& respons
     response.set_header("Upgrade", "websocket");
     return refuse(426, "this path takes WebSocket connections only");
   }
-  if (request.get_header_value("Sec-WebSocket-Version") != kVersion) {
+  // The server closes the connection behind the answer to such a request.
+  if (request.version == "HTTP/1.0" || Lists(request, "Connection", "close") || HasBody(request)) {
+    return refuse(400,
+                  "a WebSocket needs a request of HTTP/1.1 without a body and without Connection: "
+                  "close");
+  }
+  const std::string version = request.get_header_value("Sec-WebSocket-Version");
+  if (version != kVersion) {
     response.set_header("Sec-WebSocket-Version", kVersion);
-    return refuse(426, "Sec-WebSocket-Version: must be 13");
+    return refuse(426, StrCat("Sec-WebSocket-Version: must be 13, not ", Shown(version)));
   }
   const std::string key = request.get_header_value("Sec-WebSocket-Key");
   std::string bytes;
   if (request.get_header_value_count("Sec-WebSocket-Key") != 1 ||
       !absl::Base64Unescape(key, &bytes) || bytes.size() != kKeyBytes)
-    return refuse(400, "Sec-WebSocket-Key: must be 16 bytes in base64");
+    return refuse(400, StrCat("Sec-WebSocket-Key: must be 16 bytes in base64, not ", Shown(key)));
   response.status = 101;
   response.set_header("Upgrade", "websocket");
   response.set_header("Connection", "Upgrade");

@@ -3,10 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
+#include "server/http/httplib_fwd.h"
 
 namespace millrace {
 

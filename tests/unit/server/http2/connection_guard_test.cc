@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,7 +187,7 @@ class CrowdedTest : public ConnectionGuardTest {
   ~CrowdedTest() override {
     guard_.SetOnMustEnd(nullptr);
     for (WatchedConnection* connection : watched_)
-      guard_.OnEnded(*connection, std::chrono::steady_clock::now());
+      guard_.OnEnded(*connection, /*closed=*/false, std::chrono::steady_clock::now());
   }
 
   WatchedConnection& Watch(int fd, const char* address) {
@@ -212,7 +213,7 @@ class CrowdedTest : public ConnectionGuardTest {
 TEST_F(CrowdedTest, AConnectionThatHasEndedLeavesItsCallsToOthers) {
   WatchedConnection& first = Watch(kFd, "192.0.2.83");
   EXPECT_TRUE(Call(kFd, 20));
-  guard_.OnEnded(first, std::chrono::steady_clock::now());
+  guard_.OnEnded(first, /*closed=*/false, std::chrono::steady_clock::now());
   Watch(kFd + 1, "192.0.2.83");
   EXPECT_TRUE(Call(kFd + 1, 20));
   // A descriptor that is watched again has left too.
@@ -325,10 +326,59 @@ TEST_F(ConnectionGuardTest, APeerThatLeavesManyYoungCallsIsDelayed) {
     for (uint32_t call = 0; call < calls; ++call)
       bytes += Frame(kHeadersFrame, kEndHeadersFlag, 2 * call + 1, 100);
     EXPECT_TRUE(Receive(kFd, bytes));
-    guard_.OnEnded(*connection, std::chrono::steady_clock::now());
+    guard_.OnEnded(*connection, /*closed=*/false, std::chrono::steady_clock::now());
   }
   EXPECT_EQ(guard_.Delay(few, std::chrono::steady_clock::now()), Duration::zero());
   EXPECT_GT(guard_.Delay(many, std::chrono::steady_clock::now()), Duration::zero());
+}
+
+// gRPC closes connections for errors that the guard does not know, and their clients would be back
+// at once.
+TEST_F(ConnectionGuardTest, APeerWhoseErrorsEndAConnectionIsDelayed) {
+  const auto goaway = [](char error) {
+    return MakeFrameHeader(kGoawayFrame, 0, 0, 12) + std::string("\x7f\xff\xff\xff\0\0\0", 7) +
+           error + "text";
+  };
+  const std::string leave = goaway('\0');
+  const std::string too_many_pings = goaway('\x0b');
+  struct Case {
+    const char* address;
+    std::string sent;
+    bool closed;
+    bool has_left;
+    bool delayed;
+  };
+  const std::array cases = {Case{"192.0.2.91", "", true, false, true},
+                            Case{"192.0.2.92", too_many_pings, true, false, true},
+                            Case{"192.0.2.93", leave, true, false, false},
+                            Case{"192.0.2.94", "", false, false, false},
+                            Case{"192.0.2.95", "", true, true, false}};
+  for (const auto& [address, sent, closed, has_left, delayed] : cases) {
+    const uint64_t counted = guard_.counts().closed[static_cast<size_t>(FrameAbuse::kErrors)];
+    const Peer peer = testing::PeerAt(address);
+    WatchedConnection* const connection = guard_.Watch(kFd, peer);
+    EXPECT_TRUE(Receive(kFd, kPreface));
+    std::string bytes = sent;
+    for (char& byte : bytes) {
+      const iovec piece = {&byte, 1};
+      guard_.OnSent(kFd, {&piece, 1}, 1);
+    }
+    if (has_left) guard_.OnHungUp(kFd, 0);
+    const TimePoint now = std::chrono::steady_clock::now();
+    guard_.OnEnded(*connection, closed, now);
+    EXPECT_EQ(guard_.Delay(peer, now) > Duration::zero(), delayed) << address;
+    EXPECT_EQ(guard_.counts().closed[static_cast<size_t>(FrameAbuse::kErrors)] - counted,
+              delayed ? 1U : 0U)
+        << address;
+  }
+}
+
+TEST_F(ConnectionGuardTest, AClientOfAnotherProtocolIsNotDelayed) {
+  const Peer peer = testing::PeerAt("192.0.2.96");
+  WatchedConnection* const connection = guard_.Watch(kFd, peer);
+  const TimePoint now = std::chrono::steady_clock::now();
+  guard_.OnEnded(*connection, /*closed=*/true, now);
+  EXPECT_EQ(guard_.Delay(peer, now), Duration::zero());
 }
 
 TEST_F(ConnectionGuardTest, APeerThatLeavesManyBytesUnreadIsDelayed) {
@@ -416,23 +466,78 @@ TEST_F(TlsConnectionGuardTest, OnlyWhatWasDecryptedIsReadAsFrames) {
   EXPECT_EQ(guard_.OnReceived(*connection, bytes), kPreface.size());
 }
 
+class DecryptedConnectionTest : public TlsConnectionGuardTest {
+ protected:
+  DecryptedConnectionTest() {
+    guard_.OnPolled(kFd, {.epoll = 7, .events = 8, .data = 9});
+    guard_.OnRound();
+  }
+
+  // Reads what costs more than a turn.
+  void TakeTurn() {
+    std::string calls = kPreface;
+    for (uint32_t stream = 1; stream < 60; stream += 2)
+      calls += Frame(kHeadersFrame, kEndHeadersFlag, stream, 20);
+    ASSERT_LT(calls.size(), guard_.AllowedDecrypted(connection_));
+    ASSERT_EQ(guard_.OnReceived(connection_, calls), calls.size());
+  }
+  // Returns how many bytes gRPC reads that are none of the socket.
+  size_t ReadMark() {
+    std::string bytes(10, 'x');
+    const iovec piece = {bytes.data(), bytes.size()};
+    return guard_.ReadMark(kFd, {&piece, 1});
+  }
+
+  WatchedConnection& connection_ = *guard_.Watch(kFd, Peer());
+  PollEntry entry_;
+};
+
 // By what its decrypted bytes cost, which are fewer than those that bound a first turn.
-TEST_F(TlsConnectionGuardTest, AnEncryptedConnectionIsReadInTurns) {
-  WatchedConnection* const connection = guard_.Watch(kFd, Peer());
-  guard_.OnPolled(kFd, {.epoll = 7});
-  PollEntry entry;
-  guard_.OnRound();
-  EXPECT_EQ(guard_.Allowed(kFd, entry), ReadTurns::kFirstBytes);
+TEST_F(DecryptedConnectionTest, IsReadInTurns) {
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), ReadTurns::kFirstBytes);
   EXPECT_TRUE(Receive(kFd, std::string(100, '\x16')));
-  EXPECT_EQ(guard_.Allowed(kFd, entry), ReadTurns::kFirstBytes - 100);
-  std::string calls = kPreface;
-  for (uint32_t stream = 1; stream < 60; stream += 2)
-    calls += Frame(kHeadersFrame, kEndHeadersFlag, stream, 20);
-  ASSERT_LT(calls.size(), ReadTurns::kFirstBytes - 100);
-  ASSERT_EQ(guard_.OnReceived(*connection, calls), calls.size());
-  EXPECT_EQ(guard_.Allowed(kFd, entry), 0U);
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), ReadTurns::kFirstBytes - 100);
+  EXPECT_EQ(guard_.AllowedDecrypted(connection_), ReadTurns::kFirstBytes - 100);
+  TakeTurn();
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), 0U);
+  EXPECT_EQ(guard_.AllowedDecrypted(connection_), 0U);
   guard_.OnRound();
-  EXPECT_NE(guard_.Allowed(kFd, entry), 0U);
+  EXPECT_NE(guard_.Allowed(kFd, entry_), 0U);
+  EXPECT_NE(guard_.AllowedDecrypted(connection_), 0U);
+}
+
+// TLS holds the rest of a record, of which gRPC would learn only by further bytes of the client.
+TEST_F(DecryptedConnectionTest, ARecordThatCostsMoreThanATurnIsReadInSeveral) {
+  EXPECT_EQ(ReadMark(), 0U);
+  TakeTurn();
+  EXPECT_FALSE(guard_.IsWithheld(connection_));
+  const std::optional<PollEntry> polled = guard_.Withhold(connection_);
+  ASSERT_TRUE(polled);
+  EXPECT_EQ(polled->data, 9U);
+  EXPECT_FALSE(guard_.Withhold(connection_)) << "is polled already";
+  EXPECT_TRUE(guard_.IsWithheld(connection_));
+  guard_.OnRound();
+  EXPECT_NE(guard_.Allowed(kFd, entry_), 0U);
+  EXPECT_EQ(ReadMark(), 1U);
+  EXPECT_TRUE(guard_.IsMarked(connection_));
+  EXPECT_FALSE(guard_.IsWithheld(connection_));
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), 0U) << "other bytes come after the mark";
+  guard_.Unmark(connection_);
+  EXPECT_FALSE(guard_.IsMarked(connection_));
+  EXPECT_NE(guard_.Allowed(kFd, entry_), 0U);
+  EXPECT_EQ(ReadMark(), 0U);
+}
+
+// TLS takes no more at once, and an error ends the connection.
+TEST_F(DecryptedConnectionTest, NoMoreEncryptedBytesAreReadThanTlsTakes) {
+  EXPECT_NE(guard_.AllowedDecrypted(connection_), 0U);
+  const size_t most = guard_.Allowed(kFd, entry_);
+  EXPECT_LE(most, 17U << 10) << "the size of a pair of memory buffers of OpenSSL";
+  EXPECT_GE(most, 8U << 10);
+  EXPECT_TRUE(Receive(kFd, std::string(most - 10, '\x16')));
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), 10U);
+  guard_.OnDecrypted(connection_);
+  EXPECT_EQ(guard_.Allowed(kFd, entry_), most);
 }
 
 }  // namespace

@@ -137,6 +137,21 @@ TEST_F(FrameGuardTest, HeadersInManyPiecesCountTogether) {
   EXPECT_EQ(Read(Frame(kContinuationFrame, 0, 3, 492)), FrameAbuse::kHeaders);
 }
 
+TEST_F(FrameGuardTest, OnlyTheNextFrameOfItsStreamContinuesABlock) {
+  const auto read = [&](std::string frames) {
+    FrameGuard guard(kFrameLimits, totals_, address_);
+    frames.insert(0, kPreface);
+    return guard.Read(frames, now_);
+  };
+  const std::string begun = Frame(kHeadersFrame, 0, 1, 100);
+  const std::string end = Frame(kContinuationFrame, kEndHeadersFlag, 1, 100);
+  EXPECT_EQ(read(begun + end), FrameAbuse::kNone);
+  EXPECT_EQ(read(end), FrameAbuse::kHeaders);
+  EXPECT_EQ(read(begun + end + end), FrameAbuse::kHeaders);
+  EXPECT_EQ(read(begun + Frame(kContinuationFrame, kEndHeadersFlag, 3, 100)), FrameAbuse::kHeaders);
+  EXPECT_EQ(read(begun + Frame(kWindowUpdateFrame, 0, 1, 4)), FrameAbuse::kHeaders);
+}
+
 TEST_F(FrameGuardTest, EmptyContinuationsHaveAnEnd) {
   Read(Frame(kHeadersFrame, 0, 1, 100));
   int frames = 0;
@@ -144,8 +159,9 @@ TEST_F(FrameGuardTest, EmptyContinuationsHaveAnEnd) {
 }
 
 TEST_F(FrameGuardTest, HeadersMustNotExpandToMoreThanTwiceTheLimit) {
-  const std::string add = "\x40\x01k\x64" + std::string(100, 'v');
-  const size_t size = 101 + HeaderMeter::kFieldOverhead;
+  const std::string add = "\x40\x01k\x5c" + std::string(92, 'v');
+  const size_t size = 93 + HeaderMeter::kFieldOverhead;
+  ASSERT_EQ(2 * kFrameLimits.header_bytes % size, 0U) << "so that the limit itself is reached";
   const std::string again(2 * kFrameLimits.header_bytes / size - 1, '\xbe');
   EXPECT_EQ(Read(HeadersFrame(1, add + again)), FrameAbuse::kNone);
   EXPECT_EQ(Read(HeadersFrame(3, again + "\xbe")), FrameAbuse::kNone);

@@ -15,6 +15,7 @@ enum FrameType : uint8_t {
   kRstStreamFrame = 3,
   kSettingsFrame = 4,
   kPingFrame = 6,
+  kGoawayFrame = 7,
   kWindowUpdateFrame = 8,
   kContinuationFrame = 9,
   kUnknownFrame = 0xfa,

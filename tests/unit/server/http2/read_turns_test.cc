@@ -19,9 +19,9 @@ size_t TakeTurn(ReadTurns& turns, uint64_t round, double cost_of_byte, size_t mo
 
 TEST(ReadTurnsTest, AConnectionReadsNoMoreInARoundThanATurnCosts) {
   ReadTurns turns;
-  EXPECT_EQ(TakeTurn(turns, 1, 250), ReadTurns::kFirstBytes);  // more than a turn, as it turns out
+  EXPECT_EQ(TakeTurn(turns, 1, 500), ReadTurns::kFirstBytes);  // more than a turn, as it turns out
   EXPECT_EQ(turns.Allowed(1), 0U);
-  EXPECT_EQ(TakeTurn(turns, 2, 250), ReadTurns::kCost / 250);
+  EXPECT_EQ(TakeTurn(turns, 2, 500), ReadTurns::kCost / 500);
   EXPECT_EQ(turns.Allowed(2), 0U);
 }
 

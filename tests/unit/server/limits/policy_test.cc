@@ -75,6 +75,11 @@ TEST(PolicyTest, TypoIsNamedWithASuggestion) {
                     HasSubstr("did you mean default?")));
 }
 
+TEST(PolicyTest, WhereNoKeyIsAlikeTheKnownOnesAreNamed) {
+  EXPECT_EQ(Error("keys = 1\n[tiers.a]\n"),
+            "limits.toml:1: keys: is not a known key; known are: tiers, default, anonymous");
+}
+
 TEST(PolicyTest, NumbersOutOfRangeAreNamedWithTheRange) {
   for (const char* key :
        {"requests_per_minute", "characters_per_minute", "audio_seconds_per_minute"}) {

@@ -242,6 +242,8 @@ TEST_F(ApiKeyStoreTest, ReadersAndReloadsAtOnce) {
 TEST(BearerTokenTest, IsWhatFollowsTheScheme) {
   EXPECT_EQ(BearerToken("Bearer abc"), "abc");
   EXPECT_EQ(BearerToken("bearer   abc"), "abc");
+  EXPECT_EQ(BearerToken("deepl-auth-key abc", "DeepL-Auth-Key"), "abc");
+  EXPECT_EQ(BearerToken("DeepL-Auth-Keys abc", "DeepL-Auth-Key"), "");
   for (const char* text : {"", "Bearer", "Bearer ", "Basic abc", "abc", "Bearerabc"})
     EXPECT_EQ(BearerToken(text), "") << text;
 }

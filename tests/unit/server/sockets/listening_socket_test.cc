@@ -57,7 +57,10 @@ TEST(ListeningSocketTest, LocalhostIsBothOfItsAddresses) {
 
 TEST(ListeningSocketTest, APortThatIsTakenAtOneAddressOfAHostIsNotShared) {
   if (!HasIpv6()) GTEST_SKIP() << "the machine has no IPv6";
-  const Sockets other = Listening({{"::1", 0}, ""});
+  // Connections that have ended may still hold a port at the one address that is free at the other.
+  Sockets other = Listening({{"localhost", 0}, ""});
+  ASSERT_EQ(other.size(), size_t{2});
+  other.erase(other.begin());
   const int port = other.front().port();
   EXPECT_EQ(Error({{"localhost", port}, ""}),
             StrCat("cannot listen on [::1]:", port, ": Address already in use"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,13 @@ TEST(PeerPlacesTest, APeerCrowdsThoseThatHaveTwoPlacesFewer) {
   held.pop_back();
   EXPECT_FALSE(places.Crowding(testing::PeerAt("192.0.2.1")));
   EXPECT_TRUE(places.Crowding(testing::PeerAt("192.0.2.3")));
+}
+
+TEST(PeerPlacesTest, PeersWithoutAPlaceAreForgotten) {
+  PeerPlaces places(2);
+  const PeerPlaces::Place stays = places.TryEnter(testing::PeerAt("192.0.2.1"));
+  for (int i = 0; i < 100; ++i) places.TryEnter(testing::PeerAt("198.51.100." + std::to_string(i)));
+  EXPECT_EQ(places.peers(), 1U);
 }
 
 TEST(PeerPlacesTest, APlaceMovesWithItsOwner) {

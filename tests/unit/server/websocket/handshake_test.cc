@@ -49,9 +49,10 @@ TEST(HandshakeTest, WhatIsWrongIsNamed) {
   } cases[] = {
       {"Upgrade", "h2c", 426, "this path takes WebSocket connections only"},
       {"Connection", "keep-alive", 426, "this path takes WebSocket connections only"},
-      {"Sec-WebSocket-Version", "8", 426, "Sec-WebSocket-Version: must be 13"},
-      {"Sec-WebSocket-Key", "short", 400, "Sec-WebSocket-Key: must be 16 bytes in base64"},
-      {"Sec-WebSocket-Key", "", 400, "Sec-WebSocket-Key: must be 16 bytes in base64"},
+      {"Sec-WebSocket-Version", "8", 426, "Sec-WebSocket-Version: must be 13, not '8'"},
+      {"Sec-WebSocket-Key", "short", 400,
+       "Sec-WebSocket-Key: must be 16 bytes in base64, not 'short'"},
+      {"Sec-WebSocket-Key", "", 400, "Sec-WebSocket-Key: must be 16 bytes in base64, not ''"},
   };
   for (const auto& wrong : cases) {
     httplib::Request request = Opening();
@@ -62,6 +63,24 @@ TEST(HandshakeTest, WhatIsWrongIsNamed) {
     EXPECT_EQ(response.status, wrong.status);
     EXPECT_EQ(error, wrong.error);
   }
+}
+
+TEST(HandshakeTest, AConnectionThatWillBeClosedIsNoWebSocket) {
+  const auto status_of = [](const char* version, const char* name, const char* value) {
+    httplib::Request request = Opening();
+    request.version = version;
+    Set(request, name, value);
+    httplib::Response response;
+    std::string error;
+    const bool answered = AnswerHandshake(request, response, error);
+    EXPECT_EQ(answered, error.empty());
+    return response.status;
+  };
+  EXPECT_EQ(status_of("HTTP/1.1", "Content-Length", "0"), 101);
+  EXPECT_EQ(status_of("HTTP/1.1", "Content-Length", "5"), 400);
+  EXPECT_EQ(status_of("HTTP/1.1", "Transfer-Encoding", "chunked"), 400);
+  EXPECT_EQ(status_of("HTTP/1.1", "Connection", "Upgrade, Close"), 400);
+  EXPECT_EQ(status_of("HTTP/1.0", "Connection", "Upgrade"), 400);
 }
 
 }  // namespace
