@@ -172,11 +172,12 @@ class TurnWriter {
         // Nothing stands between two spaces, and a blank line would end the subtitle. A dash at the
         // beginning of a line would be another speaker.
         if (text_end_ == width_ && !IsDash(text.substr(i + 1)))
-          spaces_.push_back({out_.size(), width_});
+          spaces_.push_back({out_.size(), width_, EndsSentence(last_)});
       }
       out_ += c;
       width_ += IsContinuationByte(c) ? 0 : 1;
       if (c != ' ') text_end_ = width_;
+      if (c != ' ') last_ = c;
     }
   }
 
@@ -187,8 +188,10 @@ class TurnWriter {
     auto space = spaces_.begin();
     for (size_t line = 1; line < lines && space != spaces_.end(); ++line) {
       const size_t wanted = width_ * line / lines;
-      const auto distance = [wanted](const Space& at) {
-        return at.width > wanted ? at.width - wanted : wanted - at.width;
+      const auto distance = [this, wanted](const Space& at) {
+        const size_t off = at.width > wanted ? at.width - wanted : wanted - at.width;
+        // A sentence may end its line although others would be more alike in length.
+        return at.ends_sentence ? off - std::min(off, width_ / 6) : off;
       };
       auto best = space;
       for (auto at = space; at != spaces_.end(); ++at) {
@@ -206,10 +209,14 @@ class TurnWriter {
   struct Space {
     size_t at = 0;     // byte of the output
     size_t width = 0;  // characters before it
+    bool ends_sentence = false;
   };
+
+  static bool EndsSentence(char last) { return last == '.' || last == '!' || last == '?'; }
 
   std::string out_;
   std::vector<Space> spaces_;
+  char last_ = 0;        // the last one of the text that is no space
   size_t width_ = 0;     // characters without tags
   size_t text_end_ = 0;  // the same up to the last one that is no space
 };

@@ -1,7 +1,6 @@
 #include "server/documents/document.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -10,58 +9,28 @@
 #include "models/core/too_long.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
-#include "server/documents/epub_document.h"
-#include "server/documents/json_document.h"
-#include "server/documents/office_document.h"
-#include "server/documents/po_document.h"
-#include "server/documents/subtitles.h"
-#include "server/documents/text_document.h"
-#include "server/documents/xliff_document.h"
+#include "server/documents/document_readers.h"
 
 namespace millrace::server {
 namespace {
 
-using Opened = absl::StatusOr<std::unique_ptr<Document>>;
-using Reader = Opened (*)(std::string bytes, const DocumentLimits& limits,
-                          std::string_view target_language);
-
-// Makes a reader of one for files that do not name their language.
-template <Opened (*Read)(std::string, const DocumentLimits&)>
-Opened ReadUnnamed(std::string bytes, const DocumentLimits& limits, std::string_view /*language*/) {
-  return Read(std::move(bytes), limits);
-}
-
-constexpr size_t kKinds = 14;
-constexpr std::array<DocumentType, kKinds> kTypes = {{
-    {".txt", "text/plain; charset=utf-8"},
-    {".html", "text/html; charset=utf-8"},
-    {".md", "text/markdown; charset=utf-8"},
-    {".srt", "application/x-subrip"},
-    {".vtt", "text/vtt; charset=utf-8"},
-    {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-    {".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
-    {".odt", "application/vnd.oasis.opendocument.text"},
-    {".odp", "application/vnd.oasis.opendocument.presentation"},
-    {".epub", "application/epub+zip"},
-    {".json", "application/json"},
-    {".po", "text/x-gettext-translation; charset=utf-8"},
-    {".xliff", "application/xliff+xml"},
-    {".xlf", "application/xliff+xml"},
-}};
-constexpr std::array<Reader, kKinds> kReaders = {ReadUnnamed<ReadPlainText>,
-                                                 ReadUnnamed<ReadHtmlText>,
-                                                 ReadUnnamed<ReadMarkdownText>,
-                                                 ReadUnnamed<ReadSrt>,
-                                                 ReadUnnamed<ReadWebVtt>,
-                                                 ReadUnnamed<ReadDocx>,
-                                                 ReadUnnamed<ReadPptx>,
-                                                 ReadUnnamed<ReadOdt>,
-                                                 ReadUnnamed<ReadOdp>,
-                                                 ReadUnnamed<ReadEpub>,
-                                                 ReadUnnamed<ReadJson>,
-                                                 ReadPo,
-                                                 ReadXliff,
-                                                 ReadXliff};
+constexpr DocumentType kTypes[] = {
+    {".txt", "text/plain; charset=utf-8", ReadPlainText},
+    {".html", "text/html; charset=utf-8", ReadHtmlText},
+    {".md", "text/markdown; charset=utf-8", ReadMarkdownText},
+    {".srt", "application/x-subrip", ReadSrt},
+    {".vtt", "text/vtt; charset=utf-8", ReadWebVtt},
+    {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ReadDocx},
+    {".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+     ReadPptx},
+    {".odt", "application/vnd.oasis.opendocument.text", ReadOdt},
+    {".odp", "application/vnd.oasis.opendocument.presentation", ReadOdp},
+    {".epub", "application/epub+zip", ReadEpub},
+    {".json", "application/json", ReadJson},
+    {".po", "text/x-gettext-translation; charset=utf-8", ReadPo},
+    {".xliff", "application/xliff+xml", ReadXliff},
+    {".xlf", "application/xliff+xml", ReadXliff},
+};
 
 // Returns a name as messages show it.
 std::string_view Shown(std::string_view name) {
@@ -114,8 +83,7 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_nam
     return TooLongError(
         StrCat("file: has ", bytes.size(), " bytes; at most ", limits.file_bytes, " are allowed"));
   }
-  auto document = kReaders[static_cast<size_t>(type - kTypes.data())](std::move(bytes), limits,
-                                                                      target_language);
+  auto document = type->read(std::move(bytes), limits, target_language);
   if (!document.ok()) return document.status();
   if (absl::Status status = CheckTexts((*document)->texts(), limits); !status.ok()) return status;
   return document;

@@ -40,10 +40,17 @@ class Document {
   virtual absl::StatusOr<std::string> Render(std::vector<std::string> translations) = 0;
 };
 
+// Reads a file of one kind, whose size is within the bounds. target_language: as in OpenDocument;
+// readers of files that do not name their language ignore it.
+using DocumentReader = absl::StatusOr<std::unique_ptr<Document>>(std::string bytes,
+                                                                 const DocumentLimits& limits,
+                                                                 std::string_view target_language);
+
 // A kind of files.
 struct DocumentType {
   std::string_view extension;  // with its dot, in small letters
   std::string_view media_type;
+  DocumentReader* read;
 };
 
 // Returns the kinds of files that can be translated.

@@ -1,5 +1,3 @@
-#include "server/documents/epub_document.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -8,6 +6,7 @@
 
 #include "models/core/strings.h"
 #include "pugixml.hpp"
+#include "server/documents/document_readers.h"
 #include "server/documents/inline_text.h"
 #include "server/documents/text_document.h"
 #include "server/documents/xml_part.h"
@@ -54,12 +53,6 @@ std::string EntryName(std::string_view folder, std::string_view address) {
   return name;
 }
 
-// Returns the name of an element without the prefix of its namespace.
-bool IsNamed(pugi::xml_node node, std::string_view local_name) {
-  const std::string_view name = node.name();
-  return name.substr(name.find(':') + 1) == local_name;  // npos + 1 is the beginning
-}
-
 // Replaces the sections of CDATA that have text of a chapter by the same text in HTML.
 std::string WithoutCData(std::string_view xhtml) {
   constexpr std::string_view kBegin = "<![CDATA[";
@@ -101,7 +94,7 @@ class EpubDocument final : public Document {
     if (!container.ok()) return container.status();
     std::string package;
     for (pugi::xml_node node = **container; node; node = NextNode(node, **container)) {
-      if (IsNamed(node, "rootfile") && package.empty())
+      if (LocalName(node) == "rootfile" && package.empty())
         package = EntryName("", node.attribute("full-path").value());
     }
     if (!Has(package)) {
@@ -114,7 +107,7 @@ class EpubDocument final : public Document {
     for (pugi::xml_node node = **manifest; node; node = NextNode(node, **manifest)) {
       const std::string_view type = node.attribute("media-type").value();
       const bool has_text = type == "application/xhtml+xml" || type == "application/x-dtbncx+xml";
-      if (!IsNamed(node, "item") || !has_text) continue;
+      if (LocalName(node) != "item" || !has_text) continue;
       const std::string name = EntryName(folder, node.attribute("href").value());
       const bool is_known = std::ranges::find(chapters_, name, &Chapter::name) != chapters_.end();
       if (!Has(name) || is_known) continue;
@@ -183,8 +176,8 @@ class EpubDocument final : public Document {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadEpub(std::string bytes,
-                                                   const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadEpub(std::string bytes, const DocumentLimits& limits,
+                                                   std::string_view) {
   auto archive = ZipArchive::Open(std::move(bytes), limits);
   if (!archive.ok()) return archive.status();
   auto document = std::make_unique<EpubDocument>(*std::move(archive), limits);

@@ -1,5 +1,3 @@
-#include "server/documents/json_document.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -8,6 +6,7 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/documents/document_readers.h"
 #include "server/documents/text_document.h"
 #include "server/documents/value_document.h"
 
@@ -59,8 +58,8 @@ bool HasLetters(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes,
-                                                   const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const DocumentLimits& limits,
+                                                   std::string_view) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   // The parser takes a NUL for the end of the file and reads nothing behind it.

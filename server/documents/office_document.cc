@@ -1,8 +1,9 @@
-#include "server/documents/office_document.h"
-
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -10,8 +11,10 @@
 
 #include "models/core/strings.h"
 #include "pugixml.hpp"
+#include "server/documents/document_readers.h"
 #include "server/documents/office_paragraph.h"
 #include "server/documents/xml_part.h"
+#include "server/documents/xml_prefixes.h"
 #include "server/documents/zip_archive.h"
 
 namespace millrace::server {
@@ -25,6 +28,8 @@ struct Layout {
   std::string_view main_part;  // every such document has it
   std::string_view root;       // the element that it consists of
   bool (*has_text)(std::string_view part);
+  // How the declared types of parts with text end; that of the main part is the first.
+  std::span<const std::string_view> text_types;
   std::string_view skipped;  // an element whose paragraphs are not part of the document, if any
   // Reads an element if it is a paragraph.
   std::optional<OfficeParagraph> (*read)(pugi::xml_node element);
@@ -57,6 +62,24 @@ bool IsPresentationText(std::string_view part) {
          (part.starts_with("ppt/comments/") && part.ends_with(".xml")) || IsDrawnText(part, "ppt/");
 }
 
+constexpr std::array<std::string_view, 9> kWordTypes = {".main+xml",
+                                                        "wordprocessingml.footnotes+xml",
+                                                        "wordprocessingml.endnotes+xml",
+                                                        "wordprocessingml.comments+xml",
+                                                        "wordprocessingml.header+xml",
+                                                        "wordprocessingml.footer+xml",
+                                                        "drawingml.chart+xml",
+                                                        "drawingml.diagramData+xml",
+                                                        "drawingml.diagramDrawing+xml"};
+constexpr std::array<std::string_view, 8> kSlideTypes = {".main+xml",
+                                                         "presentationml.slide+xml",
+                                                         "presentationml.notesSlide+xml",
+                                                         "presentationml.comments+xml",
+                                                         "ms-powerpoint.comments+xml",
+                                                         "drawingml.chart+xml",
+                                                         "drawingml.diagramData+xml",
+                                                         "drawingml.diagramDrawing+xml"};
+
 bool IsOpenDocumentText(std::string_view part) {
   return part == "content.xml" || part == "styles.xml";
 }
@@ -84,13 +107,14 @@ std::optional<OfficeParagraph> ReadOpenDocument(pugi::xml_node element) {
   return OfficeParagraph(element, ReadOpenDocumentItems(element), nullptr, /*keeps_space=*/false);
 }
 
-constexpr Layout kWord = {".docx", "word/document.xml", "w:document", IsWordText,
+constexpr Layout kWord = {".docx", "word/document.xml", "w:document", IsWordText, kWordTypes,
                           "w:del", ReadOpenXml};
 constexpr Layout kSlides = {
-    ".pptx", "ppt/presentation.xml", "p:presentation", IsPresentationText, "", ReadOpenXml};
+    ".pptx",    "ppt/presentation.xml", "p:presentation", IsPresentationText, kSlideTypes, "",
+    ReadOpenXml};
 constexpr Layout OpenDocumentLayout(std::string_view extension) {
-  return {extension,          "content.xml",          "office:document-content",
-          IsOpenDocumentText, "text:tracked-changes", ReadOpenDocument};
+  return {extension, "content.xml",          "office:document-content", IsOpenDocumentText,
+          {},        "text:tracked-changes", ReadOpenDocument};
 }
 constexpr Layout kTextLayout = OpenDocumentLayout(".odt");
 constexpr Layout kPresentationLayout = OpenDocumentLayout(".odp");
@@ -102,19 +126,21 @@ class OfficeDocument final : public Document {
 
   absl::Status Read(const DocumentLimits& limits) {
     std::vector<std::string> names = archive_->Names();
-    if (std::ranges::find(names, layout_.main_part) == names.end()) {
+    const DeclaredParts declared = ReadTypes(names, limits);
+    if (std::ranges::find(names, declared.main) == names.end()) {
       return absl::InvalidArgumentError(StrCat("file: has no ", layout_.main_part, ", which every ",
                                                layout_.extension, " document has"));
     }
     size_t left = limits.xml_bytes;
     for (std::string& name : names) {
-      if (!layout_.has_text(name)) continue;
+      if (!layout_.has_text(name) && !declared.with_text.contains(name)) continue;
       absl::StatusOr<std::string> content = archive_->Read(name, left);
       if (!content.ok()) return content.status();
       left -= content->size();
       auto xml = ReadXml(name, *content, limits);
       if (!xml.ok()) return xml.status();
-      if (name == layout_.main_part && !(*xml)->child(std::string(layout_.root).c_str())) {
+      UseKnownPrefixes(**xml);
+      if (name == declared.main && !(*xml)->child(std::string(layout_.root).c_str())) {
         return absl::InvalidArgumentError(StrCat("file: ", name, " has no element ", layout_.root,
                                                  ", as a ", layout_.extension, " document has"));
       }
@@ -145,6 +171,35 @@ class OfficeDocument final : public Document {
   }
 
  private:
+  // Holds what an archive declares of its parts.
+  struct DeclaredParts {
+    std::string main;
+    std::set<std::string, std::less<>> with_text;
+  };
+
+  // Reads the types of parts that an archive of Office Open XML declares: their names are free.
+  DeclaredParts ReadTypes(std::span<const std::string> names, const DocumentLimits& limits) {
+    constexpr std::string_view kTypes = "[Content_Types].xml";
+    DeclaredParts parts{.main = std::string(layout_.main_part), .with_text = {}};
+    if (layout_.text_types.empty() || std::ranges::find(names, kTypes) == names.end()) return parts;
+    const absl::StatusOr<std::string> content =
+        archive_->Read(std::string(kTypes), limits.xml_bytes);
+    if (!content.ok()) return parts;
+    const auto xml = ReadXml(kTypes, *content, limits);
+    if (!xml.ok()) return parts;
+    for (const pugi::xml_node node : (*xml)->document_element().children()) {
+      const std::string_view type = node.attribute("ContentType").value();
+      const auto kind = std::ranges::find_if(
+          layout_.text_types, [type](std::string_view end) { return type.ends_with(end); });
+      std::string_view name = node.attribute("PartName").value();
+      if (kind == layout_.text_types.end() || !name.starts_with('/')) continue;
+      name.remove_prefix(1);
+      if (kind == layout_.text_types.begin()) parts.main = name;
+      parts.with_text.emplace(name);
+    }
+    return parts;
+  }
+
   struct Part {
     std::string name;
     std::unique_ptr<pugi::xml_document> xml;
@@ -184,21 +239,23 @@ absl::StatusOr<std::unique_ptr<Document>> ReadOffice(std::string bytes,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes,
-                                                   const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes, const DocumentLimits& limits,
+                                                   std::string_view) {
   return ReadOffice(std::move(bytes), limits, kWord);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadPptx(std::string bytes,
-                                                   const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadPptx(std::string bytes, const DocumentLimits& limits,
+                                                   std::string_view) {
   return ReadOffice(std::move(bytes), limits, kSlides);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits,
+                                                  std::string_view) {
   return ReadOffice(std::move(bytes), limits, kTextLayout);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadOdp(std::string bytes, const DocumentLimits& limits) {
+absl::StatusOr<std::unique_ptr<Document>> ReadOdp(std::string bytes, const DocumentLimits& limits,
+                                                  std::string_view) {
   return ReadOffice(std::move(bytes), limits, kPresentationLayout);
 }
 

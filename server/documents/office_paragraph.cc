@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include "models/core/strings.h"
 #include "models/text/ascii.h"

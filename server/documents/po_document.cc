@@ -1,5 +1,3 @@
-#include "server/documents/po_document.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "models/core/strings.h"
 #include "models/text/trim.h"
+#include "server/documents/document_readers.h"
 #include "server/documents/format_arguments.h"
 #include "server/documents/plural_forms.h"
 #include "server/documents/text_document.h"

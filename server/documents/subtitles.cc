@@ -1,11 +1,10 @@
-#include "server/documents/subtitles.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "server/documents/cue_text.h"
+#include "server/documents/document_readers.h"
 #include "server/documents/inline_text.h"
 #include "server/documents/text_document.h"
 
@@ -244,11 +243,13 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Document>> ReadSrt(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadSrt(std::string bytes, const DocumentLimits&,
+                                                  std::string_view) {
   return ReadCues(std::move(bytes), /*is_vtt=*/false);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadWebVtt(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadWebVtt(std::string bytes, const DocumentLimits&,
+                                                     std::string_view) {
   return ReadCues(std::move(bytes), /*is_vtt=*/true);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/text/unicode.h"
+#include "server/documents/document_readers.h"
 #include "server/documents/wrapped_lines.h"
 
 namespace millrace::server {
@@ -99,16 +100,18 @@ absl::StatusOr<std::string> TakeByteOrderMark(std::string& text) {
   return std::string(kByteOrderMark);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes, const DocumentLimits&,
+                                                        std::string_view) {
   return ReadText(std::move(bytes), models::TextFormat::kText);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadMarkdownText(std::string bytes,
-                                                           const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadMarkdownText(std::string bytes, const DocumentLimits&,
+                                                           std::string_view) {
   return ReadText(std::move(bytes), models::TextFormat::kMarkdown);
 }
 
-absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes, const DocumentLimits&) {
+absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes, const DocumentLimits&,
+                                                       std::string_view) {
   return ReadText(std::move(bytes), models::TextFormat::kHtml);
 }
 

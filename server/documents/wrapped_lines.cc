@@ -1,7 +1,6 @@
 #include "server/documents/wrapped_lines.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "models/text/unicode.h"
 #include "models/text/unspaced_script.h"

@@ -1,5 +1,3 @@
-#include "server/documents/xliff_document.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,6 +9,7 @@
 #include "models/core/too_long.h"
 #include "models/text/ascii.h"
 #include "pugixml.hpp"
+#include "server/documents/document_readers.h"
 #include "server/documents/office_paragraph.h"
 #include "server/documents/text_document.h"
 #include "server/documents/xml_part.h"
@@ -22,12 +21,6 @@ using ItemKind = OfficeItem::Kind;
 
 bool IsOneOf(std::string_view word, const auto& words) {
   return std::ranges::find(words, word) != words.end();
-}
-
-// Returns the name of an element without the prefix of its namespace.
-std::string_view LocalName(pugi::xml_node node) {
-  const std::string_view name = node.name();
-  return name.substr(name.find(':') + 1);  // npos + 1 is the beginning
 }
 
 pugi::xml_node ChildNamed(pugi::xml_node parent, std::string_view local_name) {

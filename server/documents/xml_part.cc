@@ -101,6 +101,11 @@ bool HasValidNames(std::string_view xml) {
                                         /*isFinal=*/1) == XML_STATUS_OK;
 }
 
+std::string_view LocalName(pugi::xml_node node) {
+  const std::string_view name = node.name();
+  return name.substr(name.find(':') + 1);  // npos + 1 is the beginning
+}
+
 pugi::xml_node NextNode(pugi::xml_node node, pugi::xml_node root, bool skip) {
   if (!skip) {
     if (const pugi::xml_node child = node.first_child()) return child;

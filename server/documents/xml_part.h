@@ -27,6 +27,9 @@ std::string WriteXmlAs(std::string_view source, const pugi::xml_document& docume
 // office documents demands.
 bool HasValidNames(std::string_view xml);
 
+// Returns the name of an element without the prefix of its namespace.
+std::string_view LocalName(pugi::xml_node node);
+
 // Returns the node behind `node` in reading order, below `root`; null: there is none. Does not go
 // into `node` if `skip` is true.
 pugi::xml_node NextNode(pugi::xml_node node, pugi::xml_node root, bool skip = false);

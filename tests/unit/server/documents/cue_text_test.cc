@@ -29,6 +29,12 @@ TEST(CueText, NoLineBeginsWithADashThatIsNoSpeakers) {
   EXPECT_EQ(Say("One\ntwo", "aaaa bbbb - cccc dddd"), "aaaa bbbb -\ncccc dddd");
 }
 
+TEST(CueText, ASentenceEndsItsLineWhereTheLinesAreAboutAlike) {
+  EXPECT_EQ(Say("One.\nTwo.", "Aaaa bbbb. Cccc dddd eeee."), "Aaaa bbbb.\nCccc dddd eeee.");
+  EXPECT_EQ(Again("<b>Aaaa bbbb.</b>\nCccc dddd eeee."), "<b>Aaaa bbbb.</b>\nCccc dddd eeee.");
+  EXPECT_EQ(Say("One.\nTwo.", "Aa. Bbbb cccc dddd eeee ffff."), "Aa. Bbbb cccc\ndddd eeee ffff.");
+}
+
 TEST(CueText, CountsCharactersRatherThanBytes) {
   EXPECT_EQ(Say("One\ntwo", "éééééé aaa bbb"), "éééééé\naaa bbb");
 }

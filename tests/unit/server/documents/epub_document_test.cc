@@ -1,5 +1,3 @@
-#include "server/documents/epub_document.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,3 @@
-#include "server/documents/office_document.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,6 +112,93 @@ TEST(Docx, NamespacesThatARunDeclaresStayWithWhatItHolds) {
   EXPECT_TRUE(HasValidNames(Word(after))) << after;
   EXPECT_THAT(after, HasSubstr("xmlns:a=\"urn:a\""));
   EXPECT_THAT(after, HasSubstr("xmlns:b=\"urn:b\""));
+}
+
+constexpr const char* kWordAddress = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+constexpr const char* kStrictAddress = "http://purl.oclc.org/ooxml/wordprocessingml/main";
+
+// A document whose elements have the prefix `prefix`, which may be empty. Its attributes have `x`.
+std::string WordNamed(std::string prefix, const std::string& address) {
+  const std::string declared = prefix.empty() ? "xmlns" : StrCat("xmlns:", prefix);
+  if (!prefix.empty()) prefix += ':';
+  const auto element = [&](const std::string& name, const std::string& inside) {
+    return StrCat("<", prefix, name, ">", inside, "</", prefix, name, ">");
+  };
+  const auto run = [&](const std::string& inside) { return element("r", inside); };
+  const auto mark = [&](const std::string& type) {
+    return run(StrCat("<", prefix, "fldChar x:fldCharType=\"", type, "\"/>"));
+  };
+  const std::string body =
+      element("p", run(element("t", "Page ")) + mark("begin") + run(element("instrText", "PAGE")) +
+                       mark("separate") + run(element("t", "3")) + mark("end") +
+                       run(element("t", " is red")));
+  return StrCat("<", prefix, "document ", declared, "=\"", address, "\" xmlns:x=\"", address, "\">",
+                element("body", body), "</", prefix, "document>");
+}
+
+TEST(Docx, NamespacesAreKnownByTheirAddressWhateverTheirPrefix) {
+  for (const std::string prefix : {"ns0", "", "a", "text"}) {
+    for (const std::string address : {kWordAddress, kStrictAddress}) {
+      const std::string bytes = Packed({{"word/document.xml", WordNamed(prefix, address)}});
+      EXPECT_THAT(TextsOf("a.docx", bytes), ElementsAre("Page <var id=0>x</var> is red")) << prefix;
+      const std::string after =
+          EntryOf(Translated("a.docx", bytes, Saying("is red", "é vermelha")), "word/document.xml");
+      EXPECT_TRUE(HasValidNames(after)) << after;
+      EXPECT_THAT(after, HasSubstr(" é vermelha</w:t>"));
+      EXPECT_THAT(after, HasSubstr(StrCat("xmlns:w=\"", address, "\"")));
+    }
+  }
+}
+
+TEST(Docx, APrefixMayStandForAnotherNamespaceThanUsual) {
+  const std::string xml = StrCat(
+      "<o:document xmlns:o=\"", kWordAddress,
+      "\" xmlns:w=\"urn:mine\"><o:body><o:p w:id=\"1\"><o:r>"
+      "<o:t>Words</o:t></o:r></o:p><w:p><w:r><w:t>Mine</w:t></w:r></w:p></o:body></o:document>");
+  const std::string bytes = Packed({{"word/document.xml", xml}});
+  EXPECT_THAT(TextsOf("a.docx", bytes), ElementsAre("Words"));
+  const std::string after = EntryOf(Translated("a.docx", bytes, Same), "word/document.xml");
+  EXPECT_TRUE(HasValidNames(after)) << after;
+  EXPECT_THAT(after, HasSubstr("xmlns:w-other=\"urn:mine\""));
+}
+
+TEST(Odt, NamespacesAreKnownByTheirAddressWhateverTheirPrefix) {
+  const std::string xml =
+      "<o:document-content xmlns:o=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\">"
+      "<o:body><o:text><p xmlns=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\">The <span>red"
+      "</span> car</p></o:text></o:body></o:document-content>";
+  const std::string bytes = Packed({{"content.xml", xml}});
+  EXPECT_THAT(TextsOf("a.odt", bytes), ElementsAre("The <g0>red</g0> car"));
+  EXPECT_TRUE(HasValidNames(EntryOf(Translated("a.odt", bytes, Same), "content.xml")));
+}
+
+TEST(Pptx, NamespacesAreKnownByTheirAddressWhateverTheirPrefix) {
+  const std::string slide =
+      "<n0:sld xmlns:n0=\"http://schemas.openxmlformats.org/presentationml/2006/main\" "
+      "xmlns:n1=\"http://schemas.openxmlformats.org/drawingml/2006/main\"><n1:p><n1:r><n1:t>Words"
+      "</n1:t></n1:r></n1:p></n0:sld>";
+  const std::string show =
+      "<n0:presentation xmlns:n0=\"http://schemas.openxmlformats.org/presentationml/2006/main\"/>";
+  const std::string bytes =
+      Packed({{"ppt/presentation.xml", show}, {"ppt/slides/slide1.xml", slide}});
+  EXPECT_THAT(TextsOf("a.pptx", bytes), ElementsAre("Words"));
+}
+
+TEST(Docx, PartsAreKnownByTheirDeclaredTypeWhateverTheirName) {
+  const std::string types =
+      "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Override "
+      "PartName=\"/word/document2.xml\" "
+      "ContentType=\"application/vnd.openxmlformats-officedocument."
+      "wordprocessingml.document.main+xml\"/><Override PartName=\"/word/top.xml\" ContentType="
+      "\"application/vnd.openxmlformats-officedocument.wordprocessingml.header+xml\"/><Override "
+      "PartName=\"/word/styles.xml\" ContentType=\"application/vnd.openxmlformats-officedocument."
+      "wordprocessingml.styles+xml\"/></Types>";
+  const std::string paragraph = "<w:p><w:r><w:t>Words</w:t></w:r></w:p>";
+  const std::string bytes = Packed({{"[Content_Types].xml", types},
+                                    {"word/document2.xml", Word(paragraph)},
+                                    {"word/top.xml", "<w:hdr>" + paragraph + "</w:hdr>"},
+                                    {"word/styles.xml", "<w:s>" + paragraph + "</w:s>"}});
+  EXPECT_THAT(TextsOf("a.docx", bytes), ElementsAre("Words", "Words"));
 }
 
 TEST(Docx, SeveralSpacesDivideTheText) {

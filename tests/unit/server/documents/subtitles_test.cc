@@ -1,5 +1,3 @@
-#include "server/documents/subtitles.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
