@@ -2,10 +2,8 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -76,25 +74,16 @@ struct HttpParts {
   std::shared_ptr<HttpTranslator> translator;
 };
 
-// The services of a front end over gRPC.
-class GrpcPart {
- public:
-  GrpcPart() = default;
-  GrpcPart(const GrpcPart&) = delete;
-  GrpcPart& operator=(const GrpcPart&) = delete;
-  virtual ~GrpcPart() = default;
-
-  // Returns all of them, which live as long as this.
-  virtual std::vector<RpcService*> services() = 0;
-  // Returns what goes to the clients of all services with the ends of calls; null: nothing. At most
-  // one front end may have such a trailer.
-  virtual const CommonTrailer* trailer() const { return nullptr; }
-  // Ends the calls that last for as long as their clients want.
-  virtual void EndStreams() {}
+// The parts of the gRPC server that front ends add to.
+struct GrpcParts {
+  std::vector<std::unique_ptr<RpcService>> services;
+  // Goes to the clients of all services with the ends of calls; null: nothing. A service has it. At
+  // most one front end may have such a trailer.
+  const CommonTrailer* trailer = nullptr;
+  // Ends the calls that last for as long as their clients want; null if there are none. At most one
+  // front end may have such calls.
+  std::function<void()> end_streams;
 };
-
-// Makes services that need nothing beside themselves.
-std::unique_ptr<GrpcPart> MakeGrpcPart(std::vector<std::unique_ptr<RpcService>> services);
 
 // The server of a front end on a port of its own. Main thread only.
 class PortServer {
@@ -118,9 +107,8 @@ struct FrontEnd {
   std::string_view name;
   // Adds its routes over HTTP. The parts outlive the server.
   void (*add_routes)(const FrontEndParts& parts, const HttpParts& http) = nullptr;
-  // Makes its services over gRPC, once the models are loaded. Returns null if it has none with this
-  // configuration.
-  std::unique_ptr<GrpcPart> (*make_grpc)(const FrontEndParts& parts) = nullptr;
+  // Adds its services over gRPC, once the models are loaded.
+  void (*add_services)(const FrontEndParts& parts, GrpcParts& grpc) = nullptr;
   // The address of its own port, which is not served if it is empty; and its server, which takes a
   // socket that listens already unless `inherited` is -1.
   std::string ServerConfig::*address = nullptr;

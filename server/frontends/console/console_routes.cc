@@ -3,6 +3,7 @@
 #include <openssl/sha.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,15 +176,10 @@ void AddConsoleRoutes(HttpServer& server, std::shared_ptr<const LiveView> live,
   }
   const auto data =
       std::make_shared<ConsoleData>(std::move(live), std::move(shelf), keys, std::move(started));
-  const auto to = [&data](auto handler) {
-    return [data, handler](const httplib::Request& request, httplib::Response& response) {
-      (*data.*handler)(request, response);
-    };
-  };
-  routes.Get("/console/live", to(&ConsoleData::Live));
-  routes.Get("/console/shelf", to(&ConsoleData::Shelf));
+  routes.Get("/console/live", std::bind_front(&ConsoleData::Live, data));
+  routes.Get("/console/shelf", std::bind_front(&ConsoleData::Shelf, data));
   // A POST, because browsers tell whose page sends it: other pages must not have the hubs asked.
-  routes.Post("/console/shelf/available", to(&ConsoleData::Available));
+  routes.Post("/console/shelf/available", std::bind_front(&ConsoleData::Available, data));
 }
 
 }  // namespace millrace::server

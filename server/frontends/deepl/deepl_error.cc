@@ -4,7 +4,7 @@
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/http/translation_error.h"
+#include "server/frontends/http/error_status.h"
 #include "server/json/json_text.h"
 
 namespace millrace::server {

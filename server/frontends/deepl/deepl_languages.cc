@@ -2,7 +2,6 @@
 
 #include <array>
 #include <map>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "models/core/language_names.h"

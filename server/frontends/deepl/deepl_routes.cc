@@ -23,14 +23,14 @@
 #include "server/frontends/http/document_store.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
-#include "server/frontends/http/ignored_members.h"
-#include "server/frontends/http/other_keys.h"
 #include "server/frontends/http/request_members.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/http/http_routes.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
+#include "server/security/api_key_store.h"
 
 namespace millrace::server {
 namespace {
@@ -42,7 +42,7 @@ constexpr char kDocumentKey[] = "document_key";
 
 // Returns the key that DeepL's clients send, or an empty string.
 std::string DeepLKey(const httplib::Request& request) {
-  return KeyOfScheme(request, "DeepL-Auth-Key");
+  return std::string(BearerToken(request.get_header_value("Authorization"), "DeepL-Auth-Key"));
 }
 
 void SendJson(httplib::Response& response, const std::string& body) {
@@ -434,29 +434,22 @@ void AddDeepLRoutes(HttpServer& server, Services& services,
                              ParseMembers(request.get_header_value("Content-Type"), request.body));
         });
   };
-  const auto to = [&routes](auto handler) {
-    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
-      (*routes.*handler)(request, response);
-    };
-  };
   constexpr char kGlossary[] = "/v2/glossaries/([^/]+)";
   post("/v2/translate", &DeepLRoutes::Translate);
   post("/v2/glossaries", &DeepLRoutes::CreateGlossary);
-  server.routes().Get("/v2/glossaries", to(&DeepLRoutes::ListGlossaries));
-  server.routes().Get(kGlossary, to(&DeepLRoutes::GetGlossary));
-  server.routes().Get(StrCat(kGlossary, "/entries"), to(&DeepLRoutes::GlossaryEntries));
-  server.routes().Delete(kGlossary, to(&DeepLRoutes::DeleteGlossary));
-  server.routes().Get("/v2/glossary-language-pairs", to(&DeepLRoutes::GlossaryPairs));
-  server.routes().Post(
-      "/v2/document",
-      HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,
-                                  const httplib::ContentReader& reader) {
-        routes->UploadDocument(request, response, reader);
-      }),
-      DocumentLimits().file_bytes + kMaxFormBytes);
+  server.routes().Get("/v2/glossaries", std::bind_front(&DeepLRoutes::ListGlossaries, routes));
+  server.routes().Get(kGlossary, std::bind_front(&DeepLRoutes::GetGlossary, routes));
+  server.routes().Get(StrCat(kGlossary, "/entries"),
+                      std::bind_front(&DeepLRoutes::GlossaryEntries, routes));
+  server.routes().Delete(kGlossary, std::bind_front(&DeepLRoutes::DeleteGlossary, routes));
+  server.routes().Get("/v2/glossary-language-pairs",
+                      std::bind_front(&DeepLRoutes::GlossaryPairs, routes));
+  server.routes().Post("/v2/document",
+                       HttpRoutes::Reader(std::bind_front(&DeepLRoutes::UploadDocument, routes)),
+                       DocumentLimits().file_bytes + kMaxFormBytes);
   constexpr char kDocument[] = "/v2/document/([^/]+)";
   post(kDocument, &DeepLRoutes::TellDocumentStatus);
-  server.routes().Delete(kDocument, to(&DeepLRoutes::RemoveDocument));
+  server.routes().Delete(kDocument, std::bind_front(&DeepLRoutes::RemoveDocument, routes));
   post(StrCat(kDocument, "/result").c_str(), &DeepLRoutes::SendDocument);
   post("/v2/languages", &DeepLRoutes::Languages);
   post("/v2/usage", &DeepLRoutes::Usage);

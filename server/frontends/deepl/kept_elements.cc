@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "models/core/strings.h"
 

@@ -5,11 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "server/frontends/elevenlabs/stream_session.h"
+#include "server/http/httplib_fwd.h"
 #include "server/requests/speech_names.h"
-
-namespace httplib {
-struct Request;
-}  // namespace httplib
 
 namespace millrace::server {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -22,9 +21,7 @@ class LatestStream : public ByteCall::Handler {
   void End(const absl::Status& status) MILLRACE_EXCLUDES(mu_) {
     {
       const MutexLock lock(mu_);
-      if (end_) return;
-      end_ = status;
-      if (writing_) return;
+      if (std::exchange(ended_, true)) return;
     }
     call_.Finish(status);
   }
@@ -33,7 +30,7 @@ class LatestStream : public ByteCall::Handler {
   explicit LatestStream(ByteCall& call) : call_(call) { call.SetHandler(*this); }
   ~LatestStream() = default;
 
-  bool MaySend() const MILLRACE_REQUIRES(mu_) { return !writing_ && !end_; }
+  bool MaySend() const MILLRACE_REQUIRES(mu_) { return !writing_ && !ended_; }
   // Must not be called unless MaySend. Returns false if the message cannot be sent.
   template <typename Message>
   bool Send(const Message& message) MILLRACE_REQUIRES(mu_) {
@@ -49,21 +46,16 @@ class LatestStream : public ByteCall::Handler {
 
  private:
   void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_) {
-    std::optional<absl::Status> end;
-    {
-      const MutexLock lock(mu_);
-      writing_ = false;
-      if (ok) SendNext();
-      if (!writing_) end = end_;
-    }
-    if (end) call_.Finish(*end);
+    const MutexLock lock(mu_);
+    writing_ = false;
+    if (ok) SendNext();
   }
   void OnCancel() final { End(absl::CancelledError("the caller went away")); }
 
   ByteCall& call_;
   ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  bool ended_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace millrace::server

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <optional>
 #include <utility>
 
 #include "server/frontends/grpc/call_metadata.h"

@@ -1,13 +1,10 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "server/http/httplib_fwd.h"
 #include "server/requests/services.h"
 #include "server/scheduling/admission.h"
 #include "server/sockets/peer_places.h"
-
-namespace httplib {
-struct Request;
-}  // namespace httplib
 
 namespace millrace::server {
 

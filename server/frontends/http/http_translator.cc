@@ -4,20 +4,45 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "httplib.h"
 #include "models/core/strings.h"
-#include "server/frontends/http/rate_limit_headers.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/translate_reply.h"
-#include "server/frontends/http/translation_events.h"
 #include "server/http/http_server.h"
+#include "server/json/json_text.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Event(const Json& event) { return StrCat("data: ", JsonText(event), "\n\n"); }
+
+// translation.delta: a piece of the translation of a text.
+std::string TranslationPartEvent(const TranslateReply::Part& part) {
+  return Event({{"type", "translation.delta"},
+                {"text_index", part.text_index},
+                {"text", part.text},
+                {"sentence_finished", part.sentence_finished},
+                {"text_finished", part.text_finished}});
+}
+
+// translation.done, the last one: `answer` is the JSON object of the whole answer.
+std::string TranslationEndEvent(std::string_view answer) {
+  return StrCat(R"(data: {"type":"translation.done","answer":)", answer, "}\n\n");
+}
+
+// error, the last one of a translation that failed halfway.
+std::string TranslationErrorEvent(std::string_view message) {
+  return Event({{"type", "error"}, {"error", message}});
+}
 
 // An answer by events. The connection's thread owns it, and with it the place of the request.
 struct EventStream {

@@ -10,15 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/frontends/http/file_places.h"
+#include "server/http/httplib_fwd.h"
 #include "server/requests/services.h"
 #include "server/requests/translation_request.h"
 #include "server/requests/translation_results.h"
 #include "server/scheduling/admission.h"
-
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
 
 namespace millrace::server {
 

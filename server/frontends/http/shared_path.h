@@ -6,10 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
+#include "server/http/httplib_fwd.h"
 
 namespace millrace {
 class HttpServer;

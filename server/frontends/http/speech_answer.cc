@@ -1,11 +1,10 @@
 #include "server/frontends/http/speech_answer.h"
 
-#include <chrono>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "httplib.h"
-#include "server/frontends/http/rate_limit_headers.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/http/http_server.h"
 
 namespace millrace::server {

@@ -6,11 +6,8 @@
 
 #include "absl/status/status.h"
 #include "server/frontends/http/speech_reply.h"
+#include "server/http/httplib_fwd.h"
 #include "server/scheduling/admission.h"
-
-namespace httplib {
-struct Response;
-}  // namespace httplib
 
 namespace millrace::server {
 

@@ -9,14 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/frontends/http/speech_reply.h"
+#include "server/http/httplib_fwd.h"
 #include "server/requests/services.h"
 #include "server/requests/speech_request.h"
 #include "server/scheduling/admission.h"
-
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
 
 namespace millrace::server {
 

@@ -1,14 +1,12 @@
 #include "server/frontends/front_end.h"
 
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
+#include "server/frontends/kserve/model_statistics.h"
 #include "server/frontends/kserve/repository_routes.h"
 #include "server/frontends/kserve/rest_infer_routes.h"
-#include "server/frontends/kserve/statistics_routes.h"
 
 namespace millrace::front_ends::kserve {
 namespace {
@@ -24,17 +22,15 @@ void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http
     server::AddRepositoryRoutes(http.server, parts.repository, parts.services.keys);
 }
 
-std::unique_ptr<server::GrpcPart> MakeGrpc(const server::FrontEndParts& parts) {
-  std::vector<std::unique_ptr<server::RpcService>> services;
-  services.push_back(std::make_unique<server::InferService>(
+void AddServices(const server::FrontEndParts& parts, server::GrpcParts& grpc) {
+  grpc.services.push_back(std::make_unique<server::InferService>(
       parts.services, [&view = parts.view] { return view.Ready(); }, parts.repository));
-  return server::MakeGrpcPart(std::move(services));
 }
 
 }  // namespace
 
 extern const server::FrontEnd kFrontEnd;
 const server::FrontEnd kFrontEnd = {
-    .name = "kserve", .add_routes = &AddRoutes, .make_grpc = &MakeGrpc};
+    .name = "kserve", .add_routes = &AddRoutes, .add_services = &AddServices};
 
 }  // namespace millrace::front_ends::kserve

@@ -55,12 +55,15 @@ struct Contents {
   const char* field;     // the list field that the datatype uses
   int size;              // number of its elements
   int64_t does_not_fit;  // index of an element outside the type's range, or -1
+  std::string unfit;     // the element, as text
 };
 
 // Moves the list for the datatype into data.
 Contents TakeContents(const InferTensorContents& contents, DataType type, std::string& data) {
   const auto take = [&]<typename Element>(Element, const char* field, const auto& values) {
-    return Contents{field, values.size(), AppendAs<Element>(values, data)};
+    const int64_t unfit = AppendAs<Element>(values, data);
+    return Contents{field, values.size(), unfit,
+                    unfit < 0 ? "" : StrCat(values.Get(static_cast<int>(unfit)))};
   };
   switch (type) {
     case DataType::kBool:
@@ -88,12 +91,12 @@ Contents TakeContents(const InferTensorContents& contents, DataType type, std::s
     case DataType::kBytes:
       for (const std::string& element : contents.bytes_contents())
         AppendBytesElement(element, data);
-      return {"bytes_contents", contents.bytes_contents_size(), -1};
+      return {"bytes_contents", contents.bytes_contents_size(), -1, ""};
     case DataType::kFp16:
     case DataType::kBf16:
       break;
   }
-  return {"raw_input_contents", 0, -1};
+  return {"raw_input_contents", 0, -1, ""};
 }
 
 int ListsInUse(const InferTensorContents& contents) {
@@ -120,7 +123,8 @@ absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, T
   const Contents taken = TakeContents(contents, tensor.type, tensor.data);
   if (taken.does_not_fit >= 0) {
     return InvalidArgument(input(), ".contents.", taken.field, "[", taken.does_not_fit,
-                           "]: is out of range for ", ToString(tensor.type));
+                           "]: must be ", ElementForm(tensor.type), " for ", ToString(tensor.type),
+                           ", not ", taken.unfit);
   }
   if (ListsInUse(contents) > (taken.size != 0 ? 1 : 0)) {
     return InvalidArgument(input(), ".contents: only ", taken.field, " may be filled for ",

@@ -42,6 +42,10 @@ absl::Status AddRequestedOutput(size_t index, std::string_view name, const model
 // Appends an element of BYTES: its length and its bytes.
 void AppendBytesElement(std::string_view element, std::string& data);
 
+// Returns what an element of the type is, in words for an error message: "a whole number of
+// -128..127".
+std::string ElementForm(models::DataType type);
+
 // As a message shows it: "[2,3]".
 std::string ShapeText(const std::vector<int64_t>& shape);
 

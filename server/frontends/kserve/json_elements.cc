@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
@@ -55,36 +56,29 @@ bool WithElement(DataType type, const Use& use) {
   return false;
 }
 
-// Returns what is wrong with the value as an element; null: nothing.
+// Returns false if the value is no element of this type.
 template <typename Element>
-const char* Convert(const JsonScalar& value, Element& element) {
-  if constexpr (std::is_same_v<Element, bool>) {
-    const bool* const found = std::get_if<bool>(&value);
-    if (found == nullptr) return "must be true or false";
-    element = *found;
-    return nullptr;
-  } else {
-    return std::visit(
-        [&element](auto number) -> const char* {
-          using Number = decltype(number);
-          if constexpr (std::is_same_v<Number, bool> || !std::is_arithmetic_v<Number>) {
-            return "must be a number";
-          } else if constexpr (std::is_floating_point_v<Element>) {
-            // A number beyond the type's range has no defined conversion.
-            if (std::abs(static_cast<double>(number)) > std::numeric_limits<Element>::max())
-              return "is out of range";
-            element = static_cast<Element>(number);
-            return nullptr;
-          } else if constexpr (std::is_floating_point_v<Number>) {
-            return "must be a whole number in range";
-          } else {
-            if (!std::in_range<Element>(number)) return "is out of range";
-            element = static_cast<Element>(number);
-            return nullptr;
-          }
-        },
-        value);
-  }
+bool Convert(const JsonScalar& value, Element& element) {
+  return std::visit(
+      [&element](auto found) {
+        using Found = decltype(found);
+        if constexpr (std::is_same_v<Element, bool> || std::is_same_v<Found, bool>) {
+          if constexpr (!std::is_same_v<Element, Found>) return false;
+        } else if constexpr (!std::is_arithmetic_v<Found>) {
+          return false;
+        } else if constexpr (std::is_floating_point_v<Element>) {
+          // A number beyond the type's range has no defined conversion.
+          if (std::abs(static_cast<double>(found)) > std::numeric_limits<Element>::max())
+            return false;
+        } else if constexpr (std::is_floating_point_v<Found>) {
+          return false;
+        } else {
+          if (!std::in_range<Element>(found)) return false;
+        }
+        if constexpr (std::is_arithmetic_v<Found>) element = static_cast<Element>(found);
+        return true;
+      },
+      value);
 }
 
 template <typename Number>
@@ -136,6 +130,25 @@ int64_t AppendStrings(std::string_view data, std::string& json) {
 
 }  // namespace
 
+std::string ScalarText(const JsonScalar& value) {
+  return std::visit(
+      [](auto found) -> std::string {
+        using Found = decltype(found);
+        if constexpr (std::is_same_v<Found, std::monostate>) {
+          return "null";
+        } else if constexpr (std::is_same_v<Found, bool>) {
+          return found ? "true" : "false";
+        } else if constexpr (std::is_same_v<Found, std::string_view>) {
+          return Shown(found);
+        } else {
+          std::string text;
+          AppendNumber(found, text);
+          return text;
+        }
+      },
+      value);
+}
+
 JsonElements::JsonElements(Tensor& tensor, int64_t elements, size_t max_elements, std::string where)
     : tensor_(tensor), elements_(elements), where_(std::move(where)) {
   // The shape may promise more than ever comes.
@@ -170,21 +183,20 @@ absl::Status JsonElements::Add(const JsonScalar& value) {
                            ShapeText(tensor_.shape), " says");
   }
   if (absl::Status status = CheckPlace(); !status.ok()) return status;
-  const char* wrong = nullptr;
+  bool taken = true;
   const bool sized = WithElement(tensor_.type, [&]<typename Element>(Element element) {
-    wrong = Convert(value, element);
+    taken = Convert(value, element);
     tensor_.data.append(reinterpret_cast<const char*>(&element), sizeof(element));
   });
   if (!sized) {
     const auto* const text = std::get_if<std::string_view>(&value);
-    if (text == nullptr) {
-      wrong = "must be a string";
-    } else {
-      AppendBytesElement(*text, tensor_.data);
-    }
+    taken = text != nullptr;
+    if (taken) AppendBytesElement(*text, tensor_.data);
   }
-  if (wrong != nullptr)
-    return InvalidArgument(where_, "[", added_, "]: ", wrong, " for ", ToString(tensor_.type));
+  if (!taken) {
+    return InvalidArgument(where_, "[", added_, "]: must be ", ElementForm(tensor_.type), " for ",
+                           ToString(tensor_.type), ", not ", ScalarText(value));
+  }
   ++added_;
   ++sizes_.back();
   return absl::OkStatus();

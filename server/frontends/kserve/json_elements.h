@@ -15,6 +15,9 @@ namespace millrace::server {
 // A value of JSON that is neither an object nor an array; the first is null.
 using JsonScalar = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string_view>;
 
+// Returns the value as an error message shows it.
+std::string ScalarText(const JsonScalar& value);
+
 // Makes a tensor's data of its elements in JSON, one event of a parser after the other: they come
 // flat in row-major order, or nested as the shape says. FP16 and BF16 have no form in JSON. Errors
 // are INVALID_ARGUMENT.

@@ -9,6 +9,7 @@
 #include "server/frontends/kserve/repository_actions.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
+#include "server/json/json_member.h"
 #include "server/json/json_text.h"
 
 namespace millrace {
@@ -58,8 +59,10 @@ absl::StatusOr<bool> OnlyReady(const std::string& body) {
   if (!members.ok()) return members.status();
   const auto ready = members->find("ready");
   if (ready == members->end()) return false;
-  if (!ready->is_boolean()) return absl::InvalidArgumentError("ready: must be true or false");
-  return ready->get<bool>();
+  bool only_ready = false;
+  if (absl::Status status = server::TakeBool(*ready, "ready", only_ready); !status.ok())
+    return status;
+  return only_ready;
 }
 
 // Add what is known of a loaded model by its task.

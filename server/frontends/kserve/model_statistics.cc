@@ -4,10 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <string>
 
+#include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/http/http_routes.h"
+#include "server/http/http_status.h"
+#include "server/json/json_text.h"
 #include "server/scheduling/served_model.h"
 
 namespace millrace::server {
@@ -73,22 +77,6 @@ Json RequestsJson(const inference::InferStatistics& requests) {
           {"cache_miss", DurationJson(requests.cache_miss())}};
 }
 
-}  // namespace
-
-absl::Status CollectStatistics(const Services& services, std::string_view name,
-                               std::string_view version,
-                               inference::ModelStatisticsResponse& response) {
-  if (name.empty()) {
-    for (const std::shared_ptr<ServedModel>& model : services.models.All())
-      Describe(*model, services.clock, *response.add_model_stats());
-    return absl::OkStatus();
-  }
-  const auto model = services.models.Find(name, version);
-  if (!model.ok()) return model.status();
-  Describe(**model, services.clock, *response.add_model_stats());
-  return absl::OkStatus();
-}
-
 // Protobuf's own JSON has numbers of 64 bits as strings and lacks what is 0.
 Json StatisticsJson(const inference::ModelStatisticsResponse& statistics) {
   Json models = Json::array();
@@ -109,6 +97,44 @@ Json StatisticsJson(const inference::ModelStatisticsResponse& statistics) {
                       {"batch_stats", std::move(batches)}});
   }
   return {{"model_stats", std::move(models)}};
+}
+
+void Answer(const Services& services, const std::string& name, const std::string& version,
+            httplib::Response& response) {
+  inference::ModelStatisticsResponse statistics;
+  const absl::Status status = CollectStatistics(services, name, version, statistics);
+  if (!status.ok()) return SendError(response, HttpStatusOf(status), std::string(Message(status)));
+  // Names come from files, so bytes that are not UTF-8 must not throw.
+  response.set_content(JsonText(StatisticsJson(statistics)), "application/json");
+}
+
+}  // namespace
+
+absl::Status CollectStatistics(const Services& services, std::string_view name,
+                               std::string_view version,
+                               inference::ModelStatisticsResponse& response) {
+  if (name.empty()) {
+    for (const std::shared_ptr<ServedModel>& model : services.models.All())
+      Describe(*model, services.clock, *response.add_model_stats());
+    return absl::OkStatus();
+  }
+  const auto model = services.models.Find(name, version);
+  if (!model.ok()) return model.status();
+  Describe(**model, services.clock, *response.add_model_stats());
+  return absl::OkStatus();
+}
+
+void AddStatisticsRoutes(HttpServer& server, const Services& services) {
+  server.routes().Get("/v2/models/stats",
+                      [&services](const httplib::Request& request, httplib::Response& response) {
+                        if (CheckApiKey(request, response, services.keys))
+                          Answer(services, "", "", response);
+                      });
+  server.routes().Get("/v2/models/([^/]+)(/versions/([^/]+))?/stats",
+                      [&services](const httplib::Request& request, httplib::Response& response) {
+                        if (CheckApiKey(request, response, services.keys))
+                          Answer(services, request.matches[1], request.matches[3], response);
+                      });
 }
 
 }  // namespace millrace::server

@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "inference/grpc_service.pb.h"
-#include "nlohmann/json_fwd.hpp"
+#include "server/http/http_server.h"
 #include "server/requests/services.h"
 
 namespace millrace::server {
@@ -15,7 +15,9 @@ absl::Status CollectStatistics(const Services& services, std::string_view name,
                                std::string_view version,
                                inference::ModelStatisticsResponse& response);
 
-// The same over HTTP.
-nlohmann::ordered_json StatisticsJson(const inference::ModelStatisticsResponse& statistics);
+// Adds GET /v2/models/stats and /v2/models/{model}[/versions/{version}]/stats of Triton's
+// statistics extension. With keys required, they need one. The services, and what they borrow, must
+// outlive the server.
+void AddStatisticsRoutes(HttpServer& server, const Services& services);
 
 }  // namespace millrace::server

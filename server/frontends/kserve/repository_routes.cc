@@ -1,6 +1,7 @@
 #include "server/frontends/kserve/repository_routes.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "server/http/admin_access.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
+#include "server/json/json_member.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/refusal.h"
 
@@ -61,7 +63,7 @@ absl::Status ReadParameters(const std::string& body, const Take& take) {
   if (!members.ok()) return members.status();
   const auto parameters = members->find("parameters");
   if (parameters == members->end() || parameters->is_null()) return absl::OkStatus();
-  if (!parameters->is_object()) return absl::InvalidArgumentError("parameters: must be an object");
+  if (!parameters->is_object()) return WrongType("parameters", "an object", *parameters);
   for (const auto& [name, value] : parameters->items()) {
     if (absl::Status status = take(name, value); !status.ok()) return status;
   }
@@ -134,14 +136,10 @@ class RepositoryRoutes {
 
 void AddRepositoryRoutes(HttpServer& server, RepositoryActions actions, const ApiKeyStore* keys) {
   const auto routes = std::make_shared<RepositoryRoutes>(std::move(actions), keys);
-  const auto to = [&routes](auto handler) {
-    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
-      (*routes.*handler)(request, response);
-    };
-  };
   constexpr char kModel[] = "/v2/repository/models/([^/]+)";
-  server.routes().Post(StrCat(kModel, "/load"), to(&RepositoryRoutes::Load));
-  server.routes().Post(StrCat(kModel, "/unload"), to(&RepositoryRoutes::Unload));
+  server.routes().Post(StrCat(kModel, "/load"), std::bind_front(&RepositoryRoutes::Load, routes));
+  server.routes().Post(StrCat(kModel, "/unload"),
+                       std::bind_front(&RepositoryRoutes::Unload, routes));
 }
 
 }  // namespace millrace::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "server/frontends/http/error_status.h"
-#include "server/frontends/http/rate_limit_headers.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/kserve/rest_codec.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/http/http_routes.h"
@@ -125,11 +125,9 @@ class RestInferRoutes {
 void AddRestInferRoutes(HttpServer& server, Services& services, RestInferOptions options) {
   const size_t max_body_bytes = options.max_body_bytes;
   const auto routes = std::make_shared<RestInferRoutes>(services, std::move(options));
-  server.routes().Post(
-      "/v2/models/([^/]+)(/versions/([^/]+))?/infer",
-      [routes](const httplib::Request& request, httplib::Response& response,
-               const ContentReader& reader) { routes->Infer(request, response, reader); },
-      max_body_bytes);
+  server.routes().Post("/v2/models/([^/]+)(/versions/([^/]+))?/infer",
+                       HttpRoutes::Reader(std::bind_front(&RestInferRoutes::Infer, routes)),
+                       max_body_bytes);
 }
 
 }  // namespace millrace::server

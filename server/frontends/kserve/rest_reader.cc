@@ -1,17 +1,48 @@
 #include "server/frontends/kserve/rest_reader.h"
 
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
+#include "absl/functional/function_ref.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
 #include "server/frontends/kserve/invalid_argument.h"
-#include "server/frontends/kserve/rest_members.h"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxDimensions = 64;
+
+// Where in the JSON a value stands.
+enum class RestPlace : uint8_t {
+  kTop,
+  kRequest,
+  kRequestParameters,
+  kInputs,
+  kInput,
+  kInputParameters,
+  kShape,
+  kData,
+  kOutputs,
+  kOutput,
+  kOutputParameters,
+  kSkipped
+};
+
+// The form that the value of a member must have; kRestForms has the words for it.
+enum class RestForm : uint8_t { kString, kBool, kUnsigned, kArray, kObject };
+
+constexpr std::string_view kAnArray = "an array";
+constexpr std::string_view kAnObject = "an object";
+constexpr std::string_view kRestForms[] = {"a string", "true or false", "a whole number >= 0",
+                                           kAnArray, kAnObject};
 
 // Takes the events of the JSON library's parser. A status that is not OK ends the parsing.
 class RestReader final : public nlohmann::json_sax<nlohmann::json> {
@@ -28,7 +59,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
     inputs_ = 0;
   }
 
-  bool null() override { return member_ != RestMember::kNone ? Passed() : Scalar(JsonScalar()); }
+  bool null() override { return member_ != nullptr ? Passed() : Scalar(JsonScalar()); }
   bool boolean(bool value) override { return Scalar(value); }
   bool number_integer(int64_t value) override { return Scalar(value); }
   bool number_unsigned(uint64_t value) override { return Scalar(value); }
@@ -44,14 +75,11 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       case RestPlace::kTop:
         return Push(RestPlace::kRequest);
       case RestPlace::kInputs:
-        now_ = {};
-        return Push(RestPlace::kInput);
       case RestPlace::kOutputs:
-        output_name_.reset();
-        output_binary_.reset();
-        return Push(RestPlace::kOutput);
+        now_ = {};
+        return Push(place() == RestPlace::kInputs ? RestPlace::kInput : RestPlace::kOutput);
       case RestPlace::kShape:
-        return Scalar(JsonScalar());
+        return Scalar(JsonScalar(), kAnObject);
       case RestPlace::kData:
         return Fail(InvalidArgument(InputName(inputs_), ".data: must not hold an object"));
       default:
@@ -62,11 +90,11 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override {
     switch (place()) {
       case RestPlace::kTop:
-        return Fail(absl::InvalidArgumentError("the body must be a JSON object, not array"));
+        return Fail(absl::InvalidArgumentError("the body must be a JSON object, not an array"));
       case RestPlace::kInputs:
       case RestPlace::kOutputs:
       case RestPlace::kShape:
-        return Scalar(JsonScalar());
+        return Scalar(JsonScalar(), kAnArray);
       case RestPlace::kData:
         return Keep(elements_ == nullptr ? absl::OkStatus() : elements_->Open()) &&
                Push(RestPlace::kData);
@@ -76,35 +104,30 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool key(std::string& name) override {
-    member_ = RestMember::kNone;
-    for (const RestMemberSpec& spec : kRestMembers) {
-      if (spec.place != place() || spec.name != name) continue;
-      spec_ = &spec;
-      member_ = spec.member;
+    member_ = FindMember(name);
+    if (member_ != nullptr) {
       uint32_t& seen = stack_.back().seen;
-      const uint32_t bit = 1U << static_cast<unsigned>(member_);
+      const uint32_t bit = 1U << (member_ - Members().data());
       if ((seen & bit) != 0) return Fail(InvalidArgument(Where(), ": is given twice"));
       seen |= bit;
       return true;
     }
-    switch (place()) {
-      case RestPlace::kRequestParameters:
-        return Keep(CheckInferParameter(name, [&] { return StrCat("parameters.", name); }));
-      case RestPlace::kInputParameters:
-        return Keep(CheckInferParameter(
-            name, [&] { return StrCat(InputName(inputs_), ".parameters.", name); }));
-      case RestPlace::kOutputParameters:
-        return Keep(CheckInferParameter(
-            name, [&] { return StrCat("outputs[", outputs_, "].parameters.", name); }));
-      default:
-        return true;
-    }
+    const bool is_parameter = place() == RestPlace::kRequestParameters ||
+                              place() == RestPlace::kInputParameters ||
+                              place() == RestPlace::kOutputParameters;
+    return !is_parameter ||
+           Keep(CheckInferParameter(name, [&] { return StrCat(Prefix(place()), name); }));
   }
 
   bool end_object() override {
     const RestPlace ended = place();
     stack_.pop_back();
-    member_ = RestMember::kNone;
+    member_ = nullptr;
+    if (ended == RestPlace::kRequest) {
+      head_.id = request_.id.value_or("");
+      head_.timeout_us = request_.timeout_us.value_or(0);
+      head_.binary_outputs = request_.binary.value_or(false);
+    }
     if (ended == RestPlace::kInput) return EndInput();
     if (ended == RestPlace::kOutput) return EndOutput();
     return true;
@@ -118,7 +141,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       if (done) elements_.reset();
     }
     stack_.pop_back();
-    member_ = RestMember::kNone;
+    member_ = nullptr;
     return true;
   }
 
@@ -131,19 +154,64 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // The input that is being read.
-  struct Input {
-    std::optional<std::string> name;
-    std::optional<std::string> datatype;
-    std::optional<std::vector<int64_t>> shape;
-    bool added = false;  // to the head
+  // The members of the request, or of the input or output that is being read, that are known.
+  struct Object {
+    std::optional<std::string> id = {};
+    std::optional<uint64_t> timeout_us = {};
+    std::optional<bool> binary = {};
+    std::optional<std::string> name = {};
+    std::optional<std::string> datatype = {};
+    std::optional<std::vector<int64_t>> shape = {};
+    std::optional<uint64_t> binary_bytes = {};
     bool has_data = false;
-    std::optional<uint64_t> binary_bytes;
+    bool added = false;  // to the head
   };
   struct Level {
     RestPlace place;
     uint32_t seen = 0;  // the members that it had so far, as bits
   };
+
+  // A member that is known.
+  struct Member {
+    RestPlace place;
+    std::string_view name;
+    RestForm form;
+    RestPlace inside = RestPlace::kTop;  // the place inside an array or an object
+    // Where another value goes.
+    std::variant<std::optional<std::string> Object::*, std::optional<bool> Object::*,
+                 std::optional<uint64_t> Object::*>
+        value = {};
+  };
+
+  static std::span<const Member> Members() {
+    using enum RestPlace;
+    using enum RestForm;
+    static constexpr Member kMembers[] = {
+        {kRequest, "id", kString, kTop, &Object::id},
+        {kRequest, "inputs", kArray, kInputs},
+        {kRequest, "outputs", kArray, kOutputs},
+        {kRequest, "parameters", kObject, kRequestParameters},
+        {kRequestParameters, "timeout", kUnsigned, kTop, &Object::timeout_us},
+        {kRequestParameters, "binary_data_output", kBool, kTop, &Object::binary},
+        {kInput, "name", kString, kTop, &Object::name},
+        {kInput, "datatype", kString, kTop, &Object::datatype},
+        {kInput, "shape", kArray, kShape},
+        {kInput, "data", kArray, kData},
+        {kInput, "parameters", kObject, kInputParameters},
+        {kInputParameters, "binary_data_size", kUnsigned, kTop, &Object::binary_bytes},
+        {kOutput, "name", kString, kTop, &Object::name},
+        {kOutput, "parameters", kObject, kOutputParameters},
+        {kOutputParameters, "binary_data", kBool, kTop, &Object::binary}};
+    return kMembers;
+  }
+
+  // Returns the member of that name at this place; null if it is not known.
+  const Member* FindMember(std::string_view name) const {
+    for (const Member& member : Members()) {
+      if (member.place == place() && member.name == name) return &member;
+    }
+    return nullptr;
+  }
 
   RestPlace place() const { return stack_.empty() ? RestPlace::kTop : stack_.back().place; }
 
@@ -153,7 +221,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool Keep(absl::Status status) { return status.ok() || Fail(std::move(status)); }
   bool Passed() {
-    member_ = RestMember::kNone;
+    member_ = nullptr;
     return true;
   }
 
@@ -164,39 +232,39 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  // Names the member that is being read.
-  std::string Where() const {
-    const std::string_view name = spec_->name;
-    switch (spec_->place) {
+  // Returns what stands before the name of a member at this place.
+  std::string Prefix(RestPlace place) const {
+    switch (place) {
       case RestPlace::kRequestParameters:
-        return StrCat("parameters.", name);
+        return "parameters.";
       case RestPlace::kInput:
-        return StrCat(InputName(inputs_), ".", name);
+        return StrCat(InputName(inputs_), ".");
       case RestPlace::kInputParameters:
-        return StrCat(InputName(inputs_), ".parameters.", name);
+        return StrCat(InputName(inputs_), ".parameters.");
       case RestPlace::kOutput:
-        return StrCat("outputs[", outputs_, "].", name);
+        return StrCat("outputs[", outputs_, "].");
       case RestPlace::kOutputParameters:
-        return StrCat("outputs[", outputs_, "].parameters.", name);
+        return StrCat("outputs[", outputs_, "].parameters.");
       default:
-        return std::string(name);
+        return {};
     }
   }
+  // Names the member that is being read.
+  std::string Where() const { return StrCat(Prefix(member_->place), member_->name); }
 
-  bool WrongForm() {
-    return Fail(
-        InvalidArgument(Where(), ": must be ", kRestForms[static_cast<size_t>(spec_->form)]));
+  // shown: the value of the member that is being read.
+  bool WrongForm(std::string_view shown) {
+    return Fail(InvalidArgument(Where(), ": must be ",
+                                kRestForms[static_cast<size_t>(member_->form)], ", not ", shown));
   }
 
   // The value of a member is an object or an array.
   bool Enter(RestForm form) {
-    if (place() == RestPlace::kSkipped || member_ == RestMember::kNone)
-      return Push(RestPlace::kSkipped);
-    if (spec_->form != form) return WrongForm();
-    if (member_ == RestMember::kShape) now_.shape.emplace();
-    if (member_ == RestMember::kData && !BeginData()) return false;
-    const RestPlace inside = spec_->inside;
-    member_ = RestMember::kNone;
+    if (place() == RestPlace::kSkipped || member_ == nullptr) return Push(RestPlace::kSkipped);
+    if (member_->form != form) return WrongForm(kRestForms[static_cast<size_t>(form)]);
+    const RestPlace inside = std::exchange(member_, nullptr)->inside;
+    if (inside == RestPlace::kShape) now_.shape.emplace();
+    if (inside == RestPlace::kData && !BeginData()) return false;
     return Push(inside);
   }
 
@@ -245,34 +313,36 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool EndOutput() {
     if (again_) return true;
-    if (!output_name_) return Fail(InvalidArgument("outputs[", outputs_, "].name: is missing"));
+    if (!now_.name) return Fail(InvalidArgument("outputs[", outputs_, "].name: is missing"));
     for (const std::string& earlier : head_.input.requested_outputs) {
-      if (earlier == *output_name_)
+      if (earlier == *now_.name)
         return Fail(
             InvalidArgument("outputs[", outputs_, "].name: '", earlier, "' was given before"));
     }
-    head_.binary_output.push_back(output_binary_);
-    return Keep(AddRequestedOutput(outputs_++, *output_name_, model_, head_.input));
+    head_.binary_output.push_back(now_.binary);
+    return Keep(AddRequestedOutput(outputs_++, *now_.name, model_, head_.input));
   }
 
-  bool Scalar(const JsonScalar& value) {
+  // nested: what stands in the place of a scalar, if it is none.
+  bool Scalar(const JsonScalar& value, std::string_view nested = {}) {
+    const auto shown = [&] { return nested.empty() ? ScalarText(value) : std::string(nested); };
     switch (place()) {
       case RestPlace::kTop:
-        return Fail(absl::InvalidArgumentError("the body must be a JSON object"));
+        return Fail(InvalidArgument("the body must be a JSON object, not ", shown()));
       case RestPlace::kInputs:
-        return Fail(InvalidArgument(InputName(inputs_), ": must be an object"));
+        return Fail(InvalidArgument(InputName(inputs_), ": must be an object, not ", shown()));
       case RestPlace::kOutputs:
-        return Fail(InvalidArgument("outputs[", outputs_, "]: must be an object"));
+        return Fail(InvalidArgument("outputs[", outputs_, "]: must be an object, not ", shown()));
       case RestPlace::kShape:
-        return Dimension(value);
+        return Dimension(value, shown);
       case RestPlace::kData:
         return elements_ == nullptr || Keep(elements_->Add(value));
       default:
-        return again_ || member_ == RestMember::kNone ? Passed() : Value(value);
+        return again_ || member_ == nullptr ? Passed() : Value(value);
     }
   }
 
-  bool Dimension(const JsonScalar& value) {
+  bool Dimension(const JsonScalar& value, absl::FunctionRef<std::string()> shown) {
     const std::string name = StrCat(InputName(inputs_), ".shape");
     if (now_.shape->size() == kMaxDimensions)
       return Fail(InvalidArgument(name, ": has more than ", kMaxDimensions, " dimensions"));
@@ -280,8 +350,8 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
     const auto* const negative = std::get_if<int64_t>(&value);
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     if (negative == nullptr && (whole == nullptr || *whole > kMax)) {
-      return Fail(
-          InvalidArgument(name, "[", now_.shape->size(), "]: must be a whole number of 0..", kMax));
+      return Fail(InvalidArgument(name, "[", now_.shape->size(), "]: must be a whole number of 0..",
+                                  kMax, ", not ", shown()));
     }
     now_.shape->push_back(negative != nullptr ? *negative : static_cast<int64_t>(*whole));
     return true;
@@ -289,41 +359,19 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
 
   // The value of a member that is known.
   bool Value(const JsonScalar& value) {
-    const auto* const text = std::get_if<std::string_view>(&value);
-    const auto* const flag = std::get_if<bool>(&value);
-    const auto* const number = std::get_if<uint64_t>(&value);
-    const bool fits = (spec_->form == RestForm::kString && text != nullptr) ||
-                      (spec_->form == RestForm::kBool && flag != nullptr) ||
-                      (spec_->form == RestForm::kUnsigned && number != nullptr);
-    if (!fits) return WrongForm();
-    switch (std::exchange(member_, RestMember::kNone)) {
-      case RestMember::kId:
-        head_.id = *text;
-        return Keep(CheckInferId(head_.id));
-      case RestMember::kTimeout:
-        head_.timeout_us = *number;
-        return true;
-      case RestMember::kBinaryOutputs:
-        head_.binary_outputs = *flag;
-        return true;
-      case RestMember::kName:
-        now_.name = *text;
-        return true;
-      case RestMember::kDatatype:
-        now_.datatype = *text;
-        return true;
-      case RestMember::kBinaryBytes:
-        now_.binary_bytes = *number;
-        return true;
-      case RestMember::kOutputName:
-        output_name_ = *text;
-        return true;
-      case RestMember::kBinaryOutput:
-        output_binary_ = *flag;
-        return true;
-      default:
-        return true;
-    }
+    if (member_->inside != RestPlace::kTop) return WrongForm(ScalarText(value));
+    const bool of_request =
+        place() == RestPlace::kRequest || place() == RestPlace::kRequestParameters;
+    const bool taken = std::visit(
+        [&]<typename T>(std::optional<T> Object::*member) {
+          using Read = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+          const auto* const read = std::get_if<Read>(&value);
+          if (read != nullptr) ((of_request ? request_ : now_).*member).emplace(*read);
+          return read != nullptr;
+        },
+        member_->value);
+    if (!taken) return WrongForm(ScalarText(value));
+    return std::exchange(member_, nullptr)->name != "id" || Keep(CheckInferId(*request_.id));
   }
 
   const models::ModelInfo& model_;
@@ -333,20 +381,31 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool lacks_data_ = false;
   bool again_ = false;
   std::vector<Level> stack_;
-  const RestMemberSpec* spec_ = nullptr;   // the spec of member_
-  RestMember member_ = RestMember::kNone;  // the member whose value comes next
-  size_t inputs_ = 0;                      // inputs that were read; the index of the one being read
+  const Member* member_ = nullptr;  // the member whose value comes next, if it is known
+  size_t inputs_ = 0;               // inputs that were read; the index of the one being read
   size_t outputs_ = 0;
-  Input now_;
-  std::optional<std::string> output_name_;
-  std::optional<bool> output_binary_;
+  Object request_;
+  Object now_;
   std::unique_ptr<JsonElements> elements_;  // elements being read, unless they are skipped
 };
+
+// Says what is expected, as a client may not know that.
+absl::Status EmptyBody(const models::ModelInfo& model) {
+  std::string inputs;
+  for (const models::TensorSpec& spec : model.infer().inputs) {
+    inputs += StrCat(inputs.empty() ? "" : ", ", R"({"name": )",
+                     JsonText(nlohmann::json(spec.name)), R"(, "datatype": ")", ToString(spec.type),
+                     R"(", "shape": )", ShapeText(spec.shape), R"(, "data": [...]})");
+  }
+  return InvalidArgument(R"(the body is empty; it must be JSON such as {"inputs": [)", inputs,
+                         "]}");
+}
 
 }  // namespace
 
 absl::Status ReadRestInfer(std::string_view json, const models::ModelInfo& model,
                            RestInferHead& head) {
+  if (json.find_first_not_of(" \t\r\n") == json.npos) return EmptyBody(model);
   // The library would take it for the end of the text.
   if (const size_t zero = json.find('\0'); zero != json.npos)
     return InvalidArgument("the body is not valid JSON at byte ", zero + 1);

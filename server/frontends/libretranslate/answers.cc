@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "httplib.h"
-#include "server/frontends/http/translation_error.h"
+#include "server/frontends/http/error_status.h"
 #include "server/http/http_server.h"
 
 namespace millrace::server {

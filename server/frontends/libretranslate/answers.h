@@ -4,12 +4,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "server/http/httplib_fwd.h"
 #include "server/security/api_key_store.h"
-
-namespace httplib {
-struct Request;
-struct Response;
-}  // namespace httplib
 
 namespace millrace::server {
 

@@ -1,7 +1,7 @@
 #include "server/frontends/libretranslate/file_routes.h"
 
 #include <chrono>
-#include <optional>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,17 +120,10 @@ class FileRoutes {
 void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
                                  std::shared_ptr<HttpTranslator> translator) {
   const auto routes = std::make_shared<FileRoutes>(services, std::move(translator));
-  server.routes().Post(
-      "/translate_file",
-      HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,
-                                  const httplib::ContentReader& reader) {
-        routes->Translate(request, response, reader);
-      }),
-      kMaxBody);
-  server.routes().Get("/download_file/([^/]+)",
-                      [routes](const httplib::Request& request, httplib::Response& response) {
-                        routes->Send(request, response);
-                      });
+  server.routes().Post("/translate_file",
+                       HttpRoutes::Reader(std::bind_front(&FileRoutes::Translate, routes)),
+                       kMaxBody);
+  server.routes().Get("/download_file/([^/]+)", std::bind_front(&FileRoutes::Send, routes));
 }
 
 }  // namespace millrace::server

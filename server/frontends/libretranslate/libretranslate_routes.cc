@@ -1,10 +1,10 @@
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "httplib.h"
 #include "server/frontends/http/request_members.h"
@@ -142,23 +142,14 @@ void AddLibreTranslateRoutes(HttpServer& server, Services& services,
   AddLibreTranslateFileRoutes(server, services, translator);
   const auto routes =
       std::make_shared<LibreTranslateRoutes>(services, std::move(translator), std::move(others));
-  const auto get = [&routes](auto handler) {
-    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
-      (*routes.*handler)(request, response);
-    };
-  };
-  const auto post = [&routes](auto handler) {
-    return [routes, handler](const httplib::Request& request, httplib::Response& response,
-                             const httplib::ContentReader& reader) {
-      (*routes.*handler)(request, response, reader);
-    };
-  };
-  server.routes().Post("/translate", post(&LibreTranslateRoutes::Translate));
-  server.routes().Post("/translate/stream", post(&LibreTranslateRoutes::TranslateStream));
-  server.routes().Post("/detect", post(&LibreTranslateRoutes::Detect));
-  server.routes().Post("/suggest", post(&LibreTranslateRoutes::Suggest));
-  server.routes().Get("/languages", get(&LibreTranslateRoutes::Languages));
-  server.routes().Get("/frontend/settings", get(&LibreTranslateRoutes::Settings));
+  server.routes().Post("/translate", std::bind_front(&LibreTranslateRoutes::Translate, routes));
+  server.routes().Post("/translate/stream",
+                       std::bind_front(&LibreTranslateRoutes::TranslateStream, routes));
+  server.routes().Post("/detect", std::bind_front(&LibreTranslateRoutes::Detect, routes));
+  server.routes().Post("/suggest", std::bind_front(&LibreTranslateRoutes::Suggest, routes));
+  server.routes().Get("/languages", std::bind_front(&LibreTranslateRoutes::Languages, routes));
+  server.routes().Get("/frontend/settings",
+                      std::bind_front(&LibreTranslateRoutes::Settings, routes));
 }
 
 }  // namespace millrace::server

@@ -5,7 +5,6 @@
 
 #include "millrace/v1/admin.pb.h"
 #include "server/control/load_queue.h"
-#include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/server_status.h"
 #include "server/executors/convicted_requests.h"

@@ -1,8 +1,6 @@
 #include "server/frontends/front_end.h"
 
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "server/frontends/millrace/admin_service.h"
 #include "server/frontends/millrace/synthesis_service.h"
@@ -11,19 +9,17 @@
 namespace millrace::front_ends::millrace {
 namespace {
 
-std::unique_ptr<server::GrpcPart> MakeGrpc(const server::FrontEndParts& parts) {
-  std::vector<std::unique_ptr<server::RpcService>> services;
-  services.push_back(std::make_unique<server::TranslationService>(parts.services));
-  services.push_back(std::make_unique<server::SynthesisService>(parts.services));
-  services.push_back(std::make_unique<server::AdminService>(
+void AddServices(const server::FrontEndParts& parts, server::GrpcParts& grpc) {
+  grpc.services.push_back(std::make_unique<server::TranslationService>(parts.services));
+  grpc.services.push_back(std::make_unique<server::SynthesisService>(parts.services));
+  grpc.services.push_back(std::make_unique<server::AdminService>(
       parts.services, parts.control->models, parts.control->status, parts.control->loads,
       parts.steps, parts.repository.pull, parts.repository.remove, parts.control->convicted));
-  return server::MakeGrpcPart(std::move(services));
 }
 
 }  // namespace
 
 extern const server::FrontEnd kFrontEnd;
-const server::FrontEnd kFrontEnd = {.name = "millrace", .make_grpc = &MakeGrpc};
+const server::FrontEnd kFrontEnd = {.name = "millrace", .add_services = &AddServices};
 
 }  // namespace millrace::front_ends::millrace

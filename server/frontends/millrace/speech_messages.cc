@@ -1,5 +1,6 @@
 #include "server/frontends/millrace/speech_messages.h"
 
+#include <iterator>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -8,33 +9,27 @@
 namespace millrace::server {
 namespace {
 
+constexpr std::pair<v1::AudioEncoding, models::AudioFormat> kEncodings[] = {
+    {v1::AUDIO_ENCODING_WAV, models::AudioFormat::kWav},
+    {v1::AUDIO_ENCODING_PCM_S16LE, models::AudioFormat::kPcmS16},
+    {v1::AUDIO_ENCODING_PCM_F32LE, models::AudioFormat::kPcmF32},
+    {v1::AUDIO_ENCODING_FLAC, models::AudioFormat::kFlac},
+    {v1::AUDIO_ENCODING_MP3, models::AudioFormat::kMp3},
+    {v1::AUDIO_ENCODING_OGG_OPUS, models::AudioFormat::kOggOpus},
+    {v1::AUDIO_ENCODING_MULAW, models::AudioFormat::kMuLaw},
+    {v1::AUDIO_ENCODING_ALAW, models::AudioFormat::kALaw}};
+static_assert(std::size(kEncodings) == v1::AudioEncoding_ARRAYSIZE - 1, "all but UNSPECIFIED");
+
 absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
                                              models::AudioFormat unspecified) {
-  switch (encoding) {
-    case v1::AUDIO_ENCODING_UNSPECIFIED:
-      return unspecified;
-    case v1::AUDIO_ENCODING_WAV:
-      return models::AudioFormat::kWav;
-    case v1::AUDIO_ENCODING_PCM_S16LE:
-      return models::AudioFormat::kPcmS16;
-    case v1::AUDIO_ENCODING_PCM_F32LE:
-      return models::AudioFormat::kPcmF32;
-    case v1::AUDIO_ENCODING_FLAC:
-      return models::AudioFormat::kFlac;
-    case v1::AUDIO_ENCODING_MP3:
-      return models::AudioFormat::kMp3;
-    case v1::AUDIO_ENCODING_OGG_OPUS:
-      return models::AudioFormat::kOggOpus;
-    case v1::AUDIO_ENCODING_MULAW:
-      return models::AudioFormat::kMuLaw;
-    case v1::AUDIO_ENCODING_ALAW:
-      return models::AudioFormat::kALaw;
-    default:
-      return absl::InvalidArgumentError(
-          StrCat("encoding: ", static_cast<int>(encoding),
-                 " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
-                 "OGG_OPUS (6), MULAW (7), ALAW (8)"));
+  if (encoding == v1::AUDIO_ENCODING_UNSPECIFIED) return unspecified;
+  for (const auto& [known, format] : kEncodings) {
+    if (known == encoding) return format;
   }
+  return absl::InvalidArgumentError(
+      StrCat("encoding: ", static_cast<int>(encoding),
+             " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
+             "OGG_OPUS (6), MULAW (7), ALAW (8)"));
 }
 
 absl::StatusOr<SpeechTextFormat> ToTextFormat(v1::SpeechTextFormat format) {
@@ -55,23 +50,8 @@ absl::StatusOr<SpeechTextFormat> ToTextFormat(v1::SpeechTextFormat format) {
 }  // namespace
 
 v1::AudioEncoding ToEncoding(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kPcmS16:
-      return v1::AUDIO_ENCODING_PCM_S16LE;
-    case models::AudioFormat::kPcmF32:
-      return v1::AUDIO_ENCODING_PCM_F32LE;
-    case models::AudioFormat::kWav:
-      return v1::AUDIO_ENCODING_WAV;
-    case models::AudioFormat::kFlac:
-      return v1::AUDIO_ENCODING_FLAC;
-    case models::AudioFormat::kMp3:
-      return v1::AUDIO_ENCODING_MP3;
-    case models::AudioFormat::kOggOpus:
-      return v1::AUDIO_ENCODING_OGG_OPUS;
-    case models::AudioFormat::kMuLaw:
-      return v1::AUDIO_ENCODING_MULAW;
-    case models::AudioFormat::kALaw:
-      return v1::AUDIO_ENCODING_ALAW;
+  for (const auto& [encoding, known] : kEncodings) {
+    if (known == format) return encoding;
   }
   return v1::AUDIO_ENCODING_UNSPECIFIED;
 }
@@ -120,30 +100,27 @@ void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sen
   }
 }
 
-SpeechPiece ToPiece(models::SynthesizeOutput piece) {
-  SpeechPiece result;
-  result.sentence = static_cast<uint32_t>(piece.sentence_index);
-  result.sentence_ends = piece.sentence_finished;
-  AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, result.words);
-  AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, result.phonemes);
-  result.text = std::move(piece.text);
-  return result;
+v1::StreamSynthesizeResponse ToMessage(models::SynthesizeOutput piece) {
+  v1::StreamSynthesizeResponse message;
+  message.set_sentence_index(static_cast<uint32_t>(piece.sentence_index));
+  message.set_sentence_finished(piece.sentence_finished);
+  AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index,
+           *message.mutable_words());
+  AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index,
+           *message.mutable_phonemes());
+  message.set_text(std::move(piece.text));
+  return message;
 }
 
-void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_view audio,
-                    SpeechPiece piece,
-                    const std::function<void(const v1::StreamSynthesizeResponse&)>& send) {
-  v1::StreamSynthesizeResponse message;
+void SendAudio(const models::AudioEncoderOptions& encoding, std::string_view audio,
+               v1::StreamSynthesizeResponse message, ReplyStream& stream) {
   message.set_encoding(ToEncoding(encoding.format));
   message.set_sample_rate(static_cast<uint32_t>(encoding.output_rate));
-  message.set_sentence_index(piece.sentence);
-  message.set_text(std::move(piece.text));
-  *message.mutable_words() = std::move(piece.words);
-  *message.mutable_phonemes() = std::move(piece.phonemes);
+  const bool ends = message.sentence_finished();
   ForEachChunk(audio, [&](std::string_view chunk, bool is_last) {
     message.set_audio(std::string(chunk));
-    message.set_sentence_finished(piece.sentence_ends && is_last);
-    send(message);
+    message.set_sentence_finished(ends && is_last);
+    stream.Send(message);
     message.clear_text();
     message.clear_words();
     message.clear_phonemes();

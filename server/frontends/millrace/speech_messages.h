@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "millrace/v1/synthesis.pb.h"
 #include "models/audio/audio_encoder.h"
 #include "models/core/payload.h"
+#include "server/frontends/grpc/reply_stream.h"
 #include "server/requests/speech_request.h"
 
 namespace millrace::server {
@@ -27,20 +26,11 @@ using SpokenSpans = google::protobuf::RepeatedPtrField<v1::SpokenSpan>;
 void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sentence,
               SpokenSpans& spans);
 
-// The fields of a streamed piece besides its audio.
-struct SpeechPiece {
-  std::string text = {};       // the sentence's, with its first piece
-  uint32_t sentence = 0;       // index of the sentence
-  bool sentence_ends = false;  // the sentence ends with this piece
-  SpokenSpans words = {};      // the sentence's, with its first piece
-  SpokenSpans phonemes = {};
-};
-
-SpeechPiece ToPiece(models::SynthesizeOutput piece);
-
-// Returns the messages of a piece in order, at least one.
-void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_view audio,
-                    SpeechPiece piece,
-                    const std::function<void(const v1::StreamSynthesizeResponse&)>& send);
+// Returns the message of a streamed piece without its audio.
+v1::StreamSynthesizeResponse ToMessage(models::SynthesizeOutput piece);
+// Sends the messages of a piece in order, at least one. message: the piece without its audio; its
+// text and times go with the first of them, and the end of its sentence with the last.
+void SendAudio(const models::AudioEncoderOptions& encoding, std::string_view audio,
+               v1::StreamSynthesizeResponse message, ReplyStream& stream);
 
 }  // namespace millrace::server

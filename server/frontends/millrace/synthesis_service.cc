@@ -1,24 +1,37 @@
 #include "server/frontends/millrace/synthesis_service.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/grpc/stream_call.h"
 #include "server/frontends/grpc/text_stream_call.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/millrace/speech_messages.h"
-#include "server/frontends/millrace/text_stream_task.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/text_stream.h"
 #include "server/requests/unread_scripts.h"
 #include "server/requests/whole_speech.h"
 
 namespace millrace::server {
 namespace {
+
+constexpr size_t kMaxMessageCharacters = 5'000;
+constexpr char kConfigMissing[] = "config: the first message must have it";
+
+// Returns the message of audio that was left when a sentence had ended.
+v1::StreamSynthesizeResponse RestOf(size_t sentence) {
+  v1::StreamSynthesizeResponse message;
+  message.set_sentence_index(static_cast<uint32_t>(sentence));
+  message.set_sentence_finished(true);
+  return message;
+}
 
 absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Services& services,
                                             models::AudioContainer container,
@@ -94,30 +107,79 @@ class StreamSynthesizeTask {
   void Emit(models::Output output, const RequestRun& run, ReplyStream& stream) {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
     const std::string bytes = audio_.Push(part, run);
-    sentence_ = static_cast<uint32_t>(part.sentence_index);
-    SendAudio(bytes, ToPiece(std::move(part)), stream);
+    sentence_ = part.sentence_index;
+    SendAudio(audio_.encoding(), bytes, ToMessage(std::move(part)), stream);
   }
 
   absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
     const absl::StatusOr<std::string> rest = audio_.Flush();
     if (!rest.ok()) return rest.status();
-    if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true}, stream);
+    if (!rest->empty()) SendAudio(audio_.encoding(), *rest, RestOf(sentence_), stream);
     return status;
   }
 
   const std::string& warning() const { return warning_; }
 
  private:
-  void SendAudio(std::string_view bytes, SpeechPiece piece, ReplyStream& stream) {
-    ForEachMessage(
-        audio_.encoding(), bytes, std::move(piece),
-        [&stream](const v1::StreamSynthesizeResponse& message) { stream.Send(message); });
-  }
-
   std::string warning_;
   SpeechAudio audio_;
-  uint32_t sentence_ = 0;
+  size_t sentence_ = 0;
+};
+
+// The messages of millrace.v1.SynthesisService.SynthesizeTextStream, for TextStreamCall.
+class SynthesizeTextStreamTask {
+ public:
+  static constexpr Method kMethod = Method::kSynthesizeTextStream;
+
+  absl::Status Take(const ByteBuffer& buffer, const Services&, TextStream& text) {
+    v1::SynthesizeTextStreamRequest message;
+    if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+    if (message.has_config() == text.configured()) {
+      return absl::InvalidArgumentError(text.configured() ? "config: is for the first message only"
+                                                          : kConfigMissing);
+    }
+    if (message.has_config()) {
+      absl::Status status = TakeConfig(std::move(*message.mutable_config()), text);
+      if (!status.ok()) return status;
+    }
+    if (const size_t characters = models::CountCodePoints(message.text());
+        characters > kMaxMessageCharacters) {
+      return absl::InvalidArgumentError(StrCat("text: has ", characters, " characters; at most ",
+                                               kMaxMessageCharacters, " are allowed in a message"));
+    }
+    return text.Push(message.text(), message.flush());
+  }
+
+  absl::Status EmptyStream(const TextStream& text) const {
+    return absl::InvalidArgumentError(
+        text.configured() ? "text: there is nothing to speak; it needs a letter or a digit"
+                          : kConfigMissing);
+  }
+
+  void SendAudio(std::string_view bytes, models::SynthesizeOutput piece, const TextStream& text,
+                 ReplyStream& stream) {
+    server::SendAudio(text.encoding(), bytes, ToMessage(std::move(piece)), stream);
+  }
+
+  void SendRest(std::string_view bytes, const TextStream& text, ReplyStream& stream) {
+    server::SendAudio(text.encoding(), bytes, RestOf(text.sentences() - 1), stream);
+  }
+
+  absl::Status End(const absl::Status& status) const { return status; }
+
+ private:
+  absl::Status TakeConfig(v1::SynthesizeRequest config, TextStream& text) {
+    if (!config.text().empty())
+      return absl::InvalidArgumentError("config.text: must be empty; the text comes in 'text'");
+    if (!config.phonemes().empty()) {
+      return absl::InvalidArgumentError(
+          "config.phonemes: must be empty; a stream is of text, phonemes go to StreamSynthesize");
+    }
+    auto request = ToSpeechRequest(std::move(config), models::AudioContainer::kStream);
+    if (!request.ok()) return request.status();
+    return text.Configure(*std::move(request));
+  }
 };
 
 }  // namespace

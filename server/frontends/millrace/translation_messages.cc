@@ -22,7 +22,7 @@ absl::StatusOr<models::TextFormat> ToFormat(v1::TextFormat format) {
       return models::TextFormat::kMarkdown;
     default:
       return absl::InvalidArgumentError(
-          StrCat("format: ", static_cast<int>(format), " is not a format that is known"));
+          StrCat("format: ", static_cast<int>(format), " is none of HTML (1), MARKDOWN (2)"));
   }
 }
 

@@ -4,10 +4,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-
-namespace httplib {
-struct Response;
-}  // namespace httplib
+#include "server/http/httplib_fwd.h"
 
 namespace millrace {
 

@@ -1,6 +1,7 @@
 #include "server/frontends/openai/openai_routes.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/http/ignored_members.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_framer.h"
@@ -193,23 +194,18 @@ class OpenAiRoutes {
 
 void AddOpenAiRoutes(HttpServer& server, Services& services, OpenAiOptions options) {
   const auto routes = std::make_shared<OpenAiRoutes>(services, std::move(options));
-  const auto to = [&routes](auto handler) {
-    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
-      (*routes.*handler)(request, response);
-    };
-  };
   constexpr char kCaptioned[] = "/dev/captioned_speech";
   for (const char* path : {"/v1/", kCaptioned}) {
     server.ShapeErrorsBelow(path, [](int status, const std::string& message) {
       return OpenAiErrorBody(status, message, "", "");
     });
   }
-  server.routes().Post("/v1/audio/speech", to(&OpenAiRoutes::Speech));
-  server.routes().Post(kCaptioned, to(&OpenAiRoutes::CaptionedSpeech));
-  server.routes().Get("/v1/audio/voices", to(&OpenAiRoutes::Voices));
-  server.routes().Get("/health", to(&OpenAiRoutes::Health));
-  server.routes().Get("/v1/models", to(&OpenAiRoutes::Models));
-  server.routes().Get("/v1/models/([^/]+)", to(&OpenAiRoutes::Model));
+  server.routes().Post("/v1/audio/speech", std::bind_front(&OpenAiRoutes::Speech, routes));
+  server.routes().Post(kCaptioned, std::bind_front(&OpenAiRoutes::CaptionedSpeech, routes));
+  server.routes().Get("/v1/audio/voices", std::bind_front(&OpenAiRoutes::Voices, routes));
+  server.routes().Get("/health", std::bind_front(&OpenAiRoutes::Health, routes));
+  server.routes().Get("/v1/models", std::bind_front(&OpenAiRoutes::Models, routes));
+  server.routes().Get("/v1/models/([^/]+)", std::bind_front(&OpenAiRoutes::Model, routes));
 }
 
 }  // namespace millrace::server

@@ -4,19 +4,51 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/openai/other_members.h"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
+#include "server/requests/kokoro_names.h"
 
 namespace millrace::server {
 namespace {
 
 using nlohmann::json;
+
+constexpr float kMaxVolume = 4;
+
+// Reads one of Kokoro's letters, or a BCP 47 tag, which the model checks.
+absl::Status TakeLanguageCode(const json& value, std::string_view name,
+                              HttpSpeechRequest& request) {
+  std::string code;
+  if (absl::Status status = TakeString(value, name, code); !status.ok()) return status;
+  if (code.size() != 1) {
+    request.language_code = std::move(code);
+    return absl::OkStatus();
+  }
+  request.language_code = KokoroLanguage(code[0]);
+  if (!request.language_code.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat(name, ": ", Shown(code),
+             " is not allowed; it is one of a, b, e, f, h, i, j, p and z, or a tag such as en-US"));
+}
+
+absl::Status TakeVolume(const json& value, std::string_view name, float& out) {
+  const std::string allowed = StrCat("0..", kMaxVolume);
+  float volume = 0;
+  if (absl::Status status = TakeFloat(value, name, allowed, volume); !status.ok()) return status;
+  if (volume < 0 || volume > kMaxVolume) {
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", value.dump(), " is not allowed; it is a number of ", allowed));
+  }
+  out = volume;
+  return absl::OkStatus();
+}
 
 // The sample rate that OpenAI documents for pcm, which has no header to state one.
 constexpr uint32_t kPcmRate = 24'000;
@@ -32,11 +64,11 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
   if (!value.is_object()) return WrongType(name, "a string or an object with an id", value);
   const auto id = value.find("id");
   if (id == value.end() || !id->is_string()) {
-    return absl::InvalidArgumentError(StrCat(
-        name, ": its id ",
-        id == value.end() ? std::string("is missing")
-                          : StrCat("must be a string, not ", std::string_view(id->type_name())),
-        "; a voice is a string, or an object such as {\"id\": \"joe\"}"));
+    return absl::InvalidArgumentError(
+        StrCat(name, ": its id ",
+               id == value.end() ? std::string("is missing")
+                                 : StrCat("must be a string, not ", ShownKind(*id)),
+               "; a voice is a string, or an object such as {\"id\": \"joe\"}"));
   }
   request.speech.voice = id->get<std::string>();
   for (const auto& [member, unused] : value.items()) {
@@ -129,9 +161,14 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
   if (name == "normalize_loudness") return TakeBool(value, name, speech.normalize_loudness);
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), speech.seed);
-  const absl::StatusOr<bool> taken = TakeOtherMember(name, value, route, request);
-  if (!taken.ok()) return taken.status();
-  if (!*taken) request.ignored.push_back(name);
+  // Members that other servers with this API have (Kokoro-FastAPI, vLLM-Omni).
+  if (name == "lang_code") return TakeLanguageCode(value, name, request);
+  if (name == "volume_multiplier") return TakeVolume(value, name, speech.volume);
+  if (name == "stream") return TakeBool(value, name, request.stream);
+  if (name == "return_timestamps" && route == SpeechRoute::kCaptioned)
+    return TakeBool(value, name, request.return_timestamps);
+  if (name == "return_timing") return TakeBool(value, name, request.return_timing);
+  request.ignored.push_back(name);
   return absl::OkStatus();
 }
 

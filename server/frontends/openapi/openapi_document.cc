@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/control/version.h"
 #include "server/frontends/openapi/route_table.h"
+#include "server/http/http_routes.h"
 
 namespace millrace::server {
 namespace {
@@ -48,20 +53,36 @@ std::vector<RouteDescription> Served(const HttpRoutes& routes) {
   return served;
 }
 
-// Returns the parameters of the variable parts of a path.
-Json PathParameters(std::string_view path) {
+// The demo has these for variable parts of paths. The others are parts of earlier answers.
+constexpr std::pair<std::string_view, std::string_view> kPathExamples[] = {
+    {"model", "null"}, {"version", "1"}, {"voice_id", "joe"}, {"file", "live"}};
+
+Json Parameter(std::string_view name, std::string_view place) {
+  return {{"name", name}, {"in", place}, {"required", true}, {"schema", {{"type", "string"}}}};
+}
+
+// Returns the parameters of the variable parts of a path, and that of the query.
+Json Parameters(const RouteDescription& described) {
+  const std::string_view path = described.path;
   Json parameters = Json::array();
   for (size_t open = path.find('{'); open != path.npos; open = path.find('{', open + 1)) {
     const std::string_view name = path.substr(open + 1, path.find('}', open) - open - 1);
-    parameters.push_back(
-        {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+    parameters.push_back(Parameter(name, "path"));
+    const auto example = std::ranges::find(kPathExamples, name, [](auto& e) { return e.first; });
+    if (example != std::end(kPathExamples)) parameters.back()["example"] = example->second;
   }
+  if (!described.query.empty()) parameters.push_back(Parameter(described.query, "query"));
   return parameters;
+}
+
+std::string_view Meaning(int status) {
+  if (status == 101) return "The connection goes on as a WebSocket; see the documents";
+  return status < 300 ? "Success" : "The usual answer";
 }
 
 Json Operation(const RouteDescription& described) {
   Json operation = {{"tags", {described.api}}, {"summary", described.summary}};
-  if (Json parameters = PathParameters(described.path); !parameters.empty())
+  if (Json parameters = Parameters(described); !parameters.empty())
     operation["parameters"] = std::move(parameters);
   if (!described.body.empty()) {
     operation["requestBody"] = {
@@ -69,10 +90,10 @@ Json Operation(const RouteDescription& described) {
          {{std::string(described.body_type),
            {{"schema", {{"type", "object"}}}, {"example", Json::parse(described.body)}}}}}};
   }
-  Json success = {{"description", described.answer.empty() ? "See the documents" : "Success"}};
+  Json answer = {{"description", Meaning(described.status)}};
   if (!described.answer.empty())
-    success["content"] = {{std::string(described.answer), Json::object()}};
-  operation["responses"] = {{"2XX", std::move(success)},
+    answer["content"] = {{std::string(described.answer), Json::object()}};
+  operation["responses"] = {{StrCat(described.status), std::move(answer)},
                             {"4XX", {{"description", "What is wrong, in words"}}},
                             {"5XX", {{"description", "What has failed, in words"}}}};
   return operation;
@@ -138,6 +159,24 @@ std::string OpenApiPage(const HttpRoutes& routes) {
     page += "</dd>\n";
   }
   return page + "</dl>\n</html>\n";
+}
+
+void AddOpenApiRoutes(HttpServer& server) {
+  struct Answers {
+    std::string document;
+    std::string page;
+  };
+  const auto answers = std::make_shared<Answers>();
+  HttpRoutes& routes = server.routes();
+  routes.Get("/openapi[.]json", [answers](const httplib::Request&, httplib::Response& response) {
+    response.set_content(answers->document, "application/json");
+  });
+  routes.Get("/docs", [answers](const httplib::Request&, httplib::Response& response) {
+    response.set_header("Content-Security-Policy", "default-src 'none'");
+    response.set_header("X-Content-Type-Options", "nosniff");
+    response.set_content(answers->page, "text/html; charset=utf-8");
+  });
+  *answers = {.document = OpenApiDocument(routes), .page = OpenApiPage(routes)};
 }
 
 }  // namespace millrace::server

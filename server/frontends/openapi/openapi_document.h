@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/http/http_routes.h"
+#include "server/http/http_server.h"
 
 namespace millrace::server {
 
@@ -18,5 +19,9 @@ RouteAgreement CompareRoutes(const HttpRoutes& routes);
 // These return the description of what is registered: as OpenAPI 3.1 has it, and as a page.
 std::string OpenApiDocument(const HttpRoutes& routes);
 std::string OpenApiPage(const HttpRoutes& routes);
+
+// Adds GET /openapi.json and GET /docs, which describe all routes that were added before. They ask
+// for no key, as they say nothing of models and requests.
+void AddOpenApiRoutes(HttpServer& server);
 
 }  // namespace millrace::server

@@ -7,7 +7,9 @@ namespace millrace::server {
 namespace {
 
 constexpr std::string_view kAudio = "audio/mpeg";
-constexpr std::string_view kWebSocket = "";  // the connection goes on as a WebSocket
+constexpr std::string_view kNothing = "";
+constexpr std::string_view kAnyType = "*/*";  // the type depends on the file
+constexpr int kSwitches = 101;                // the connection goes on as a WebSocket
 constexpr std::string_view kEvents = "text/event-stream";
 
 std::vector<RouteDescription> MakeTable() {

@@ -13,8 +13,10 @@ struct RouteDescription {
   std::string_view api;   // the protocol that it belongs to
   std::string_view summary;
   std::string_view body = {};                       // an example of its JSON; empty: it takes none
-  std::string_view answer = "application/json";     // the type of its answer
+  std::string_view answer = "application/json";     // the type of its answer; empty: it has none
   std::string_view body_type = "application/json";  // the type of its body
+  int status = 200;                                 // the status of its answer to the example
+  std::string_view query = {};                      // the parameter that its query must have
 };
 
 // Returns those of all front ends that are built, in the order in which people read about them.

@@ -1,37 +1,24 @@
 #include "server/frontends/front_end.h"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/memory_info.h"
+#include "server/control/periodic.h"
 #include "server/control/server_status.h"
-#include "server/frontends/orca/load_reporter.h"
+#include "server/frontends/orca/load_meter.h"
+#include "server/frontends/orca/orca_service.h"
 #include "server/metrics/process_stats.h"
+#include "server/rpc/common_trailer.h"
 
 namespace millrace::front_ends::orca {
 namespace {
 
-// Returns nothing if the load is not to be reported.
-std::optional<server::LoadReporter::Options> LoadReportsOf(const ServerConfig& config) {
-  using Trailer = server::LoadReporter::Trailer;
-  server::LoadReporter::Options options{.target_wait = config.load_target_wait};
-  switch (config.load_report) {
-    case LoadReports::kOff:
-      return std::nullopt;
-    case LoadReports::kStream:
-      break;
-    case LoadReports::kBinary:
-      options.trailer = Trailer::kBinary;
-      break;
-    case LoadReports::kText:
-      options.trailer = Trailer::kText;
-      break;
-  }
-  return options;
-}
+constexpr Duration kInterval = std::chrono::milliseconds(100);
 
 // Returns the load of this moment. Thread-safe.
 server::LoadSample SampleLoad(const server::ServerStatus& status, const server::Metrics& metrics) {
@@ -53,32 +40,54 @@ server::LoadSample SampleLoad(const server::ServerStatus& status, const server::
           .expected_wait_seconds = load.expected_wait_seconds};
 }
 
-class ReporterPart final : public server::GrpcPart {
+// Measures the load several times a second on a thread of its own, and publishes it: as a trailer
+// of the next call of each connection, and to the streams of OrcaService.
+class LoadReporter final : public server::OrcaService {
  public:
-  ReporterPart(const server::LoadReporter::Options& options, const server::FrontEndParts& parts)
-      : reporter_(
-            options,
-            [&status = parts.control->status, &metrics = parts.metrics] {
-              return SampleLoad(status, metrics);
-            },
-            parts.repository.on_too_many) {}
+  explicit LoadReporter(const server::FrontEndParts& parts)
+      : OrcaService({.on_too_many = parts.repository.on_too_many}),
+        form_(parts.config.load_report),
+        status_(parts.control->status),
+        metrics_(parts.metrics),
+        meter_(parts.config.load_target_wait),
+        trailer_(form_ == LoadReports::kText ? "endpoint-load-metrics"
+                                             : "endpoint-load-metrics-bin") {
+    Update();
+    updates_.emplace(kInterval, [this] { Update(); });
+  }
 
-  std::vector<server::RpcService*> services() override { return {&reporter_.service()}; }
-  const server::CommonTrailer* trailer() const override { return reporter_.trailer(); }
-  void EndStreams() override { reporter_.service().EndStreams(); }
+  const server::CommonTrailer* trailer() const {
+    return form_ == LoadReports::kStream ? nullptr : &trailer_;
+  }
 
  private:
-  server::LoadReporter reporter_;
+  void Update() {
+    const auto report = meter_.Update(SampleLoad(status_, metrics_));
+    Publish(report);
+    // Envoy takes a reply with more than one form for an error.
+    if (form_ == LoadReports::kText) trailer_.Publish(server::ToText(report));
+    if (form_ == LoadReports::kBinary) trailer_.Publish(report.SerializeAsString());
+  }
+
+  const LoadReports form_;
+  const server::ServerStatus& status_;
+  const server::Metrics& metrics_;
+  server::LoadMeter meter_;  // used in the constructor, then on the thread
+  server::CommonTrailer trailer_;
+  std::optional<server::Periodic> updates_;  // declared last: its thread uses everything above
 };
 
-std::unique_ptr<server::GrpcPart> MakeGrpc(const server::FrontEndParts& parts) {
-  const auto options = LoadReportsOf(parts.config);
-  return options ? std::make_unique<ReporterPart>(*options, parts) : nullptr;
+void AddServices(const server::FrontEndParts& parts, server::GrpcParts& grpc) {
+  if (parts.config.load_report == LoadReports::kOff) return;
+  auto reporter = std::make_unique<LoadReporter>(parts);
+  grpc.trailer = reporter->trailer();
+  grpc.end_streams = [&service = *reporter] { service.EndStreams(); };
+  grpc.services.push_back(std::move(reporter));
 }
 
 }  // namespace
 
 extern const server::FrontEnd kFrontEnd;
-const server::FrontEnd kFrontEnd = {.name = "orca", .make_grpc = &MakeGrpc};
+const server::FrontEnd kFrontEnd = {.name = "orca", .add_services = &AddServices};
 
 }  // namespace millrace::front_ends::orca

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/metrics/model_metrics.h"
 
 namespace millrace::server {
@@ -41,6 +44,22 @@ xds::data::orca::v3::OrcaLoadReport LoadMeter::Update(const LoadSample& sample) 
     named[key] = value;
   }
   return report;
+}
+
+std::string ToText(const xds::data::orca::v3::OrcaLoadReport& report) {
+  std::string text = StrCat("application_utilization:", report.application_utilization());
+  const auto append = [&text](std::string_view name, double value) {
+    if (value != 0) text += StrCat(",", name, ":", value);
+  };
+  append("cpu_utilization", report.cpu_utilization());
+  append("mem_utilization", report.mem_utilization());
+  append("rps_fractional", report.rps_fractional());
+  append("eps", report.eps());
+  // A map of Protobuf has no order, and a text that is the same compresses better.
+  const std::map<std::string, double> named(report.named_metrics().begin(),
+                                            report.named_metrics().end());
+  for (const auto& [name, value] : named) append(StrCat("named_metrics.", name), value);
+  return text;
 }
 
 }  // namespace millrace::server

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "mps_runtime/base/clock.h"
 #include "xds/data/orca/v3/orca_load_report.pb.h"
@@ -46,5 +47,10 @@ class LoadMeter {
   double requests_a_second_ = 0;
   double failures_a_second_ = 0;
 };
+
+// Returns the report as Envoy reads it in the trailer `endpoint-load-metrics`: pairs such as
+// "application_utilization:0.7,named_metrics.queue_depth:3". Metrics that are 0 are left out, but
+// for the utilization of the application, so that the text is never empty.
+std::string ToText(const xds::data::orca::v3::OrcaLoadReport& report);
 
 }  // namespace millrace::server

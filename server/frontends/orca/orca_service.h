@@ -14,7 +14,7 @@ namespace millrace::server {
 
 // xds.service.orca.v3.OpenRcaService: streams of load reports, out of band. No key is needed, as
 // for health checks, because load balancers have none. Thread-safe.
-class OrcaService final : public RpcService {
+class OrcaService : public RpcService {
  public:
   // The intervals between the reports of a stream; others are brought into this range.
   static constexpr std::chrono::seconds kShortest{1};

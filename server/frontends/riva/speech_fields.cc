@@ -30,9 +30,8 @@ absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encodin
       return models::AudioFormat::kOggOpus;
     default:
       return absl::InvalidArgumentError(
-          StrCat("encoding: ", nvidia::riva::AudioEncoding_Name(encoding), " (",
-                 static_cast<int>(encoding),
-                 ") is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
+          StrCat("encoding: ", static_cast<int>(encoding),
+                 " is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
                  "(20) are"));
   }
 }

@@ -5,10 +5,10 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
-#include "server/frontends/http/other_keys.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/translation_plugins/plugin_protocols.h"
 #include "server/http/http_routes.h"
+#include "server/security/api_key_store.h"
 
 namespace millrace::server {
 namespace {
@@ -23,7 +23,7 @@ std::string PluginKey(const httplib::Request& request) {
   for (const char* header : {"Key", "X-Api-Token"}) {
     if (std::string key = request.get_header_value(header); !key.empty()) return key;
   }
-  return KeyOfScheme(request, "DeepL-Auth-Key");
+  return std::string(BearerToken(request.get_header_value("Authorization"), "DeepL-Auth-Key"));
 }
 
 void Answer(HttpTranslator& translator, const PluginProtocol& protocol,

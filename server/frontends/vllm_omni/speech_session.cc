@@ -7,7 +7,6 @@
 #include "models/audio/audio_encoder.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
-#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"

@@ -4,12 +4,10 @@
 #include <chrono>
 #include <utility>
 
-#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/wyoming/event.h"
 #include "server/frontends/wyoming/synthesize_data.h"
 #include "server/frontends/wyoming/voice_list.h"
-#include "server/json/json_member.h"
 #include "server/logging/logging.h"
 #include "server/metrics/model_metrics.h"
 #include "server/scheduling/refusal.h"
@@ -62,9 +60,10 @@ bool Session::wants_bytes() const {
 bool Session::MayHandleEvents() const { return !held_ && unsent().size() <= kMaxUnsentBytes; }
 
 std::optional<TimePoint> Session::IdleSince(TimePoint now) const {
-  const bool text_is_late = text_open_ && unsent().empty() &&
-                            now >= std::max(last_event_, last_progress_) + context_.text_timeout;
-  return idle() || text_is_late ? std::optional(last_event_) : std::nullopt;
+  if (idle()) return last_event_;
+  if (reply_ == nullptr || !unsent().empty()) return std::nullopt;
+  const TimePoint since = reply_->waiting_since();
+  return since <= now - context_.text_timeout ? std::optional(since) : std::nullopt;
 }
 
 void Session::Advance() {

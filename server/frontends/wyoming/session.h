@@ -27,7 +27,7 @@ struct WyomingContext {
   Duration event_timeout{};         // from the first byte of an event to its last
   Duration idle_timeout{};          // for a connection without a synthesis
   Duration stall_timeout{};         // for a client that takes nothing
-  Duration text_timeout{};          // for a text in pieces, after which it may give way
+  Duration text_timeout{};          // for more of a text, after which it may give way
 };
 
 // The protocol on one connection. One synthesis runs at a time; the next one waits, while other
@@ -51,8 +51,8 @@ class Session final : public ByteSession {
   // Returns true if the connection is to be closed, once nothing is unsent.
   bool over() const override { return over_; }
   TimePoint due() const override;
-  // Returns the time of the last event where nothing is in progress, or a text in pieces has had no
-  // piece, and no audio, for a while.
+  // Returns the time of the last event where nothing is in progress, or the time since which a text
+  // in pieces waits for more, if that is long ago and nothing of it is being spoken.
   std::optional<TimePoint> IdleSince(TimePoint now) const override;
 
  private:

@@ -38,6 +38,8 @@ class SynthesisReply {
   // Ends the text.
   void EndText() { speech_->EndText(); }
   bool WantsText() const { return speech_->WantsText(); }
+  // Returns the time since which it waits for text; TimePoint::max() while it does not.
+  TimePoint waiting_since() const { return speech_->waiting_since(); }
   TimePoint deadline() const { return speech_->deadline(); }
   // Stops the work and ends with the error. Idempotent.
   void Fail(const absl::Status& status) { speech_->Fail(status); }

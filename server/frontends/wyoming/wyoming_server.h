@@ -34,8 +34,8 @@ class WyomingServer final : public PortServer {
     std::chrono::milliseconds event_timeout = std::chrono::seconds(15);  // first to last byte
     std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);
     std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);  // for a client's reading
-    // After such a time without a piece of its text, a stream gives way as an idle connection does.
-    std::chrono::milliseconds text_timeout = std::chrono::seconds(20);
+    // A text that has waited so long for more gives way as an idle connection does.
+    std::chrono::milliseconds text_timeout = std::chrono::seconds(1);
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
     // Returns true once the models are loaded; until then requests get an error.
     std::function<bool()> started = [] { return true; };

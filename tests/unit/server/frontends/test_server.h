@@ -39,6 +39,9 @@ class TestServer : public TestBackend {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetMaxReceiveMessageSize(-1);
+    // The window of its flow control does not grow with what the connection seems to carry.
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 20);
     return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
   }
 

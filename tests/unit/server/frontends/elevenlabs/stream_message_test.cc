@@ -31,17 +31,17 @@ TEST(StreamMessageTest, ReadsWhatClientsSend) {
 TEST(StreamMessageTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"nonsense", "the body is not valid JSON at byte 2"},
-      {"[]", "the body must be a JSON object, not array"},
+      {"[]", "the body must be a JSON object, not array '[]'"},
       {"{}",
        "the message has none of text, flush, close_context, close_socket, voice_settings and "
        "xi_api_key"},
       {R"({"event":"of-the-future"})",
        "the message has none of text, flush, close_context, close_socket, voice_settings and "
        "xi_api_key"},
-      {R"({"text":5})", "text: must be a string, not number"},
-      {R"({"text":"a","flush":1})", "flush: must be true or false, not number"},
-      {R"({"text":"a","context_id":[]})", "context_id: must be a string, not array"},
-      {R"({"text":"a","voice_settings":[]})", "voice_settings: must be an object, not array"},
+      {R"({"text":5})", "text: must be a string, not number '5'"},
+      {R"({"text":"a","flush":1})", "flush: must be true or false, not number '1'"},
+      {R"({"text":"a","context_id":[]})", "context_id: must be a string, not array '[]'"},
+      {R"({"text":"a","voice_settings":[]})", "voice_settings: must be an object, not array '[]'"},
       {R"({"text":"a","pronunciation_dictionary_locators":[{}]})",
        "pronunciation_dictionary_locators: dictionaries are not available"},
   };

@@ -249,7 +249,10 @@ TEST_F(StreamCallTest, CancelWhileParkedEndsTheJob) {
 
 TEST_F(StreamCallTest, DeadlineWhileParkedEndsTheJob) {
   AddStream(200, kPartBytes);
-  const auto stub = v1::TranslationService::NewStub(server_.NewChannel());
+  const auto channel = server_.NewChannel();
+  ASSERT_TRUE(
+      channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::minutes(1)));
+  const auto stub = v1::TranslationService::NewStub(channel);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(3));
   v1::TranslateRequest request;

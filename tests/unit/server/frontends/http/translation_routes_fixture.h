@@ -9,6 +9,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/http_translator.h"
+#include "tests/fakes/http_client.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -73,17 +74,17 @@ class TranslationRoutesTest : public ::testing::Test {
 
   Answer Post(const std::string& path, const nlohmann::json& body,
               const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     return ToAnswer(client.Post(path, headers, body.dump(), "application/json"));
   }
   Answer PostForm(const std::string& path, const std::string& body) {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     return ToAnswer(client.Post(path, body, "application/x-www-form-urlencoded"));
   }
   // Sends `form` as the body, as DeepL's Python client does.
   Answer Get(const std::string& path, const std::string& form = "",
              const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     httplib::Request request;
     request.method = "GET";
     request.path = path;

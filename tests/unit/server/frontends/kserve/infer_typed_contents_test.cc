@@ -1,7 +1,6 @@
 #include <functional>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "server/frontends/kserve/infer_codec.h"
 #include "tests/unit/server/frontends/kserve/infer_fixture.h"
@@ -93,13 +92,14 @@ TEST(TypedContentsTest, NumberOutsideItsTypeIsNamed) {
     DataType type;
     int64_t value;
     std::string field;
+    std::string allowed;
   };
-  for (const Case& bad :
-       {Case{DataType::kInt8, 128, "int_contents"}, Case{DataType::kInt8, -129, "int_contents"},
-        Case{DataType::kInt16, 32768, "int_contents"},
-        Case{DataType::kInt16, -32769, "int_contents"},
-        Case{DataType::kUint8, 256, "uint_contents"},
-        Case{DataType::kUint16, 65536, "uint_contents"}}) {
+  for (const Case& bad : {Case{DataType::kInt8, 128, "int_contents", "-128..127"},
+                          Case{DataType::kInt8, -129, "int_contents", "-128..127"},
+                          Case{DataType::kInt16, 32768, "int_contents", "-32768..32767"},
+                          Case{DataType::kInt16, -32769, "int_contents", "-32768..32767"},
+                          Case{DataType::kUint8, 256, "uint_contents", "0..255"},
+                          Case{DataType::kUint16, 65536, "uint_contents", "0..65535"}}) {
     const auto fill = [&](InferTensorContents& c) {
       if (bad.field == "int_contents") {
         c.add_int_contents(0);
@@ -109,9 +109,10 @@ TEST(TypedContentsTest, NumberOutsideItsTypeIsNamed) {
         c.add_uint_contents(static_cast<uint32_t>(bad.value));
       }
     };
-    ExpectInvalid(DecodeTyped(bad.type, 2, fill).status(), "inputs[0].contents." + bad.field +
-                                                               "[1]: is out of range for " +
-                                                               std::string(ToString(bad.type)));
+    ExpectInvalid(DecodeTyped(bad.type, 2, fill).status(),
+                  "inputs[0].contents." + bad.field + "[1]: must be a whole number of " +
+                      bad.allowed + " for " + std::string(ToString(bad.type)) + ", not " +
+                      std::to_string(bad.value));
   }
 }
 

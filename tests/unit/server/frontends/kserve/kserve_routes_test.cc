@@ -180,7 +180,7 @@ TEST_F(KServeRoutesTest, IndexHasTheStatesThatTritonKnows) {
     EXPECT_EQ(Post("/v2/repository/index", body), std::pair(200, all)) << body;
   EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":true}"), std::pair(200, json::array({ready})));
   EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":1}"),
-            std::pair(400, json({{"error", "ready: must be true or false"}})));
+            std::pair(400, json({{"error", "ready: must be true or false, not number '1'"}})));
   EXPECT_EQ(Post("/v2/repository/index", "[").first, 400);
 }
 

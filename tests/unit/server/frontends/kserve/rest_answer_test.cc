@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/rest_codec.h"

@@ -70,35 +70,46 @@ TEST(RestDecodeTest, DataThatDoNotFitTheShapeAreRefused) {
       {"[1,2,[3,4],5,6]", "inputs[0].data: must be flat, or nested as the shape [3,2] says"},
       {"[[[1,2]]]", "inputs[0].data: must be flat, or nested as the shape [3,2] says"},
       {"[{}]", "inputs[0].data: must not hold an object"},
-      {"7", "inputs[0].data: must be an array"},
-      {"{}", "inputs[0].data: must be an array"},
+      {"7", "inputs[0].data: must be an array, not 7"},
+      {"{}", "inputs[0].data: must be an array, not an object"},
       {"null", "inputs[0]: needs either data or the parameter binary_data_size"}};
   for (const auto& [data, message] : cases)
     ExpectInvalid(DataOf(DataType::kInt8, {3, 2}, data).status(), message);
 }
 
 TEST(RestDecodeTest, AnElementThatIsNoneOfItsTypeIsNamed) {
-  const auto expect = [](DataType type, const char* element, const std::string& wrong) {
+  // shown: the element as the message has it, if that differs.
+  const auto expect = [](DataType type, const std::string& element, const std::string& allowed,
+                         const std::string& shown = "") {
     const std::string good = type == DataType::kBool    ? "true"
                              : type == DataType::kBytes ? "\"x\""
                                                         : "1";
     ExpectInvalid(DataOf(type, {2}, "[" + good + "," + element + "]").status(),
-                  "inputs[0].data[1]: " + wrong + " for " + std::string(ToString(type)));
+                  "inputs[0].data[1]: must be " + allowed + " for " + std::string(ToString(type)) +
+                      ", not " + (shown.empty() ? element : shown));
   };
-  expect(DataType::kInt8, "128", "is out of range");
-  expect(DataType::kInt8, "-129", "is out of range");
-  expect(DataType::kUint8, "-1", "is out of range");
-  expect(DataType::kUint32, "4294967296", "is out of range");
-  expect(DataType::kInt64, "9223372036854775808", "is out of range");
-  expect(DataType::kUint64, "18446744073709551616", "must be a whole number in range");
-  expect(DataType::kInt32, "1.5", "must be a whole number in range");
-  expect(DataType::kFp32, "3.5e38", "is out of range");
-  for (const char* no_number : {"true", "null", "\"1\""})
-    expect(DataType::kFp32, no_number, "must be a number");
-  for (const char* no_bool : {"0", "1", "null", "\"true\""})
-    expect(DataType::kBool, no_bool, "must be true or false");
-  for (const char* no_text : {"0", "null", "false"})
-    expect(DataType::kBytes, no_text, "must be a string");
+  expect(DataType::kInt8, "128", "a whole number of -128..127");
+  expect(DataType::kInt8, "-129", "a whole number of -128..127");
+  expect(DataType::kInt16, "32768", "a whole number of -32768..32767");
+  expect(DataType::kUint8, "-1", "a whole number of 0..255");
+  expect(DataType::kUint16, "65536", "a whole number of 0..65535");
+  expect(DataType::kUint32, "4294967296", "a whole number of 0..4294967295");
+  const std::string of_int64 = "a whole number of -9223372036854775808..9223372036854775807";
+  expect(DataType::kInt64, "9223372036854775808", of_int64);
+  expect(DataType::kInt64, "1.5", of_int64);
+  expect(DataType::kUint64, "18446744073709551616", "a whole number of 0..18446744073709551615",
+         "18446744073709551616");
+  expect(DataType::kInt32, "1.5", "a whole number of -2147483648..2147483647");
+  const std::string of_fp32 = "a number of -3.40282e+38..3.40282e+38";
+  expect(DataType::kFp32, "3.5e38", of_fp32, "3.5e+38");
+  for (const char* no_number : {"true", "null"}) expect(DataType::kFp32, no_number, of_fp32);
+  expect(DataType::kFp32, "\"1\"", of_fp32, "'1'");
+  expect(DataType::kFp64, "\"" + std::string(100, 'x') + "\"",
+         "a number of -1.79769e+308..1.79769e+308", "'" + std::string(64, 'x') + "...'");
+  for (const char* no_bool : {"0", "1", "1.5", "null"})
+    expect(DataType::kBool, no_bool, "true or false");
+  expect(DataType::kBool, "\"true\"", "true or false", "'true'");
+  for (const char* no_text : {"0", "null", "false"}) expect(DataType::kBytes, no_text, "a string");
   for (const DataType type : {DataType::kFp16, DataType::kBf16}) {
     ExpectInvalid(DataOf(type, {1}, "[1]").status(),
                   "inputs[0].data: " + std::string(ToString(type)) +
@@ -125,7 +136,8 @@ TEST(RestDecodeTest, DataMayComeBeforeWhatTheyAre) {
                       ModelOf(DataType::kInt8, {2}))
         .status();
   };
-  ExpectInvalid(wrong("[1,300]"), "inputs[0].data[1]: is out of range for INT8");
+  ExpectInvalid(wrong("[1,300]"),
+                "inputs[0].data[1]: must be a whole number of -128..127 for INT8, not 300");
   ExpectInvalid(wrong("[1]"), "inputs[0].data: has 1 elements; shape [2] needs 2");
   ExpectInvalid(wrong("[1,{\"a\":1}]"), "inputs[0].data: must not hold an object");
   ExpectInvalid(wrong("[[1,2]]"), "inputs[0].data: must be flat, or nested as the shape [2] says");
@@ -148,36 +160,41 @@ TEST(RestDecodeTest, MembersThatAreNotKnownAreSkipped) {
 TEST(RestDecodeTest, MembersOfTheWrongFormAreNamed) {
   const std::string x = R"("name":"X","datatype":"INT8","shape":[1],"data":[1])";
   const std::pair<std::string, const char*> cases[] = {
-      {"[]", "the body must be a JSON object, not array"},
-      {"3", "the body must be a JSON object"},
-      {"null", "the body must be a JSON object"},
-      {"", "the body is not valid JSON at byte 1"},
-      {"{\"id\":7}", "id: must be a string"},
+      {"[]", "the body must be a JSON object, not an array"},
+      {"3", "the body must be a JSON object, not 3"},
+      {"null", "the body must be a JSON object, not null"},
+      {"\"x\"", "the body must be a JSON object, not 'x'"},
+      {"{\"id\":7}", "id: must be a string, not 7"},
+      {"{\"id\":[]}", "id: must be a string, not an array"},
       {"{\"id\":\"" + std::string(129, 'x') + "\"}", "id: has 129 bytes; at most 128 are allowed"},
       {"{\"id\":\"a\",\"id\":\"b\"}", "id: is given twice"},
-      {"{\"inputs\":{}}", "inputs: must be an array"},
-      {"{\"inputs\":[7]}", "inputs[0]: must be an object"},
-      {"{\"inputs\":[[]]}", "inputs[0]: must be an object"},
-      {"{\"outputs\":\"OUT\"}", "outputs: must be an array"},
-      {"{\"outputs\":[\"OUT\"]}", "outputs[0]: must be an object"},
+      {"{\"inputs\":{}}", "inputs: must be an array, not an object"},
+      {"{\"inputs\":true}", "inputs: must be an array, not true"},
+      {"{\"inputs\":[7]}", "inputs[0]: must be an object, not 7"},
+      {"{\"inputs\":[[]]}", "inputs[0]: must be an object, not an array"},
+      {"{\"outputs\":\"OUT\"}", "outputs: must be an array, not 'OUT'"},
+      {"{\"outputs\":[\"OUT\"]}", "outputs[0]: must be an object, not 'OUT'"},
       {"{\"outputs\":[{}]}", "outputs[0].name: is missing"},
       {"{\"outputs\":[{\"name\":\"OUT\"},{\"name\":\"OUT\"}]}",
        "outputs[1].name: 'OUT' was given before"},
       {"{\"outputs\":[{\"name\":\"OUT\",\"parameters\":{\"binary_data\":1}}]}",
-       "outputs[0].parameters.binary_data: must be true or false"},
-      {"{\"parameters\":[]}", "parameters: must be an object"},
-      {"{\"parameters\":{\"timeout\":-1}}", "parameters.timeout: must be a whole number >= 0"},
-      {"{\"parameters\":{\"timeout\":1.5}}", "parameters.timeout: must be a whole number >= 0"},
+       "outputs[0].parameters.binary_data: must be true or false, not 1"},
+      {"{\"parameters\":[]}", "parameters: must be an object, not an array"},
+      {"{\"parameters\":{\"timeout\":-1}}",
+       "parameters.timeout: must be a whole number >= 0, not -1"},
+      {"{\"parameters\":{\"timeout\":1.5}}",
+       "parameters.timeout: must be a whole number >= 0, not 1.5"},
       {"{\"parameters\":{\"binary_data_output\":\"yes\"}}",
-       "parameters.binary_data_output: must be true or false"},
-      {RequestWith(R"("name":7)"), "inputs[0].name: must be a string"},
-      {RequestWith(R"("shape":3)"), "inputs[0].shape: must be an array"},
+       "parameters.binary_data_output: must be true or false, not 'yes'"},
+      {RequestWith(R"("name":7)"), "inputs[0].name: must be a string, not 7"},
+      {RequestWith(R"("shape":3)"), "inputs[0].shape: must be an array, not 3"},
       {RequestWith(R"("shape":[1.5])"),
-       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807"},
+       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807, not 1.5"},
       {RequestWith(R"("shape":[9223372036854775808])"),
-       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807"},
+       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807, not "
+       "9223372036854775808"},
       {RequestWith(R"("shape":[[1]])"),
-       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807"},
+       "inputs[0].shape[0]: must be a whole number of 0..9223372036854775807, not an array"},
       {RequestWith(R"("datatype":"INT8","shape":[1],"data":[1])"), "inputs[0].name: is missing"},
       {RequestWith(R"("name":"X","shape":[1],"data":[1])"), "inputs[0].datatype: is missing"},
       {RequestWith(R"("name":"X","datatype":"INT8","data":[1])"), "inputs[0].shape: is missing"},
@@ -186,7 +203,7 @@ TEST(RestDecodeTest, MembersOfTheWrongFormAreNamed) {
       {RequestWith(x + R"(,"parameters":{"binary_data_size":1})"),
        "inputs[0]: needs either data or the parameter binary_data_size, not both"},
       {RequestWith(x + R"(,"parameters":{"binary_data_size":-1})"),
-       "inputs[0].parameters.binary_data_size: must be a whole number >= 0"},
+       "inputs[0].parameters.binary_data_size: must be a whole number >= 0, not -1"},
       {RequestWith(x + R"(,"shape":[1])"), "inputs[0].shape: is given twice"},
       {"{\"inputs\":[{" + x + "},{" + x + "}]}", "inputs[1].name: 'X' was given before"},
       {"{}", "inputs: has 0 tensors; model 'm' takes 1: X"}};
@@ -238,6 +255,15 @@ TEST(RestDecodeTest, DeepNestingIsRefusedWhereverItIs) {
   EXPECT_EQ(DecodeJson(objects, model).status(), too_deep);
   ExpectInvalid(DecodeJson(RequestFor(DataType::kInt8, "[1]", deep), model).status(),
                 "inputs[0].data: must be flat, or nested as the shape [1] says");
+}
+
+TEST(RestDecodeTest, AnEmptyBodyIsToldWhatIsExpected) {
+  for (const char* body : {"", " \r\n\t"}) {
+    ExpectInvalid(DecodeJson(body, kPairModel).status(),
+                  R"(the body is empty; it must be JSON such as {"inputs": [{"name": "A", )"
+                  R"("datatype": "FP32", "shape": [-1], "data": [...]}, {"name": "B", )"
+                  R"("datatype": "INT8", "shape": [2,-1], "data": [...]}]})");
+  }
 }
 
 TEST(RestDecodeTest, WhatIsNotJsonIsRefused) {

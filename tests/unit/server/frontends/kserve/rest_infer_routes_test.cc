@@ -9,6 +9,7 @@
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
@@ -163,10 +164,18 @@ TEST_F(RestInferRoutesTest, WhatJsonCannotSayIsCountedAsAnError) {
   Await([&] { return Ended(absl::StatusCode::kInvalidArgument) == 1; });
 }
 
-// Steps follow one another until the deadline.
+// The clock stands still until the first step, which finds the request due in the client's 1000
+// microseconds and lets one more than these pass.
 TEST_F(RestInferRoutesTest, TheClientsTimeoutIsADeadline) {
-  Serve({}, {}, {.complete = [](models::Request&) {}});
+  testing::FakeClock clock;
+  Duration left{};
+  Serve({}, {.clock = clock}, {.complete = [&](models::Request& request) {
+          if (left != Duration{}) return;
+          left = request.expires() - clock.Now();
+          clock.Advance(std::chrono::microseconds(1001));
+        }});
   EXPECT_EQ(Post(std::string("{\"parameters\":{\"timeout\":1000},") + (kGood + 1)).status, 504);
+  EXPECT_EQ(left, std::chrono::microseconds(1000));
   Await([&] { return Ended(absl::StatusCode::kDeadlineExceeded) == 1; });
 }
 

@@ -1,5 +1,3 @@
-#include "server/frontends/kserve/statistics_routes.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/kserve/model_statistics.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"

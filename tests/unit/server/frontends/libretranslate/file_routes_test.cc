@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
@@ -50,7 +50,7 @@ class FileRoutesTest : public ::testing::Test {
         std::make_shared<HttpTranslator>(backend_->services(), std::move(options)));
     ASSERT_TRUE(http_->Start().ok());
     backend_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
-    client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
+    client_ = std::make_unique<testing::HttpClient>(http_->port());
   }
   void TearDown() override {
     client_.reset();
@@ -85,7 +85,7 @@ class FileRoutesTest : public ::testing::Test {
 
   std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> http_;
-  std::unique_ptr<httplib::Client> client_;
+  std::unique_ptr<testing::HttpClient> client_;
 };
 
 TEST_F(FileRoutesTest, ATranslationIsFetchedByItsAddress) {
@@ -160,7 +160,7 @@ TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
         {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
     const testing::JoiningThread first([&] {
-      httplib::Client client("127.0.0.1", http_->port());
+      testing::HttpClient client(http_->port());
       EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
     });
     gate.AwaitInside();
@@ -179,7 +179,7 @@ TEST_F(FileRoutesTest, AnAddressDoesNotTakeAllPlaces) {
         {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
     const testing::JoiningThread first([&] {
-      httplib::Client client("127.0.0.1", http_->port());
+      testing::HttpClient client(http_->port());
       EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
     });
     gate.AwaitInside();
@@ -202,7 +202,7 @@ TEST_F(FileRoutesTest, AClientThatLeavesStopsItsTranslation) {
           cancelled = true;
           request.Finish(absl::CancelledError("the caller went away"));
         }});
-  httplib::Client client("127.0.0.1", http_->port());
+  testing::HttpClient client(http_->port());
   const testing::JoiningThread sending(
       [&] { EXPECT_FALSE(client.Post("/translate_file", Form("a.txt", "Hello."))); });
   Await([&] { return began.load(); });

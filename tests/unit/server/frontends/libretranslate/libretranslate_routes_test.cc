@@ -13,6 +13,7 @@
 #include "httplib.h"
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/open_keys.h"
@@ -206,7 +207,7 @@ TEST_F(LibreTranslateRoutesTest, SuggestionsAreOffWhateverTheFormOfTheBody) {
   Serve();
   EXPECT_EQ(Post("/suggest", {{"q", "a"}}).status, 403);
   EXPECT_EQ(PostForm("/suggest", "q=a").status, 403);
-  httplib::Client client("127.0.0.1", http_->port());
+  testing::HttpClient client(http_->port());
   const httplib::MultipartFormDataItems form = {{"q", "a", "", ""}};
   EXPECT_EQ(client.Post("/suggest", form)->status, 403);
 }
@@ -259,7 +260,7 @@ TEST_F(LibreTranslateRoutesTest, AStreamHasThePiecesAndThenTheAnswer) {
     gate.Open();  // the first piece comes while the model still works
     return true;
   };
-  httplib::Client client("127.0.0.1", http_->port());
+  testing::HttpClient client(http_->port());
   const auto answer = client.send(request);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 200);
@@ -290,7 +291,7 @@ TEST_F(LibreTranslateRoutesTest, AStreamThatFailsHalfwayEndsWithTheError) {
                   request.Emit(models::TranslateOutput{.text = "um"});
                   request.Finish(absl::InternalError("it broke"));
                 }});
-  httplib::Client client("127.0.0.1", http_->port());
+  testing::HttpClient client(http_->port());
   const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   const auto answer = client.Post("/translate/stream", body.dump(), "application/json");
   ASSERT_TRUE(answer);
@@ -314,7 +315,7 @@ TEST_F(LibreTranslateRoutesTest, AStreamWhoseClientLeavesIsCancelled) {
   request.body = body.dump();
   request.content_receiver = [](const char*, size_t, uint64_t, uint64_t) { return false; };
   {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     EXPECT_FALSE(client.send(request));
   }
   Await([&] {
@@ -326,7 +327,7 @@ TEST_F(LibreTranslateRoutesTest, AStreamWhoseClientLeavesIsCancelled) {
 TEST_F(LibreTranslateRoutesTest, ATextThatNeedsNoModelIsInTheEndOfTheStream) {
   Serve();
   AddModels();
-  httplib::Client client("127.0.0.1", http_->port());
+  testing::HttpClient client(http_->port());
   const json body = {{"q", "olá"}, {"source", "pt"}, {"target", "pt"}};
   const auto answer = client.Post("/translate/stream", body.dump(), "application/json");
   ASSERT_TRUE(answer);

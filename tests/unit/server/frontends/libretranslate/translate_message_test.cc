@@ -116,17 +116,18 @@ TEST(TranslateMessageTest, WrongTermsAreNamed) {
                            .status()
                            .message());
   };
-  EXPECT_EQ(error(R"("glossary": {"a": "b"})"), "glossary: must be a list of objects, not object");
+  EXPECT_EQ(error(R"("glossary": {"a": "b"})"),
+            "glossary: must be a list of objects, not object '{\"a\":\"b\"}'");
   EXPECT_EQ(error(R"("glossary": ["a"])"),
-            "glossary[0]: must be an object with a source and a target, not string");
+            "glossary[0]: must be an object with a source and a target, not string 'a'");
   EXPECT_EQ(error(R"("glossary": [{"source": "a", "target": "b"}, {"source": "a"}])"),
             "glossary[1].target: is missing");
   EXPECT_EQ(error(R"("glossary": [{"source": 1, "target": "b"}])"),
-            "glossary[0].source: must be a string, not number");
+            "glossary[0].source: must be a string, not number '1'");
   EXPECT_EQ(error(R"("do_not_translate": ["a", 1])"),
-            "do_not_translate[1]: must be a string, not number");
+            "do_not_translate[1]: must be a string, not number '1'");
   EXPECT_EQ(error(R"("do_not_translate": 7)"),
-            "do_not_translate: must be a string or a list of strings, not number");
+            "do_not_translate: must be a string or a list of strings, not number '7'");
   EXPECT_EQ(ParseTranslateForm({{"q", "a"}, {"glossary", "["}}).status().message(),
             "glossary: is not valid JSON");
 }

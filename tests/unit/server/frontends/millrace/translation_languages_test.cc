@@ -116,22 +116,33 @@ TEST_F(TranslationLanguagesTest, ATextInALanguageWithoutAModelIsReturnedWithTheR
   struct Case {
     std::string text;
     std::string model;
+    std::string target;
     std::string language;
   };
-  for (const Case& other : std::vector<Case>{{"Wo ist der n\u00E4chste Bahnhof, bitte?", "", "de"},
-                                             {"Guten Morgen", "", "de"},
-                                             {"Onde fica a esta\u00E7\u00E3o?", "en-pt", "pt"}}) {
+  for (const Case& other :
+       std::vector<Case>{{"Wo ist der n\u00E4chste Bahnhof, bitte?", "", "pt", "de"},
+                         {"Guten Morgen", "", "pt", "de"},
+                         {"Onde fica a esta\u00E7\u00E3o?", "en-pt", "pt", "pt"},
+                         {"Onde fica a esta\u00E7\u00E3o?", "en-pt", "", "pt"}}) {
     auto request = Texts({other.text});
     request.set_source_language("auto");
-    request.set_target_language("pt");
+    request.set_target_language(other.target);
     request.set_model(other.model);
     ASSERT_TRUE(Translate(request).ok()) << other.text;
     EXPECT_EQ(response_.translations(0).text(), other.text);
     EXPECT_EQ(response_.route().source_language(), other.language);
+    EXPECT_EQ(response_.route().target_language(), "pt");
     EXPECT_EQ(response_.translations(0).status().code(), StatusCode::FAILED_PRECONDITION);
     EXPECT_THAT(response_.translations(0).status().message(),
                 HasSubstr("takes the text for '" + other.language + "'"));
   }
+  auto named = Texts({"Where is the nearest station?"});
+  named.set_source_language("auto");
+  named.set_model("EN-pt");
+  ASSERT_TRUE(Translate(named).ok());
+  EXPECT_THAT(response_.translations(0).text(), HasSubstr("("));
+  EXPECT_EQ(response_.route().source_language(), "en");
+  EXPECT_EQ(response_.translations(0).status().code(), StatusCode::OK);
   // The library alone takes this for Sesotho.
   auto request = Texts({"A casa \u00E9 vermelha."});
   request.set_source_language("auto");

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -195,7 +194,7 @@ TEST_F(TranslationServiceTest, BadRequestsNameTheField) {
        },
        StatusCode::INVALID_ARGUMENT, "texts: has 10001 entries; at most 10000"},
       {[](auto& r) { r.set_format(static_cast<v1::TextFormat>(7)); }, StatusCode::INVALID_ARGUMENT,
-       "format: 7 is not a format"},
+       "format: 7 is none of HTML (1), MARKDOWN (2)"},
       {[](auto& r) {
          r.add_target_prefixes("a");
          r.add_target_prefixes("b");

@@ -12,6 +12,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/openai/openai_routes.h"
+#include "tests/fakes/http_client.h"
 #include "tests/unit/server/frontends/test_server.h"
 
 namespace millrace::server {
@@ -59,13 +60,13 @@ class OpenAiRoutesTest : public ::testing::Test {
   };
   Answer Post(const std::string& body, const httplib::Headers& headers = {},
               const std::string& path = "/v1/audio/speech") {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     const auto result = client.Post(path, headers, body, "application/json");
     if (!result) return {};
     return {result->status, result->headers, result->body};
   }
   Answer Get(const std::string& path) {
-    httplib::Client client("127.0.0.1", http_->port());
+    testing::HttpClient client(http_->port());
     const auto result = client.Get(path);
     if (!result) return {};
     return {result->status, result->headers, result->body};

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/frontends/http/ignored_members.h"
+#include "server/frontends/http/response_headers.h"
 
 namespace millrace::server {
 namespace {
@@ -55,7 +55,7 @@ TEST(SpeechJsonTest, TheFormatOfTheTextIsNamed) {
   EXPECT_EQ(take(R"("ssml")")->speech.text_format, SpeechTextFormat::kSsml);
   EXPECT_EQ(take(R"("SSML")").status().message(),
             "text_format: 'SSML' is not allowed; it is text, tags or ssml");
-  EXPECT_EQ(take("1").status().message(), "text_format: must be a string, not number");
+  EXPECT_EQ(take("1").status().message(), "text_format: must be a string, not number '1'");
 }
 
 TEST(SpeechJsonTest, TimestampsAreOfWordsAndPhonemes) {
@@ -213,7 +213,7 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
     return R"({"model": "m", "input": "x", )" + member + "}";
   };
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "not valid JSON at byte 1"},
+      {"", "the body is empty; it must be a JSON object"},
       {"{", "not valid JSON"},
       {"[]", "must be a JSON object, not array"},
       {"7", "must be a JSON object, not number"},
@@ -223,21 +223,23 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {R"({"model": "m"})", "input: is missing"},
       {R"({"model": "m", "input": null})", "input: is missing"},
       {R"({"model": 3, "input": "x"})", "model: must be a string, not number"},
-      {R"({"model": "m", "input": ["x"]})", "input: must be a string, not array"},
+      {R"({"model": "m", "input": ["x"]})", "input: must be a string, not array '[\"x\"]'"},
       {with(R"("voice": ["joe"])"), "voice: must be a string or an object with an id, not array"},
       {with(R"("voice": {})"), "voice: its id is missing; a voice is a string, or an object such"},
-      {with(R"("voice": {"id": 7})"), "voice: its id must be a string, not number; a voice is"},
+      {with(R"("voice": {"id": 7})"), "voice: its id must be a string, not number '7'; a voice is"},
       {with(R"("voice": {"id": null})"), "voice: its id must be a string, not null"},
-      {with(R"("lang_code": 7)"), "lang_code: must be a string, not number"},
+      {with(R"("lang_code": 7)"), "lang_code: must be a string, not number '7'"},
       {with(R"("lang_code": "q")"), "lang_code: 'q' is not allowed; it is one of a, b, e, f"},
       {with(R"("volume_multiplier": "loud")"),
        "volume_multiplier: must be a number of 0..4, not string"},
       {with(R"("volume_multiplier": -0.5)"),
        "volume_multiplier: -0.5 is not allowed; it is a number of 0..4"},
       {with(R"("volume_multiplier": 1e300)"), "volume_multiplier: 1e+300 is not allowed"},
-      {with(R"("stream": "yes")"), "stream: must be true or false, not string"},
+      {with(R"("stream": "yes")"), "stream: must be true or false, not string 'yes'"},
+      {with(R"("stream": ")" + std::string(100, 'y') + '"'),
+       "stream: must be true or false, not string '" + std::string(64, 'y') + "...'"},
       {with(R"("return_timing": 1)"), "return_timing: must be true or false, not number"},
-      {with(R"("speed": "fast")"), "speed: must be a number of 0.25..4, not string"},
+      {with(R"("speed": "fast")"), "speed: must be a number of 0.25..4, not string 'fast'"},
       {with(R"("speed": NaN)"), "not valid JSON"},
       {with(R"("speed": 1e999)"), "a number is out of range"},
       {with(R"("response_format": "aac")"),
@@ -253,7 +255,8 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {with(R"("sample_rate": -1)"), "sample_rate: -1 is not allowed"},
       {with(R"("sample_rate": 8000.5)"), "sample_rate: 8000.5 is not allowed"},
       {with(R"("sample_rate": 4294967296)"), "sample_rate: 4294967296 is not allowed"},
-      {with(R"("sample_rate": "8000")"), "sample_rate: must be a number, not string"},
+      {with(R"("sample_rate": "8000")"),
+       "sample_rate: must be a whole number of 0..4294967295, not string '8000'"},
       {with(R"("normalize_loudness": 1)"), "normalize_loudness: must be true or false"},
       {with(R"("seed": -1)"), "seed: -1 is not allowed"},
       {with(R"("timestamps": "word")"), "timestamps: must be an array of \"word\" and"},

@@ -61,6 +61,7 @@ TEST(RouteTableTest, NothingIsThereTwiceAndExamplesAreJson) {
     EXPECT_TRUE(seen.insert(std::string(route.method) + std::string(route.path)).second)
         << route.path;
     EXPECT_FALSE(route.summary.empty()) << route.path;
+    EXPECT_EQ(route.method == "POST", !route.body.empty()) << route.path;
     if (!route.body.empty()) {
       EXPECT_TRUE(nlohmann::json::accept(route.body)) << route.path;
     }

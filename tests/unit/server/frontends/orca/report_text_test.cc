@@ -1,6 +1,6 @@
-#include "server/frontends/orca/report_text.h"
-
 #include <gtest/gtest.h>
+
+#include "server/frontends/orca/load_meter.h"
 
 namespace millrace::server {
 namespace {

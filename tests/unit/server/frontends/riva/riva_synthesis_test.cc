@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/core/strings.h"
 #include "tests/unit/server/frontends/riva/riva_fixture.h"
@@ -159,7 +158,7 @@ TEST_F(RivaSynthesisTest, WrongFieldsAreNamedAsRivaNamesThem) {
       {[](Request& r) { r.set_text(std::string("a\0b", 3)); }, "text: has a NUL"},
       {[](Request& r) { r.set_text(std::string(5001, 'a')); }, "text: has 5001 characters"},
       {[](Request& r) { r.set_encoding(static_cast<nvidia::riva::AudioEncoding>(7)); },
-       "encoding:  (7) is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4)"},
+       "encoding: 7 is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4)"},
       {[](Request& r) {
          r.set_encoding(nvidia::riva::OGGOPUS);
          r.set_sample_rate_hz(44100);

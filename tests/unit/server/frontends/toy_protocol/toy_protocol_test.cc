@@ -8,7 +8,6 @@
 
 #include "httplib.h"
 #include "server/frontends/front_end.h"
-#include "server/grpc_services.h"
 #include "server/http_front_ends.h"
 #include "server/port_servers.h"
 #include "server/scheduling/step_timeline.h"
@@ -129,14 +128,14 @@ TEST_F(ToyProtocolTest, WhatItOffersForAPathOfAProtocolThatIsLeftOutIsServed) {
 }
 
 TEST_F(ToyProtocolTest, ItsServicesAnswerCalls) {
-  GrpcServices services(parts_, kFrontEnds);
-  const std::vector<RpcService*> all = services.All();
-  ASSERT_THAT(all, SizeIs(1));
-  EXPECT_EQ(services.trailer(), nullptr);
+  GrpcParts grpc;
+  for (const FrontEnd* front_end : kFrontEnds) front_end->add_services(parts_, grpc);
+  ASSERT_THAT(grpc.services, SizeIs(1));
+  EXPECT_EQ(grpc.trailer, nullptr);
   toy::v1::ShoutMessage said;
   said.set_text("hey");
   testing::FakeCall call(said.SerializeAsString());
-  call.Begin(*all.front(), "Say");
+  call.Begin(*grpc.services.front(), "Say");
   EXPECT_TRUE(call.RunToEnd().ok());
   toy::v1::ShoutMessage answer;
   ASSERT_TRUE(answer.ParseFromString(call.reply()));

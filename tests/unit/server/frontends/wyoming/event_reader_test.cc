@@ -95,12 +95,13 @@ TEST(EventReaderTest, EveryLengthHasALimit) {
 TEST(EventReaderTest, WhatIsNoEventIsNamed) {
   EXPECT_EQ(OneError("\n"), "line: is not valid JSON at byte 1");
   EXPECT_EQ(OneError("GET / HTTP/1.1\r\n"), "line: is not valid JSON at byte 1");
-  EXPECT_EQ(OneError("[]\n"), "line: must be a JSON object, not array");
+  EXPECT_EQ(OneError("[]\n"), "line: must be a JSON object, not array '[]'");
   EXPECT_EQ(OneError("{\"type\":\"\xff\"}\n"), "line: is not valid UTF-8");
   EXPECT_EQ(OneError("{\"type\":1e999}\n"), "line: is not valid JSON: a number is out of range");
   EXPECT_EQ(OneError("{}\n"), "type: is missing");
-  EXPECT_EQ(OneError("{\"type\":7}\n"), "type: must be a string, not number");
-  EXPECT_EQ(OneError("{\"type\":\"a\",\"data\":[]}\n"), "data: must be a JSON object, not array");
+  EXPECT_EQ(OneError("{\"type\":7}\n"), "type: must be a string, not number '7'");
+  EXPECT_EQ(OneError("{\"type\":\"a\",\"data\":[]}\n"),
+            "data: must be a JSON object, not array '[]'");
   EXPECT_EQ(OneError("{\"type\":\"a\",\"data_length\":4}\nnull"),
             "data: must be a JSON object, not null");
   EXPECT_EQ(OneError("{\"type\":\"a\",\"data_length\":2}\n{\xff"), "data: is not valid UTF-8");

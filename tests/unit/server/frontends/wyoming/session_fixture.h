@@ -12,6 +12,7 @@
 
 #include "server/frontends/wyoming/session.h"
 #include "server/frontends/wyoming/voice_list.h"
+#include "server/frontends/wyoming/wyoming_server.h"
 #include "tests/unit/server/frontends/wyoming/fixture.h"
 
 namespace millrace::server {
@@ -100,7 +101,7 @@ class SessionTest : public ::testing::Test {
                                 .event_timeout = std::chrono::seconds(15),
                                 .idle_timeout = std::chrono::seconds(300),
                                 .stall_timeout = std::chrono::seconds(30),
-                                .text_timeout = std::chrono::seconds(20)};
+                                .text_timeout = WyomingServer::Options().text_timeout};
 };
 
 class SpeakingSessionTest : public SessionTest {

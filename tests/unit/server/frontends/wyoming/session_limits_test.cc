@@ -128,20 +128,6 @@ TEST_F(SessionTest, TextThatComesFasterThanItIsSpokenWaitsWithTheClient) {
   EXPECT_EQ(spoken, all);
 }
 
-TEST_F(SpeakingSessionTest, AFloodOfEventsEndsTheSession) {
-  Client client = Connect();
-  std::string pings;
-  for (int i = 0; i < 500; ++i) pings += "{\"type\":\"ping\"}\n";
-  for (int i = 0; i < 60 && !client.session.over(); ++i) {
-    client.SendBytes(pings);
-    for (const ReadEvent& event : client.Read()) {
-      if (event.type != "error") continue;
-      EXPECT_EQ(event.data.at("code"), "RESOURCE_EXHAUSTED");
-    }
-  }
-  EXPECT_TRUE(client.session.over());
-}
-
 TEST_F(SpeakingSessionTest, AnswersThatAreNotReadHoldUpTheNext) {
   Client client = Connect();
   const std::string text(1000, 'x');
@@ -174,6 +160,20 @@ class SessionTimeTest : public SessionTest {
 };
 
 testing::FakeClock SessionTimeTest::clock_;
+
+TEST_F(SessionTimeTest, AFloodOfEventsEndsTheSession) {
+  Client client = Connect();
+  std::string pings;
+  for (int i = 0; i < 500; ++i) pings += "{\"type\":\"ping\"}\n";
+  for (int i = 0; i < 60 && !client.session.over(); ++i) {
+    client.SendBytes(pings);
+    for (const ReadEvent& event : client.Read()) {
+      if (event.type != "error") continue;
+      EXPECT_EQ(event.data.at("code"), "RESOURCE_EXHAUSTED");
+    }
+  }
+  EXPECT_TRUE(client.session.over());
+}
 
 TEST_F(SessionTimeTest, AnEventThatDoesNotEndInTimeIsAnError) {
   for (const char* part :
@@ -232,6 +232,41 @@ TEST_F(SessionTimeTest, ATextMayNotBeWrittenForEver) {
   EXPECT_EQ(client.ReadError(), "DEADLINE_EXCEEDED the synthesis has lasted as long as one may");
   AwaitQuiet();
   EXPECT_EQ(Ended(Method::kWyomingTextStream, StatusCode::kDeadlineExceeded), 1);
+}
+
+TEST_F(SessionTimeTest, ATextThatWaitsForMoreGivesWay) {
+  Client client = Connect();
+  client.Send("synthesize-start");
+  client.Send("synthesize-chunk", {{"text", "Once upon a time, "}});
+  const TimePoint last_text = clock_.Now();
+  clock_.Advance(std::chrono::milliseconds(999));
+  // These are no text.
+  client.Send("ping");
+  client.Send("synthesize-chunk", {{"text", ""}});
+  client.Read();
+  EXPECT_EQ(client.session.IdleSince(clock_.Now()), std::nullopt);
+  clock_.Advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(client.session.IdleSince(clock_.Now()), last_text);
+  client.Send("synthesize-chunk", {{"text", "there "}});
+  EXPECT_EQ(client.session.IdleSince(clock_.Now()), std::nullopt);
+}
+
+TEST_F(SessionTimeTest, ATextThatIsBeingSpokenDoesNotGiveWay) {
+  Gate gate;
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks([&] { gate.Pass(); }));
+  Client client = Connect();
+  client.Send("synthesize-start");
+  client.Send("synthesize-chunk", {{"text", "One. Two"}});
+  gate.AwaitInside();
+  clock_.Advance(seconds(60));
+  EXPECT_EQ(client.session.IdleSince(clock_.Now()), std::nullopt);
+  gate.Open();
+  Await([&] {
+    client.session.Advance();
+    return !client.session.unsent().empty();
+  });
+  clock_.Advance(seconds(60));
+  EXPECT_EQ(client.session.IdleSince(clock_.Now()), std::nullopt);
 }
 
 TEST_F(SessionTimeTest, ATextThatIsBeingSpokenIsNotOverdueHoweverLongThatTakes) {

@@ -134,7 +134,7 @@ TEST_F(SpeakingSessionTest, AnErrorNamesWhatIsWrongAndEndsTheSession) {
       {EventBytes("synthesize-start", {{"text_format", "html"}}),
        "INVALID_ARGUMENT text_format: 'html' is not allowed; it is text, tags or ssml"},
       {EventBytes("synthesize-start") + EventBytes("synthesize-chunk", {{"text", 5}}),
-       "INVALID_ARGUMENT text: must be a string, not number"},
+       "INVALID_ARGUMENT text: must be a string, not number '5'"},
       {EventBytes("synthesize-chunk", {{"text", "a"}}),
        "FAILED_PRECONDITION synthesize-chunk: needs synthesize-start before it"},
       {EventBytes("synthesize-stop"),

@@ -102,12 +102,13 @@ TEST_F(SynthesizeDataTest, ErrorsNameTheMemberAndWhatIsAllowed) {
               HasSubstr("voice.speaker: 'ann'"));
   EXPECT_THAT(Chosen(R"({"voice":{"speaker":"ann"}})"),
               HasSubstr("voice.speaker: needs voice.name"));
-  EXPECT_EQ(Chosen(R"({"voice":"joe"})"), "voice: must be a JSON object, not string");
-  EXPECT_EQ(Chosen(R"({"voice":{"name":7}})"), "voice.name: must be a string, not number");
-  EXPECT_EQ(Chosen(R"({"voice":{"language":[]}})"), "voice.language: must be a string, not array");
+  EXPECT_EQ(Chosen(R"({"voice":"joe"})"), "voice: must be a JSON object, not string 'joe'");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":7}})"), "voice.name: must be a string, not number '7'");
+  EXPECT_EQ(Chosen(R"({"voice":{"language":[]}})"),
+            "voice.language: must be a string, not array '[]'");
   EXPECT_EQ(Chosen(R"({"text_format":"SSML"})"),
             "text_format: 'SSML' is not allowed; it is text, tags or ssml");
-  EXPECT_EQ(Chosen(R"({"text_format":1})"), "text_format: must be a string, not number");
+  EXPECT_EQ(Chosen(R"({"text_format":1})"), "text_format: must be a string, not number '1'");
 }
 
 TEST_F(SynthesizeDataTest, WithoutVoicesNothingIsChosen) {

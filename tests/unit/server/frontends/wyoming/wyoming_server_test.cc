@@ -179,7 +179,9 @@ TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
 
 TEST_F(WyomingServerTest, AnAddressThatHasAllItsConnectionsReplacesItsOwnAndLeavesRoomToOthers) {
   backend_.Add(VoiceInfo("joe"), voice_.Hooks());
-  Serve({.max_connections = 4, .max_connections_of_peer = 2});
+  Serve({.max_connections = 4,
+         .max_connections_of_peer = 2,
+         .text_timeout = std::chrono::minutes(1)});
   WyomingClient other(server_->port(), "127.0.0.2");
   EXPECT_TRUE(other.IsServed());
   const auto idle = Open();

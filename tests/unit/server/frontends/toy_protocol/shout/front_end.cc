@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "httplib.h"
@@ -60,10 +59,8 @@ class ShoutService final : public server::RpcService {
   }
 };
 
-std::unique_ptr<server::GrpcPart> MakeGrpc(const server::FrontEndParts&) {
-  std::vector<std::unique_ptr<server::RpcService>> services;
-  services.push_back(std::make_unique<ShoutService>());
-  return server::MakeGrpcPart(std::move(services));
+void AddServices(const server::FrontEndParts&, server::GrpcParts& grpc) {
+  grpc.services.push_back(std::make_unique<ShoutService>());
 }
 
 // Sends "HEY" to everybody, on a port of its own.
@@ -95,7 +92,7 @@ std::unique_ptr<server::PortServer> MakeServer(const server::FrontEndParts& part
 extern const server::FrontEnd kFrontEnd;
 const server::FrontEnd kFrontEnd = {.name = "shout",
                                     .add_routes = &AddRoutes,
-                                    .make_grpc = &MakeGrpc,
+                                    .add_services = &AddServices,
                                     .address = kAddress,
                                     .make_server = &MakeServer};
 

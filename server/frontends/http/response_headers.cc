@@ -1,9 +1,10 @@
-#include "server/frontends/http/ignored_members.h"
+#include "server/frontends/http/response_headers.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/ascii.h"
+#include "httplib.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -28,6 +29,13 @@ std::string IgnoredMembersWarning(std::span<const std::string> names) {
   for (size_t i = 0; i < named; ++i) warning += StrCat(i == 0 ? "" : ", ", HeaderSafe(names[i]));
   if (names.size() > named) warning += StrCat(" and ", names.size() - named, " more");
   return warning + '"';
+}
+
+void SetRateLimitHeaders(const RequestRun& run, httplib::Response& response) {
+  const RateLimitFields limit = run.rate_limit();
+  if (limit.policy.empty()) return;
+  response.set_header("RateLimit-Policy", limit.policy);
+  response.set_header("RateLimit", limit.state);
 }
 
 }  // namespace millrace::server
