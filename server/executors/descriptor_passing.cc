@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/check.h"

@@ -1,8 +1,10 @@
 #include "server/executors/executor_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "models/core/strings.h"
+#include "mps_runtime/base/check.h"
 #include "server/executors/failpoint.h"
 
 namespace millrace::server {
@@ -12,7 +14,8 @@ ExecutorLink::ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> l
                            std::chrono::milliseconds patience)
     : process_(std::move(process)),
       crash_page_(std::move(crash_page)),
-      control_(std::move(control)) {
+      control_(std::move(control)),
+      lane_taken_(lanes.size()) {
   control_.SetPatience(patience);
   for (FileDescriptor& lane : lanes) lanes_.emplace_back(std::move(lane)).SetPatience(patience);
 }
@@ -27,6 +30,7 @@ absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
       sent.ok() ? ReceiveDone(lane, static_cast<size_t>(step.requests_size()), keep_waiting) : sent;
   if (results.ok()) {
     Failpoint("front.results");
+    worked_.store(true, std::memory_order_relaxed);
     return results;
   }
   if (absl::IsDeadlineExceeded(results.status())) {
@@ -45,6 +49,22 @@ absl::StatusOr<std::vector<StepResult>> ExecutorLink::ReceiveDone(
   const absl::StatusOr<std::string> behind = lanes_[lane].Receive(done, keep_waiting);
   if (!behind.ok()) return behind.status();
   return ReadStepDone(done, *behind, requests);
+}
+
+size_t ExecutorLink::TakeLane() {
+  const MutexLock lock(mu_);
+  const auto lane = std::ranges::find(lane_taken_, false);
+  MILLRACE_CHECK(lane != lane_taken_.end(),
+                 "an executor has fewer connections than there are workers");
+  *lane = true;
+  steps_.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<size_t>(lane - lane_taken_.begin());
+}
+
+void ExecutorLink::LeaveLane(size_t number) {
+  const MutexLock lock(mu_);
+  lane_taken_[number] = false;
+  steps_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ExecutorLink::Tell(const executor::v1::ToExecutor& message) {

@@ -35,10 +35,11 @@ class ExecutorLink {
   // Names it in the log and in the errors of requests.
   std::string name() const;
   uint64_t MemoryBytes() const { return process_->MemoryBytes(); }
-  size_t lanes() const { return lanes_.size(); }
   // Returns false from the moment that its death is noticed.
   bool alive() const { return alive_.load(std::memory_order_acquire); }
   StepGate& gate() { return gate_; }
+  // Returns whether it has completed a step.
+  bool worked() const { return worked_.load(std::memory_order_relaxed); }
 
   // Runs a step over a connection for steps. An error means that the executor is dead, except
   // RESOURCE_EXHAUSTED: the step is too large to be sent. When keep_waiting returns false, it is
@@ -57,8 +58,24 @@ class ExecutorLink {
   // The models that it has.
   void AddModel(uint64_t model) MILLRACE_EXCLUDES(mu_);
   bool Has(uint64_t model) const MILLRACE_EXCLUDES(mu_);
-  // The steps that run or wait on it.
-  std::atomic<int>& steps() { return steps_; }
+  // Returns the steps that run or wait on it.
+  int steps() const { return steps_.load(std::memory_order_relaxed); }
+
+  // The connection of a step, from when it waits until it has ended: the first one that is free, so
+  // that no more workers of the executor than needed have graphs. The front's workers must not be
+  // more than the connections.
+  class Lane {
+   public:
+    explicit Lane(ExecutorLink& link) : link_(link), number_(link.TakeLane()) {}
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+    ~Lane() { link_.LeaveLane(number_); }
+    size_t number() const { return number_; }
+
+   private:
+    ExecutorLink& link_;
+    const size_t number_;
+  };
 
   // Kills it. The first reason counts.
   void Kill(DeathCause cause, std::string_view how) MILLRACE_EXCLUDES(mu_);
@@ -74,12 +91,15 @@ class ExecutorLink {
  private:
   absl::StatusOr<std::vector<StepResult>> ReceiveDone(size_t lane, size_t requests,
                                                       MessageSocket::KeepWaiting keep_waiting);
+  size_t TakeLane() MILLRACE_EXCLUDES(mu_);
+  void LeaveLane(size_t number) MILLRACE_EXCLUDES(mu_);
   // Ends its connections, so that everybody notices its death.
   void Disconnect();
 
   const std::unique_ptr<ExecutorProcess> process_;
   const FileDescriptor crash_page_;
   std::atomic<bool> alive_{true};
+  std::atomic<bool> worked_{false};
   std::atomic<int> steps_{0};
   StepGate gate_;
   std::deque<MessageSocket> lanes_;
@@ -91,6 +111,7 @@ class ExecutorLink {
   std::optional<ExecutorDeath> killed_ MILLRACE_GUARDED_BY(mu_);  // why it was killed from here
   std::optional<ExecutorDeath> death_ MILLRACE_GUARDED_BY(mu_);
   std::set<uint64_t> models_ MILLRACE_GUARDED_BY(mu_);
+  std::vector<bool> lane_taken_ MILLRACE_GUARDED_BY(mu_);
 };
 
 }  // namespace millrace::server

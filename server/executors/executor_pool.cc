@@ -17,8 +17,6 @@ namespace {
 
 using std::chrono::seconds;
 
-// The time that an executor has to serve for its death to begin a new row of deaths.
-constexpr seconds kForgiven{10};
 // A model is given up after so many deaths in a row while it is loaded: the first one may have had
 // another cause.
 constexpr int kMostDeathsInLoad = 2;
@@ -33,6 +31,14 @@ executor::v1::ToExecutor LoadOrder(uint64_t model, const std::string& name, int6
   order.mutable_load()->set_name(name);
   order.mutable_load()->set_version(version);
   return order;
+}
+
+// Settings of a device are not those of the processor.
+void FallBackToCpu(executor::v1::Configure& settings) {
+  settings.set_device(static_cast<int>(runtime::DeviceType::kCpu));
+  settings.clear_mode();
+  settings.clear_max_in_flight();
+  settings.clear_accept_unsafe_concurrency();
 }
 
 executor::v1::ToExecutor UnloadOrder(uint64_t model) {
@@ -88,16 +94,21 @@ absl::Status ExecutorPool::Start() {
 }
 
 void ExecutorPool::Supervise(size_t number) {
-  size_t deaths_in_row = 0;
+  RestartPolicy policy(options_.backoff);
   while (!stopping()) {
     std::shared_ptr<ExecutorLink> link;
-    const absl::Status status = BringUp(number, link);
+    absl::Status status = BringUp(number, policy, link);
     const TimePoint begin = clock_.Now();
     const bool recycled = status.ok() && Listen(number, *link);
     bool killed = false;
     if (link != nullptr) {
       if (absl::IsDeadlineExceeded(status)) link->Kill(DeathCause::kSilent, Message(status));
-      killed = TakeDeath(number, *link, recycled).cause == DeathCause::kKilled;
+      const ExecutorDeath death = TakeDeath(number, *link, recycled);
+      killed = death.cause == DeathCause::kKilled;
+      if (absl::IsUnavailable(status)) {
+        status = absl::UnavailableError(
+            StrCat("an executor did not become ready: ", Message(status), " (", death.how, ")"));
+      }
     }
     MutexLock lock(mu_);
     Place& place = places_[number];
@@ -115,31 +126,45 @@ void ExecutorPool::Supervise(size_t number) {
       ++stats_.recycled;
       continue;
     }
-    if (status.ok() && clock_.Now() - begin >= kForgiven) deaths_in_row = 0;
-    // A kill says nothing of the next start: the row neither grows nor ends.
-    if (!status.ok() || !killed) {
-      const TimePoint next =
-          clock_.Now() + options_.backoff[std::min(deaths_in_row, options_.backoff.size() - 1)];
-      ++deaths_in_row;
-      while (!stopping_ && clock_.Now() < next) clock_.WaitUntil(changed_, mu_, next);
+    const TimePoint now = clock_.Now();
+    const TimePoint next = now + policy.OnEnd({.started = status.ok(),
+                                               .killed = killed,
+                                               .worked = link != nullptr && link->worked(),
+                                               .served = now - begin});
+    if (options_.restart_limit > 0 && policy.fruitless() >= options_.restart_limit &&
+        stats_.serving == 0) {
+      stats_.gave_up = true;
+      return;
     }
+    while (!stopping_ && clock_.Now() < next) clock_.WaitUntil(changed_, mu_, next);
     ++stats_.restarts;
   }
 }
 
-absl::Status ExecutorPool::BringUp(size_t number, std::shared_ptr<ExecutorLink>& link) {
+absl::Status ExecutorPool::BringUp(size_t number, const RestartPolicy& policy,
+                                   std::shared_ptr<ExecutorLink>& link) {
   executor::v1::Configure settings = options_.settings;
-  {
+  if (options_.cpu_fallback && policy.falls_back()) {
+    FallBackToCpu(settings);
+    logging::Warning(
+        "executors died on the device again and again: the next one computes on the processor");
+  } else {
     const MutexLock lock(mu_);
     settings.set_device_number(places_[number].device);
   }
-  const absl::Status status = StartExecutor(
+  absl::Status status = StartExecutor(
       {.lanes = options_.lanes,
        .patience = options_.patience,
        .version = options_.version,
        .settings = settings},
       launcher_, clock_, [this] { return !stopping(); }, link);
-  return status.ok() ? GiveModels(number, link) : status;
+  if (!status.ok()) return status;
+  if (policy.one_step_at_a_time()) {
+    link->gate().SetOneAtATime(true);
+    logging::Warning("executors died again and again: one step at a time runs in the next one",
+                     {{"executor", link->name()}});
+  }
+  return GiveModels(number, link);
 }
 
 absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLink& link) {
@@ -222,11 +247,13 @@ void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
 bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   ExecutorHeartbeat heartbeat(link, clock_, options_.answer_limit);
   MemoryWatch memory(link, clock_);
-  TimePoint next_load = clock_.Now() + kLoadAgain;
+  const TimePoint begin = clock_.Now();
+  TimePoint next_load = begin + kLoadAgain;
   bool recycled = false;
   while (true) {
     const auto message = link.Receive([&] {
       if (stopping() || !heartbeat.Beat()) return false;
+      if (clock_.Now() - begin >= RestartPolicy::kForgiven) link.gate().SetOneAtATime(false);
       LoadAgain(number, link, next_load);
       recycled = MayEnd(number, options_.max_growth > 0 ? memory.Look() : std::nullopt);
       return !recycled;
@@ -450,7 +477,7 @@ absl::StatusOr<std::shared_ptr<ExecutorLink>> ExecutorPool::Choose(
     // Each request that has its state there holds a reference. A step is counted only once it runs,
     // but holds a reference from here on.
     const auto load = [](const std::shared_ptr<ExecutorLink>& link) {
-      return std::pair(link->steps().load(), link.use_count());
+      return std::pair(link->steps(), link.use_count());
     };
     for (const Place& place : places_) {
       const auto& link = place.link;

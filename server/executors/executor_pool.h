@@ -27,6 +27,7 @@
 #include "server/executors/executor_process.h"
 #include "server/executors/memory_trend.h"
 #include "server/executors/replay_policy.h"
+#include "server/executors/restart_policy.h"
 
 namespace millrace::server {
 
@@ -45,12 +46,15 @@ class ExecutorPool {
     executor::v1::Configure settings = {};
     // The devices of the executors, and then of the spares, in turn; empty: all have the first one.
     std::vector<int> device_numbers = {};
+    // Executors that die on the device again and again may go on without it.
+    bool cpu_fallback = false;
+    // The server gives up after so many executors in a row that completed no step; 0: never.
+    int restart_limit = 0;
     std::string version = {};                        // this program's
     Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
     Duration answer_limit =
         std::chrono::seconds(10);  // how long an executor may take to say that it lives
-    // The waits before a successor is started, by the number of deaths in a row; the last one
-    // stays. The death of one that served and was killed by somebody is not counted.
+    // See RestartPolicy.
     std::vector<Duration> backoff = {std::chrono::seconds(0), std::chrono::seconds(1),
                                      std::chrono::seconds(2), std::chrono::seconds(4),
                                      std::chrono::seconds(8)};
@@ -72,6 +76,7 @@ class ExecutorPool {
     uint64_t convicted = 0;
     // For how long no executor has served; 0 if one does.
     Duration without{};
+    bool gave_up = false;  // executors that complete no step are started no more
     // The name of each executor that serves, and for how long it has.
     std::vector<std::pair<std::string, Duration>> served_for;
   };
@@ -140,7 +145,8 @@ class ExecutorPool {
 
   void Supervise(size_t place) MILLRACE_EXCLUDES(mu_);
   // Starts an executor up to where it has all models. `link` is set as soon as there is one.
-  absl::Status BringUp(size_t place, std::shared_ptr<ExecutorLink>& link) MILLRACE_EXCLUDES(mu_);
+  absl::Status BringUp(size_t place, const RestartPolicy& policy,
+                       std::shared_ptr<ExecutorLink>& link) MILLRACE_EXCLUDES(mu_);
   // Receives the end of a load, which takes as long as it takes while the executor says that it
   // lives.
   absl::StatusOr<executor::v1::FromExecutor> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);

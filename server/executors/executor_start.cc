@@ -10,6 +10,7 @@
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/model_executor.h"
 #include "server/executors/payload_messages.h"
+#include "server/executors/wait_limit.h"
 
 namespace millrace::server {
 namespace {
@@ -22,6 +23,10 @@ absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
                                                  executor::v1::FromExecutor::KindCase kind,
                                                  absl::FunctionRef<bool()> keep_waiting) {
   auto message = link.Receive(keep_waiting);
+  if (absl::IsDeadlineExceeded(message.status())) {
+    return absl::DeadlineExceededError(
+        StrCat("an executor did not say within ", kHelloTime.count(), " s that it is ready"));
+  }
   if (message.ok() && message->kind_case() != kind) {
     link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
     return absl::InvalidArgumentError("an executor said something else than it was asked");
@@ -58,8 +63,8 @@ absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launche
                                      *std::move(crash_page), *std::move(process), start.patience);
   if (!passed.ok()) return passed;
 
-  const TimePoint limit = clock.Now() + kHelloTime;
-  const auto is_in_time = [&] { return keep_waiting() && clock.Now() < limit; };
+  WaitLimit wait(clock, kHelloTime);
+  const auto is_in_time = [&] { return keep_waiting() && !wait.IsOver(); };
   const auto hello = Await(*link, executor::v1::FromExecutor::kHello, is_in_time);
   if (!hello.ok()) return hello.status();
   const executor::v1::Hello& said = hello->hello();

@@ -6,6 +6,7 @@
 
 #include "mps_runtime/base/clock.h"
 #include "server/executors/executor_link.h"
+#include "server/executors/wait_limit.h"
 #include "server/logging/logging.h"
 
 // The thread that listens to an executor asks these from time to time.
@@ -15,12 +16,12 @@ namespace millrace::server {
 class ExecutorHeartbeat {
  public:
   ExecutorHeartbeat(ExecutorLink& link, Clock& clock, Duration answer_limit)
-      : link_(link), clock_(clock), answer_limit_(answer_limit) {}
+      : link_(link), clock_(clock), silence_(clock, answer_limit) {}
 
   // Asks if it is time to. Returns false if the executor has said nothing for too long.
   bool Beat() {
+    if (silence_.IsOver()) return false;
     const TimePoint now = clock_.Now();
-    if (now - answered_ >= answer_limit_) return false;
     if (now - asked_ < kInterval || !link_.alive()) return true;
     asked_ = now;
     executor::v1::ToExecutor ping;
@@ -30,16 +31,15 @@ class ExecutorHeartbeat {
     return true;
   }
   // Call it when the executor has said something.
-  void OnMessage() { answered_ = clock_.Now(); }
+  void OnMessage() { silence_.Begin(); }
 
  private:
   static constexpr Duration kInterval = std::chrono::seconds(1);
 
   ExecutorLink& link_;
   Clock& clock_;
-  const Duration answer_limit_;
+  WaitLimit silence_;
   TimePoint asked_ = clock_.Now();
-  TimePoint answered_ = asked_;
   uint64_t pings_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "server/executors/model_executor.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <exception>

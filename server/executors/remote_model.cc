@@ -1,15 +1,14 @@
 #include "server/executors/remote_model.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
 
 #include "absl/hash/hash.h"
 #include "models/core/strings.h"
-#include "mps_runtime/base/check.h"
 #include "server/executors/delivered_outputs.h"
 #include "server/executors/executor_pool.h"
+#include "server/executors/wait_limit.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/input_field.h"
 #include "server/scheduling/step_failure.h"
@@ -28,6 +27,10 @@ struct RemoteRequest final : models::RequestState {
   void Suspend() override {
     if (link != nullptr && link->alive()) link->Suspend(id);
   }
+  Place place() const override {
+    if (link == nullptr || !link->alive()) return {};
+    return {.where = link.get(), .steps = link->steps()};
+  }
 
   std::shared_ptr<ExecutorLink> link;  // the executor that has its state; null: none
   uint64_t id = 0;                     // there
@@ -43,18 +46,6 @@ RemoteRequest& StateOf(models::Request& request) {
   if (request.state() == nullptr) request.set_state(std::make_unique<RemoteRequest>());
   return static_cast<RemoteRequest&>(*request.state());
 }
-
-// Counts a step of an executor as long as it lives.
-class CountedStep {
- public:
-  explicit CountedStep(ExecutorLink& link) : link_(link) { ++link_.steps(); }
-  CountedStep(const CountedStep&) = delete;
-  CountedStep& operator=(const CountedStep&) = delete;
-  ~CountedStep() { --link_.steps(); }
-
- private:
-  ExecutorLink& link_;
-};
 
 // Returns true if the outputs are ones that a request with this input may have.
 bool Fits(const models::Input& input, const std::vector<models::Output>& outputs) {
@@ -78,41 +69,13 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     }
   }
 
-  void Forward(runtime::WorkerContext& context) override {
-    const size_t lane = static_cast<size_t>(std::max(context.stream().slot - 1, 0));
-    std::vector<Group> groups;
-    std::vector<models::Request*> fresh;
-    for (models::Request* request : requests_) {
-      RemoteRequest& state = StateOf(*request);
-      if (state.link != nullptr && !state.link->alive())
-        Replay(*request, state.link->AwaitDeath(), /*was_in_step=*/false);
-      if (request->outcome()) continue;
-      if (state.alone) {
-        groups.push_back({state.link, {request}, /*alone=*/true});
-      } else if (state.link == nullptr) {
-        fresh.push_back(request);
-      } else {
-        GroupOf(groups, state.link).requests.push_back(request);
-      }
-    }
-    if (!fresh.empty()) {
-      if (auto link = Choose(fresh)) {
-        Group& group = GroupOf(groups, link);
-        group.requests.insert(group.requests.end(), fresh.begin(), fresh.end());
-      }
-    }
-    for (Group& group : groups) {
-      if (group.link == nullptr) group.link = Choose(group.requests);
-      if (group.link == nullptr) continue;
-      try {
-        Run(group, lane);
-      } catch (...) {
-        // Nobody knows how much of the step has come over the connection.
-        group.link->Kill(DeathCause::kKilled, "the server failed within a step of it");
-        RunOneByOne(group, StepFailure(model_));
-      }
-    }
+  void Forward(runtime::WorkerContext& /*context*/) override {
+    const TimePoint begin = pool_.clock().Now();
+    RunGroups();
+    if (disturbed_) stalled_ = pool_.clock().Now() - begin - computed_;
   }
+
+  Duration stalled() const override { return stalled_; }
 
   void Complete() override {
     for (Result& result : results_) {
@@ -135,6 +98,45 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     StepResult result;
   };
 
+  void RunGroups() {
+    std::vector<Group> groups;
+    std::vector<models::Request*> fresh;
+    for (models::Request* request : requests_) {
+      RemoteRequest& state = StateOf(*request);
+      if (state.link != nullptr && !state.link->alive())
+        Replay(*request, state.link->AwaitDeath(), /*was_in_step=*/false);
+      if (request->outcome()) continue;
+      if (state.alone) {
+        groups.push_back({state.link, {request}, /*alone=*/true});
+      } else if (state.link == nullptr) {
+        fresh.push_back(request);
+      } else {
+        GroupOf(groups, state.link).requests.push_back(request);
+      }
+    }
+    if (!fresh.empty()) {
+      if (auto link = Choose(fresh)) {
+        // They go with those that are under way, so that this is one step, unless that executor is
+        // busier with other steps.
+        const auto with = std::ranges::find(groups, false, &Group::alone);
+        if (with != groups.end() && with->link->steps() <= link->steps()) link = with->link;
+        Group& group = GroupOf(groups, link);
+        group.requests.insert(group.requests.end(), fresh.begin(), fresh.end());
+      }
+    }
+    for (Group& group : groups) {
+      if (group.link == nullptr) group.link = Choose(group.requests);
+      if (group.link == nullptr) continue;
+      try {
+        Run(group);
+      } catch (...) {
+        // Nobody knows how much of the step has come over the connection.
+        group.link->Kill(DeathCause::kKilled, "the server failed within a step of it");
+        RunOneByOne(group, StepFailure(model_));
+      }
+    }
+  }
+
   static Group& GroupOf(std::vector<Group>& groups, const std::shared_ptr<ExecutorLink>& link) {
     const auto found = std::ranges::find_if(
         groups, [&](const Group& group) { return !group.alone && group.link == link; });
@@ -145,6 +147,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
   // their turn again.
   std::shared_ptr<ExecutorLink> Choose(const std::vector<models::Request*>& requests) {
     auto link = pool_.Choose(model_.id_, [&] {
+      disturbed_ = true;
       return std::ranges::none_of(requests,
                                   [](const auto* request) { return request->ShouldStop(); });
     });
@@ -155,10 +158,9 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     return nullptr;
   }
 
-  void Run(Group& group, size_t lane) {
+  void Run(Group& group) {
     ExecutorLink& link = *group.link;
-    MILLRACE_CHECK(lane < link.lanes(), "an executor has fewer connections than there are workers");
-    const CountedStep counted(link);
+    const ExecutorLink::Lane lane(link);
     const StepGate::Place place(link.gate(), group.alone);
     if (!link.alive()) {
       // Another step has ended it, so that none of these is to blame.
@@ -177,15 +179,14 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step, behind,
                    state.delivered.spoken());
     }
-    const TimePoint begin = pool_.clock().Now();
-    const Duration limit =
-        std::max(pool_.options().step_limit,
-                 kStepLimitFactor * Duration(model_.longest_step_.load(std::memory_order_relaxed)));
-    auto results = link.RunStep(lane, step, behind, "a step took too long", [&] {
+    WaitLimit wait(pool_.clock(), std::max(pool_.options().step_limit,
+                                           kStepLimitFactor * Duration(model_.longest_step_.load(
+                                                                  std::memory_order_relaxed))));
+    auto results = link.RunStep(lane.number(), step, behind, "a step took too long", [&] {
       for (models::Request* request : group.requests) {
         if (request->cancelled()) link.Cancel(StateOf(*request).id);
       }
-      return pool_.clock().Now() - begin < limit;
+      return !wait.IsOver();
     });
     if (absl::IsResourceExhausted(results.status())) return RunOneByOne(group, results.status());
     if (results.ok()) {
@@ -200,7 +201,9 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       for (models::Request* request : group.requests) Replay(*request, death, /*was_in_step=*/true);
       return;
     }
-    NoteTime(pool_.clock().Now() - begin);
+    const Duration took = wait.Took();
+    NoteTime(took);
+    computed_ += took;
     for (size_t i = 0; i < group.requests.size(); ++i) {
       StateOf(*group.requests[i]).link = group.link;
       results_.push_back({group.requests[i], std::move((*results)[i])});
@@ -227,6 +230,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
   void Replay(models::Request& request, const ExecutorDeath& death, bool was_in_step) {
     RemoteRequest& state = StateOf(request);
     state.link.reset();
+    disturbed_ = true;
     if (was_in_step && death.Blames()) {
       if (state.is_suspect) return Convict(request, death);
       state.is_suspect = true;
@@ -290,6 +294,9 @@ class RemoteModel::RemoteBatch final : public models::Batch {
   ExecutorPool& pool_;
   std::vector<models::Request*> requests_;
   std::vector<Result> results_;
+  bool disturbed_ = false;  // an executor was missing or died
+  Duration computed_{};     // in steps that did not fail
+  Duration stalled_{};
 };
 
 RemoteModel::RemoteModel(models::ModelInfo info, uint64_t id, ExecutorPool& pool)

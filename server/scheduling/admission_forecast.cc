@@ -50,7 +50,7 @@ size_t TextLength(const models::Input& input) {
 // Returns a time for people: "250 ms", "12.5 s", "15 min".
 std::string TimeText(double seconds) {
   char text[32];
-  if (seconds < 1) {
+  if (seconds < 0.9995) {  // more would be rounded to 1000 ms
     std::snprintf(text, sizeof text, "%.0f ms", seconds * 1000);
   } else if (seconds < 120) {
     std::snprintf(text, sizeof text, "%.3g s", seconds);

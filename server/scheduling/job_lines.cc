@@ -21,12 +21,6 @@ std::unique_ptr<Job> JobLines::TakeOut(const Place& place) {
   return job;
 }
 
-std::unique_ptr<Job> JobLines::TakeFront(Line& line) {
-  std::unique_ptr<Job> job = TakeOut({&line, 0});
-  line.pop_front();
-  return job;
-}
-
 std::unique_ptr<Job> JobLines::Take(const Place& place) {
   std::unique_ptr<Job> job = TakeOut(place);
   place.line->erase(place.line->begin() + static_cast<Line::difference_type>(place.index));

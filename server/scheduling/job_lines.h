@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -41,7 +40,6 @@ class JobLines {
   size_t short_started() const { return short_started_; }
 
   void Push(Line& line, std::unique_ptr<Job> job);
-  std::unique_ptr<Job> TakeFront(Line& line);
   std::unique_ptr<Job> Take(const Place& place);
   // Takes a job, and leaves a null in its place until CloseGaps: for taking several by their index.
   std::unique_ptr<Job> TakeOut(const Place& place);

@@ -68,6 +68,7 @@ void ModelQueue::PushStarted(std::unique_ptr<Job> job) {
   // It has had a step, or its client has caught up.
   job->request.MakeProgress(job->enqueued);
   if (!forecast_.HasTimeAlone(*job, job->enqueued)) job->request.PostponeDeadline();
+  has_places_ |= job->request.place().where != nullptr;
   Push(lines_.started, std::move(job), /*newcomer=*/false);
 }
 
@@ -83,9 +84,9 @@ void ModelQueue::OnLeave(const Line& line, const Job& job) {
   keys_.Remove(job.share, lines_.HasBegun(line), job.request.work_left());
 }
 
-std::unique_ptr<Job> ModelQueue::TakeFront(Line& line) {
-  std::unique_ptr<Job> job = lines_.TakeFront(line);
-  OnLeave(line, *job);
+std::unique_ptr<Job> ModelQueue::Take(const JobLines::Place& place) {
+  std::unique_ptr<Job> job = lines_.Take(place);
+  OnLeave(*place.line, *job);
   return job;
 }
 
@@ -105,15 +106,36 @@ bool ModelQueue::MayBeginFresh() const {
   return forecast_.running() + lines_.short_started() < UnderWayLimit() && MayBeginQuick();
 }
 
-const ModelQueue::Line& ModelQueue::NextLine() const {
-  const Line* next = lines_.started.empty() ? nullptr : &lines_.started;
-  const auto consider = [&](const Line& line, bool may_begin) {
-    if (line.empty() || (next != nullptr && !may_begin)) return;
-    if (next == nullptr || line.front()->enqueued < next->front()->enqueued) next = &line;
+const ModelQueue::Line* ModelQueue::NextLine(size_t started) const {
+  const Line* next = nullptr;
+  TimePoint since = TimePoint::max();
+  const auto consider = [&](const Line& line, size_t index) {
+    if (index == line.size() || (next != nullptr && line[index]->enqueued >= since)) return;
+    next = &line;
+    since = line[index]->enqueued;
   };
-  consider(lines_.fresh, MayBeginFresh());
-  consider(lines_.quick, MayBeginQuick());
-  return *next;
+  consider(lines_.started, started);
+  const bool must_begin = lines_.started.empty();
+  if (must_begin || MayBeginFresh()) consider(lines_.fresh, 0);
+  if ((must_begin && next == nullptr) || MayBeginQuick()) consider(lines_.quick, 0);
+  return next;
+}
+
+const void* ModelQueue::NextPlace() const {
+  models::RequestState::Place next;
+  if (!has_places_) return nullptr;
+  for (const auto& job : lines_.started) {
+    const models::RequestState::Place place = job->request.place();
+    if (place.where == nullptr) continue;
+    if (next.where == nullptr || place.steps < next.steps) next = place;
+  }
+  return next.where;
+}
+
+bool ModelQueue::Fits(const Job& job, const void* where) {
+  if (where == nullptr) return true;
+  const void* const place = job.request.place().where;
+  return place == nullptr || place == where;
 }
 
 bool ModelQueue::IsReady(TimePoint now, TimePoint& ready) const {
@@ -140,26 +162,32 @@ void ModelQueue::StopRunning(Job& job) {
 
 void ModelQueue::TakeBatch(TimePoint now, double workers, Popped& popped) {
   const size_t most = BatchSize();
+  const void* const where = NextPlace();
   workers = forecast_.LeftByQuick(workers, now);
   if (keys_.in_use()) keys_.Advance();
   if (!forecast_.IsPressed(lines_, now, workers)) {
-    return keys_.in_use() ? TakeByKey(most, now, popped) : TakeInTurn(most, now, popped);
+    return keys_.in_use() ? TakeByKey(most, now, where, popped)
+                          : TakeInTurn(most, now, where, popped);
   }
   RefuseExcess(now, workers, popped);
   if (!keys_.in_use() && !lines_.quick.empty() && MayBeginQuick() &&
       ++pressed_turns_ % kQuickTurns == 0) {
     while (!lines_.quick.empty() && popped.batch.size() < most)
-      HandOut(TakeFront(lines_.quick), now, popped);
+      HandOut(Take({&lines_.quick, 0}), now, popped);
   }
-  if (popped.batch.size() < most) TakeByDeadline(most, now, workers, popped);
+  if (popped.batch.size() < most) TakeByDeadline(most, now, workers, where, popped);
 }
 
-void ModelQueue::TakeInTurn(size_t most, TimePoint now, Popped& popped) {
-  while (!empty() && popped.batch.size() < most) {
-    Line& line = NextLine();
-    const bool alone = line.front()->alone;
+void ModelQueue::TakeInTurn(size_t most, TimePoint now, const void* where, Popped& popped) {
+  size_t started = 0;
+  while (popped.batch.size() < most) {
+    while (started < lines_.started.size() && !Fits(*lines_.started[started], where)) ++started;
+    Line* const line = const_cast<Line*>(NextLine(started));
+    if (line == nullptr) break;
+    const JobLines::Place place{line, lines_.HasBegun(*line) ? started : 0};
+    const bool alone = (*line)[place.index]->alone;
     if (alone && !popped.batch.empty()) break;
-    if (HandOut(TakeFront(line), now, popped) && alone) break;
+    if (HandOut(Take(place), now, popped) && alone) break;
   }
 }
 
@@ -205,7 +233,7 @@ void ModelQueue::TakeExpired(TimePoint now, std::vector<std::unique_ptr<Job>>& e
 
 void ModelQueue::TakeAll(std::vector<std::unique_ptr<Job>>& all) {
   for (Line* line : lines_.all()) {
-    while (!line->empty()) all.push_back(TakeFront(*line));
+    while (!line->empty()) all.push_back(Take({line, 0}));
   }
 }
 

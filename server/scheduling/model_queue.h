@@ -37,6 +37,8 @@ struct Popped {
 // the others need not wait for them: long ones never keep short ones from beginning. While work
 // would be late if all took turns, the earliest deadline goes first instead.
 //
+// A batch has only jobs whose states are in one place, and others that have none yet.
+//
 // Where jobs of several keys wait, it is decided first whose turn it is (KeyTurns), and these rules
 // hold among the jobs of each key. A key with less than its share of the work is admitted without
 // regard to what others have waiting: those give way.
@@ -85,7 +87,7 @@ class ModelQueue {
   void PushStarted(std::unique_ptr<Job> job);
 
   // Returns the time at which the next job entered the queue. The queue must not be empty.
-  TimePoint next_since() const { return NextLine().front()->enqueued; }
+  TimePoint next_since() const { return NextLine(0)->front()->enqueued; }
   // Returns true if there is a full batch, or one that has lingered; otherwise sets `ready` to the
   // time at which there will be one.
   bool IsReady(TimePoint now, TimePoint& ready) const;
@@ -122,22 +124,30 @@ class ModelQueue {
   // Returns true if the next job may come from the line of jobs that have not begun.
   bool MayBeginFresh() const;
   bool MayBeginQuick() const;
-  const Line& NextLine() const;
-  Line& NextLine() { return const_cast<Line&>(std::as_const(*this).NextLine()); }
+  // Returns the line of the next job, if the next one of those that have begun is at this index of
+  // theirs, which may be its end. Null: none may be taken.
+  const Line* NextLine(size_t started) const;
+  // Returns where the next batch runs: of the places of the jobs that have begun, the one with the
+  // fewest steps. Null: anywhere.
+  const void* NextPlace() const;
+  // Returns true if a job may be in a batch that runs there.
+  static bool Fits(const Job& job, const void* where);
 
   void Push(Line& line, std::unique_ptr<Job> job, bool newcomer);
   // Updates the sums for a job that has left a line.
   void OnLeave(const Line& line, const Job& job);
-  std::unique_ptr<Job> TakeFront(Line& line);
+  std::unique_ptr<Job> Take(const JobLines::Place& place);
   // Leaves a gap, which CloseGaps of the lines closes.
   std::unique_ptr<Job> TakeOut(const JobLines::Place& place);
   // Hands a job out: to the batch or, if it is cancelled or late, to those that need no worker.
   // Returns true if it is in the batch.
   bool HandOut(std::unique_ptr<Job> job, TimePoint now, Popped& popped);
-  void TakeInTurn(size_t most, TimePoint now, Popped& popped);
+  // Take up to `most` jobs that fit a place.
+  void TakeInTurn(size_t most, TimePoint now, const void* where, Popped& popped);
   // The same for jobs of several keys.
-  void TakeByKey(size_t most, TimePoint now, Popped& popped);
-  void TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped);
+  void TakeByKey(size_t most, TimePoint now, const void* where, Popped& popped);
+  void TakeByDeadline(size_t most, TimePoint now, double workers, const void* where,
+                      Popped& popped);
   // Refuses jobs that have not begun, the last first, until the remaining work can be done in time.
   void RefuseExcess(TimePoint now, double workers, Popped& popped);
   std::optional<JobLines::Place> FindToDisplace(const Job& newcomer);
@@ -155,6 +165,7 @@ class ModelQueue {
   ModelHold hold_;
   KeyTurns keys_;
   size_t pressed_turns_ = 0;
+  bool has_places_ = false;  // a job that came back had a place
 };
 
 }  // namespace millrace::server

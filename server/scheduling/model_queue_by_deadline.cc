@@ -20,7 +20,8 @@ constexpr size_t kMostCandidates = 256;
 
 }  // namespace
 
-void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped) {
+void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, const void* where,
+                                Popped& popped) {
   struct Candidate {
     TimePoint deadline;
     double work;
@@ -82,13 +83,13 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     const bool full = policy_.full_work > 0 && work >= policy_.full_work;
     if (next.line != &lines_.started && (full || !MayBeginQuick())) continue;
     const bool alone = job.alone;
-    if (alone && !popped.batch.empty()) continue;
+    if ((alone && !popped.batch.empty()) || !Fits(job, where)) continue;
     work += forecast_.WorkOf(job);
     if (HandOut(TakeOut({next.line, next.index}), now, popped) && alone) break;
   }
   lines_.CloseGaps();
   // Only much shorter requests wait here, or none of the others may begin.
-  if (popped.batch.empty() && popped.dropped.empty()) TakeInTurn(most, now, popped);
+  if (popped.batch.empty() && popped.dropped.empty()) TakeInTurn(most, now, where, popped);
 }
 
 void ModelQueue::RefuseExcess(TimePoint now, double workers, Popped& popped) {

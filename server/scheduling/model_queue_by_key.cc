@@ -8,7 +8,7 @@
 
 namespace millrace::server {
 
-void ModelQueue::TakeByKey(size_t most, TimePoint now, Popped& popped) {
+void ModelQueue::TakeByKey(size_t most, TimePoint now, const void* where, Popped& popped) {
   // The next jobs of each key and priority, by line.
   struct Lane {
     FairShare share;
@@ -20,7 +20,9 @@ void ModelQueue::TakeByKey(size_t most, TimePoint now, Popped& popped) {
   std::vector<size_t> lane_of;  // 1 + the index of a lane, by key and priority; 0: none
   for (size_t l = 0; l < lines.size(); ++l) {
     for (size_t i = 0; i < lines[l]->size(); ++i) {
-      const FairShare& share = (*lines[l])[i]->share;
+      const Job& job = *(*lines[l])[i];
+      if (!Fits(job, where)) continue;
+      const FairShare& share = job.share;
       const size_t at = share.key * kPriorities + static_cast<size_t>(share.priority);
       if (lane_of.size() <= at) lane_of.resize(at + 1);
       if (lane_of[at] == 0) {

@@ -1,7 +1,5 @@
 #include "server/scheduling/served_model.h"
 
-#include <vector>
-
 #include "server/scheduling/job.h"
 #include "server/scheduling/unloaded_model.h"
 

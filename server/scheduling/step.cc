@@ -42,10 +42,11 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
 }
 
 // Runs a step, and turns an exception into the status for a request that was alone in it. Counts a
-// step that ran to its end, whose times it writes.
+// step that ran to its end, whose times it writes; adds to `stalled` what it spent without
+// computing.
 absl::Status TryStep(const ServedModel& served, std::span<models::Request* const> requests,
                      Device& device, runtime::WorkerContext& context, StepTimes& times,
-                     StepTrace* trace, Clock& clock) {
+                     Duration& stalled, StepTrace* trace, Clock& clock) {
   const models::Model& model = served.model();
   try {
     const TimePoint begin = clock.Now();
@@ -63,6 +64,7 @@ absl::Status TryStep(const ServedModel& served, std::span<models::Request* const
     served.metrics().compute_seconds.Observe(Seconds(end - start - waited));
     served.metrics().permit_wait_seconds.Observe(Seconds(waited));
     if (trace != nullptr) trace->Forwarded(end, waited, served.metrics());
+    stalled += step->stalled();
     step->Complete();
     const TimePoint done = clock.Now();
     if (trace != nullptr) trace->Completed(done);
@@ -137,6 +139,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
                 [&](const auto& job) { requests.push_back(&job->request); });
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
+  Duration stalled{};
   // Runs these of the batch's requests, and adds the times of the step to theirs.
   const auto try_step = [&](size_t first, size_t count) {
     std::optional<StepTrace> trace;
@@ -144,7 +147,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     if (AnySampled(jobs))
       trace.emplace(jobs, StepTrace::Place{worker, context.stream().slot}, clock.Now());
     StepTimes times;
-    absl::Status end = TryStep(*model, {&requests[first], count}, device, context, times,
+    absl::Status end = TryStep(*model, {&requests[first], count}, device, context, times, stalled,
                                trace ? &*trace : nullptr, clock);
     if (trace && !end.ok()) trace->Failed(clock.Now(), end);
     for (const auto& job : jobs) job->step_times += times;
@@ -168,7 +171,8 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   // The pace of a step that was helped is that of one worker alone, as forecasts need it.
   const Duration helped = loops == nullptr ? Duration{} : loops->TakeHelped();
   if (helped > Duration{}) metrics.helped_seconds.Increment(Seconds(helped));
-  Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start + helped};
+  const auto took = [&] { return clock.Now() - start + helped - stalled; };
+  Scheduler::StepReport report{.jobs = batch.size(), .took = took()};
   scheduler.EndStep(batch, report.took);
   report.tells_pace = false;
   for (const auto& job : batch) {
@@ -186,7 +190,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   // further requests.
   Settle(std::move(batch), scheduler);
   // Delivery takes the worker's time too.
-  report.took = clock.Now() - start + helped;
+  report.took = took();
   scheduler.ReportStep(model->queue(), report);
 }
 

@@ -113,8 +113,9 @@ class ExecutorPoolTest : public ::testing::Test {
 
   // The mute executors of a test.
   struct Silence {
-    std::atomic<int> fallen{0};  // so many have fallen silent
-    std::atomic<int> asked{0};   // the last of them that was asked whether it lives
+    std::atomic<unsigned> fallen{0};  // so many have fallen silent
+    std::atomic<unsigned> asked{0};   // the last of them that was asked whether it lives
+    std::atomic<unsigned> pings{0};   // so often the silent ones were asked
   };
 
   // An executor that falls silent when it is to load a model or, if it loads it, when it is to run
@@ -147,9 +148,11 @@ class ExecutorPoolTest : public ::testing::Test {
               pollfd step = {.fd = lanes->front().get(), .events = POLLIN, .revents = 0};
               poll(&step, 1, /*timeout=*/-1);
             }
-            const int number = ++silence.fallen;
+            const unsigned number = ++silence.fallen;
             while (socket.Receive(order, kWait).ok()) {
-              if (order.has_ping()) silence.asked = number;
+              if (!order.has_ping()) continue;
+              silence.asked = number;
+              ++silence.pings;
             }
           }) {}
     ~MuteExecutor() override { thread_.join(); }
@@ -177,7 +180,10 @@ class ExecutorPoolTest : public ::testing::Test {
             .max_age = max_age_,
             .max_growth = max_growth_,
             .lanes = 2,
+            .settings = settings_,
             .device_numbers = device_numbers_,
+            .cpu_fallback = cpu_fallback_,
+            .restart_limit = restart_limit_,
             .version = std::string(kFakeVersion),
             .step_limit = step_limit_,
             .answer_limit = kAnswerLimit,
@@ -214,23 +220,36 @@ class ExecutorPoolTest : public ::testing::Test {
     return request.outcome().value_or(absl::UnknownError("not finished"));
   }
 
-  static constexpr Duration kAnswerLimit = std::chrono::hours(24);
+  static constexpr Duration kAnswerLimit = std::chrono::years(10);
 
   // Waits until so many executors have fallen silent and somebody listens to the last of them, and
-  // lets the time pass after which it is killed.
-  void LetSilencePass(const Silence& silence, int fallen) {
+  // lets time pass until it is killed.
+  void LetSilencePass(const Silence& silence, unsigned fallen) {
+    const auto killed = [&] {
+      return pool_->stats().deaths[static_cast<size_t>(server::DeathCause::kSilent)] >= fallen;
+    };
     while (silence.fallen < fallen) std::this_thread::yield();
     while (silence.asked < fallen) {
       clock_.Advance(std::chrono::seconds(1));
       std::this_thread::yield();
     }
-    clock_.Advance(kAnswerLimit);
+    // In parts, after each of which the front looks: a time in which it did not run does not count.
+    // A ping from before a part may be taken for a look after it, so that there may be more parts
+    // than the limit has.
+    while (!killed()) {
+      const unsigned before = silence.pings;
+      clock_.Advance(kAnswerLimit / 8);
+      while (silence.pings == before && !killed()) std::this_thread::yield();
+    }
   }
 
   server::CrashFolder* crashes_ = nullptr;  // set before Start, as those below
   Duration step_limit_ = server::ExecutorPool::Options().step_limit;
   int spares_ = 0;
+  executor::v1::Configure settings_;
   std::vector<int> device_numbers_;
+  bool cpu_fallback_ = false;
+  int restart_limit_ = 0;
   Duration max_age_{};
   uint64_t max_growth_ = 0;
   bool sentences_ = false;  // letters are sentences behind which another run can go on

@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <fstream>
-#include <memory>
 #include <string>
 
 #include "models/core/strings.h"

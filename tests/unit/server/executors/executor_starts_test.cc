@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,20 +18,22 @@ using testing::FakeExecutor;
 
 class ExecutorStartsTest : public testing::ExecutorPoolTest {};
 
+// Holds its connection and does nothing.
+struct SilentProcess final : ExecutorProcess {
+  explicit SilentProcess(FileDescriptor control) : control(std::move(control)) {}
+  int64_t pid() const override { return 1; }
+  void Kill() override {}
+  ProcessEnd Await() override { return {.exit_status = 1}; }
+  FileDescriptor control;
+};
+
 // Writes what is no frame in place of its first message.
 class GarbageLauncher final : public ExecutorLauncher {
  public:
   absl::StatusOr<std::unique_ptr<ExecutorProcess>> Launch(FileDescriptor control) override {
     const std::string_view bytes = "Segmentation fault (core dumped)\n";
     EXPECT_EQ(write(control.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-    struct Process final : ExecutorProcess {
-      explicit Process(FileDescriptor control) : control(std::move(control)) {}
-      int64_t pid() const override { return 1; }
-      void Kill() override {}
-      ProcessEnd Await() override { return {.exit_status = 1}; }
-      FileDescriptor control;
-    };
-    return std::make_unique<Process>(std::move(control));
+    return std::make_unique<SilentProcess>(std::move(control));
   }
 };
 
@@ -46,6 +49,36 @@ TEST_F(ExecutorStartsTest, RefusesAnExecutorOfAnotherVersion) {
   EXPECT_EQ(status, absl::FailedPreconditionError(
                         "an executor is of version 9.9.9 and speaks protocol 2; this server is of "
                         "version 1.2.3 and speaks 2"));
+}
+
+TEST_F(ExecutorStartsTest, SaysHowAnExecutorEndedBeforeItWasReady) {
+  launcher_.stand_in = [](int, FileDescriptor& control) {
+    auto process = std::make_unique<SilentProcess>(std::move(control));
+    process->control.Close();
+    return process;
+  };
+  const absl::Status status = Start();
+  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::AllOf(::testing::StartsWith("an executor did not become ready: "),
+                               ::testing::EndsWith(" (exit status 1)")));
+}
+
+TEST_F(ExecutorStartsTest, SaysThatAnExecutorSaysNothing) {
+  launcher_.stand_in = [](int, FileDescriptor& control) {
+    return std::make_unique<SilentProcess>(std::move(control));
+  };
+  std::atomic<bool> started{false};
+  std::thread time([&] {
+    while (!started) {
+      clock_.Advance(std::chrono::seconds(1));
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(Start(),
+            absl::DeadlineExceededError("an executor did not say within 60 s that it is ready"));
+  started = true;
+  time.join();
 }
 
 TEST_F(ExecutorStartsTest, SaysThatAnExecutorCannotBeStarted) {

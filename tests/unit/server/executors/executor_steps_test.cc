@@ -50,14 +50,36 @@ TEST_F(ExecutorStepsTest, SpreadsRequestsOverSeveralExecutorsAndKeepsThemThere) 
   std::vector<models::Request*> all;
   for (const char* text : {"abc", "defg", "hi"}) {
     all.push_back(&requests.emplace_back(Say(text), TimePoint::max(), sink));
-    RunOnce(all);
+    RunOnce({all.back()});
   }
+  EXPECT_NE(all[0]->place().where, nullptr);
+  EXPECT_NE(all[0]->place().where, all[1]->place().where);
   RunToEnd(all);
   EXPECT_EQ(sink.heard.size(), 9U);
   EXPECT_EQ(on_other, 0);
   const MutexLock lock(mu);
   // Each waits between its steps while the next one begins.
   EXPECT_NE(executor_of["abc"], executor_of["defg"]);
+}
+
+TEST_F(ExecutorStepsTest, BeginsRequestsWhereThoseOfTheirStepAre) {
+  Mutex mu;
+  std::map<std::string, int> executor_of;
+  in_forward_ = [&](FakeExecutor& executor, models::Request& request) {
+    const MutexLock lock(mu);
+    executor_of.emplace(TextOf(request), executor.number());
+  };
+  StartWithModel(2);
+  Sink sink;
+  models::Request first(Say("abc"), TimePoint::max(), sink);
+  models::Request second(Say("def"), TimePoint::max(), sink);
+  RunOnce({&first});
+  RunOnce({&first, &second});
+  EXPECT_EQ(first.place().where, second.place().where);
+  EXPECT_EQ(first.place().steps, 0);
+  RunToEnd({&first, &second});
+  const MutexLock lock(mu);
+  EXPECT_EQ(executor_of["abc"], executor_of["def"]);
 }
 
 TEST_F(ExecutorStepsTest, PassesOnWhyAnInputIsRefused) {

@@ -5,13 +5,10 @@
 
 #include <csignal>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "mps_runtime/base/mutex.h"
 #include "server/executors/executor_process.h"
@@ -58,6 +55,8 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
 
   // The number of its device; 0 if it was told none. From the first load on.
   int device_number() const { return device_number_; }
+  // The device that it was told. From the first load on.
+  runtime::DeviceType device_type() const { return device_type_; }
 
   // Called in a step: ends the executor as this signal would, or with this exit status. The step
   // has no effect.
@@ -97,6 +96,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   void ReportCrashes(server::CrashPage&) override {}
   absl::Status Configure(const executor::v1::Configure& settings) override {
     device_number_ = settings.device_number();
+    device_type_ = static_cast<runtime::DeviceType>(settings.device());
     return absl::OkStatus();
   }
   int Cores() const override { return 2; }
@@ -123,6 +123,7 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   const Memory memory_;
   const std::unique_ptr<FakeDevice> device_;
   int device_number_ = 0;
+  runtime::DeviceType device_type_{};
   Mutex mu_;
   CondVar changed_;
   bool gone_ MILLRACE_GUARDED_BY(mu_) = false;
@@ -137,12 +138,12 @@ class FakeLauncher final : public server::ExecutorLauncher {
   explicit FakeLauncher(FakeExecutor::MakeModel make) : make_(std::move(make)) {}
 
   absl::StatusOr<std::unique_ptr<server::ExecutorProcess>> Launch(FileDescriptor control) override {
-    ++started_;
+    const int number = ++started_;  // Several threads start executors.
     if (refuse_) return absl::UnavailableError("no more processes");
     if (stand_in) {
-      if (auto process = stand_in(started_, control)) return process;
+      if (auto process = stand_in(number, control)) return process;
     }
-    return std::make_unique<FakeExecutor>(std::move(control), started_, make_, version, memory,
+    return std::make_unique<FakeExecutor>(std::move(control), number, make_, version, memory,
                                           computes_on_workers);
   }
 

@@ -284,6 +284,23 @@ TEST(StepGateTest, AStepThatMustBeAloneWaitsForOthersAndKeepsThemOut) {
   EXPECT_FALSE(wrong);
 }
 
+TEST(StepGateTest, AllStepsAreAloneWhileOneRunsAtATime) {
+  StepGate gate;
+  gate.SetOneAtATime(true);
+  int inside = 0;  // written by one thread at a time
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 500; ++n) {
+        const StepGate::Place place(gate, /*alone=*/false);
+        ++inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(inside, 2000);
+}
+
 TEST(ClassifyTest, TellsTheCausesOfDeathApart) {
   EXPECT_EQ(Classify({.signal = 11}).cause, DeathCause::kCrash);
   EXPECT_EQ(Classify({.signal = 11}).how, "signal SIGSEGV");

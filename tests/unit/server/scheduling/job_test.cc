@@ -3,7 +3,6 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "server/scheduling/refusal.h"
 #include "tests/unit/server/scheduling/fixture.h"

@@ -101,6 +101,53 @@ TEST_F(SchedulerBatchingTest, WorkersDivideWhatIsThere) {
   scheduler.Close();
 }
 
+// A state that is kept somewhere else.
+class PlacedState final : public models::RequestState {
+ public:
+  explicit PlacedState(const int& steps) : steps_(steps) {}
+  Place place() const override { return {.where = &steps_, .steps = steps_}; }
+
+ private:
+  const int& steps_;  // the number of those that run there
+};
+
+TEST_F(SchedulerBatchingTest, TakesJobsOfOnePlaceTheOneWithTheFewestSteps) {
+  const auto model = MakeModel("m", {.max_batch = 8});
+  FakeReply replies[6];
+  for (FakeReply& reply : replies) Submit(model, reply);
+  ASSERT_EQ(Pop().size(), 6U);
+  std::vector<std::unique_ptr<Job>> jobs = std::move(popped_.batch);
+  int one = 1;
+  int other = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (i < 5) jobs[i]->request.set_state(std::make_unique<PlacedState>(i % 2 == 0 ? one : other));
+    scheduler_.Requeue(std::move(jobs[i]));
+  }
+  FakeReply newcomer;
+  Submit(model, newcomer);
+  EXPECT_THAT(Pop(), ElementsAre(&replies[1], &replies[3], &replies[5], &newcomer));
+  jobs = std::move(popped_.batch);
+  other = 2;
+  scheduler_.Requeue(std::move(jobs[0]));
+  EXPECT_THAT(Pop(), ElementsAre(&replies[0], &replies[2], &replies[4]));
+  EXPECT_THAT(Pop(), ElementsAre(&replies[1]));
+}
+
+TEST_F(SchedulerBatchingTest, JobsOfAnotherPlaceLetNoMoreBegin) {
+  const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
+  FakeReply replies[2], newcomer;
+  for (FakeReply& reply : replies) Submit(model, reply);
+  ASSERT_EQ(Pop().size(), 2U);
+  std::vector<std::unique_ptr<Job>> jobs = std::move(popped_.batch);
+  int steps[2] = {0, 1};
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i]->request.set_state(std::make_unique<PlacedState>(steps[i]));
+    scheduler_.Requeue(std::move(jobs[i]));
+  }
+  Submit(model, newcomer);
+  EXPECT_THAT(Pop(), ElementsAre(&replies[0]));  // two are under way
+}
+
 TEST_F(SchedulerBatchingTest, NeverMixesModels) {
   const auto one = MakeModel("one", {.max_batch = 8});
   const auto two = MakeModel("two", {.max_batch = 8});

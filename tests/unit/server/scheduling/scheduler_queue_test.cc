@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>

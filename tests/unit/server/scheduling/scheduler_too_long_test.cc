@@ -92,6 +92,12 @@ TEST_F(SchedulerTooLongTest, TheClientsOwnDeadlineIsNamedWhereItIsTheShorterOne)
                                        HasSubstr("20 s"), Not(HasSubstr("--max-request-time"))));
 }
 
+TEST_F(SchedulerTooLongTest, AlmostASecondIsNamedAsOne) {
+  const absl::Status status =
+      SubmitWork(100, ClientsLimit(std::chrono::microseconds(999'900)), reply_);
+  EXPECT_THAT(MessageOf(status), HasSubstr("leaves 1 s"));
+}
+
 // The length that was named is let in.
 TEST_F(SchedulerTooLongTest, WhatFitsAloneIsLetIn) {
   EXPECT_TRUE(SubmitWork(290, ServersLimit(), reply_).ok());

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <latch>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>

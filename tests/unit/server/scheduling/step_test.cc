@@ -245,5 +245,17 @@ TEST_F(StepTest, ReportsItsTimeToTheScheduler) {
   EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(7700)).ok());
 }
 
+TEST_F(StepTest, ReportsNoTimeInWhichNothingComputed) {
+  FakeReply a, b, waiting, refused;
+  const auto model = MakeModel(
+      "m", {.max_batch = 2},
+      {.forward = [this](Request&) { clock_.Advance(seconds(31)); }, .stalled = seconds(60)});
+  Run(model, {&a, &b});
+  // As if each had taken a second.
+  ASSERT_TRUE(Submit(model, waiting, clock_.Now() + seconds(7)).ok());
+  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(7600)).ok());
+  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(7700)).ok());
+}
+
 }  // namespace
 }  // namespace millrace::server
