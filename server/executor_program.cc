@@ -95,7 +95,10 @@ class TorchHost final : public ExecutorHost {
       runtime_ = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, *safety_));
       main_context_ = runtime_->EnterMainThread();
     } catch (const std::exception& error) {
-      return absl::InternalError(error.what());
+      if (!settings.has_device_number() || config.device != runtime::DeviceType::kCuda)
+        return absl::InternalError(error.what());
+      return absl::InternalError(
+          StrCat("--device: cuda:", settings.device_number(), ": ", error.what()));
     }
     if (runtime_->workers() < config.workers) {
       return absl::InvalidArgumentError(

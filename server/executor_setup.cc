@@ -33,6 +33,10 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   options.max_growth = config.executor_max_growth;
   options.lanes = static_cast<size_t>(workers);
   options.device_numbers = config.device_numbers;
+  options.cpu_fallback =
+      config.executor_cpu_fallback &&
+      config.device.value_or(runtime::DeviceType::kCpu) != runtime::DeviceType::kCpu;
+  options.restart_limit = config.executor_restart_limit;
   options.version = kVersion;
   options.step_limit = config.executor_step_timeout;
   options.crashes = crashes;

@@ -58,16 +58,20 @@ absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-    std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
-    CallRefusals& refusals, const CommonTrailer* trailer) {
+    std::shared_ptr<grpc::ServerCredentials> credentials, const GrpcParts& parts,
+    CallRefusals& refusals) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // gRPC's messages about bad requests would appear between the log's own lines; the calls'
   // statuses say the same.
   google::protobuf::SetLogHandler(nullptr);
 #endif
 
+  std::vector<RpcService*> services;
   std::vector<std::string> names;
-  for (const RpcService* service : services) names.push_back(service->full_name());
+  for (const auto& service : parts.services) {
+    services.push_back(service.get());
+    names.push_back(service->full_name());
+  }
   auto health = std::make_unique<HealthService>(names);
   services.push_back(health.get());
   std::vector<std::unique_ptr<RpcService>> reflection;
@@ -128,7 +132,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
                             const ByteBuffer& message) { return RefusalOf(message, max); },
        .on_refused = [&refusals](absl::StatusCode code, std::string_view method,
                                  std::string_view client) { refusals.Add(code, method, client); },
-       .trailer = trailer});
+       .trailer = parts.trailer});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
                                                     std::move(server), std::move(acceptor),
@@ -148,6 +152,8 @@ absl::Status GrpcServer::StartListening() {
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
   health_->EndWatches();  // otherwise they would last until the deadline
+  // The end of a connection takes with it what was not written to it.
+  server_->FlushAnswers(deadline);
   // This precedes the stop of gRPC, which would cancel the calls that arrive afterwards or have not
   // ended, and a client would take that for its own cancellation.
   listener_->Stop();

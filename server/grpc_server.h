@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
+#include "server/frontends/front_end.h"
 #include "server/frontends/grpc/health_service.h"
 #include "server/rpc/call_refusals.h"
-#include "server/rpc/common_trailer.h"
 #include "server/rpc/rpc_server.h"
 
 namespace millrace::server {
@@ -23,12 +23,12 @@ namespace millrace::server {
 // what says otherwise.
 class GrpcServer {
  public:
-  // Starts to accept calls from the bound listener. The services, the refusals, which it counts,
-  // and the trailer unless it is null must outlive this.
+  // Starts to accept calls from the bound listener. The parts, and the refusals, which it counts,
+  // must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
-      CallRefusals& refusals, const CommonTrailer* trailer);
+      std::shared_ptr<grpc::ServerCredentials> credentials, const GrpcParts& parts,
+      CallRefusals& refusals);
 
   int port() const { return listener_->port(); }
   // Sets what grpc.health.v1 answers for the server as a whole and each service.

@@ -7,7 +7,7 @@
 #include "models/core/strings.h"
 #include "server/frontends/http/http_translator.h"
 #include "server/frontends/http/shared_path.h"
-#include "server/frontends/openapi/openapi_routes.h"
+#include "server/frontends/openapi/openapi_document.h"
 #include "server/frontends/prometheus/metrics_routes.h"
 
 namespace millrace::server {

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "server/config/server_config.h"

@@ -5,14 +5,11 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
@@ -51,7 +48,6 @@
 #include "server/frontends/built_in_front_ends.h"
 #include "server/frontends/front_end.h"
 #include "server/grpc_server.h"
-#include "server/grpc_services.h"
 #include "server/http2/connection_guard.h"
 #include "server/http_front_ends.h"
 #include "server/limits/key_limits.h"
@@ -243,10 +239,12 @@ class Server {
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
-    grpc_services_.emplace(*parts_, front_ends_);
-    auto grpc = GrpcServer::Listen(
-        config_, *std::move(listener), tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
-        grpc_services_->All(), call_refusals_, grpc_services_->trailer());
+    for (const FrontEnd* front_end : front_ends_) {
+      if (front_end->add_services != nullptr) front_end->add_services(*parts_, grpc_parts_);
+    }
+    auto grpc = GrpcServer::Listen(config_, *std::move(listener),
+                                   tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
+                                   grpc_parts_, call_refusals_);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -317,7 +315,7 @@ class Server {
   // halfway. Main thread.
   void Stop() {
     shutdown_.Await();
-    if (grpc_services_) grpc_services_->EndStreams();
+    if (grpc_parts_.end_streams != nullptr) grpc_parts_.end_streams();
     housekeeping_.reset();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     if (executor_ != nullptr) executor_->Join();
@@ -326,6 +324,9 @@ class Server {
     if (traces_ != nullptr) traces_->Stop(kTraceFlushTime);
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
+
+  // Returns why the server ended by itself; OK if it did not. After Stop.
+  const absl::Status& failure() const { return failure_; }
 
   // Handles SIGHUP, on the signal thread, while the server runs.
   void Reload() {
@@ -414,6 +415,14 @@ class Server {
     status_.SetTimeWithoutExecutor(stats.without);
     status_.SetDegraded(DescribeDegraded(stats));
     ShowServing();
+    if (!stats.gave_up || !failure_.ok()) return;
+    failure_ = absl::InternalError(
+        StrCat("the last ", config_.executor_restart_limit,
+               " executors died, or could not be started, before they had completed a step "
+               "(--executor-restart-limit)"));
+    logging::Error("the server ends", {{"reason", Message(failure_)}});
+    executors_->EndWaits();
+    main_loop_.Stop();
   }
 
   // Tells grpc.health whether the server is ready.
@@ -482,9 +491,10 @@ class Server {
   HttpFrontEnds http_{config_, sockets_, session_loop_};
   PortServers port_servers_;
   std::unique_ptr<ThreadExecutor> executor_;
-  std::optional<GrpcServices> grpc_services_;
+  GrpcParts grpc_parts_;
   CallRefusals call_refusals_;
   std::unique_ptr<GrpcServer> grpc_;
+  absl::Status failure_;  // the housekeeping thread sets it
   Mutex serving_mu_;
   bool shown_serving_ MILLRACE_GUARDED_BY(serving_mu_) = false;
   FreedMemory freed_memory_{&KeepFreedMemoryFor};  // housekeeping's thread
@@ -540,6 +550,7 @@ int Serve(const ServerConfig& config, const Compute& compute) {
           main_loop.Run();
         }
         server.Stop();
+        status.Update(server.failure());
       }
     } catch (const std::exception& error) {
       status = absl::InternalError(error.what());

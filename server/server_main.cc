@@ -10,6 +10,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "models/probe/model_probe.h"
+#include "mps_runtime/base/startup_pages.h"
 #include "mps_runtime/library_caches.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/provenance.h"
@@ -31,6 +32,8 @@ namespace {
 // Runs a command. Returns the exit status.
 class Run {
  public:
+  explicit Run(char** argv) : argv_(argv) {}
+
   int operator()(const ServeCommand& command) const {
     if (command.print_config) return InMillrace("serve --print-config");
     // `millrace` starts the front program where it knows that there are executors.
@@ -52,27 +55,17 @@ class Run {
     PrintVersion(runtime::ReadLibtorchProvenance());
     return kExitOk;
   }
-  int operator()(const ModelsCommand&) const { return InMillrace("models"); }
-  int operator()(const PackageCommand&) const { return InMillrace("pull"); }
-  int operator()(const LoadCommand&) const { return InMillrace("load"); }
-  int operator()(const UnloadCommand&) const { return InMillrace("unload"); }
-  int operator()(const UsageCommand&) const { return InMillrace("usage"); }
-  int operator()(const ConvictedCommand&) const { return InMillrace("convicted"); }
-  int operator()(const CrashesCommand&) const { return InMillrace("crashes"); }
-  int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
-  int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }
-  int operator()(const BenchNullCommand&) const { return InMillrace("bench-null"); }
-  int operator()(const TraceCommand&) const { return InMillrace("trace"); }
-  int operator()(const HashKeyCommand&) const { return InMillrace("hash-key"); }
-  int operator()(const CompletionCommand&) const { return InMillrace("completion"); }
+  // A user started this program directly for one of the other commands, which are clients.
+  int operator()(const auto&) const { return InMillrace(argv_[1]); }
 
  private:
-  // A user started this program directly.
   static int InMillrace(const char* command) {
     std::fprintf(stderr, "%s: this program has no clients: run `millrace %s`\n", kServerProgram,
                  command);
     return kExitUsage;
   }
+
+  char** const argv_;
 };
 
 }  // namespace
@@ -90,9 +83,10 @@ int main(int argc, char** argv) {
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   millrace::runtime::BoundLibraryCaches();
+  millrace::ReleaseStartupPages();
   if (const auto status = millrace::server::ExecutorMain(argc, argv)) return *status;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
   if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) return millrace::Report(*exit);
-  return std::visit(millrace::Run(), std::get<millrace::Command>(parsed));
+  return std::visit(millrace::Run(argv), std::get<millrace::Command>(parsed));
 }

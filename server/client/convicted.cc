@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <string>
 
 #include "absl/strings/str_format.h"
 #include "server/client/admin_call.h"

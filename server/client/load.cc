@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <string>
 
 #include "server/client/admin_call.h"
 #include "server/client/client.h"

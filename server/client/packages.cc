@@ -14,7 +14,6 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,7 +21,6 @@
 #include "millrace/v1/admin.grpc.pb.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
-#include "mps_runtime/base/this_program.h"
 #include "nlohmann/json.hpp"
 #include "server/client/client.h"
 #include "server/client/connection.h"
@@ -81,10 +79,8 @@ absl::StatusOr<Ended> RunProgram(const std::string& program, std::vector<std::st
   if (pipe(ends.data()) != 0) return absl::ErrnoToStatus(errno, "cannot make a pipe");
   FileDescriptor ours(ends[0]), childs(ends[1]);
   fcntl(ours.get(), F_SETFD, FD_CLOEXEC);
-  std::error_code unknown;
-  const std::string self = std::filesystem::canonical(ThisProgram(), unknown).string();
   arguments.insert(arguments.begin() + 1,
-                   {StrCat("--names-to=", childs.get()), StrCat("--started-by=", self)});
+                   {StrCat("--names-to=", childs.get()), StartedByThisProgram()});
   const SignalsForChild signals;
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -25,11 +25,13 @@ namespace {
 
 using Stub = v1::TranslationService::Stub;
 
-// Returns true for a file that is a document rather than a text, as a format makes any file.
+// Returns true for a file that is a document rather than a text, as a format makes any file. One of
+// a kind that is not known is no text either: its keys would be translated, too.
 bool IsDocument(const TranslateCommand& command) {
+  if (!command.format.empty() || command.detect) return false;
   const server::DocumentType* type = server::FindDocumentType(command.file.string());
-  return command.format.empty() && type != nullptr && type->extension != ".txt" &&
-         type->extension != ".html" && type->extension != ".md";
+  if (type == nullptr) return command.file.has_extension();
+  return type->extension != ".txt" && type->extension != ".html" && type->extension != ".md";
 }
 
 models::TextFormat FormatOf(const TranslateCommand& command) {
@@ -200,9 +202,13 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
   server::DocumentLimits limits;
   limits.characters = std::numeric_limits<size_t>::max();  // the limit of all requests together
-  const auto document = server::OpenDocument(command.file.string(), *std::move(bytes), limits,
-                                             command.target_language);
-  if (!document.ok()) return Fail(InTermsOfFlags(std::string(document.status().message())));
+  const auto document = server::OpenDocument(command.file.filename().string(), *std::move(bytes),
+                                             limits, command.target_language);
+  if (!document.ok()) {
+    const bool is_known = server::FindDocumentType(command.file.string()) != nullptr;
+    return Fail(StrCat(InTermsOfFlags(std::string(document.status().message())),
+                       is_known ? "" : "; --format text translates any file as a text"));
+  }
   absl::StatusOr<v1::TranslateRequest> request = RequestOf(command);
   if (!request.ok()) return Fail(std::string(request.status().message()));
   request->set_format(WireFormatOf((*document)->format()));

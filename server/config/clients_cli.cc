@@ -186,9 +186,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   AddOption(translate, "--model", v.translate.model, "NAME",
             "Model; without it the one that fits the languages");
   AddOption(translate, "--source", v.translate.source_language, "LANG",
-            "Language of the text, such as en; auto has it detected");
+            "Language of the text, such as en; auto has it detected (default: that of the model "
+            "that --model names or that alone translates into --target)");
   AddOption(translate, "--target", v.translate.target_language, "LANG",
-            "Language to translate to, such as pt");
+            "Language to translate to, such as pt (default: that of the model that --model names "
+            "or that alone translates from --source)");
   AddOption(translate, "--format", v.translate.format, "FORMAT",
             "What the text is: text, html or markdown (default: as the file's name ends, "
             "else text)")

@@ -23,4 +23,9 @@ absl::StatusOr<std::string> FindModelsProgram() {
                                     " nor in PATH; install it with: pip install ", kModelsProgram));
 }
 
+std::string StartedByThisProgram() {
+  std::error_code unknown;
+  return StrCat("--started-by=", std::filesystem::canonical(ThisProgram(), unknown).string());
+}
+
 }  // namespace millrace

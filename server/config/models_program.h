@@ -14,4 +14,8 @@ inline constexpr const char* kModelsProgram = "millrace-models";
 // NOT_FOUND says how to install it.
 absl::StatusOr<std::string> FindModelsProgram();
 
+// Returns the option that tells that program which program has started it. With this one it
+// measures what int8 costs a new voice.
+std::string StartedByThisProgram();
+
 }  // namespace millrace

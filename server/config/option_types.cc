@@ -84,7 +84,7 @@ Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
 
 Option Bool(Option row, bool ServerConfig::*field) {
   row.literal = Option::Literal::kBool;
-  row.allowed = "true or false";
+  row.allowed = "true, false, on or off";
   row.choices = {"true", "false"};
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<bool> value = ParseBool(text);

@@ -15,6 +15,7 @@
 #include "server/config/option_types.h"
 
 namespace millrace {
+namespace option_types {
 namespace {
 
 std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuIsaChoices() {
@@ -26,26 +27,6 @@ std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuI
 }
 
 std::vector<Option> MakeOptions() {
-  using option_types::Address;
-  using option_types::AddressKind;
-  using option_types::Aliases;
-  using option_types::Bool;
-  using option_types::Bytes;
-  using option_types::Choice;
-  using option_types::Devices;
-  using option_types::HostNames;
-  using option_types::Models;
-  using option_types::Number;
-  using option_types::OriginList;
-  using option_types::Path;
-  using option_types::PlainAddress;
-  using option_types::PublishedModels;
-  using option_types::Ratio;
-  using option_types::Row;
-  using option_types::ServiceName;
-  using option_types::Time;
-  using option_types::TraceEndpoint;
-  using option_types::Version;
   using C = ServerConfig;
   using runtime::ForwardMode;
   using runtime::GraphCachePolicy;
@@ -201,6 +182,14 @@ std::vector<Option> MakeOptions() {
                        "An executor whose step takes longer, and 20 times as long as the longest "
                        "one before it, is taken for hung and started again"),
                    &C::executor_step_timeout, milliseconds(100), std::chrono::hours(24)));
+  o.push_back(Number(Row("executor-restart-limit", models, "N",
+                         "After so many executors in a row that die before they have completed a "
+                         "step, while none serves, the server ends with exit status 1; 0: never"),
+                     &C::executor_restart_limit, 0, 1'000'000));
+  o.push_back(Bool(Row("executor-cpu-fallback", models, "BOOL",
+                       "After six deaths in a row of executors that use a device, the next one "
+                       "computes on the processor"),
+                   &C::executor_cpu_fallback));
   o.push_back(
       Path(Row("crash-directory", models, "DIR",
                "Folder that gets a report of each crash of the server or an executor, of which the "
@@ -393,9 +382,10 @@ std::vector<Option> MakeOptions() {
 }
 
 }  // namespace
+}  // namespace option_types
 
 std::span<const Option> ServeOptions() {
-  static const std::vector<Option> options = MakeOptions();
+  static const std::vector<Option> options = option_types::MakeOptions();
   return options;
 }
 

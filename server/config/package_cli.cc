@@ -13,8 +13,9 @@ namespace {
 // Adds what a package is made with, wherever its files come from.
 void AddPackageOptions(CLI::App& command, PackageValues& values) {
   AddOption(command, "--as", values.as, "NAME", "Name of the model in the repository");
-  AddOption(command, "--precision", values.precision, "NAME",
-            "Of Marian, M2M-100 and NLLB-200: float32, bfloat16, int8 or auto")
+  AddOption(
+      command, "--precision", values.precision, "NAME",
+      "Of a voice: float32, int8 or auto; of Marian, M2M-100, NLLB-200 and Argos also bfloat16")
       ->check(OneOf({"float32", "bfloat16", "int8", "auto"}));
   AddOption(command, "--source", values.source, "LANG",
             "Of a translator: the language of requests that name none");

@@ -47,6 +47,10 @@ absl::Status Validate(const ServerConfig& config) {
     return absl::InvalidArgumentError(
         "--spare-executors: there are no executors to replace; --executors of 1 or more is needed");
   }
+  if (config.executor_cpu_fallback && config.executors == 0) {
+    return absl::InvalidArgumentError(
+        "--executor-cpu-fallback: there are no executors; --executors of 1 or more is needed");
+  }
   if (config.executor_max_growth > 0 && config.spare_executors == 0) {
     return absl::InvalidArgumentError(
         "--executor-max-growth: needs --spare-executors of 1 or more, which take over");

@@ -69,6 +69,8 @@ struct ServerConfig {
   std::chrono::milliseconds executor_max_age{0};  // 0: no limit
   uint64_t executor_max_growth = 0;               // bytes of its memory; 0: no limit
   std::chrono::milliseconds executor_step_timeout = std::chrono::seconds(30);
+  int executor_restart_limit = 10;     // in a row that completed no step; 0: no limit
+  bool executor_cpu_fallback = false;  // executors that die on the device again and again leave it
   std::filesystem::path crash_directory;  // gets a report of each crash; empty: none is written
   std::string require_libtorch;           // version prefix; empty: any
   // Voices by the names that stand for them over HTTP; OpenAI's names that are missing stand for

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "server/crashes/crash_page.h"
 
@@ -13,10 +12,10 @@ struct CrashReportOptions {
   bool says_so = true;        // writes a line on stderr
 };
 
-// Has a fatal signal of the process (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) leave one line with
-// its name and the version on stderr, and what the options say, before it ends the process as it
-// would have, also when the stack of a thread with a SignalStack has overflown; this thread gets
-// one. Call once, on the main thread, while no other thread sets handlers.
+// Has a fatal signal of the process (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS)
+// leave one line with its name and the version on stderr, and what the options say, before it ends
+// the process as it would have, also when the stack of a thread with a SignalStack has overflown;
+// this thread gets one. Call once, on the main thread, while no other thread sets handlers.
 void ReportCrashes(CrashReportOptions options = {});
 
 }  // namespace millrace::server

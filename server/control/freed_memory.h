@@ -33,7 +33,7 @@ class FreedMemory {
     }
   }
 
-  static constexpr std::chrono::seconds kUsually{10};  // jemalloc starts with it
+  static constexpr std::chrono::seconds kUsually{1};  // the allocator starts with it
   static constexpr std::chrono::seconds kQuiet{10};
 
  private:

@@ -1,7 +1,5 @@
 #include "server/control/runtime_metrics.h"
 
-#include <utility>
-
 #include "models/core/strings.h"
 
 namespace millrace::server {

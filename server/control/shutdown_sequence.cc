@@ -1,6 +1,5 @@
 #include "server/control/shutdown_sequence.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "server/logging/logging.h"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <string>
 #include <thread>
 
 #include "mps_runtime/base/clock.h"

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 
 namespace millrace::server {
 
 using nlohmann::json;
 
+std::string ShownKind(const json& value) {
+  const std::string kind = value.type_name();
+  if (value.is_null()) return kind;
+  return StrCat(kind, " ", Shown(value.is_string() ? value.get<std::string>() : JsonText(value)));
+}
+
 absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
-  return absl::InvalidArgumentError(
-      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
+  return absl::InvalidArgumentError(StrCat(name, ": must be ", wanted, ", not ", ShownKind(value)));
 }
 
 absl::Status NotSupported(std::string_view name, std::string_view value,
@@ -42,7 +49,7 @@ absl::Status TakeBool(const json& value, std::string_view name, bool& out) {
 }
 
 absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
-  if (!value.is_number()) return WrongType(name, "a number", value);
+  if (!value.is_number()) return WrongType(name, StrCat("a whole number of 0..", max), value);
   if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
     return absl::InvalidArgumentError(
         StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));

@@ -13,6 +13,8 @@ namespace millrace::server {
 // These functions read the value of a member. InvalidArgument names the member, its value and what
 // is allowed.
 
+// Returns the kind of a value and what is shown of it, as "number '7'".
+std::string ShownKind(const nlohmann::json& value);
 absl::Status WrongType(std::string_view name, std::string_view wanted, const nlohmann::json& value);
 // supported: the texts that are, as "html and xml".
 absl::Status NotSupported(std::string_view name, std::string_view value,

@@ -1,11 +1,13 @@
 #include "server/requests/request_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
+#include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
@@ -28,6 +30,10 @@ LogLevel LevelOf(absl::StatusCode code) {
       return LogLevel::kInfo;
   }
 }
+
+// Wrong requests cost their clients little, and each of their lines would take room on the disk.
+constexpr int kLinesAtOnce = 1000;
+constexpr Duration kLogInterval = std::chrono::milliseconds(100);
 
 // A client's deadline passes before the server's copy of it, which counts from when the headers
 // have come. That is by how much, at most: this time, and this part of the whole.
@@ -166,12 +172,23 @@ void RequestRun::Record(const absl::Status& end, absl::FunctionRef<Requester()> 
   if (charged_ && absl::IsResourceExhausted(status)) account_->Refund(*charged_);
   const Duration took = elapsed();
   metrics().CountRequest(method_, status.code(), took);
-  if (span_ == nullptr && !IsLogged(status)) return;
+  static logging::LineLimiter lines(kLinesAtOnce, kLogInterval);
+  LogLevel level = LevelOf(status.code());
+  uint64_t not_logged = 0;
+  if (level == LogLevel::kInfo) {
+    if (const auto held_back = lines.Pass()) {
+      not_logged = *held_back;
+    } else {
+      level = LogLevel::kDebug;
+    }
+  }
+  const bool is_logged = logging::Enabled(level);
+  if (span_ == nullptr && !is_logged) return;
   const Requester from = requester();
   const std::string model = model_ != nullptr ? model_->info().name : std::string();
   const auto log = [&](const auto&... more) {
-    if (!IsLogged(status)) return;
-    logging::Log(LevelOf(status.code()), "request",
+    if (!is_logged) return;
+    logging::Log(level, "request",
                  {{"request_id", RequestId(from.request_id)},
                   {"client", from.caller.address},
                   {"key", from.caller.key},
@@ -180,6 +197,7 @@ void RequestRun::Record(const absl::Status& end, absl::FunctionRef<Requester()> 
                   {"code", StatusCodeName(status.code())},
                   {"error", Message(status)},
                   {"seconds", Seconds(took)},
+                  {"not_logged", not_logged},
                   more...});
   };
   if (span_ == nullptr) return log();

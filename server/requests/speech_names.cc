@@ -167,11 +167,15 @@ absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& mod
   for (const models::VoicePart& part : models::VoiceParts(voice)) {
     if (!HasVoiceOfAny(models, part.name)) missing = part.name;
   }
-  std::string message = StrCat("voice: ", Shown(missing),
-                               " is a voice of no model; there are: ", absl::StrJoin(choice, ", "));
+  // The name of a part, since an alias as the whole is known.
+  const bool alias = IsVoiceAlias(voices_, std::string(missing));
+  std::string message = StrCat(
+      "voice: ", Shown(missing),
+      alias ? " stands for a voice, but not in a mix or with a weight" : " is a voice of no model",
+      "; there are: ", absl::StrJoin(choice, ", "));
   if (missing.size() == voice.size() && missing.find('+') != missing.npos)
     message += "; the voices of a mix are of one model";
-  if (voices_) message += "; OpenAI's names, such as alloy, stand for one of them";
+  if (voices_ && !alias) message += "; OpenAI's names, such as alloy, stand for one of them";
   return absl::InvalidArgumentError(message);
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"

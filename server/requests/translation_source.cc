@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -74,20 +73,21 @@ class Detection {
     std::string untranslated = {};  // as TranslationText::untranslated
   };
 
-  Detection(const TranslationRequest& request, const Services& services)
-      : request_(request), services_(services) {
-    for (const auto& model : services.models.All()) {
-      const models::ModelInfo& info = model->info();
+  // model: the name of the one that the request names; empty: any may be meant.
+  Detection(const TranslationRequest& request, const std::string& model, const Services& services)
+      : request_(request), services_(services), target_(request.input.target_language) {
+    for (const auto& loaded : services.models.All()) {
+      const models::ModelInfo& info = loaded->info();
       if (info.task() != models::Task::kTranslation) continue;
-      if (!request.model.empty() && request.model != info.name) continue;
+      if (!model.empty() && model != info.name) continue;
       for (std::string& language : SourceLanguages(info.translation()))
         languages_.push_back(std::move(language));
-      reaches_target_ |= !models::LookUpLanguage(models::TargetLanguages(info.translation()),
-                                                 request.input.target_language)
-                              .empty();
+      if (!model.empty() && target_.empty()) target_ = info.translation().target_language;
+      reaches_target_ |=
+          !models::LookUpLanguage(models::TargetLanguages(info.translation()), target_).empty();
     }
     // A text may already be in the target language.
-    if (request.model.empty()) languages_.push_back(request.input.target_language);
+    if (model.empty()) languages_.push_back(target_);
   }
 
   // Returns the language of a text; an empty language: it cannot be told.
@@ -107,10 +107,9 @@ class Detection {
     if (!detected.language.empty()) {
       // Text comes back as it is only where another text would be translated.
       if (!reaches_target_) return {From(detected.language)};
-      const std::string& target = request_.input.target_language;
-      return {TranslationRoute{detected.language, target, {}, {}}, detected,
+      return {TranslationRoute{detected.language, target_, {}, {}}, detected,
               StrCat("source_language: 'auto' takes the text for '", detected.language,
-                     "', which no model that could be meant translates into '", target,
+                     "', which no model that could be meant translates into '", target_,
                      "'; it is returned as it is; name the language or load a model")};
     }
     if (!request_.fallback_language.empty()) {
@@ -142,6 +141,7 @@ class Detection {
 
   const TranslationRequest& request_;
   const Services& services_;
+  std::string target_;  // the request's language, or else that of the model that it names
   std::vector<std::string> languages_;
   bool reaches_target_ = false;  // by some loaded model
   std::map<std::string, Route> routes_;
@@ -167,11 +167,14 @@ absl::StatusOr<TextSources> DetectSources(const TranslationRequest& request,
                                           const Services& services) {
   if (absl::Status status = CheckDetector(); !status.ok()) return status;
   // Errors of the model's name are reported before those of the texts.
+  std::string model;
   if (!request.model.empty()) {
-    if (auto named = RouteFrom(request, "", services); !named.ok()) return named.status();
+    const auto named = RouteFrom(request, "", services);
+    if (!named.ok()) return named.status();
+    model = named->models.front()->info().name;  // a request may write it in another case
   }
   TextSources sources;
-  Detection detection(request, services);
+  Detection detection(request, model, services);
   for (const std::string& text : texts) sources.detected.push_back(detection.Detect(text));
   const models::DetectedLanguage of_all =
       texts.size() == 1 ? sources.detected.front() : detection.Detect(Together(texts));

@@ -16,8 +16,9 @@ namespace millrace::server {
 // all its callbacks.
 //
 // Operations may be called on any thread: at most one read and one write at a time, and Finish
-// last. Callbacks run on the transport's thread, one at a time, so they must be short and must not
-// block. If one of them throws, for example std::bad_alloc, the call is cancelled.
+// last, perhaps while the last message is being written. Callbacks run on the transport's thread,
+// one at a time, so they must be short and must not block. If one of them throws, for example
+// std::bad_alloc, the call is cancelled.
 class ByteCall {
  public:
   // The receiver of a call's events.

@@ -62,7 +62,7 @@ void CallAcceptor::AddIncomplete(GrpcCall& call) {
   incomplete_.Add(call);
   if (refusing_all_) {
     Refuse(call, StopStatus);
-  } else if (incomplete_.size() > max_incomplete_) {
+  } else if (incomplete_.size() > options_.max_incomplete_calls) {
     RefuseOldest();
   }
 }
@@ -71,14 +71,14 @@ void CallAcceptor::RefuseOldest() {
   static logging::LineLimiter lines(1, kLogInterval);
   GrpcCall& call = *incomplete_.oldest();
   Refuse(call, [&] {
-    on_incomplete_();
+    options_.on_incomplete_call_refused();
     if (lines.Pass()) {
-      logging::Warning(
-          "call refused: its request has not arrived, and too many wait for theirs",
-          {{"client", call.peer()}, {"limit", static_cast<uint64_t>(max_incomplete_)}});
+      logging::Warning("call refused: its request has not arrived, and too many wait for theirs",
+                       {{"client", call.peer()},
+                        {"limit", static_cast<uint64_t>(options_.max_incomplete_calls)}});
     }
     return absl::ResourceExhaustedError(StrCat("the call's request has not arrived while ",
-                                               max_incomplete_,
+                                               options_.max_incomplete_calls,
                                                " newer calls waited for theirs; no more may wait"));
   });
 }
@@ -101,6 +101,8 @@ void CallAcceptor::RefuseAll::Deliver() {
   // They leave the list when their alarms come.
   for (GrpcCall* call = acceptor_.held_.oldest(); call != nullptr; call = call->newer_)
     call->held_back_->Cancel();
+  acceptor_.awaits_answers_ = true;
+  acceptor_.TellAnswersWritten();
 }
 
 }  // namespace millrace::server

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -29,24 +30,35 @@ class CallAcceptor {
   using OnRefused =
       std::function<void(absl::StatusCode code, std::string_view method, std::string_view client)>;
 
-  // Service, methods and thread must outlive it. max_incomplete: at least 1. refusals_per_second:
-  // see RefusalPacer; while the server stops, nothing is held back. on_incomplete: called for each
-  // call that is refused because too many are incomplete. check_message, on_refused, trailer: see
-  // RpcServer::Options.
+  struct Options {
+    // The most calls of all connections whose request has not arrived.
+    size_t max_incomplete_calls = 4096;
+    // The calls a second that are refused with RESOURCE_EXHAUSTED at once; see RefusalPacer. 0:
+    // all.
+    double refusals_per_second = 250;
+    // Called on a polling thread for each call that is refused by max_incomplete_calls.
+    std::function<void()> on_incomplete_call_refused = [] {};
+    // Called on a polling thread with each message of a client. What it does not accept ends the
+    // call with that status.
+    std::function<absl::Status(const ByteBuffer&)> check_message = {};
+    // Called on any thread for each call that is refused before a service sees it, because its
+    // method is unknown or its message is not accepted, and for each that a service ends with
+    // UNAUTHENTICATED or PERMISSION_DENIED.
+    OnRefused on_refused = {};
+    // Added to the trailers of calls; null: none. It must outlive the server.
+    const CommonTrailer* trailer = nullptr;
+  };
+
+  // Service, methods and thread must outlive it. The limits are those of this thread, of which
+  // max_incomplete_calls is at least 1. While the server stops, nothing is held back.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
-               PollingThread& thread, size_t max_incomplete, double refusals_per_second,
-               std::function<void()> on_incomplete,
-               std::function<absl::Status(const ByteBuffer&)> check_message, OnRefused on_refused,
-               const CommonTrailer* trailer)
+               PollingThread& thread, Options options)
       : service_(service),
         methods_(methods),
         thread_(thread),
-        max_incomplete_(max_incomplete),
-        refusal_pacer_(refusals_per_second),
-        on_incomplete_(std::move(on_incomplete)),
-        check_message_(std::move(check_message)),
-        on_refused_(std::move(on_refused)) {
-    if (trailer != nullptr) trailer_.emplace(*trailer);
+        options_(std::move(options)),
+        refusal_pacer_(options_.refusals_per_second) {
+    if (options_.trailer != nullptr) trailer_.emplace(*options_.trailer);
   }
   CallAcceptor(const CallAcceptor&) = delete;
   CallAcceptor& operator=(const CallAcceptor&) = delete;
@@ -64,17 +76,22 @@ class CallAcceptor {
   // Refuses as UNAVAILABLE all calls that are incomplete, now and later, and holds back no answer
   // any more. Any thread; once.
   void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
+  // Waits until the answers of those and of all calls that had ended before are written, or until
+  // the deadline. Not the polling thread; once, after RefuseIncompleteCalls.
+  void AwaitAnswers(std::chrono::system_clock::time_point deadline) {
+    answers_written_.get_future().wait_until(deadline);
+  }
 
   // Returns the time for which to hold back the answer to a refused call. caller: see RefusalPacer.
   Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline, size_t caller);
 
   // Returns why the message must end its call; OK if it need not.
   absl::Status CheckMessage(const ByteBuffer& message) const {
-    return check_message_ ? check_message_(message) : absl::OkStatus();
+    return options_.check_message ? options_.check_message(message) : absl::OkStatus();
   }
   // Tells of a call that is refused. Any thread.
   void Refused(absl::StatusCode code, std::string_view method, std::string_view client) const {
-    if (on_refused_) on_refused_(code, method, client);
+    if (options_.on_refused) options_.on_refused(code, method, client);
   }
 
   // Returns what is added to the trailers of calls; null: nothing.
@@ -113,6 +130,16 @@ class CallAcceptor {
   void AddIncomplete(GrpcCall& call);
   void RemoveIncomplete(GrpcCall& call) { incomplete_.Remove(call); }
   void RefuseOldest();
+  // Count the calls that have ended, until their answers are written.
+  void AddAnswer() { ++answers_; }
+  void RemoveAnswer() {
+    --answers_;
+    TellAnswersWritten();
+  }
+  // Ends AwaitAnswers if no answer is left.
+  void TellAnswersWritten() {
+    if (answers_ == 0 && std::exchange(awaits_answers_, false)) answers_written_.set_value();
+  }
   // Removes the call and finishes it with the status that the function makes.
   template <typename MakeStatus>
   void Refuse(GrpcCall& call, MakeStatus make) noexcept;
@@ -120,17 +147,17 @@ class CallAcceptor {
   grpc::AsyncGenericService& service_;
   const MethodTable& methods_;
   PollingThread& thread_;
-  const size_t max_incomplete_;
+  const Options options_;
   RefusalPacer refusal_pacer_;
-  const std::function<void()> on_incomplete_;
-  const std::function<absl::Status(const ByteBuffer&)> check_message_;
-  const OnRefused on_refused_;
   std::optional<CommonTrailer::Reader> trailer_;
   size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};
   CallList incomplete_;
   CallList held_;  // refused calls whose answers are held back
+  size_t answers_ = 0;
+  bool awaits_answers_ = false;
+  std::promise<void> answers_written_;
 };
 
 }  // namespace millrace::server

@@ -156,6 +156,7 @@ bool GrpcCall::Accept(const ByteBuffer& message) {
 
 void GrpcCall::StartWrite(const ByteBuffer* message) {
   message_written_ = message;
+  is_writing_.store(true, std::memory_order_relaxed);
   ++pending_;
   thread_.Post(write_);
 }
@@ -165,7 +166,12 @@ void GrpcCall::Write() {
 }
 
 void GrpcCall::WriteDone(bool ok) {
+  is_writing_.store(false, std::memory_order_relaxed);
   Guard([this, ok] { handler_->OnWriteDone(ok); });
+  if (ends_behind_write_ && !is_writing_.load(std::memory_order_relaxed)) {
+    ends_behind_write_ = false;
+    EndBehindWrites();
+  }
   Release();
 }
 
@@ -188,6 +194,12 @@ void GrpcCall::Finish(ByteBuffer reply) {
 }
 
 void GrpcCall::End() {
+  acceptor_.AddAnswer();
+  ends_behind_write_ = is_writing_.load(std::memory_order_relaxed);
+  if (!ends_behind_write_) EndBehindWrites();
+}
+
+void GrpcCall::EndBehindWrites() {
   bool held_back = false;
   Try([&] { held_back = HoldBack(); });
   if (!held_back) EndNow();
@@ -236,6 +248,11 @@ void GrpcCall::EndNow() {
         }
       }))
     Ended(false);
+}
+
+void GrpcCall::Ended(bool) {
+  acceptor_.RemoveAnswer();
+  Release();
 }
 
 void GrpcCall::Closed(bool) {

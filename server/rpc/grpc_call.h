@@ -90,13 +90,14 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Write();
   void WriteDone(bool ok);
   void End();
+  void EndBehindWrites();
   void AddCommonTrailer();
   void EndNow();
   void EndHeldBack(bool);
   // Returns true if the answer goes out later.
   size_t Caller() const;
   bool HoldBack();
-  void Ended(bool) { Release(); }
+  void Ended(bool);
   void Closed(bool);
   void NotifyCancelled();
   bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
@@ -116,6 +117,8 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   bool has_begun_ = false;        // the method's function has returned
   ByteBuffer* message_read_ = nullptr;
   const ByteBuffer* message_written_ = nullptr;
+  std::atomic<bool> is_writing_{false};
+  bool ends_behind_write_ = false;
   std::atomic<bool> finished_{false};
   std::optional<ByteBuffer> reply_;
   grpc::Status status_;                   // OK until Finish says otherwise

@@ -28,15 +28,15 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
   std::unique_ptr<RpcServer> result(new RpcServer(services));
   builder.RegisterAsyncGenericService(&result->service_);
   const unsigned threads = ThreadCount();
+  Options of_thread = options;
+  of_thread.max_incomplete_calls = std::max<size_t>(options.max_incomplete_calls / threads, 1);
+  of_thread.refusals_per_second /= threads;
   for (unsigned i = 0; i < threads; ++i) {
     const auto& thread = result->threads_.emplace_back(
         std::make_unique<PollingThread>(builder.AddCompletionQueue(), result->background_));
     result->heartbeats_.emplace_back([&thread = *thread](Mail& mail) { thread.Post(mail); });
-    result->acceptors_.push_back(std::make_unique<CallAcceptor>(
-        result->service_, result->methods_, *thread,
-        std::max<size_t>(options.max_incomplete_calls / threads, 1),
-        options.refusals_per_second / threads, options.on_incomplete_call_refused,
-        options.check_message, options.on_refused, options.trailer));
+    result->acceptors_.push_back(
+        std::make_unique<CallAcceptor>(result->service_, result->methods_, *thread, of_thread));
   }
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {
@@ -48,11 +48,15 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
   return result->server_ != nullptr ? std::move(result) : nullptr;
 }
 
+void RpcServer::FlushAnswers(std::chrono::system_clock::time_point deadline) {
+  if (server_ == nullptr || std::exchange(is_flushed_, true)) return;
+  // gRPC would wait until the deadline for requests that may never arrive.
+  for (const auto& acceptor : acceptors_) acceptor->RefuseIncompleteCalls();
+  for (const auto& acceptor : acceptors_) acceptor->AwaitAnswers(deadline);
+}
+
 void RpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
-  if (server_ != nullptr && !std::exchange(is_shut_down_, true)) {
-    // gRPC would wait until the deadline for requests that may never arrive.
-    for (const auto& acceptor : acceptors_) acceptor->RefuseIncompleteCalls();
-  }
+  FlushAnswers(deadline);
   if (server_ != nullptr) server_->Shutdown(deadline);
   for (const auto& thread : threads_) thread->Stop();
 }

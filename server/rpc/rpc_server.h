@@ -5,9 +5,7 @@
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
-#include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,25 +25,7 @@ namespace millrace::server {
 // thread.
 class RpcServer {
  public:
-  using OnRefused = CallAcceptor::OnRefused;
-  struct Options {
-    // The most calls of all connections whose request has not arrived; see CallAcceptor.
-    size_t max_incomplete_calls = 4096;
-    // The calls a second that are refused with RESOURCE_EXHAUSTED at once; see RefusalPacer. 0:
-    // all.
-    double refusals_per_second = 250;
-    // Called on a polling thread for each call that is refused by max_incomplete_calls.
-    std::function<void()> on_incomplete_call_refused = [] {};
-    // Called on a polling thread with each message of a client. What it does not accept ends the
-    // call with that status.
-    std::function<absl::Status(const ByteBuffer&)> check_message = {};
-    // Called on any thread for each call that is refused before a service sees it, because its
-    // method is unknown or its message is not accepted, and for each that a service ends with
-    // UNAUTHENTICATED or PERMISSION_DENIED.
-    OnRefused on_refused = {};
-    // Added to the trailers of calls; null: none. It must outlive the server.
-    const CommonTrailer* trailer = nullptr;
-  };
+  using Options = CallAcceptor::Options;
 
   // Builds and starts a server; null if gRPC cannot. The services must outlive it.
   static std::unique_ptr<RpcServer> Start(grpc::ServerBuilder& builder,
@@ -59,8 +39,11 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
   ~RpcServer() { Shutdown(std::chrono::system_clock::now()); }
 
-  // Accepts no more calls, cancels at the deadline those that still run, and waits until every call
-  // has ended. Idempotent.
+  // Refuses as UNAVAILABLE the calls that are incomplete, and waits until their answers and those
+  // of all calls that had ended before are written, or until the deadline. Idempotent.
+  void FlushAnswers(std::chrono::system_clock::time_point deadline);
+  // Flushes the answers, accepts no more calls, cancels at the deadline those that still run, and
+  // waits until every call has ended. Idempotent.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
   // Returns the longest time for which a polling thread has not come round to what waits for it,
@@ -77,7 +60,7 @@ class RpcServer {
   std::deque<Heartbeat> heartbeats_;                      // one for each thread
   std::vector<std::unique_ptr<CallAcceptor>> acceptors_;  // one for each thread
   std::unique_ptr<grpc::Server> server_;
-  bool is_shut_down_ = false;
+  bool is_flushed_ = false;
 };
 
 }  // namespace millrace::server

@@ -21,7 +21,8 @@ namespace {
 TEST(CrashReportDeathTest, AFatalSignalIsNamedWithTheVersionAndEndsTheProcessAsBefore) {
   for (const auto& [number, name] :
        {std::pair(SIGSEGV, "SIGSEGV"), std::pair(SIGBUS, "SIGBUS"), std::pair(SIGFPE, "SIGFPE"),
-        std::pair(SIGILL, "SIGILL"), std::pair(SIGABRT, "SIGABRT")}) {
+        std::pair(SIGILL, "SIGILL"), std::pair(SIGABRT, "SIGABRT"), std::pair(SIGTRAP, "SIGTRAP"),
+        std::pair(SIGSYS, "SIGSYS")}) {
     const std::string line =
         std::string("millrace .*: crashed by signal ") + name + "; all requests in flight";
     EXPECT_EXIT(

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "server/control/idle_models.h"
 #include "server/control/main_loop.h"

@@ -1,6 +1,5 @@
 #include <barrier>
 #include <chrono>
-#include <memory>
 #include <vector>
 
 #include "tests/unit/server/control/idle_models_fixture.h"

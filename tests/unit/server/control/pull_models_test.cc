@@ -49,6 +49,7 @@ TEST_F(PullModelsTest, GivesTheProgramItsFolderAndNames) {
   std::string words;
   std::getline(file, words);
   EXPECT_EQ(words, "pull --json --models=" + (folder_.path() / "models").string() +
+                       " --started-by=" + std::filesystem::canonical("/proc/self/exe").string() +
                        " --only-missing -- a b");
 }
 

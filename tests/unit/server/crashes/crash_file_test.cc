@@ -15,7 +15,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nlohmann/json.hpp"

@@ -83,7 +83,7 @@ TEST_F(LineWriterTest, FullPipeHoldsUpNeitherLinesNorTheEnd) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(10));
 }
 
-TEST_F(LineWriterTest, LostLinesAreToldOnceWhenTheReaderComesBack) {
+TEST_F(LineWriterTest, LostLinesAreToldWhenTheReaderComesBack) {
   const size_t filled = Fill();
   LineWriter writer(Options(3));
   writer.Write("0\n");
@@ -94,12 +94,14 @@ TEST_F(LineWriterTest, LostLinesAreToldOnceWhenTheReaderComesBack) {
   close(ends_[1]);
   ends_[1] = -1;
   const std::string text = Read(1000);
-  const size_t told = text.find("lost ");
-  ASSERT_NE(told, std::string::npos) << text;
-  EXPECT_EQ(text.find("lost ", told + 1), std::string::npos) << text;
+  // Once, or twice if some were lost before the thread that writes began.
+  int told = 0;
+  int lost = 0;
+  for (size_t at = 0; (at = text.find("lost ", at)) != std::string::npos; ++told)
+    lost += std::stoi(text.substr(at += 5));
+  EXPECT_TRUE(told == 1 || told == 2) << text;
   EXPECT_EQ(text.substr(text.size() - 6), "7\n8\n9\n");
-  const int lost = std::stoi(text.substr(told + 5));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') - 1 + lost, 10) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') - told + lost, 10) << text;
 }
 
 TEST_F(LineWriterTest, BytesAreBoundedToo) {

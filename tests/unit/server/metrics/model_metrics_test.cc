@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <string>
-#include <string_view>
 
 #include "server/metrics/metrics.h"
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iterator>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
 

@@ -1,6 +1,5 @@
 #include "server/requests/reply_buffer.h"
 
-#include <atomic>
 #include <barrier>
 #include <memory>
 #include <optional>

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>

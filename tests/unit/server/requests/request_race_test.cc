@@ -8,7 +8,6 @@
 #include <barrier>
 #include <chrono>
 #include <initializer_list>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>

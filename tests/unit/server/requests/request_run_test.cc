@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "server/scheduling/refusal.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/requests/test_backend.h"
+#include "tests/unit/server/requests/test_models.h"
 
 namespace millrace::server {
 namespace {
@@ -77,6 +80,37 @@ TEST_F(RequestRunTest, AClientThatLeavesBeforeHasCancelledWheneverThatIsNoticed)
   EXPECT_EQ(CountedAs(seconds(5), seconds(4)), StatusCode::kCancelled);
   EXPECT_EQ(CountedAs(milliseconds(100), milliseconds(85)), StatusCode::kCancelled);
   EXPECT_EQ(CountedAs(std::chrono::hours(1), seconds(300)), StatusCode::kCancelled);
+}
+
+// A state that a model made when the request was admitted.
+struct MadeAhead final : models::RequestState {};
+
+TEST_F(RequestRunTest, PreparesARequestAheadOnceWhereItIsAdmitted) {
+  std::atomic<int> ahead{0};
+  std::atomic<bool> kept{false};
+  Gate gate;
+  const std::thread::id here = std::this_thread::get_id();
+  const auto model =
+      backend_.Add(Named("ahead"), {.prepare_ahead =
+                                        [&](models::Request& request) {
+                                          EXPECT_EQ(std::this_thread::get_id(), here);
+                                          ++ahead;
+                                          request.set_state(std::make_unique<MadeAhead>());
+                                        },
+                                    .prepare =
+                                        [&](models::Request& request) {
+                                          kept = request.state() != nullptr;
+                                          gate.Pass();
+                                        }});
+  UntakenReply reply(backend_.services());
+  ASSERT_TRUE(reply.run.Submit({.model = model, .input = {}}, clock_.Now() + seconds(300)).ok());
+  EXPECT_EQ(ahead, 1);
+  gate.AwaitInside();
+  EXPECT_TRUE(kept);
+  gate.Open();
+  backend_.CloseScheduler();
+  backend_.JoinWorkers();
+  EXPECT_EQ(ahead, 1);
 }
 
 TEST_F(RequestRunTest, RefusalsAreCountedByTheirReason) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/text/language_detector.h"
 #include "tests/fakes/needed.h"
@@ -186,6 +185,16 @@ TEST_F(SpeechNamesTest, OffNoNameStandsForAVoice) {
   EXPECT_EQ(Resolved(std::nullopt, "piper", "alloy"), "piper alloy");
   EXPECT_EQ(Resolved(std::nullopt, "tts-1", "alloy"),
             "voice: 'alloy' is a voice of no model; there are: joe (piper)");
+}
+
+TEST_F(SpeechNamesTest, AnAliasIsNoPartOfAMix) {
+  AddPiper();
+  for (const char* voice : {"alloy:2", "alloy+joe"}) {
+    EXPECT_EQ(Resolved(kAuto, "tts-1", voice),
+              "voice: 'alloy' stands for a voice, but not in a mix or with a weight; there are: "
+              "joe (piper)")
+        << voice;
+  }
 }
 
 TEST_F(SpeechNamesTest, DatedFormsOfOpenAisModelsAreTheSame) {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
-#include <utility>
 
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
@@ -56,8 +55,23 @@ class StreamLifeTest : public ::testing::TestWithParam<Kind> {
     EXPECT_EQ(world.Ended(code), 1) << code;
     EXPECT_EQ(world.Ended(), 1);
   }
+  // Runs an exchange whose client reads nothing until its job is parked, and `then` at that
+  // moment.
+  template <typename Then>
+  void EndParked(World& world, StatusCode end, const Then& then) {
+    const auto exchange = world.NewExchange();
+    exchange->StopReading();
+    exchange->Begin();
+    JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd().code(), end); });
+    AwaitParked(world);
+    then(*exchange);
+    runs.join();
+    ExpectOne(world, end);
+  }
 
   testing::FakeClock clock_;
+  const TestBackend::Options narrow_on_clock_ = {
+      .workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_};
   std::atomic<int> steps_{0};
 };
 
@@ -74,77 +88,45 @@ TEST_P(StreamLifeTest, AllPartsArrive) {
 
 TEST_P(StreamLifeTest, ASlowReaderHoldsNoWorkerAndGetsItAll) {
   World world(GetParam(), Parts(), kNarrow);
-  const auto exchange = world.NewExchange();
-  exchange->StopReading();
-  exchange->Begin();
-  JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd(), absl::OkStatus()); });
-  AwaitParked(world);
-  exchange->ReadOn();
-  runs.join();
+  EndParked(world, StatusCode::kOk, [](Exchange& exchange) { exchange.ReadOn(); });
   EXPECT_EQ(steps_, kParts);
-  ExpectOne(world, StatusCode::kOk);
 }
 
 TEST_P(StreamLifeTest, AClientThatLeavesWithItsJobParkedEndsIt) {
   World world(GetParam(), Parts(), kNarrow);
-  const auto exchange = world.NewExchange();
-  exchange->StopReading();
-  exchange->Begin();
-  JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd().code(), StatusCode::kCancelled); });
-  AwaitParked(world);
-  exchange->Leave();
-  runs.join();
+  EndParked(world, StatusCode::kCancelled, [](Exchange& exchange) { exchange.Leave(); });
   EXPECT_EQ(steps_, 1);
-  ExpectOne(world, StatusCode::kCancelled);
 }
 
 TEST_P(StreamLifeTest, AJobThatIsParkedWhenTheServerStopsIsUnavailable) {
   World world(GetParam(), Parts(), kNarrow);
-  const auto exchange = world.NewExchange();
-  exchange->StopReading();
-  exchange->Begin();
-  JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd().code(), StatusCode::kUnavailable); });
-  AwaitParked(world);
-  world.backend.CloseScheduler();
-  exchange->ReadOn();
-  runs.join();
+  EndParked(world, StatusCode::kUnavailable, [&](Exchange& exchange) {
+    world.backend.CloseScheduler();
+    exchange.ReadOn();
+  });
   EXPECT_EQ(steps_, 1);
-  ExpectOne(world, StatusCode::kUnavailable);
 }
 
 // A translation has a deadline as a whole; speech that is heard only must go on.
 TEST_P(StreamLifeTest, AJobThatIsParkedForHoursGoesOnOnlyIfItIsSpeech) {
   const bool ends = TaskOf(GetParam().method) != models::Task::kSynthesis;
-  const StatusCode end = ends ? StatusCode::kDeadlineExceeded : StatusCode::kOk;
-  World world(GetParam(), Parts(),
-              {.workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_});
-  const auto exchange = world.NewExchange();
-  exchange->StopReading();
-  exchange->Begin();
-  JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd().code(), end); });
-  AwaitParked(world);
-  clock_.Advance(std::chrono::hours(2));
-  exchange->ReadOn();
-  runs.join();
+  World world(GetParam(), Parts(), narrow_on_clock_);
+  EndParked(world, ends ? StatusCode::kDeadlineExceeded : StatusCode::kOk, [&](Exchange& exchange) {
+    clock_.Advance(std::chrono::hours(2));
+    exchange.ReadOn();
+  });
   EXPECT_EQ(steps_, ends ? 1 : kParts);
-  ExpectOne(world, end);
 }
 
 TEST_P(StreamLifeTest, AClientThatReadsNothingLosesItsCall) {
   if (GetParam().is_http) GTEST_SKIP() << "HTTP's own time limit of a write does that";
-  World world(GetParam(), Parts(),
-              {.workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_});
-  const auto exchange = world.NewExchange();
-  exchange->StopReading();
-  exchange->Begin();
-  JoiningThread runs([&] { EXPECT_EQ(exchange->RunToEnd().code(), StatusCode::kCancelled); });
-  AwaitParked(world);
+  World world(GetParam(), Parts(), narrow_on_clock_);
+  EndParked(world, StatusCode::kCancelled, [&](Exchange&) {
+    EXPECT_EQ(world.backend.streams.AbortStalled(clock_.Now()), 0);
+    clock_.Advance(std::chrono::minutes(5));
+    EXPECT_EQ(world.backend.streams.AbortStalled(clock_.Now()), 1);
+  });
   EXPECT_EQ(world.backend.streams.AbortStalled(clock_.Now()), 0);
-  clock_.Advance(std::chrono::minutes(5));
-  EXPECT_EQ(world.backend.streams.AbortStalled(clock_.Now()), 1);
-  runs.join();
-  EXPECT_EQ(world.backend.streams.AbortStalled(clock_.Now()), 0);
-  ExpectOne(world, StatusCode::kCancelled);
 }
 
 // All work done is not the end.
@@ -284,8 +266,7 @@ TEST_P(StreamLifeTest, AStallIsFoundAsTheClientReadsOn) {
   if (GetParam().is_http) GTEST_SKIP() << "HTTP's own time limit of a write does that";
   for (int i = 0; i < 8; ++i) {
     steps_ = 0;
-    World world(GetParam(), Parts(),
-                {.workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_});
+    World world(GetParam(), Parts(), narrow_on_clock_);
     const auto exchange = world.NewExchange();
     exchange->StopReading();
     exchange->Begin();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "server/metrics/metrics.h"

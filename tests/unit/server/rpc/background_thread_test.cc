@@ -5,7 +5,6 @@
 
 #include <barrier>
 #include <deque>
-#include <functional>
 #include <latch>
 #include <optional>
 #include <thread>

@@ -6,10 +6,8 @@
 #include <atomic>
 #include <barrier>
 #include <deque>
-#include <functional>
 #include <new>
 #include <semaphore>
-#include <utility>
 #include <vector>
 
 #include "tests/fakes/joining_thread.h"

@@ -43,9 +43,10 @@ TEST(RpcCancelTest, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
 TEST(RpcCancelTest, DeadlineThatPassesIsToldOnce) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
+  AwaitConnected(server.channel());
   JoiningThread client([&] {
     Context context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
     EXPECT_EQ(Call(server.channel(), context, "").error_code(), StatusCode::DEADLINE_EXCEEDED);
   });
   ByteCall& rpc = call.rpc();

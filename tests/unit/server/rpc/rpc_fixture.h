@@ -112,6 +112,9 @@ class RpcTestServer {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetMaxReceiveMessageSize(-1);
+    // The window of its flow control does not grow with what the connection seems to carry.
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 20);
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   }
 
@@ -157,6 +160,11 @@ inline grpc::Status Call(grpc::Channel& channel, std::string_view request,
                          std::string* reply = nullptr, const char* path = kUnary) {
   Context context;
   return Call(channel, context, request, reply, path);
+}
+
+// So that the time of a call with a short deadline is for the call alone.
+inline void AwaitConnected(grpc::Channel& channel) {
+  ASSERT_TRUE(channel.WaitForConnected(std::chrono::system_clock::now() + std::chrono::minutes(1)));
 }
 
 // The server has seen what this connection sent before.

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "server/rpc/grpc_call.h"

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <string>
-#include <utility>
 
 #include "models/core/strings.h"
 #include "server/rpc/byte_call.h"
@@ -49,9 +48,9 @@ class RpcRefusalTest : public ::testing::Test {
 };
 
 TEST_F(RpcRefusalTest, AnswerThatIsHeldBackArrivesBeforeTheDeadline) {
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 2; ++i) {
     Context context;
-    context.set_deadline(std::chrono::system_clock::now() + milliseconds(400));
+    context.set_deadline(std::chrono::system_clock::now() + milliseconds(2000));
     EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
   }
 }

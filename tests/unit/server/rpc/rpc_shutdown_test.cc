@@ -5,7 +5,6 @@
 #include <chrono>
 #include <future>
 #include <latch>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -114,6 +113,47 @@ TEST(IdleRpcShutdownTest, ServerWithoutMethodsStops) {
   EXPECT_EQ(Call(server.channel(), "").error_code(), StatusCode::UNIMPLEMENTED);
 }
 
+// A health watch ends so when the server stops.
+TEST(IdleRpcShutdownTest, AStreamThatEndsBehindItsLastMessageIsFlushed) {
+  class Stream final : public Recorder {
+   public:
+    void Begin(ByteCall& rpc) {
+      rpc.SetHandler(*this);
+      rpc.StartWrite(&message_);
+      rpc.Finish(absl::OkStatus());
+      ended.count_down();
+    }
+    void OnWriteDone(bool ok) override { written = ok; }
+
+    std::atomic<bool> written{false};
+    std::latch ended{1};
+
+   private:
+    // Longer than what the client has room for while it does not read.
+    const ByteBuffer message_{std::string(20 << 20, 'x')};
+  };
+  Stream stream;
+  RpcTestServer server({{"StreamSynthesize", [&](ByteCall& rpc) { stream.Begin(rpc); }}});
+  Context context;
+  const Reader reader = StartReplies(server.channel(), context);
+  stream.ended.wait();
+  std::latch flushing(1);
+  JoiningThread flush([&] {
+    flushing.count_down();
+    server.server().FlushAnswers(Now() + std::chrono::hours(1));
+    EXPECT_TRUE(stream.written.load());
+  });
+  flushing.wait();
+  grpc::ByteBuffer message;
+  EXPECT_TRUE(reader->Read(&message));
+  EXPECT_EQ(message.Length(), size_t{20} << 20);
+  EXPECT_FALSE(reader->Read(&message));
+  EXPECT_TRUE(reader->Finish().ok());
+  flush.join();
+  server.server().Shutdown(Now() + std::chrono::hours(1));
+  EXPECT_EQ(stream.dones.load(), 1);
+}
+
 TEST(IdleRpcShutdownTest, FunctionThatStillRunsIsWaitedFor) {
   std::latch inside(1);
   std::latch open(1);
@@ -193,7 +233,7 @@ class RaceCall final : public ByteCall::Handler, public Mail {
 // The clients of one thread, of one kind after another: they stay, cancel, or run out of time.
 void MakeCalls(grpc::Channel& channel, std::barrier<>& start, int calls) {
   grpc::ByteBuffer message;
-  EXPECT_TRUE(channel.WaitForConnected(Now() + std::chrono::seconds(60)));
+  AwaitConnected(channel);
   start.arrive_and_wait();
   for (int i = 0; i < calls; ++i) {
     grpc::ClientContext context;

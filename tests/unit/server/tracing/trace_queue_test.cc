@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "tests/fakes/joining_thread.h"
 
 namespace millrace::tracing {
