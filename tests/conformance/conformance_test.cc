@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "mps_runtime/probe/operator_probe.h"

@@ -17,10 +17,12 @@ struct ModelHooks {
 
   std::function<absl::Status(const models::Input&)> validate = {};
   std::function<double(const models::Input&)> estimate_work = {};  // without one it is 1
+  Hook prepare_ahead = {};  // runs where a request is admitted
   Hook prepare = {};
   Hook forward = {};
   Hook complete = [](models::Request& request) { request.Finish(absl::OkStatus()); };
   std::function<void()> destroyed = {};
+  Duration stalled{};  // the answer of Batch::stalled
 };
 
 // A model whose steps do what the test says. Thread-safe as far as the hooks are.
@@ -40,6 +42,10 @@ class FakeModel final : public models::Model {
 
   double EstimateWork(const models::Input& input) const override {
     return hooks_.estimate_work ? hooks_.estimate_work(input) : 1;
+  }
+
+  void PrepareAhead(models::Request& request) const override {
+    if (hooks_.prepare_ahead) hooks_.prepare_ahead(request);
   }
 
   std::unique_ptr<models::Batch> Prepare(
@@ -70,6 +76,8 @@ class FakeModel final : public models::Model {
     void Complete() override {
       for (models::Request* request : requests) hooks.complete(*request);
     }
+
+    Duration stalled() const override { return hooks.stalled; }
 
     const ModelHooks& hooks;
     std::vector<models::Request*> requests;

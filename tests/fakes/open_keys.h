@@ -4,7 +4,6 @@
 #include <fstream>
 #include <initializer_list>
 #include <memory>
-#include <utility>
 
 #include "server/security/api_key_store.h"
 #include "tests/fakes/temporary_folder.h"

@@ -91,6 +91,13 @@ def test_translate_writes_documents(daemon, tmp_path):
     letter.write_bytes(b"no zip")
     ended = client(daemon, "translate", "--file", letter, "--target", "pt")
     assert (ended.returncode, out(ended)) == (1, "") and err(ended).startswith("millrace: --file: is not a zip archive")
+    settings = tmp_path / "en.yml"
+    settings.write_text("title: Good morning.\n")
+    ended = client(daemon, "translate", "--file", settings, "--target", "pt")
+    assert (ended.returncode, out(ended)) == (1, "")
+    for word in ["en.yml' ends with no extension that is supported", ".srt, .vtt", "--format text"]:
+        assert word in err(ended)
+    assert "Bom dia." in out(client(daemon, "translate", "--file", settings, "--target", "pt", "--format", "text"))
 
 
 @pytest.mark.parametrize("command", [("translate",), ("translate", "--detect"), ("synthesize", "-o", "-")],

@@ -9,7 +9,7 @@ import grpc
 import pytest
 from wire import daemon as daemons
 from wire import limits, repository
-from wire.executors import end_executor, executors
+from wire.executors import end_executor, executors, wait_for_step
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
@@ -37,7 +37,7 @@ def test_a_crash_of_an_executor_is_reported_with_its_steps_and_stack(tmp_path):
         daemon.translation.Translate(translate_request(WORDS), timeout=PATIENCE)
         daemon.synthesis.Synthesize(speak_request(WORDS), timeout=PATIENCE)
         waits = daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE)
-        eventually("it is under way", lambda: daemon.running_forwards() > 0)
+        wait_for_step(daemon)
         dead = executors(daemon)[0]
         end_executor(daemon, signal.SIGSEGV)
         eventually("there is a report", lambda: reports(folder))

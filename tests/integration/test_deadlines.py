@@ -1,5 +1,6 @@
 """Deadlines, cancellation and full queues, with one worker whose forward waits at a gate for as long as a test needs."""
 
+import contextlib
 import time
 
 import grpc
@@ -12,8 +13,11 @@ from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 
 QUEUE_SIZE = 3
-# A translation of thousands of sentences: many seconds of work, unless it is stopped.
+# Thousands of sentences: many seconds of work, unless it is stopped.
 LONG_TEXT = " ".join((ROOT / "tests" / "data" / "translation" / "en.txt").read_text().split("\n") * 7)[:100_000]
+LONG_SPEECH = "This sentence is said again and again. " * 120
+# Not half of the tokens or characters of each.
+LESS_THAN_HALF = {EN_PT: len(LONG_TEXT) / 5, VOICE: len(LONG_SPEECH) / 2}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,20 @@ def count(daemon, model, method, code):
     return daemon.metrics().total("millrace_requests_total", model=model, method=method, code=code)
 
 
+def work_done(daemon, model):
+    """The tokens or characters of all requests so far."""
+    return daemon.metrics().total("millrace_tokens_total" if model == EN_PT else "millrace_characters_total", model=model)
+
+
+@contextlib.contextmanager
+def stopped_early(daemon, model):
+    """What the with block begins ends although the daemon has not done half of it."""
+    before = work_done(daemon, model)
+    yield
+    daemon.wait_until_idle()
+    assert work_done(daemon, model) - before < LESS_THAN_HALF[model]
+
+
 def outcome(call):
     """Code and message of a call that must have failed, and how long ago its result came at most."""
     with pytest.raises(grpc.RpcError) as raised:
@@ -62,13 +80,14 @@ def outcome(call):
 # --- deadlines ---
 
 def test_waiting_request_ends_at_its_deadline_and_leaves_the_queue(daemon, gate):
+    late = count(daemon, NULL, "ModelInfer", "DEADLINE_EXCEEDED")
     start = time.monotonic()
-    call = daemon.kserve.ModelInfer.future(null_request(), timeout=1)
-    eventually("it waits in the queue", lambda: daemon.queue_depth(NULL) == 1, 1)
+    call = daemon.kserve.ModelInfer.future(null_request(), timeout=2)
     assert outcome(call).code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    assert 1 <= daemons.elapsed(start) < 5
-    # The server let it go, too, although the worker is still busy.
-    eventually("the queue is empty", lambda: daemon.queue_depth(NULL) == 0, 2)
+    assert daemons.elapsed(start) >= 2
+    # It had come to the server, which let it go, too, although the worker is still busy.
+    eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "DEADLINE_EXCEEDED") == late + 1)
+    assert daemon.queue_depth(NULL) == 0
     assert daemon.running_forwards() == 1 and not gate.in_flight.done()
 
 
@@ -79,7 +98,7 @@ def test_server_keeps_the_deadline_of_a_client_that_does_not(daemon, gate):
         connection.call("inference.GRPCInferenceService/ModelInfer", message, end=True, timeout="300m")
         assert connection.stream_ended()
     # A call is counted once its answer has been written, so the client may be first.
-    eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "DEADLINE_EXCEEDED") == late + 1, 2)
+    eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "DEADLINE_EXCEEDED") == late + 1)
     assert daemon.queue_depth(NULL) == 0
     assert daemon.running_forwards() == 1 and not gate.in_flight.done()
 
@@ -90,31 +109,23 @@ def test_request_without_a_deadline_ends_at_the_servers_own(tmp_path):
     with daemons.start(tmp_path, "--workers", "1", "--max-request-time", "500ms", models=models) as daemon:
         running = daemon.kserve.ModelInfer.future(gate.request())
         eventually("a forward at the gate", lambda: daemon.running_forwards() == 1)
-        start = time.monotonic()
         waiting = daemon.kserve.ModelInfer.future(null_request())
         assert outcome(waiting).code() == grpc.StatusCode.DEADLINE_EXCEEDED
-        assert daemons.elapsed(start) < 5
         assert daemon.queue_depth(NULL) == 0
         gate.open()
         running.cancel()
 
 
 def test_running_translation_stops_at_its_deadline(daemon):
-    start = time.monotonic()
-    with pytest.raises(grpc.RpcError) as raised:
+    with stopped_early(daemon, EN_PT), pytest.raises(grpc.RpcError) as raised:
         daemon.translation.Translate(translate_request(LONG_TEXT), timeout=0.5)
     assert raised.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    daemon.wait_until_idle(3)
-    assert daemons.elapsed(start) < 4
 
 
 def test_running_speech_stops_at_its_deadline(daemon):
-    start = time.monotonic()
-    with pytest.raises(grpc.RpcError) as raised:
-        daemon.synthesis.Synthesize(speak_request("This sentence is said again and again. " * 120), timeout=1)
+    with stopped_early(daemon, VOICE), pytest.raises(grpc.RpcError) as raised:
+        daemon.synthesis.Synthesize(speak_request(LONG_SPEECH), timeout=1)
     assert raised.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    daemon.wait_until_idle(5)
-    assert daemons.elapsed(start) < 6
 
 
 # --- cancellation ---
@@ -124,8 +135,8 @@ def test_cancelled_request_leaves_the_queue_at_once(daemon, gate):
     call = daemon.kserve.ModelInfer.future(null_request(), timeout=PATIENCE)
     eventually("it waits in the queue", lambda: daemon.queue_depth(NULL) == 1)
     call.cancel()
-    eventually("the queue is empty", lambda: daemon.queue_depth(NULL) == 0, 2)
-    eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "CANCELLED") == gone + 1, 2)
+    eventually("the queue is empty", lambda: daemon.queue_depth(NULL) == 0)
+    eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "CANCELLED") == gone + 1)
     assert not gate.in_flight.done()
 
 
@@ -133,31 +144,27 @@ def test_cancelled_stream_leaves_the_queue_at_once(daemon, gate):
     call = daemon.synthesis.StreamSynthesize(speak_request("Hello."), timeout=PATIENCE)
     eventually("it waits in the queue", lambda: daemon.queue_depth(VOICE) == 1)
     call.cancel()
-    eventually("the queue is empty", lambda: daemon.queue_depth(VOICE) == 0, 2)
+    eventually("the queue is empty", lambda: daemon.queue_depth(VOICE) == 0)
 
 
 @pytest.mark.parametrize("method", ["Translate", "StreamTranslate"])
 def test_cancelled_translation_frees_the_worker_within_a_step(daemon, method):
     gone = count(daemon, EN_PT, method, "CANCELLED")
-    if method == "Translate":
-        call = daemon.translation.Translate.future(translate_request(LONG_TEXT), timeout=PATIENCE)
-    else:
-        call = daemon.translation.StreamTranslate(translate_request(LONG_TEXT), timeout=PATIENCE)
-    eventually("it runs", lambda: daemon.running_forwards() == 1)
-    call.cancel()
-    start = time.monotonic()
-    daemon.wait_until_idle(3)
-    assert daemons.elapsed(start) < 2
+    with stopped_early(daemon, EN_PT):
+        if method == "Translate":
+            call = daemon.translation.Translate.future(translate_request(LONG_TEXT), timeout=PATIENCE)
+        else:
+            call = daemon.translation.StreamTranslate(translate_request(LONG_TEXT), timeout=PATIENCE)
+        eventually("it runs", lambda: daemon.running_forwards() == 1)
+        call.cancel()
     assert count(daemon, EN_PT, method, "CANCELLED") == gone + 1
 
 
 def test_cancelled_speech_frees_the_worker_within_a_sentence(daemon):
-    call = daemon.synthesis.Synthesize.future(speak_request("This sentence is said again and again. " * 120), timeout=PATIENCE)
-    eventually("it runs", lambda: daemon.running_forwards() == 1)
-    call.cancel()
-    start = time.monotonic()
-    daemon.wait_until_idle(5)
-    assert daemons.elapsed(start) < 3
+    with stopped_early(daemon, VOICE):
+        call = daemon.synthesis.Synthesize.future(speak_request(LONG_SPEECH), timeout=PATIENCE)
+        eventually("it runs", lambda: daemon.running_forwards() == 1)
+        call.cancel()
 
 
 # --- full queues ---
@@ -165,9 +172,8 @@ def test_cancelled_speech_frees_the_worker_within_a_sentence(daemon):
 def test_full_queue_refuses_at_once_with_a_hint_when_to_come_back(daemon, gate):
     waiting = [daemon.kserve.ModelInfer.future(null_request(), timeout=PATIENCE) for _ in range(QUEUE_SIZE)]
     eventually("the queue is full", lambda: daemon.queue_depth(NULL) == QUEUE_SIZE)
-    start = time.monotonic()
     refusals = [outcome(daemon.kserve.ModelInfer.future(null_request(), timeout=PATIENCE)) for _ in range(5)]
-    assert daemons.elapsed(start) < 2
+    assert not gate.in_flight.done()
     for error in refusals:
         assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
         assert NULL in error.details() and str(QUEUE_SIZE) in error.details()

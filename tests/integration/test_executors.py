@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sys
 import threading
 
 import grpc
@@ -14,7 +15,7 @@ import pytest
 from wire import daemon as daemons
 from wire import limits, repository
 from wire.daemon import refused_start
-from wire.executors import end_executor, executors
+from wire.executors import cpu_ticks, end_executor, executors, have_ended, wait_for_step
 from wire.paths import BINARY, EN_PT, FRONT_PROGRAM, NULL, PT_EN, SERVER_PROGRAM, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, floats, null_request, refused, speak_request, translate_request
@@ -32,11 +33,6 @@ def contained(tmp_path_factory):
     models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
     with daemons.start(folder, "--workers", "2", "--executors", "1", models=models) as running:
         yield running
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
 
 
 def stream(daemon, text=TEXT, on_chunk=lambda number: None, **fields):
@@ -225,7 +221,7 @@ def test_a_request_that_ends_two_executors_is_refused_and_no_other(tmp_path):
     with daemons.start(tmp_path, "--workers", "2", "--executors", "1", models=models) as daemon:
         poison = daemon.kserve.ModelInfer.future(wait_request(1.0), timeout=PATIENCE)
         for _ in range(2):
-            eventually("it is under way", lambda: daemon.running_forwards() > 0)
+            wait_for_step(daemon)
             end_executor(daemon, signal.SIGSEGV)
         with pytest.raises(grpc.RpcError) as raised:
             poison.result()
@@ -275,7 +271,7 @@ def test_a_spare_takes_over_at_once(tmp_path):
         assert len(both) == 2
         assert daemon.metrics().total("millrace_executors", state="spare") == 1
         assert daemon.http("/v2/health/ready") == (200, {"ready": True})
-        busy = max(both, key=cpu_seconds)   # the spare one has only warmed up
+        busy = max(both, key=cpu_ticks)   # the spare one has only warmed up
 
         def kill(number):
             if number == 3:
@@ -283,7 +279,7 @@ def test_a_spare_takes_over_at_once(tmp_path):
         assert stream(daemon, on_chunk=kill) == undisturbed
         assert [pid for pid in both if pid in executors(daemon)] == [pid for pid in both if pid != busy]
         degraded = {"ready": True, "degraded": "0 of 1 spare executors are ready"}
-        eventually("the server says that the spare one is missing", lambda: daemon.http("/v2/health/ready") == (200, degraded), 3)
+        eventually("the server says that the spare one is missing", lambda: daemon.http("/v2/health/ready") == (200, degraded))
         assert daemon.http("/health")[1] == {"status": "degraded", "reason": degraded["degraded"]}
         assert daemon.metrics().total("millrace_server_degraded") == 1
         gate.open()
@@ -343,8 +339,7 @@ def test_executors_end_with_the_server_however_it_ends(tmp_path, null_models):
             os.kill(children[0], signal.SIGSTOP)   # it does not see the end of its connection
             daemon.process.send_signal(end)
             daemon.exit_status(20)
-            eventually("the executors have ended", lambda: not any(os.path.isdir(f"/proc/{child}") and "Z (zombie)" not in
-                       pathlib.Path(f"/proc/{child}/status").read_text() for child in children), 1)
+            eventually("the executors have ended", lambda: have_ended(children))
 
 
 def test_requests_in_flight_end_before_the_server_does(tmp_path):
@@ -358,6 +353,18 @@ def test_requests_in_flight_end_before_the_server_does(tmp_path):
                 os.kill(executors(daemon)[0], signal.SIGTERM)
         assert stream(daemon, on_chunk=stop) == undisturbed
         assert daemon.exit_status(20) == 0
+
+
+def test_a_server_whose_executors_complete_nothing_any_more_ends(tmp_path, null_models):
+    with daemons.start(tmp_path, "--workers", "1", "--executors", "1", "--executor-restart-limit", "2", models=null_models) as daemon:
+        end_executor(daemon, signal.SIGSEGV)
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        end_executor(daemon, signal.SIGSEGV)   # it had completed a step
+        end_executor(daemon, signal.SIGSEGV)
+        os.kill(executors(daemon)[0], signal.SIGSEGV)
+        assert daemon.exit_status(20) == 1
+        assert ("the last 2 executors died, or could not be started, before they had completed a step (--executor-restart-limit)"
+                in daemon.log_text())
 
 
 def test_more_executors_than_memory_are_warned_of(tmp_path):
@@ -374,6 +381,8 @@ def test_more_executors_than_memory_are_warned_of(tmp_path):
     (("--executors", "9"), "allowed: 0..8"),
     (("--executors", "1", "--device", "cuda:0,cuda:1"), "--executors: 1 is not allowed, since --device names 2 card(s)"),
     (("--executor-step-timeout", "1ms"), "--executor-step-timeout"),
+    (("--executor-restart-limit", "-1"), "--executor-restart-limit"),
+    (("--executor-cpu-fallback", "true"), "--executor-cpu-fallback: there are no executors"),
     (("--spare-executors", "1"), "--spare-executors: there are no executors to replace"),
     (("--executors", "1", "--executor-max-growth", "64MiB"), "--executor-max-growth: needs --spare-executors of 1 or more"),
     (("--executors", "1", "--executor-max-age", "1h"), "--executor-max-age: needs --spare-executors of 1 or more"),
@@ -382,6 +391,13 @@ def test_settings_that_cannot_be(options, words):
     status, error = refused_start(*options)
     assert status != 0
     assert words in error
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there is MPS")
+def test_a_device_that_is_not_there_is_named_as_it_was_asked_for(tmp_path):
+    status, error = refused_start("--executors", "2", "--device", "mps", models=repository.link(tmp_path / "models", NULL))
+    assert status != 0
+    assert "device = mps: is not available here" in error and "cuda:" not in error and "allowed are auto, cpu" in error
 
 
 def test_an_executor_is_not_started_by_hand():

@@ -8,7 +8,7 @@ import pytest
 from wire import daemon as daemons
 from wire import repository
 from wire.daemon import Daemon
-from wire.executors import executors
+from wire.executors import executors, have_ended
 from wire.paths import BINARY, EN_PT, FRONT_PROGRAM, NULL, SERVER_PROGRAM, WITH_FAILPOINTS
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, refused, translate_request
@@ -87,7 +87,7 @@ def test_executors_end_with_a_front_that_crashes(tmp_path, null_models, fault):
         assert len(children) == 1
         assert refused(daemon.kserve.ModelInfer, null_request()).code().name == "UNAVAILABLE"
         daemon.exit_status(20)
-        eventually("the executors have ended", lambda: not any(os.path.isdir(f"/proc/{child}") for child in children), 2)
+        eventually("the executors have ended", lambda: have_ended(children))
 
 
 def test_requests_of_a_step_whose_results_were_lost_have_no_gap(tmp_path):

@@ -215,7 +215,11 @@ def page_parts(author):
         lambda: "<p translate='no'>The house</p>", lambda: f"<img src='a.png' alt='x'/><p>&#169; {author.say()}</p>",
         lambda: "<svg xmlns='http://www.w3.org/2000/svg'><title>The cover</title></svg>", lambda: f"<!-- The house --><div>{author.say()}</div>",
         lambda: f"<noscript><p>{author.say()}</p></noscript>", lambda: f"<template><p>{author.say()}</p></template>",
-        lambda: "<p>{n, plural, one {<b>#</b> x} other {# x}}</p>", lambda: f"<ruby>{author.say()}<rt>x</rt></ruby>")
+        lambda: "<p>{n, plural, one {<b>#</b> x} other {# x}}</p>", lambda: f"<ruby>{author.say()}<rt>x</rt></ruby>",
+        lambda: f"<p>{author.say()[:-1]}<sup><a href='#n1'>[1]</a></sup>.</p>", lambda: f"<p><kbd>Ctrl</kbd> {author.say()}</p>",
+        lambda: f"<dl><dt>{author.say()}</dt><dd title='The house'>{author.say()}</dd></dl>",
+        lambda: f"<!--[if IE]><p>The house</p><![endif]--><button title='The house'>{author.say()}</button>",
+        lambda: f"<p><a href='b'>{author.say()}</a> | <a href='c'>{author.say()}</a></p>")
 
 
 def kept_of(page):
@@ -263,10 +267,24 @@ def test_markdown(daemon, source, target):
             lambda: "$$\nx \\in the\n$$", lambda: f"[{author.say()}](http://a.b/the_house \"t\") ![x](a.png)",
             lambda: f"See[^1].\n\n[^1]: {author.say()}", lambda: f"[[The house|{author.say()}]]",
             lambda: f"<details>\n<summary>{author.say()}</summary>\n\n{author.say()}\n\n</details>", lambda: "```python\nprint('the house')\n```",
-            lambda: f"{author.say()}  \n{author.say()}", lambda: "***", lambda: "<!-- the house -->", lambda: f":::note\n{author.say()}\n:::")
+            lambda: f"{author.say()}  \n{author.say()}", lambda: "***", lambda: "<!-- the house -->", lambda: f":::note\n{author.say()}\n:::",
+            lambda: f'!!! note "{author.say()}"\n\n    {author.say()}\n\n        the house',
+            lambda: f'=== "{author.say()}"\n\n    {author.say()}\n\n    - {author.say()}',
+            lambda: f"> {author.say()}\n> ```sh\n> echo the house\n> ```", lambda: f"1. ```sh\n   make the house\n   ```\n2. {author.say()}",
+            lambda: f"- {author.say()}\n\n      the house\n\n  {author.say()}", lambda: "<pre>\nthe house\n\nis big\n</pre>",
+            lambda: f"<!-- the house\n\nis big -->\n{author.say()}", lambda: f'<img\n  src="a.png"\n  alt="the house">\n\n{author.say()}',
+            lambda: "\\[\nthe house\n\\]", lambda: "{% highlight sh %}\nthe house\n{% endhighlight %}",
+            lambda: f"import A from './house';\n\n{author.say()}", lambda: f"Term\n: {author.say()}",
+            lambda: f"## {author.say()} {{#the-house}}", lambda: f'{{{{< ref "the-house.md" >}}}} {author.say()}',
+            lambda: f"| {author.say()} \\| {author.say()} | x |\n|---|---|\n| a | {author.say()} |",
+            lambda: f"{author.say()[:-1]}<sup>1</sup>. {author.say()}", lambda: f"[{author.say()}][the house]\n\n[the house]: http://a.b 'the house'",
+            lambda: f"[![the house](https://a.b/c.svg)](https://a.b) {author.say()}", lambda: f"{author.say()} `the\nhouse` {author.say()}",
+            lambda: f"[{author.say()}\n{author.say()}](a.md 'the house')")
         before = "---\ntitle: The house\n---\n\n" + "\n\n".join(parts) + "\n"
         after = translate(daemon, "a.md", before.encode(), source, target).decode()
-        kept = r"(?s)^---\n.*?\n---\n|```.*?```|`[^`\n]+`|\$\$.*?\$\$|\]\([^)]*\)|<[^>]+>|\[\^1\]|\[\[The house\||^(?:\* \* \*|\*\*\*)$"
+        kept = (r"(?sm)\A---\n.*?\n---\n|```.*?```|`[^`]+`|\$\$.*?\$\$|\]\([^)]*\)|<!--.*?-->|<pre>.*?</pre>|<sup>1</sup>|<[^>]+>|\[\^1\]"
+                r"|\[\[The house\||^(?:\* \* \*|\*\*\*)$|\{% highlight.*?endhighlight %\}|\{\{<.*?>\}\}|^\\\[.*?\\\]|\{#[^}]*\}|\\\||^import .*?$|\[the house\]: .*?$|\[the house\]"
+                r"|^ +the house$")
         assert re.findall(kept, after) == re.findall(kept, before), (before, after)
         assert [len(line) - len(line.lstrip()) for line in after.split("\n")] == [len(line) - len(line.lstrip()) for line in before.split("\n")]
         assert_translated(after, source)
@@ -277,7 +295,7 @@ def test_json(daemon, source, target):
     for author in authors(source, "json"):
         def value(depth=0):
             return author.chance.choice([
-                author.say, lambda: f"{author.say()} {{{{name}}}} %s", lambda: f"<p>{author.say()}</p>", lambda: 1.50, lambda: None,
+                author.say, lambda: f"{author.say()} {{{{name}}}} %s", lambda: f"<p>{author.say()}</p><p>{author.say()}</p>", lambda: 1.50, lambda: None,
                 lambda: "https://a.b/the/house", lambda: f"{{n, plural, one {{{author.say()}}} other {{{author.say()}}}}}",
                 lambda: f"{author.say()}\n{author.say()}\t☃ \"x\"",
                 lambda: [value(depth + 1) for _ in range(2)] if depth < 3 else True,
@@ -325,7 +343,7 @@ def test_po(daemon, source, target):
 def test_xliff(daemon, version, source, target):
     for author in authors(source, f"xliff {version}"):
         one = version == "1.2"
-        parts = [author.pick(
+        parts = [[author.say()] + author.pick(
             lambda: author.say() + " ", lambda: (f'<g id="1">{author.say()}</g>' if one else f'<pc id="1">{author.say()}</pc>'),
             lambda: ('<x id="2" equiv-text="{{name}}"/> ' if one else '<ph id="2" equiv="{{name}}"/> '),
             lambda: (f'<bpt id="3">&lt;b></bpt>{author.say()}<ept id="3">&lt;/b></ept>' if one
@@ -360,13 +378,15 @@ def test_subtitles(daemon, extension, source, target):
         cues = author.pick(
             lambda: author.say(), lambda: f"<i>{author.say()}</i>", lambda: f"- {author.say()}\n- {author.say()}",
             lambda: f"{author.say()}\n<b>{author.say()}</b>", lambda: f"♪ {author.say()} ♪", lambda: f"JOHN: {author.say()}", lambda: "42",
-            lambda: f"<v Ann>{author.say()}" if extension == "vtt" else f"{{\\an8}}{author.say()}")
+            lambda: f"<v Ann>{author.say()}" if extension == "vtt" else f"{{\\an8}}{author.say()}",
+            lambda: f"<c.red>{author.say()}</c>\n<i>{author.say()}</i>", lambda: f"[{author.say()}]\n{author.say()}",
+            lambda: f"&lt;b&gt; {author.say()}" if extension == "vtt" else f"<font color='red'>{author.say()}</font>")
         for i, cue in enumerate(cues, 1):
             blocks.append(f"{i}\n00:00:0{i}{point}000 --> 00:00:1{i}{point}500{' line:0' if extension == 'vtt' else ''}\n{cue}")
         line_end = author.chance.choice(["\n", "\r\n"])
         before = ("\n\n".join(blocks) + "\n").replace("\n", line_end)
         after = translate(daemon, f"a.{extension}", before.encode(), source, target).decode()
-        kept = r"^WEBVTT|^NOTE.*|^STYLE|^::cue.*|^\d+\s*$|^.*-->.*$|</?\w[^>]*>|\{\\an8\}|♪|^- |^JOHN:"
+        kept = r"^WEBVTT|^NOTE.*|^STYLE|^::cue.*|^\d+\s*$|^.*-->.*$|</?\w[^>]*>|\{\\an8\}|♪|^- |^JOHN:|&lt;b&gt;|^\["
         assert re.findall(kept, after, re.M) == re.findall(kept, before, re.M), (before, after)
         assert after.count(line_end) == before.count(line_end)
         assert_translated(after, source)

@@ -212,6 +212,13 @@ def test_a_websocket_of_another_name_is_refused(daemon):
     assert head.startswith(b"HTTP/1.1 403 ")
 
 
+@pytest.mark.parametrize("version, header", [(b"1.0", b""), (b"1.1", b"Content-Length: 5\r\n"), (b"1.1", b"Connection: close\r\n")])
+def test_a_connection_that_will_be_closed_is_no_websocket(daemon, version, header):
+    head = head_of(daemon, b"GET /v1/audio/speech/stream HTTP/" + version + b"\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                   b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n" + header + b"\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ") and b"Sec-WebSocket-Accept" not in head
+
+
 def test_metrics_are_for_this_machine_alone_too(daemon):
     assert head_of(daemon, b"GET /metrics HTTP/1.1\r\n" + REBOUND + b"\r\n", "metrics").startswith(b"HTTP/1.1 403 ")
 

@@ -203,14 +203,14 @@ def binary_body(size=256, behind=b"\0" * 256, **parameters):
 GOOD = json.dumps(null_body()).encode()
 BIG = 2**62
 BAD = {
-    "empty": (b"", {}, "not valid JSON at byte 1"),
+    "empty": (b"", {}, 'the body is empty; it must be JSON such as {"inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [64]'),
     "garbage": (b"\xff\x00" * 100, {}, "not valid JSON at byte"),
     "half": (GOOD[:-3], {}, "not valid JSON"),
     "array": (b"[]", {}, "must be a JSON object"),
     "no UTF-8": (GOOD.replace(b"INPUT0", b"\xff"), {}, "not valid JSON"),
     "NaN": (GOOD.replace(b"[0,", b"[NaN,"), {}, "not valid JSON at byte"),
     "infinity": (GOOD.replace(b"[0,", b"[1e999,"), {}, "a number is out of range"),
-    "beyond FP32": (GOOD.replace(b"[0,", b"[1e300,"), {}, "inputs[0].data[0]: is out of range for FP32"),
+    "beyond FP32": (GOOD.replace(b"[0,", b"[1e300,"), {}, "inputs[0].data[0]: must be a number of -3.40282e+38..3.40282e+38 for FP32, not 1e+300"),
     "deep": (b'{"x":' + b"[" * 900_000, {}, "nested deeper than 64"),
     "deep data": (b'{"inputs":[{"data":' + b"[" * 900_000, {}, "nested deeper than 64"),
     "deep objects": (b'{"x":' * 100_000, {}, "nested deeper than 64"),
@@ -222,7 +222,7 @@ BAD = {
     "huge rank": (json.dumps(null_body(shape=[1] * 100_000)).encode(), {}, "more than 64 dimensions"),
     "too few elements": (json.dumps(null_body([0] * 63)).encode(), {}, "has 63 elements; shape [64] needs 64"),
     "too many elements": (json.dumps(null_body([0] * 65)).encode(), {}, "has more elements than the shape [64] needs"),
-    "text for a number": (json.dumps(null_body(["0"] * 64)).encode(), {}, "inputs[0].data[0]: must be a number for FP32"),
+    "text for a number": (json.dumps(null_body(["0"] * 64)).encode(), {}, "inputs[0].data[0]: must be a number of -3.40282e+38..3.40282e+38 for FP32, not '0'"),
     "unknown output": (json.dumps(null_body(outputs=[{"name": "NO"}])).encode(), {}, "outputs[0].name: 'NO'"),
     "long id": (json.dumps(null_body(id="x" * 129)).encode(), {}, "id: has 129 bytes"),
     "truncated binary": (*binary_body(behind=b"\0" * 255), "is 256; only 255 bytes of the body are left"),

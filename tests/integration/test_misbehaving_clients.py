@@ -223,7 +223,7 @@ def test_connections_that_only_hold_places_keep_nobody_out(tmp_path, null_models
         for said in [b"", opening[:33], *unfinished] * 2:
             stack.enter_context(RawConnection(port(limited), said))
         for _ in range(8):
-            eventually("others get in", lambda: serves(limited), 5)   # for the first second in vain
+            eventually("others get in", lambda: serves(limited))   # for the first second in vain
         assert limited.metrics().total("millrace_connections_closed_total", reason="made_room") >= 8
 
 

@@ -6,15 +6,19 @@ import concurrent.futures
 import json
 import os
 import signal
+import sys
 
 import grpc
 import pytest
 from wire import daemon as daemons
 from wire import narrow_kokoro, repository
 from wire.executors import executors
-from wire.paths import EN_PT, KOKORO, NULL, ON_MPS_STANDIN, PT_EN, SERVER_PROGRAM, VOICE
+from wire.paths import EN_PT, KOKORO, NULL, ON_MPS_STANDIN, PT_EN, ROOT, SERVER_PROGRAM, VOICE
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 from wire.stubs import admin, synthesis
+
+sys.path.insert(0, str(ROOT))
+from models.convert.voice_precision import with_fields  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not ON_MPS_STANDIN.is_file(), reason="the stand-in is built on Linux only")
 
@@ -33,6 +37,17 @@ def start(folder, *options, models=None, **others):
 @pytest.fixture(scope="module")
 def on_mps(tmp_path_factory):
     with start(tmp_path_factory.mktemp("mps")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def on_cpu(tmp_path_factory):
+    """The models on the processor, with the voice in float32 as a device computes it."""
+    folder = tmp_path_factory.mktemp("cpu")
+    models = repository.link(folder / "models", EN_PT)
+    config = repository.copy(models, VOICE, VOICE) / "model.pbtxt"
+    config.write_text(with_fields(config.read_text(), "  precision: PRECISION_FLOAT32\n"))
+    with daemons.start(folder, models=models) as running:
         yield running
 
 
@@ -88,12 +103,12 @@ def test_without_an_encode_lock_shared_graphs_end_the_daemon(tmp_path):
             pass
 
 
-def test_many_callers_at_once_get_what_the_cpu_gives(daemon, on_mps):
+def test_many_callers_at_once_get_what_the_cpu_gives(on_cpu, on_mps):
     def same_translation(text):
-        return translate(on_mps, text) == translate(daemon, text)
+        return translate(on_mps, text) == translate(on_cpu, text)
 
     def same_speech(text):
-        ours, theirs = speak(on_mps, text), speak(daemon, text)
+        ours, theirs = speak(on_mps, text), speak(on_cpu, text)
         return len(ours) == len(theirs) and max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) < 0.01
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
@@ -186,7 +201,7 @@ def test_the_selftest_fails_on_a_libtorch_that_encodes_off_the_queue(faults, out
     assert (committed in ended.stdout.decode()) == bool(faults)
 
 
-def test_executors_compute_on_the_device(daemon, tmp_path):
+def test_executors_compute_on_the_device(on_cpu, tmp_path):
     """Each on one of its own, which two stand-ins are; one that dies leaves the other serving."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -200,7 +215,7 @@ def test_executors_compute_on_the_device(daemon, tmp_path):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             texts = pool.map(lambda text: (text, translate(on_executors, text)), TEXTS * 6)
             os.kill(both[0], signal.SIGSEGV)
-            assert all(translated == translate(daemon, text) for text, translated in texts)
-        assert len(speak(on_executors, TEXTS[0])) == len(speak(daemon, TEXTS[0]))
+            assert all(translated == translate(on_cpu, text) for text, translated in texts)
+        assert len(speak(on_executors, TEXTS[0])) == len(speak(on_cpu, TEXTS[0]))
         assert on_executors.metrics().total("millrace_executor_deaths_total") == 1
         assert both[1] in executors(on_executors)

@@ -346,7 +346,7 @@ def test_listener_that_never_reads_is_dropped(tmp_path):
 
 def test_stop_lets_the_speech_end(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, "--drain-timeout", "30s", models=models) as daemon:
+    with daemons.start(tmp_path, "--drain-timeout", "5m", models=models) as daemon:
         answers = []
         speaking = threading.Thread(target=lambda: answers.append(post(daemon, GOOD | {"input": TEXT * 6, "response_format": "pcm"})))
         speaking.start()

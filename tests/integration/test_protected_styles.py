@@ -26,6 +26,8 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 (%s) <%s> "%s" ({x}) <{x}> “{x}” «{x}» (^_^) :'( "({name})" (README.md) [{0}]
 ^\d+$ ^[a-z]+$ .*\.log [A-Z]{2,} \ref{fig:one} \textbf{x} ⌘C ⇧⌘S {x + y} {user ? user.name : "x"} $t(key, { "count": 2 }) {{ msg | upper }}
 {{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
+--name-- §name§ %<name>s %<count>d %[1]s %[2]d %v %+v %T %'d %Ln ++name++ =name= !!name!! ..name.. ¬name¬ †name† 【name】 《name》 ⟦name⟧ [(name)]
+{n}–{m} {n}×{m} {0}°C %d°C @:{'key'} §name !!str s3://bucket/key 3.2e-4 1e-9 12°30' 5'10" ---name--- +name+ &name& ‹name› [[[name]]] { user.name }
 """
 
 # Each has spaces within.
@@ -40,6 +42,8 @@ FRAGMENTS = [
     "unsigned long long", "void (*fn)(int)", "int argc, char **argv", "for (int i = 0; i < n; i++)", "if (x == null)", "while (true)", "x => x + 1",
     "(a, b) => a + b", "lambda x: x + 1", "import numpy as np", "from os import path", "let x = 5;", 'const y = "a";', "return 0;", "this.state", "self.name",
     "dict[str, int]", "Vec<u8>", "y ?? 0", "a ? b : c", ".btn-primary", "@media (max-width: 600px)", "<T extends Foo>", 'printf("%d\\n", x)', ">=3.8,<4",
+    "color: #fff;", "margin: 0 auto;", "background-color: rgba(0, 0, 0, 0.5);", "await f()", "new Date()", "n % 2 == 0", "a & b", "user:pass",
+    'width="100%"', ".btn.btn-primary:hover", "make clean all", "async function load(x)",
 ]
 
 # Numbers of clauses and figures.
@@ -74,7 +78,7 @@ def styles():
         for spaced in ("{{ name }}", "{ name }", "${ amount }", "{Name With Space}", "{{#if x}}", "{% url x %}", "{%- x -%}",
                        "<%= team %>", "<% end %>", "<?php echo $x; ?>", "{# note #}", "`a <b>`", ":ref:`the <guide>`", "{x + y}", '{user ? user.name : "x"}',
                        '$t(key, { "count": 2 })', "{{ msg | upper }}", '{{ "now" | date: "%Y" }}', '{% assign x = "y" | upcase %}',
-                       "{{ path('home') }}", "{ $userName }", "{ NUMBER($n) }", "{!! $html !!}"):
+                       "{{ path('home') }}", "{ $userName }", "{ NUMBER($n) }", "{!! $html !!}", "{ user.name }"):
             if spaced in rest:
                 words.append(spaced)
                 rest = rest.replace(spaced, "", 1)

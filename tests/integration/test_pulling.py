@@ -232,7 +232,7 @@ def test_models_that_are_available(hub):
 
 def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
     for status, message, arguments in ((4, "nearest are kokoro-82m", ["pull", "kokoro-82"]), (6, "CC-BY-NC-4.0", ["pull", "nllb-200-distilled-600m"]),
-                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (2, "is no name of a model", ["pull", "firefox/en-de", "--as", "a/b"]), (1, "has no model", ["remove", "none"]),
+                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (2, "is no name of a model", ["pull", "firefox/en-de", "--as", "a/b"]), (1, "no such folder", ["remove", "none"]),
                                        (2, "name is required", ["pull"]), (2, "--precision", ["pull", "x", "--precision", "int4"])):
         ended = run(*arguments, "--models", tmp_path / "models", **hub.environment)
         assert ended.returncode == status and message in err(ended), err(ended)

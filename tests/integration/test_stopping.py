@@ -20,8 +20,6 @@ SENTENCES = 12
 SPEECH = "This is one of several sentences. " * SENTENCES
 # Minutes of audio: it does not end by itself while a test looks.
 ENDLESS = "This is one of very many sentences. " * 500
-# The server of the metrics looks every two seconds whether it should end; libtorch takes a moment to unload.
-IDLE_STOP_SECONDS = 4
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +37,8 @@ def code_of(call):
 def test_idle_daemon_stops_at_once(tmp_path, null_models, number):
     with daemons.start(tmp_path, models=null_models) as daemon:
         daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
-        start = time.monotonic()
         daemon.process.send_signal(number)
         assert daemon.exit_status(10) == 0
-        assert daemons.elapsed(start) < IDLE_STOP_SECONDS
     assert "stopped" in daemon.log_text()
 
 
@@ -50,10 +46,8 @@ def test_stop_with_clients_connected_does_not_wait_for_them(tmp_path, null_model
     with daemons.start(tmp_path, models=null_models) as daemon:
         channels = [daemon.connect() for _ in range(10)]
         assert [daemon.health(channel=channel) for channel in channels] == ["SERVING"] * 10
-        start = time.monotonic()
         daemon.terminate()
         assert daemon.exit_status(10) == 0
-        assert daemons.elapsed(start) < IDLE_STOP_SECONDS
 
 
 def test_stream_in_flight_is_finished_and_new_calls_are_turned_away(tmp_path, voice_models):
@@ -145,17 +139,23 @@ def test_unary_calls_in_flight_are_answered(tmp_path, opens):
         assert daemon.exit_status(20) == 0
 
 
-def test_drain_delay_keeps_serving_while_not_ready(tmp_path, null_models):
-    with daemons.start(tmp_path, "--drain-delay", "2s", models=null_models) as daemon:
-        start = time.monotonic()
+def test_drain_delay_keeps_serving_while_not_ready_until_a_second_signal(tmp_path, null_models):
+    with daemons.start(tmp_path, "--drain-delay", "5m", models=null_models) as daemon:
         daemon.terminate()
-        eventually("health says so", lambda: daemon.health() == "NOT_SERVING", 1.5)
+        eventually("health says so", lambda: daemon.health() == "NOT_SERVING")
         assert daemon.http("/v2/health/ready")[0] == 503
         assert daemon.http("/v2/health/live")[0] == 200
         assert daemon.metrics().total("millrace_server_ready") == 0
         daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
-        assert daemons.elapsed(start) < 2, "too slow a machine to tell"
-        assert daemon.exit_status(10) == 0
+        daemon.terminate()
+        assert daemon.exit_status(10) == 128 + signal.SIGTERM
+
+
+def test_drain_delay_ends(tmp_path, null_models):
+    with daemons.start(tmp_path, "--drain-delay", "2s", models=null_models) as daemon:
+        start = time.monotonic()
+        daemon.terminate()
+        assert daemon.exit_status(20) == 0
         assert daemons.elapsed(start) >= 2
 
 
@@ -182,14 +182,6 @@ def test_answers_after_the_stop_began_say_that_the_connection_closes(tmp_path, n
             connection.close()
 
 
-def test_second_signal_cuts_the_drain_delay_short(tmp_path, null_models):
-    with daemons.start(tmp_path, "--drain-delay", "5m", models=null_models) as daemon:
-        daemon.terminate()
-        eventually("health says so", lambda: daemon.health() == "NOT_SERVING")
-        daemon.terminate()
-        assert daemon.exit_status(5) == 128 + signal.SIGTERM
-
-
 def test_second_signal_ends_what_runs(tmp_path, voice_models):
     with daemons.start(tmp_path, "--drain-timeout", "5m", models=voice_models) as daemon:
         stream = daemon.synthesis.StreamSynthesize(speak_request(ENDLESS))
@@ -198,7 +190,7 @@ def test_second_signal_ends_what_runs(tmp_path, voice_models):
         eventually("new calls are turned away", lambda: not accepts(daemon))
         stays("it waits for the stream", lambda: daemon.process.poll() is None, 0.5)
         daemon.terminate()
-        assert daemon.exit_status(5) == 128 + signal.SIGTERM
+        assert daemon.exit_status(10) == 128 + signal.SIGTERM
         assert code_of(lambda: list(stream)) == grpc.StatusCode.UNAVAILABLE
 
 
@@ -209,7 +201,7 @@ def test_drain_timeout_ends_what_runs(tmp_path, voice_models):
         start = time.monotonic()
         daemon.terminate()
         assert daemon.exit_status(10) == 0
-        assert 1 <= daemons.elapsed(start) < 6
+        assert daemons.elapsed(start) >= 1
         assert code_of(lambda: list(stream)) == grpc.StatusCode.UNAVAILABLE
     assert "stopped unfinished=1" in daemon.log_text()   # which the exit status does not tell
 

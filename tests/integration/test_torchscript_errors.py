@@ -31,6 +31,12 @@ def forward(self: __torch__.Module,
     pass
   return a
 """
+# libtorch's own error ends with a C++ stack trace.
+ADDS_THREE = """\
+def forward(self: __torch__.Module,
+  a: Tensor) -> Tensor:
+  return torch.add(a, torch.ones([3]))
+"""
 
 
 def add(root, name, forward):
@@ -51,12 +57,16 @@ def infer(daemon, model, *numbers):
 def test_the_cause_is_in_the_answer_and_all_of_it_in_the_log(tmp_path):
     models = tmp_path / "models"
     add(models, "boom", RAISES)
+    add(models, "sum", ADDS_THREE)
     with daemons.start(tmp_path, models=models) as daemon:
         assert infer(daemon, "boom", 1)["outputs"][0]["data"] == [1]
         with pytest.raises(urllib.error.HTTPError) as failed:
             infer(daemon, "boom", 1, 2, 3)
         message = json.load(failed.value)["error"]
         assert failed.value.code == 500 and message.endswith("too large for me") and "Traceback" not in message
+        with pytest.raises(urllib.error.HTTPError) as failed:
+            infer(daemon, "sum", 1, 2)
+        assert "RuntimeError: The size of tensor a (2) must match" in json.load(failed.value)["error"]
         eventually("the log has the traceback", lambda: "Traceback of TorchScript" in daemon.log.read_text())
 
 

@@ -68,8 +68,11 @@ def test_a_short_string_has_the_shape_of_its_source(daemon, model, language):
 
 @pytest.mark.parametrize("model, words", [
     (EN_PT, {"comma": "vírgula", "inbox": "caixa de entrada", "badger": "texugo", "dandelion": "dente-de-leão", "Firefox": "Firefox",
-             "Messages": "Mensagens", "Forward": "Frente", "Slack": "Slack", "newsletter": "newsletter"}),
-    (PT_EN, {"anzol": "hook", "sorvete": "ice cream", "joaninha": "ladybug", "beco": "alley", "verruga": "wart"}),
+             "Messages": "Mensagens", "Forward": "Encaminhar", "Slack": "Slack", "newsletter": "newsletter",
+             "Failed": "Falhou", "Failed!": "Falhou!", "Mute": "Silenciar", "Redo": "Refazer", "Copied!": "Copiado!", "Refresh": "Atualizar",
+             "Rewind": "Rebobinar", "Shuffle": "Embaralhar", "Split": "Dividir"}),
+    (PT_EN, {"anzol": "hook", "sorvete": "ice cream", "joaninha": "ladybug", "beco": "alley", "verruga": "wart",
+             "Pausar": "Pause", "Retomar": "Resume", "Pausado": "Paused", "Esgotado": "Exhausted", "celular": "cell phone"}),
 ], ids=["en-pt", "pt-en"])
 def test_a_noun_alone_is_translated_as_in_a_sentence(daemon, model, words):
     assert dict(zip(words, [got for got, _ in translate(daemon, words, model)], strict=True)) == words
@@ -101,6 +104,49 @@ def test_a_sum_keeps_its_value_and_its_sign(daemon, model, text, expected, field
     assert expected in got and not lost
     if not fields:
         assert got == expected
+
+
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"21st": "21º", "250th": "250º", "1,000th": "1.000º", "Set the timer to 21st and press start.": "21º",
+             "The backup starts at 23:59:59 every night.": "23:59:59", "They live at 23:59:59 and work in the city.": "23:59:59"}),
+    (PT_EN, {"21º": "21st", "O 112º filho deles nasceu.": "112th", "Total 100º itens": "100th",
+             "Medimos 10° na semana passada e anotamos.": "10°", "De acordo com o relatório, 12°30' foi alcançado na primavera.": "12°30'",
+             "Mudou de 3.2e-4 ontem.": "3.2e-4"}),
+], ids=["en-pt", "pt-en"])
+def test_marks_of_ordinals_degrees_and_seconds_stay_with_their_numbers(daemon, model, texts):
+    for (text, expected), (got, lost) in zip(texts.items(), translate(daemon, texts, model), strict=True):
+        assert expected in got and not lost, (text, got, lost)
+
+
+@DIRECTIONS
+def test_a_list_in_one_line_keeps_its_items(daemon, model, language):
+    lists = battery.lists(language)
+    texts = [separator.join(items) for separator in battery.SEPARATORS for items in lists]
+    alone = {items: dict(zip(items, [got for got, _ in translate(daemon, items, model)], strict=True)) for items in lists}
+    for (separator, items), text, (got, _) in zip([(s, i) for s in battery.SEPARATORS for i in lists], texts, translate(daemon, texts, model), strict=True):
+        assert got == separator.join(alone[items][item] for item in items), (text, got)
+
+
+@DIRECTIONS
+def test_words_side_by_side_are_all_translated(daemon, model, language):
+    texts = {"en": ["red green blue yellow black white", "yellow dog large green small bread spoon blue"],
+             "pt": ["vermelho verde azul amarelo preto branco"]}[language]
+    for text, (got, lost) in zip(texts, translate(daemon, texts, model), strict=True):
+        assert len(got.split()) >= len(text.split()) and not lost, (text, got)
+
+
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"The house.": "A casa.", "The red car.": "O carro vermelho."}),
+    (PT_EN, {"A casa.": "The house.", "Meu carro novo.": "My new car.", "Esta cidade.": "This city."}),
+], ids=["en-pt", "pt-en"])
+def test_a_few_words_with_a_stop_become_no_sentence(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+
+
+@pytest.mark.parametrize("name", ["FooBar", "F5", "i18n.key.name", "x++"])
+def test_a_name_that_the_model_loses_is_put_back(daemon, name):
+    texts = [f"{name} não foi encontrado.", f"O arquivo {name} não foi encontrado."]
+    assert all(name in got for got, _ in translate(daemon, texts, PT_EN))
 
 
 def test_no_adjective_of_a_subject_vanishes(daemon):
@@ -141,6 +187,14 @@ def test_a_stream_puts_a_lost_word_of_the_subject_back(daemon):
 def test_strings_of_menus_and_messages_keep_their_marks(daemon, text, expected):
     [(got, lost)] = translate(daemon, [text], EN_PT)
     assert (got, lost) == (expected, [])
+
+
+@pytest.mark.parametrize("model, texts", [
+    (PT_EN, {"Política de privacidade": "Privacy Policy", "Contato": "Contact", "Obrigado": "Thank you", "Tente novamente": "Try again"}),
+    (EN_PT, {"Today": "Hoje", "About us": "Sobre nós"}),
+], ids=["pt-en", "en-pt"])
+def test_what_only_one_reading_of_a_short_text_has_is_left_out(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
 
 
 def test_an_ellipsis_of_one_character_is_set_aside_as_three_stops_are(daemon):

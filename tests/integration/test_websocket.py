@@ -267,7 +267,7 @@ def test_a_stop_closes_with_going_away(tmp_path):
 
 def test_a_stop_lets_a_text_be_spoken_and_takes_no_other(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, models=models) as daemon:
+    with daemons.start(tmp_path, "--drain-timeout", "5m", models=models) as daemon:
         with connect(f"ws://127.0.0.1:{daemon.ports['http']}{PATH}", open_timeout=PATIENCE, max_size=None) as client:
             client.send(json.dumps({"text": "This is one of several sentences. " * 40, "context_id": "long", "flush": True}))
             client.send(json.dumps({"context_id": "long", "close_context": True}))

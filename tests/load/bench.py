@@ -20,6 +20,7 @@ from harness.processes import ServerFailed
 from scenarios import (
     capacity,
     console,
+    executors,
     fairness,
     first_audio,
     first_word,
@@ -62,8 +63,8 @@ SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "tr
              "speech-peers": speech_peers, "speech-int8": speech_int8, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "pull": pull, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
-             "fleet": fleet, "fleet-prediction": fleet_prediction, "fleet-simulation": fleet_simulation, "ray": ray, "soak": soak}
-LONG = ("capacity", "console", "fleet", "fleet-prediction", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "pull", "ray", "soak", "speech-cache", "speech-int8")  # not part of the short run
+             "fleet": fleet, "fleet-prediction": fleet_prediction, "fleet-simulation": fleet_simulation, "executors": executors, "ray": ray, "soak": soak}
+LONG = ("capacity", "console", "executors", "fleet", "fleet-prediction", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "pull", "ray", "soak", "speech-cache", "speech-int8")  # not part of the short run
 
 
 def absolute(path):
@@ -79,7 +80,7 @@ def parse_arguments(argv):
     parser.add_argument("--resume", action="store_true", help="take up the trials that an interrupted run has finished")
     parser.add_argument("--repeats", type=int, help="trials of each case")
     parser.add_argument("--seconds", type=int, help="length of a trial, where it has one")
-    parser.add_argument("--minutes", type=float, help="length of the soak, 30 with --full, else 3")
+    parser.add_argument("--minutes", type=float, help="length of the soak, and of the kills of executors, which is 10 at most: 30 with --full, else 3")
     parser.add_argument("--target-p95-ms", type=float, default=300, help="capacity: the latency that 95 %% of the calls must keep, default 300")
     parser.add_argument("--build", type=absolute, default=ROOT / "build", help="folder with the programs")
     parser.add_argument("--models", type=absolute, default=ROOT / "var/models", help="model repository")

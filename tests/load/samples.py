@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A page of listening samples: each voice of the repository says a few texts; for each the audio, its spectrogram and what can be
-measured of it. Run by scripts/samples.sh.
+"""A page of listening samples: each voice of the repository says a few texts, in float32 and, where the processor can, in int8; for each the
+audio, its spectrogram and what can be measured of it. Run by scripts/samples.sh.
 
 Usage: samples.py [OUT]      (default var/samples; open OUT/index.html)"""
 
@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from harness import machine
+from harness.models import FLOAT32, INT8, link_voice
 from harness.processes import Server, ServerFailed
 from harness.sound import measure, read_wav
 
@@ -96,11 +99,29 @@ def page(rows):
     return "\n".join(parts)
 
 
+def link_voices(folder):
+    """All voices, in both precisions where the processor has dot products of int8."""
+    both = {"amx_int8", "avx512_vnni", "avx_vnni"} & machine.cpu_flags()
+    voices = [path.parents[1] for path in sorted((ROOT / "var/models").glob("*/1/model.pbtxt")) if re.search(r"^(kokoro|vits) \{", path.read_text(), re.M)]
+    if not voices:
+        raise SystemExit("samples: no voice is in var/models; run make models")
+    for voice in voices:
+        for precision in (FLOAT32, INT8) if both else (FLOAT32,):
+            link_voice(voice, precision, folder)
+
+
 def main(argv):
+    # Beside the models, whose files are linked.
+    with tempfile.TemporaryDirectory(prefix="samples-", dir=ROOT / "var") as models:
+        link_voices(Path(models))
+        speak_all(models, argv)
+
+
+def speak_all(models, argv):
     out = Path(argv[0] if argv else ROOT / "var/samples").resolve()
     out.mkdir(parents=True, exist_ok=True)
     ports = out / "ports.json"
-    command = [str(ROOT / "build/millrace"), "serve", "--models", str(ROOT / "var/models"), "--grpc-address", "127.0.0.1:0",
+    command = [str(ROOT / "build/millrace"), "serve", "--models", models, "--keep-packed-weights", "false", "--grpc-address", "127.0.0.1:0",
                "--http-address", "127.0.0.1:0", "--metrics-address", "off", "--port-file", str(ports)]
     rows = []
     with Server("millrace", command, ports, out / "server.log", 120) as server:
@@ -113,8 +134,6 @@ def main(argv):
                     sound = read_wav(out / f"{name}.wav")
                     spectrogram(sound, out / f"{name}.png")
                     rows.append({"voice": f"{model['name']}: {voice}, {language}", "text": text, "file": name, "figures": measure(sound)})
-    if not rows:
-        raise SystemExit("samples: no voice is in var/models; run make models")
     (out / "index.html").write_text(page(rows))
     (out / "figures.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False))
     for name in ("clipped", "longest_pause_s", "level_db", "pitch_hz"):

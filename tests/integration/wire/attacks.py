@@ -382,6 +382,23 @@ def another_content_type() -> Iterator[bytes]:
     yield from calls(call_headers(METHOD).replace(b"application/grpc", b"application/json"), grpc_message(b""))
 
 
+def new_metadata_names() -> Iterator[bytes]:
+    """Whole requests with eight fields that no call before had, each of which is added to the table."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        fields = b"".join(b"\x40" + bytes([12]) + b"x-%09d%d" % (stream, field) + b"\1v" for field in range(8))
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(LIVE) + fields) + frame(DATA, END_STREAM, stream, grpc_message(b""))
+
+
+def wrong_models() -> Iterator[bytes]:
+    """Whole requests that are refused for what they ask for, each for another name."""
+    yield ACKNOWLEDGED
+    for stream in range(1, 1 << 31, 2):
+        name = b"no-%013d" % stream
+        yield frame(HEADERS, END_HEADERS, stream, call_headers(METHOD)) + frame(
+            DATA, END_STREAM, stream, grpc_message(b"\x0a" + bytes([len(name)]) + name))
+
+
 def hang_ups() -> Iterator[bytes]:
     """Connections that end after a call."""
     yield ACKNOWLEDGED + frame(HEADERS, END_HEADERS, 1, call_headers(METHOD)) + frame(DATA, 0, 1, b"\0\0\0\x40\0" + bytes(1000))
@@ -432,7 +449,7 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
         trailers_again, expired_calls, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
         interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, windows_that_overflow,
-        data_after_the_end_of_each_call, another_content_type, hang_ups, calls_then_unfinished_headers)} | FLOODS
+        data_after_the_end_of_each_call, another_content_type, new_metadata_names, wrong_models, hang_ups, calls_then_unfinished_headers)} | FLOODS
 
 
 def attack(name: str, port: int, seconds: float, tls: bool) -> int:
@@ -452,12 +469,13 @@ def attack(name: str, port: int, seconds: float, tls: bool) -> int:
 
 
 @contextlib.contextmanager
-def under_attack(name: str, port: int, seconds: float, tls: bool = False) -> Iterator[None]:
-    """The attack from two connections, each made anew when it is closed, for the time of a with block that lasts at most so long."""
+def under_attack(name: str, port: int, seconds: float, tls: bool = False) -> Iterator[list[subprocess.Popen]]:
+    """The attack from two connections, each made anew when it is closed, for the time of a with block that lasts at most so long. Yields the processes
+    that attack."""
     command = [sys.executable, "-m", "wire.attacks", name, str(port), str(seconds), *(["tls"] if tls else [])]
     attackers = [subprocess.Popen(command, cwd=Path(__file__).parents[1]) for _ in range(CONNECTIONS)]
     try:
-        yield
+        yield attackers
     finally:
         for attacker in attackers:
             attacker.kill()

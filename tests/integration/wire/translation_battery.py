@@ -171,3 +171,16 @@ def flaws(source: str, translation: str) -> list[str]:
     if a.isalpha() and b.isalpha() and a.islower() != b.islower() and not (a.islower() and _words(translation)[0] in ALWAYS_CAPITAL):
         found.append("first letter")
     return found
+
+
+# Signs between the items of a list in one line.
+SEPARATORS = [" | ", " / ", " • ", " · ", " - ", " > ", " → ", " » ", "|", ";", " + ", " :: ", " ~ ", " ▸ "]
+
+
+def lists(language):
+    """Short items, in small letters and with capitals."""
+    words = {"en": [("red", "green", "blue", "yellow"), ("bread", "milk", "eggs", "cheese", "butter"), ("Home", "About us", "Contact", "Login"),
+                    ("Save", "Open", "Close", "Print", "Help"), ("Friday", "Close", "Contact", "No", "Cancel")],
+             "pt": [("vermelho", "verde", "azul", "amarelo"), ("pão", "leite", "ovos", "queijo", "manteiga"), ("Início", "Sobre nós", "Contato", "Entrar"),
+                    ("Salvar", "Abrir", "Fechar", "Imprimir", "Ajuda"), ("Sobre", "Copiar", "Não", "Editar")]}
+    return words[language]

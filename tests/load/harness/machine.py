@@ -41,6 +41,14 @@ def _stat_fields(pid):
         return None
 
 
+def process_name(pid):
+    """Empty when the process is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def process_tree(root):
     """The process and its living descendants."""
     children = {}

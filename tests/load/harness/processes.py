@@ -105,7 +105,7 @@ def find_tool(build, name):
     if name == "millrace":
         candidates = [build / name]
     else:
-        candidates = [build / name, build / "tests/load" / name.removeprefix("millrace_") / name, build / "server/metrics" / name]
+        candidates = [build / name, build / "tests/load" / name.removeprefix("millrace_") / name, build / "tests/benchmarks" / name]
     for path in candidates:
         if os.access(path, os.X_OK):
             return path

@@ -1,7 +1,6 @@
 #include "tests/load/loadgen/http_requests.h"
 
 #include <string_view>
-#include <utility>
 
 #include "nlohmann/json.hpp"
 

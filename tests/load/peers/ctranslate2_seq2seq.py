@@ -3,7 +3,7 @@
 6 + 6 layers, dim 512, ffn 2048, a vocabulary of 32001; sources of 20 words, translations of exactly 30. The two take turns, and the
 table has medians: of a second, or with --core-time of a second of a core's time, which other programs on a busy machine take the least
 from. Ours is
-build/models/seq2seq/seq2seq_bench. Run with the Python that scripts/peers.sh ctranslate2 makes.
+build/tests/benchmarks/seq2seq_bench. Run with the Python that scripts/peers.sh ctranslate2 makes.
 """
 
 import argparse
@@ -104,7 +104,7 @@ def ours_tokens_per_second(bench: Path, precision: str, core_time: bool) -> dict
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bench", type=Path, default=Path("build/models/seq2seq/seq2seq_bench"))
+    parser.add_argument("--bench", type=Path, default=Path("build/tests/benchmarks/seq2seq_bench"))
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--core-time", action="store_true")
     args = parser.parse_args()

@@ -94,7 +94,7 @@ def run(context):
         title="Cost of metrics",
         about=f"The null model at {CONCURRENCY} concurrent by ghz: one daemon whose metrics page is read every second, one started "
               "with `--metrics-address off`. Both count the same; the difference is the page. Counting is measured by itself "
-              "(server/metrics/metrics_bench.cc), two threads at once, as is the page, without load.",
+              "(tests/benchmarks/metrics_bench.cc), two threads at once, as is the page, without load.",
         columns=["metrics", "requests/s", "lowest-highest", "server CPU us/request"],
         rows=[[case, f"{median(trials[case], 'rps'):,.0f}", spread(trials[case], "rps"), f"{median(trials[case], 'cpu_us'):.1f}"]
               for case in CASES],

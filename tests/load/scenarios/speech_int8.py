@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import clients, machine
 from harness.context import interleaved, median, spread
-from harness.models import KOKORO, SPEECH, SPEECH_TEXTS, count_lines
+from harness.models import FLOAT32, INT8, KOKORO, SPEECH, SPEECH_TEXTS, count_lines, link_voice
 from harness.processes import start_millrace
 from harness.report import Bar, Result
 
@@ -17,26 +17,11 @@ FULL = {"repeats": 5, "seconds": None}
 ONNX_SPEECH = Path(__file__).resolve().parents[1] / "peers/onnx_speech.py"
 CONCURRENCY = 4
 VOICES = {"Kokoro": (KOKORO, "kokoro"), "Piper": (SPEECH, "piper")}
-FLOAT32, INT8, ONNX = "float32", "int8", "onnxruntime"
+ONNX = "onnxruntime"
 # The daemon's --cpu-isa: the flag of /proc/cpuinfo, whether int8 runs there, and the goal for the better precision, of onnxruntime.
 SETS = {"avx2": ("avx2", False, 2.0), "avxvnni": ("avx_vnni", True, 2.5), "avx512": ("avx512_vnni", True, 3.0),
         "amx": ("amx_int8", True, 4.5)}
 LEAST_GAIN = 1.2   # for which PRECISION_AUTO is int8
-
-
-def link_package(context, name, precision, folder):
-    """The package in a precision of its own, whose other files are those of the original."""
-    # The converters need numpy, which whoever only lists the scenarios may lack.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-    from models.convert.measure_int8 import with_fields
-
-    made = folder / f"{name}-{precision}" / "1"
-    made.mkdir(parents=True)
-    for file in (context.models / name / "1").iterdir():
-        if file.name == "model.pbtxt":
-            (made / file.name).write_text(with_fields(file.read_text(), f"  precision: PRECISION_{precision.upper()}\n"))
-        elif not file.name.startswith("packed-"):
-            os.link(file, made / file.name)
 
 
 def run(context):
@@ -45,9 +30,9 @@ def run(context):
     has = machine.cpu_flags()
     precisions = {isa: (FLOAT32, INT8) if int8 else (FLOAT32,) for isa, (flag, int8, _) in SETS.items() if flag in has}
     for model, _ in VOICES.values():
-        link_package(context, model, FLOAT32, folder / FLOAT32)
+        link_voice(context.models / model, FLOAT32, folder / FLOAT32)
         for precision in (FLOAT32, INT8):
-            link_package(context, model, precision, folder / INT8)
+            link_voice(context.models / model, precision, folder / INT8)
     cores = len(os.sched_getaffinity(0))
     servers = {isa: start_millrace(context, f"millrace-{isa}", "--models", str(folder / available[-1]), "--workers", str(cores), "--intra-op-threads",
                                    "1", "--keep-packed-weights", "false", "--cpu-isa", isa) for isa, available in precisions.items()}

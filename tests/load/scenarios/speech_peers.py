@@ -100,7 +100,8 @@ def run(context):
               "are converted: Kokoro-82M in int8, Piper in float32. To KModel of the PyTorch package kokoro 0.9.4 as the same phonemes, "
               "with the daemon's float32 weights and libtorch and with its weight norms folded beforehand, which makes it a little faster "
               "(torch_kokoro.py). To PiperVoice of piper-tts 1.8.0 as text, with its defaults, in process (piper_runtime.py). The daemon "
-              "computes in float32, or with three bfloat16 products for one of float32 on a processor with a matrix unit (amx).",
+              "computes a voice in int8 where PRECISION_AUTO takes that, and else in float32, with three bfloat16 products for one of float32 "
+              "on a processor with a matrix unit (amx).",
         columns=["voice", "runtime", "audio-s/s", "lowest-highest", "CPU s per audio-s", "audio s", "millrace with as many at once, of it"],
         rows=[row(case, results, rates) for case, results in trials.items()],
         bars=bars,
