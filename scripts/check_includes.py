@@ -17,8 +17,8 @@ models/core
 models/audio models/config models/kernels models/text
 models/text/chinese models/text/japanese models/text/english models/text/multilingual models/weights
 models/seq2seq/aten models/speech models/translation/markup models/translation/search
-models/speech/markup models/translation
-models/*/cuda
+models/speech/markup models/translation models/speech/cuda
+models/kokoro/cuda models/seq2seq/cuda
 KINDS
 models
 models/repository
@@ -40,7 +40,7 @@ server/frontends
 FRONTENDS server/frontends/openapi server/frontends/prometheus
 server
 """.split("\n")[1:-1]
-# Words above that stand for the folders of a list, in the folder of that list. A word with a star is a pattern.
+# Words above that stand for the folders of a list, in the folder of that list.
 LISTS = {"KINDS": "models/kinds.inc", "FRONTENDS": "server/frontends/frontends.inc"}
 LISTED = re.compile(r"^MILLRACE_(?:MODEL_KIND|FRONTEND)\((\w+)\)$", re.MULTILINE)
 SOURCE = {".h", ".cc", ".inl", ".mm", ".cu"}
@@ -51,8 +51,6 @@ def places(root: Path) -> dict[str, int]:
     """The number of each folder's layer. A list that is not there has no folders."""
     listed = {word: [f"{Path(name).parent}/{folder}" for folder in LISTED.findall((root / name).read_text())] if (root / name).exists() else []
               for word, name in LISTS.items()}
-    for pattern in (word for layer in LAYERS for word in layer.split() if "*" in word):
-        listed[pattern] = [str(path.relative_to(root)) for path in root.glob(pattern)]
     return {folder: place for place, layer in enumerate(LAYERS) for word in layer.split() for folder in listed.get(word, [word])}
 
 

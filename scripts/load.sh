@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the daemon and the load tools, then runs load tests. Without arguments: short versions of all but capacity, console,
-# both fleets, formats, opus-peers, pull, ray, soak, speech-cache, speech-int8 and both overloads, in a few minutes. Usage: load.sh [SCENARIO...] [--full] [--resume] [...]; load.sh --help lists the scenarios and options.
+# executors, both fleets, formats, opus-peers, pull, ray, soak, speech-cache, speech-int8 and both overloads, in a few minutes. Usage: load.sh [SCENARIO...] [--full] [--resume] [...]; load.sh --help lists the scenarios and options.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -9,8 +9,8 @@ convert() {
   shift 2
   stamp="var/stamps/model-$package"
   # The kind's own modules are named after it; the others are shared by all.
-  hash="$(hash_of models/convert/__main__.py models/convert/package.py models/convert/safetensors.py models/convert/scaled_tensors.py models/convert/english_lexicon.py models/convert/onnx_file.py \
-    models/convert/seq2seq_yaml.py models/convert/"$kind"*.py scripts/requirements/{libtorch,convert,models}.txt)"
+  hash="$(hash_of models/convert/__main__.py models/convert/package.py models/convert/safetensors.py models/convert/scaled_tensors.py models/convert/voice_precision.py models/convert/english_lexicon.py models/convert/onnx_file.py \
+    models/convert/seq2seq_yaml.py models/convert/piece_model.py models/convert/"$kind"*.py scripts/requirements/{libtorch,convert,models}.txt)"
   if [ -f "$MODELS/$package/1/model.pbtxt" ] && stamp_is "$stamp" "$hash"; then
     note "$package: up to date"
     return
