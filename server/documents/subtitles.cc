@@ -196,33 +196,44 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
     return absl::InvalidArgumentError("file: does not begin with WEBVTT, as a .vtt file does");
   auto subtitles = std::make_unique<Subtitles>(is_vtt);
   std::string before = *std::move(mark);
+  const auto end_of = [all](size_t from) { return std::min(all.find('\n', from), all.size()); };
+  const auto line_at = [&](size_t from) {
+    const std::string_view line = all.substr(from, end_of(from) - from);
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+  };
+  const auto has_times = [](std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    const bool begins = !line.empty() && (line[0] == '-' || (line[0] >= '0' && line[0] <= '9'));
+    return begins && line.find("-->") != line.npos;
+  };
+  // Some programs leave the blank line between cues out.
+  const auto begins_cue = [&](size_t from) {
+    const std::string_view line = line_at(from);
+    const bool is_number =
+        !is_vtt && line.find_first_not_of("0123456789 \t") == std::string_view::npos;
+    return has_times(line) ||
+           (is_number && has_times(line_at(std::min(end_of(from) + 1, all.size()))));
+  };
   bool at_block = true;  // a block of lines begins
   bool other = false;
   for (size_t at = 0; at < all.size();) {
-    const auto end_of = [all](size_t from) { return std::min(all.find('\n', from), all.size()); };
-    const auto line_at = [&](size_t from) {
-      const std::string_view line = all.substr(from, end_of(from) - from);
-      return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-    };
     const std::string_view line = line_at(at);
     const bool blank = line.find_first_not_of(" \t") == std::string_view::npos;
     if (at_block) other = is_vtt && BeginsOtherBlock(line);
     at_block = blank;
     const size_t next = std::min(end_of(at) + 1, all.size());
-    const bool is_time = !blank && line.find("-->") != std::string_view::npos;
     // Players of .srt show what is behind an empty line, too, up to the number of the next cue.
-    const bool is_number = line.find_first_not_of("0123456789 \t") == std::string_view::npos &&
-                           line_at(next).find("-->") != std::string_view::npos;
-    const bool goes_on = !is_vtt && subtitles->cues() > 0 && !blank && !is_time && !is_number;
+    const bool goes_on = !is_vtt && subtitles->cues() > 0 && !blank && !begins_cue(at);
     if (!goes_on) {
       before += all.substr(at, next - at);
       at = next;
-      if (blank || other || !is_time) continue;
+      if (other || !has_times(line)) continue;
     }
-    // The text goes up to the next blank line.
+    // The text goes up to the next blank line or cue.
     size_t end = at;
     size_t text_end = at;
-    while (end < all.size() && line_at(end).find_first_not_of(" \t") != std::string_view::npos) {
+    while (end < all.size() && !begins_cue(end) &&
+           line_at(end).find_first_not_of(" \t") != std::string_view::npos) {
       text_end = end + line_at(end).size();
       end = std::min(end_of(end) + 1, all.size());
     }

@@ -96,6 +96,15 @@ TEST(Subtitles, TextBehindAnEmptyLineBelongsToTheCue) {
   EXPECT_EQ(Translated("a.srt", file, Same), file);
 }
 
+TEST(Subtitles, ACueEndsWhereTheNextOneBeginsWithoutABlankLine) {
+  const std::string srt = "1\n0:1 --> 0:2\nThe house.\n2\n0:3 --> 0:4\nOne --> two.\n";
+  EXPECT_THAT(TextsOf("a.srt", srt), ElementsAre("The house.", "One --&gt; two."));
+  EXPECT_EQ(Translated("a.srt", srt, Same), srt);
+  const std::string vtt = "WEBVTT\n\n0:1 --> 0:2\nThe house.\n12\n0:3 --> 0:4\nBye.\n";
+  EXPECT_THAT(TextsOf("a.vtt", vtt), ElementsAre("The house. 12", "Bye."));
+  EXPECT_EQ(Translated("a.vtt", vtt, Same), vtt);
+}
+
 TEST(Subtitles, AnnotationsOfRubyTextStay) {
   const std::string file =
       "WEBVTT\n\n0:01.000 --> 0:02.000\nA <ruby>base<rt>text</rt></ruby> is it.\n";
