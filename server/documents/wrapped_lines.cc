@@ -23,8 +23,16 @@ std::string_view LineEnd(std::string_view line) {
   return line.substr(line.size() - (line.ends_with("\r\n") ? 2 : line.ends_with('\n') ? 1 : 0));
 }
 
+// Returns true for a row of a table, whose columns are apart.
+bool HasColumns(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.find('\t') != std::string_view::npos || line.find("  ") != std::string_view::npos;
+}
+
 bool GoesOn(std::string_view line, std::string_view next) {
-  if (line.empty() || !models::IsLower(models::DecodeAt(next, 0).value)) return false;
+  if (line.empty() || HasColumns(line) || HasColumns(next) ||
+      !models::IsLower(models::DecodeAt(next, 0).value))
+    return false;
   const char32_t last = models::DecodeBefore(line, line.size()).value;
   return models::IsLetter(last) || last == ',';
 }

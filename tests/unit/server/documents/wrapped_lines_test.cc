@@ -17,6 +17,9 @@ TEST(WrappedLines, JoinsWhatGoesOnInASmallLetter) {
   EXPECT_EQ(joined("One.\ntwo\n\nthree"), "One.\ntwo\n\nthree");
   EXPECT_EQ(joined("a\n  b\n- c\n1\nd"), "a\n  b\n- c\n1\nd");
   EXPECT_EQ(joined("Title\nText"), "Title\nText");
+  for (const std::string table : {"red    house\nblue   car", "red\thouse\nblue\tcar",
+                                  "red house\nblue   car", "red\thouse\nand more"})
+    EXPECT_EQ(joined(table), table);
   EXPECT_EQ(joined("\n\n"), "\n\n");
   EXPECT_EQ(joined(""), "");
 }
