@@ -21,7 +21,7 @@ from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_binary, rea
 from .bergamot_oracle import END_OF_SENTENCE, Oracle
 from .bergamot_pair import Pair, check_settings, find_pair
 from .bergamot_shapes import check_shapes
-from .package import ConvertError, check_place, name_for, new_version, report_written
+from .package import ConvertError, check_place, check_weights_of, name_for, new_version, report_written
 from .piece_model import pieces_of
 from .safetensors import write_safetensors
 
@@ -117,8 +117,8 @@ def every_word(source_words: int, words: int) -> Shortlist:
 def run_alone(model: Model, pair: Pair) -> None:
     """Refuses weights that do not translate. Needs no reference."""
     for name, value in model.weights.items():
-        if not isinstance(value, Int8Matrix) and not np.isfinite(value).all():
-            raise ConvertError(f"{pair.model}: is damaged: {name} has values that are not finite")
+        if not isinstance(value, Int8Matrix):
+            check_weights_of(value, f"{pair.model}: {name}")
     try:
         with np.errstate(all="ignore"):
             written = model.oracle().translate(model.pieces.encode("1999: OK, Berlin."))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .package import MOST_TENSORS, ConvertError, check_tensors, mapped
+from .package import MOST_TENSORS, MOST_WEIGHT, ConvertError, check_tensors, mapped
 
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
@@ -87,8 +87,8 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
             weights[name] = np.frombuffer(data, "<f4", elements).reshape(shape)
         else:
             multiplier = struct.unpack_from("<f", data, elements)[0]
-            if not (np.isfinite(multiplier) and multiplier > 0):
-                raise reader.fail(f"tensor {name}: multiplier {multiplier}")
+            if not 1 / MOST_WEIGHT <= multiplier <= MOST_WEIGHT:
+                raise reader.fail(f"tensor {name}: multiplier {multiplier}, allowed are {1 / MOST_WEIGHT:g}..{MOST_WEIGHT:g}")
             transposed = shape if name in EMBEDDINGS or len(shape) != 2 else (shape[1], shape[0])
             weights[name] = Int8Matrix(np.frombuffer(data, "i1", elements).reshape(transposed), multiplier)
     return weights, special

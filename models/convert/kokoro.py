@@ -25,7 +25,7 @@ from .json_file import read_object
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .kokoro_shapes import check_shapes
-from .package import ConvertError, check_place, new_version, report_written, voice_name_mistake
+from .package import ConvertError, check_place, check_weights_of, new_version, report_written, voice_name_mistake
 from .safetensors import write_safetensors
 from .scaled_tensors import Scales, to_codes
 from .sources import voices_beside
@@ -166,8 +166,7 @@ def _clean(weights: Weights, source: str) -> Weights:
             continue
         with np.errstate(over="ignore"):
             value = np.ascontiguousarray(value, np.float32)
-        if not np.isfinite(value).all():
-            raise ConvertError(f"{source} is damaged: {name} has values that are not finite in float32")
+        check_weights_of(value, f"{source}: {name}")
         kept[name] = value.reshape(-1) if ".alpha" in name else value
     return kept
 
@@ -192,8 +191,7 @@ def _styles(voices: Mapping[str, np.ndarray], weights: Weights) -> Weights:
             raise ConvertError(f"voice {name} has the shape {list(value.shape)}, expected {STYLE_ROWS} x 1 x {size}")
         if mistake := voice_name_mistake(name, mixed=True):
             raise ConvertError(f"voices: {mistake}")
-        if not np.isfinite(value).all():
-            raise ConvertError(f"voice {name} is damaged: it has values that are not finite")
+        check_weights_of(value, f"voice {name}")
         styles[f"voices.{name}"] = np.ascontiguousarray(value.reshape(STYLE_ROWS, size), np.float32)
     return styles
 

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import fcntl
+import math
 import mmap
 import os
 import pathlib
@@ -11,6 +12,7 @@ import shutil
 import tempfile
 import unicodedata
 from collections.abc import Iterator
+
 
 _PIECE = 1 << 18
 # The server reads no larger files of these endings: models/core/regular_file.h and models/repository/model_config.h hold its limits.
@@ -82,6 +84,19 @@ def check_tensors(path: pathlib.Path, count: int) -> None:
     """Refuses what would take minutes to read although it has next to no bytes."""
     if count > MOST_TENSORS:
         raise ConvertError(f"{path}: has more than {MOST_TENSORS} tensors")
+
+
+MOST_WEIGHT = 1e6   # the largest of published networks is below 100, and products of larger ones overflow
+
+
+def check_weights_of(values, where: str) -> None:
+    """Refuses weights with which a network would reckon infinity, though each is a number. values: an array. where: the file and the tensor."""
+    if values.size == 0:
+        return
+    least, most = float(values.min()), float(values.max())
+    if not -MOST_WEIGHT <= least <= most <= MOST_WEIGHT:   # a comparison with NaN is false
+        what = f"up to {max(-least, most):.3g}, allowed are {MOST_WEIGHT:g}" if math.isfinite(least) and math.isfinite(most) else "that are not finite"
+        raise ConvertError(f"{where} has values {what}; the weights are damaged")
 
 
 def is_name(name: str) -> bool:

@@ -1,8 +1,6 @@
 """Whether a server can load a translator: its numbers, and the shapes and values of its tensors, as models/seq2seq/ has them."""
 
-import numpy as np
-
-from .package import ConvertError
+from .package import ConvertError, check_weights_of
 from .seq2seq_layout import Network
 
 ANY = -1
@@ -28,7 +26,7 @@ def check_network(network: Network, source: str) -> None:
         shape = _shape(name, network)
         require(array.ndim == len(shape) and all(size == wanted if wanted != ANY else size > 0 for size, wanted in zip(array.shape, shape)),
                 f"{name} has the shape {list(array.shape)}, expected {list(shape)}" + (f", {ANY} being any size" if ANY in shape else ""))
-        require(bool(np.isfinite(array.min()) and np.isfinite(array.max())), f"{name} has values that are not finite; the weights are damaged")
+        check_weights_of(array, f"{source}: {name}")
         if name.endswith(".expand.weight"):
             require(len(array) % _PANEL == 0 and len(array) <= _MOST_HIDDEN,
                     f"{name} has {len(array)} hidden units, allowed are multiples of {_PANEL} up to {_MOST_HIDDEN}")

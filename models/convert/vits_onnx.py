@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from . import onnx_file
-from .package import ConvertError
+from .package import ConvertError, check_weights_of
 from .vits_network import NetworkShape, Weights
 
 
@@ -111,6 +111,5 @@ def read_voice(path: pathlib.Path) -> tuple[Weights, NetworkShape]:
     if "sid" in graph.inputs:
         weights["emb_g.weight"] = graph.embedding("sid")
     for name, array in weights.items():
-        if not np.isfinite(array).all():
-            raise ConvertError(f"{path} is damaged: {name} has values that are not finite")
+        check_weights_of(array, f"{path}: {name}")
     return {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}, _shape(graph)

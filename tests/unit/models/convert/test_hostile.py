@@ -100,6 +100,12 @@ class Voices(Hostile):
         self.replace("enc_p.proj.weight", weights)
         self.refuse("enc_p.proj.weight has values that are not finite")
 
+    def test_weights_that_overflow(self):
+        weights = numpy_helper.to_array(self.constant("dec.conv_pre.weight")).copy()
+        weights[0, 0] = -1e38
+        self.replace("dec.conv_pre.weight", weights)
+        self.refuse("dec.conv_pre.weight has values up to 1e+38, allowed are 1e+06; the weights are damaged")
+
     def test_shapes_that_do_not_fit_each_other(self):
         for name, shape in (("dec.conv_pre.weight", (256, 95, 7)), ("enc_p.encoder.attn_layers.0.conv_q.weight", (96, 1, 1)),
                             ("enc_p.encoder.attn_layers.0.emb_rel_k", (1, 9, 7)), ("enc_p.proj.weight", (192, 96)), ("dp.flows.0.m", (0, 1)),

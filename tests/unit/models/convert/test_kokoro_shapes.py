@@ -82,7 +82,7 @@ class Checkpoints(Adding):
         self.assert_refused(self.root / "kokoro", "kokoro: decoder.generator.conv_post.weight is missing")
 
     def test_numbers_beyond_float32_are_refused(self):
-        with self.assertRaisesRegex(ConvertError, "x is damaged: a.weight has values that are not finite in float32"):
+        with self.assertRaisesRegex(ConvertError, "x: a.weight has values that are not finite"):
             kokoro._clean({"a.weight": np.array([1e300])}, "x")
 
 

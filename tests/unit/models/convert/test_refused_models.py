@@ -42,7 +42,11 @@ cases("the shape [1], expected [32]", {
     "a bias of one number": opus_with(model__decoder__layers__0__self_attn__v_proj__bias=ONE), "a scale of one number": opus_with(model__encoder__layers__0__fc2__bias=ONE)})
 cases("the shape [1, 32], expected [32]", {"a norm with a dimension more": opus_with(model__decoder__layers__0__self_attn_layer_norm__bias=ROW)})
 cases("do not divide its width", {f"{heads} heads": with_json(opus, "config.json", encoder_attention_heads=heads) for heads in (4, 32)})
-cases("a length that is no number", {"Kokoro with biases of 3e38": lambda folder: kokoro_of(folder, "bert.encoder.albert_layer_groups.0.albert_layers.0.ffn.bias", np.full(16, 3e38, np.float32))})
+cases("allowed are 1e+06; the weights are damaged", {
+    "Kokoro with biases of 3e38": lambda folder: kokoro_of(folder, "bert.encoder.albert_layer_groups.0.albert_layers.0.ffn.bias", np.full(16, 3e38, np.float32)),
+    "a translator with a bias of 1e38": opus_with(model__decoder__layers__0__self_attn__v_proj__bias=np.full(32, 1e38, np.float32)),
+    "a pair with biases of -1e38": pair_of({"decoder_ff_logit_out_b": np.full((1, published.PIECES), -1e38, np.float32)})})
+cases("allowed are 1e-06..1e+06", {f"a pair with scales of {scale}": pair_of({}, scale) for scale in (1e-38, 1e38)})
 cases("model.ende.intgemm.alphas.bin: ", {
     f"a pair with {name} of {array.dtype}{list(array.shape)}": lambda folder, name=name, array=array: pair_of({name: array})(folder) for name, array in (
         ("encoder_l1_ffn_b2", np.ones((1, 256), np.float32)), ("decoder_l2_context_bk", np.ones((1, 1), np.float32)), ("decoder_l1_ffn_ffn_ln_bias", np.ones((1, 256), np.float32)),
