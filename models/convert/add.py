@@ -50,8 +50,8 @@ def check_options(args: argparse.Namespace) -> None:
     if args.name is not None:
         check_name(args.name)
     license_text = getattr(args, "license", None)
-    if license_text is not None and not 1 <= (size := len(license_text.encode("utf-8", "surrogateescape"))) <= MOST_LICENSE:
-        raise UsageError(f"--license: '{license_text[:80]}' has {size} bytes, allowed are 1..{MOST_LICENSE}")
+    if license_text is not None and not (license_text.isprintable() and 1 <= len(license_text.encode()) <= MOST_LICENSE):
+        raise UsageError(f"--license: '{license_text[:80]}' is not allowed, which has to be 1..{MOST_LICENSE} bytes of UTF-8 without control characters")
     for option, language in (("--source", args.source), ("--target", args.target)):
         if language is not None and not is_language(language):
             raise UsageError(f"{option}: '{language[:80]}' is no language tag; allowed are letters, digits, '-' and '_', at most {MOST_LANGUAGE}, such as en or pt-BR")

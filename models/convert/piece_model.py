@@ -4,15 +4,15 @@ import pathlib
 
 import sentencepiece
 
-from .package import ConvertError
+from .package import ConvertError, read_bounded
 
 _MOST_BYTES = 64 << 20   # as models/core/regular_file.h has it; published ones have a tenth
 
 
 def pieces_of(path: pathlib.Path) -> sentencepiece.SentencePieceProcessor:
+    data = read_bounded(path, _MOST_BYTES)
     try:
-        if path.stat().st_size > _MOST_BYTES:   # the library would read all of it
-            raise ConvertError(f"{path}: is larger than {_MOST_BYTES} bytes")
-        return sentencepiece.SentencePieceProcessor(str(path))
+        # By its bytes: the library takes no path that is not UTF-8, and reads an empty model as one that was not given.
+        return sentencepiece.SentencePieceProcessor(model_proto=data or b"\0")
     except (OSError, RuntimeError) as error:
         raise ConvertError(f"{path}: not a SentencePiece model: {error}") from error

@@ -106,7 +106,7 @@ def _in_folder(folder: pathlib.Path, name: str, asked: pathlib.Path | None = Non
                            + (" ..." if len(voices) > 8 else ""))
     if voices:
         return _voice(folder / voices[0])
-    if "config.json" in names:
+    if "config.json" in names and "model.pbtxt" not in names:
         if (kind := kind_of_config(folder / "config.json")) not in ("marian", "m2m_100"):
             raise ConvertError(f"{folder / 'config.json'}: model_type is '{kind}'; supported are {SUPPORTED}")
         return Source("seq2seq", folder, name)

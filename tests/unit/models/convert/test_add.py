@@ -250,12 +250,23 @@ class FilesOfPeople(Adding):
         shutil.make_archive(str(self.root / "x"), "zip", self.voice.parent)
         self.assert_refused(self.root / "x.zip", f"millrace add: {self.root / 'x.zip'}/voice.onnx.json: is not JSON")
 
+    def test_a_package_of_ours_is_said_to_be_one(self):
+        (self.root / "1").mkdir()
+        for name in ("config.json", "model.pbtxt"):
+            (self.root / "1" / name).write_text("{}")
+        self.assert_refused(self.root / "1", "1/model.pbtxt: is of a package of Millrace")
+
+    def test_a_folder_may_have_a_name_that_is_not_utf8(self):
+        published.marian(self.root / "opus\udcff")
+        self.assert_added(self.root / "opus\udcff", "opus", "--source", "en", "--target", "de")
+
     def test_a_name_with_a_line_break_makes_one_line(self):
         self.assert_refused(self.root / "a\nb\x1b[31m", f"{self.root}/a?b?[31m: no such file or folder")
 
     def test_what_the_server_would_not_load_is_refused(self):
         for options, message in (("--as=a/b", "--as: 'a/b' is no name of a model"), ("--as=", "--as: '' is no name of a model"),
-                                 ("--license=" + "x" * 257, "--license: 'xxx"), ("--source=", "--source: '' is no language tag; allowed are letters"),
+                                 ("--license=" + "x" * 257, "--license: 'xxx"), ("--license=a\nb", "--license: 'a?b' is not allowed"),
+                                 ("--license=a\udcff", "--license: 'a\udcff' is not allowed"), ("--source=", "--source: '' is no language tag; allowed are letters"),
                                  ("--source=!!", "--source: '!!' is no language tag"), ("--target=" + "x" * 36, "is no language tag"),
                                  ("--target=en-", "--target: 'en-' is no language tag")):
             status, error = self.add(self.voice, options)
