@@ -192,6 +192,13 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
   return kExitOk;
 }
 
+// Returns what is wrong with a document, with the name of its file.
+std::string Explained(const TranslateCommand& command, std::string_view message) {
+  constexpr std::string_view kField = "file: ";
+  if (message.starts_with(kField)) message.remove_prefix(kField.size());
+  return StrCat(command.file.string(), ": ", message);
+}
+
 // Prints the document with its texts translated, once all of them are.
 int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   if (command.json || command.detect || command.alternatives > 0) {
@@ -206,7 +213,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
                                              limits, command.target_language);
   if (!document.ok()) {
     const bool is_known = server::FindDocumentType(command.file.string()) != nullptr;
-    return Fail(StrCat(InTermsOfFlags(std::string(document.status().message())),
+    return Fail(StrCat(Explained(command, document.status().message()),
                        is_known ? "" : "; --format text translates any file as a text"));
   }
   absl::StatusOr<v1::TranslateRequest> request = RequestOf(command);
@@ -241,7 +248,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
     }
   }
   const absl::StatusOr<std::string> translated = (*document)->Render(std::move(translations));
-  if (!translated.ok()) return Fail(InTermsOfFlags(std::string(translated.status().message())));
+  if (!translated.ok()) return Fail(Explained(command, translated.status().message()));
   const size_t written = std::fwrite(translated->data(), 1, translated->size(), stdout);
   if (written != translated->size() || std::fflush(stdout) != 0)
     return Fail("standard output cannot be written");

@@ -157,8 +157,12 @@ class EpubDocument final : public Document {
     absl::StatusOr<std::string> content = Unpack(name);
     if (!content.ok()) return content.status();
     absl::StatusOr<std::string> mark = TakeByteOrderMark(*content);
-    if (!mark.ok())
+    if (!mark.ok()) {
+      absl::Status encrypted = archive_->CheckEncryption("META-INF/encryption.xml",
+                                                         "CipherReference", limits_.xml_bytes);
+      if (!encrypted.ok()) return encrypted;
       return absl::InvalidArgumentError(StrCat("file: ", name, " is not valid UTF-8"));
+    }
     if (content->empty()) return absl::OkStatus();
     chapters_.push_back({name, *std::move(mark), HasValidNames(*content)});
     const bool has_cdata = content->find("<![CDATA[") != std::string::npos;

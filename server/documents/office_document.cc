@@ -125,6 +125,10 @@ class OfficeDocument final : public Document {
       : layout_(layout), archive_(std::move(archive)) {}
 
   absl::Status Read(const DocumentLimits& limits) {
+    if (absl::Status status =
+            archive_->CheckEncryption("META-INF/manifest.xml", "encryption-data", limits.xml_bytes);
+        !status.ok())
+      return status;
     std::vector<std::string> names = archive_->Names();
     const DeclaredParts declared = ReadTypes(names, limits);
     if (std::ranges::find(names, declared.main) == names.end()) {

@@ -80,6 +80,14 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
     handles.archive = zip_open_from_source(handles.source, 0, &error);
     if (handles.archive == nullptr) zip_source_free(handles.source);
   }
+  // Office programs keep encrypted documents in the container of their old formats.
+  if (constexpr std::string_view kContainer = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+      handles.archive == nullptr && bytes.starts_with(kContainer)) {
+    zip_error_fini(&error);
+    return absl::InvalidArgumentError(
+        "file: is encrypted, or of a format before Office 2007; save it without a password, in the "
+        "format that its extension names");
+  }
   const bool opened = handles.archive != nullptr;
   const std::string why = opened ? "" : zip_error_strerror(&error);
   zip_error_fini(&error);
@@ -121,6 +129,13 @@ absl::StatusOr<std::string> ZipArchive::Read(std::string_view name, size_t max_b
   return absl::InvalidArgumentError(StrCat("file: the entry '", name,
                                            "' of the zip archive unpacks to more than ", max_bytes,
                                            " bytes, which are the most for the text"));
+}
+
+absl::Status ZipArchive::CheckEncryption(std::string_view part, std::string_view element,
+                                         size_t max_bytes) {
+  const absl::StatusOr<std::string> content = Read(part, max_bytes);
+  if (!content.ok() || content->find(element) == std::string::npos) return absl::OkStatus();
+  return absl::InvalidArgumentError("file: is encrypted; save it without a password first");
 }
 
 absl::Status ZipArchive::Replace(std::string_view name, std::string content) {

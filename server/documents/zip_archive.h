@@ -31,6 +31,9 @@ class ZipArchive {
   std::vector<std::string> Names() const;
   // Unpacks an entry. Refuses one of more than `max_bytes`, whatever the archive says of its size.
   absl::StatusOr<std::string> Read(std::string_view name, size_t max_bytes);
+  // Refuses an archive with a part that names an encrypted entry by this element; one without the
+  // part names none.
+  absl::Status CheckEncryption(std::string_view part, std::string_view element, size_t max_bytes);
   // Replaces an entry, which must exist.
   absl::Status Replace(std::string_view name, std::string content);
   // Returns the archive's bytes. Nothing else may be called after it.

@@ -90,7 +90,7 @@ def test_translate_writes_documents(daemon, tmp_path):
         assert ">Bom dia.</w:t>" in archive.read("word/document.xml").decode()
     letter.write_bytes(b"no zip")
     ended = client(daemon, "translate", "--file", letter, "--target", "pt")
-    assert (ended.returncode, out(ended)) == (1, "") and err(ended).startswith("millrace: --file: is not a zip archive")
+    assert (ended.returncode, out(ended)) == (1, "") and err(ended).startswith(f"millrace: {letter}: is not a zip archive")
     settings = tmp_path / "en.yml"
     settings.write_text("title: Good morning.\n")
     ended = client(daemon, "translate", "--file", settings, "--target", "pt")

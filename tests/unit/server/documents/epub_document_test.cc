@@ -21,18 +21,21 @@ std::string Chapter(const std::string& body) {
                 "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body>", body,
                 "</body></html>");
 }
-std::string Book(const std::string& chapter, const std::string& items = "") {
-  return Packed(
-      {{"mimetype", "application/epub+zip"},
-       {"META-INF/container.xml", kContainer},
-       {"OEBPS/book.opf", StrCat("<package><manifest><item href=\"text/chapter%201.xhtml\" "
-                                 "media-type=\"application/xhtml+xml\"/><item href=\"toc.ncx\" "
-                                 "media-type=\"application/x-dtbncx+xml\"/><item href=\"a.css\" "
-                                 "media-type=\"text/css\"/>",
-                                 items, "</manifest></package>")},
-       {"OEBPS/text/chapter 1.xhtml", chapter},
-       {"OEBPS/toc.ncx", "<ncx><navLabel><text>One</text></navLabel></ncx>"},
-       {"OEBPS/a.css", "p {}"}});
+std::string Book(const std::string& chapter, const std::string& items = "",
+                 const ZipEntries& others = {}) {
+  ZipEntries entries = {
+      {"mimetype", "application/epub+zip"},
+      {"META-INF/container.xml", kContainer},
+      {"OEBPS/book.opf", StrCat("<package><manifest><item href=\"text/chapter%201.xhtml\" "
+                                "media-type=\"application/xhtml+xml\"/><item href=\"toc.ncx\" "
+                                "media-type=\"application/x-dtbncx+xml\"/><item href=\"a.css\" "
+                                "media-type=\"text/css\"/>",
+                                items, "</manifest></package>")},
+      {"OEBPS/text/chapter 1.xhtml", chapter},
+      {"OEBPS/toc.ncx", "<ncx><navLabel><text>One</text></navLabel></ncx>"},
+      {"OEBPS/a.css", "p {}"}};
+  entries.insert(entries.end(), others.begin(), others.end());
+  return Packed(entries);
 }
 
 TEST(Epub, ChaptersAndContentsAreTranslated) {
@@ -84,6 +87,10 @@ TEST(Epub, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(Translated("a.epub", Packed({{"a", ""}, {"META-INF/container.xml", "<a/>"}}), Same),
               HasSubstr("names no package document"));
   EXPECT_THAT(Translated("a.epub", Book("<p>\xFF</p>"), Same), HasSubstr("is not valid UTF-8"));
+  EXPECT_THAT(
+      Translated("a.epub", Book("\xFF", "", {{"META-INF/encryption.xml", "<CipherReference/>"}}),
+                 Same),
+      HasSubstr("file: is encrypted"));
   EXPECT_THAT(Translated("a.epub", Book(std::string(2000, 'a')), Same, {.xml_bytes = 1000}),
               HasSubstr("unpacks to more than"));
 }

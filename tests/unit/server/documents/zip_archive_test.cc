@@ -58,6 +58,11 @@ TEST(ZipArchive, RefusesEncryption) {
   EXPECT_EQ(WrongWith(Packed(kEntries, ZIP_EM_AES_256)), "file: is an encrypted zip archive");
 }
 
+TEST(ZipArchive, RefusesTheContainerOfEncryptedAndOldDocuments) {
+  EXPECT_THAT(WrongWith("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + std::string(600, 'a')),
+              HasSubstr("file: is encrypted, or of a format before Office 2007"));
+}
+
 TEST(ZipArchive, RefusesMoreThanIsAllowed) {
   EXPECT_THAT(WrongWith(Packed(kEntries), {.entries = 2}),
               HasSubstr("has 3 entries; at most 2 are allowed"));
