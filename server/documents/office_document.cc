@@ -13,6 +13,7 @@
 #include "pugixml.hpp"
 #include "server/documents/document_readers.h"
 #include "server/documents/office_paragraph.h"
+#include "server/documents/opendocument_spans.h"
 #include "server/documents/xml_part.h"
 #include "server/documents/xml_prefixes.h"
 #include "server/documents/zip_archive.h"
@@ -62,23 +63,27 @@ bool IsPresentationText(std::string_view part) {
          (part.starts_with("ppt/comments/") && part.ends_with(".xml")) || IsDrawnText(part, "ppt/");
 }
 
-constexpr std::array<std::string_view, 9> kWordTypes = {".main+xml",
-                                                        "wordprocessingml.footnotes+xml",
-                                                        "wordprocessingml.endnotes+xml",
-                                                        "wordprocessingml.comments+xml",
-                                                        "wordprocessingml.header+xml",
-                                                        "wordprocessingml.footer+xml",
-                                                        "drawingml.chart+xml",
-                                                        "drawingml.diagramData+xml",
-                                                        "drawingml.diagramDrawing+xml"};
-constexpr std::array<std::string_view, 8> kSlideTypes = {".main+xml",
-                                                         "presentationml.slide+xml",
-                                                         "presentationml.notesSlide+xml",
-                                                         "presentationml.comments+xml",
-                                                         "ms-powerpoint.comments+xml",
+constexpr std::array<std::string_view, 11> kWordTypes = {".main+xml",
+                                                         "wordprocessingml.footnotes+xml",
+                                                         "wordprocessingml.endnotes+xml",
+                                                         "wordprocessingml.comments+xml",
+                                                         "wordprocessingml.header+xml",
+                                                         "wordprocessingml.footer+xml",
                                                          "drawingml.chart+xml",
+                                                         "drawingml.chartshapes+xml",
+                                                         "ms-office.chartex+xml",
                                                          "drawingml.diagramData+xml",
                                                          "drawingml.diagramDrawing+xml"};
+constexpr std::array<std::string_view, 10> kSlideTypes = {".main+xml",
+                                                          "presentationml.slide+xml",
+                                                          "presentationml.notesSlide+xml",
+                                                          "presentationml.comments+xml",
+                                                          "ms-powerpoint.comments+xml",
+                                                          "drawingml.chart+xml",
+                                                          "drawingml.chartshapes+xml",
+                                                          "ms-office.chartex+xml",
+                                                          "drawingml.diagramData+xml",
+                                                          "drawingml.diagramDrawing+xml"};
 
 bool IsOpenDocumentText(std::string_view part) {
   return part == "content.xml" || part == "styles.xml";
@@ -89,6 +94,16 @@ OfficeParagraph ReadBareText(pugi::xml_node element) {
   return {element, {{.text = element.text().get()}}, nullptr, /*keeps_space=*/true};
 }
 
+// Returns true for what a chart shows of its table, but for numbers.
+bool IsChartLabel(pugi::xml_node element) {
+  const std::string_view name = element.name();
+  const std::string_view parent = element.parent().name();
+  const std::string_view list = element.parent().parent().name();
+  if (name == "c:v")
+    return parent == "c:tx" || (parent == "c:pt" && list != "c:numCache" && list != "c:numLit");
+  return name == "cx:v" || (name == "cx:pt" && element.parent().parent().name() == "cx:strDim"sv);
+}
+
 // Reads the paragraphs of Office Open XML, the labels of charts, and comments on slides.
 std::optional<OfficeParagraph> ReadOpenXml(pugi::xml_node element) {
   const std::string_view name = element.name();
@@ -96,13 +111,14 @@ std::optional<OfficeParagraph> ReadOpenXml(pugi::xml_node element) {
     return OfficeParagraph(element, ReadWordItems(element), &kWordRuns, /*keeps_space=*/true);
   if (name == "a:p")
     return OfficeParagraph(element, ReadDrawingItems(element), &kDrawingRuns, /*keeps_space=*/true);
-  const bool is_label = name == "c:v" && element.parent().parent().name() == "c:strCache"sv;
-  if (is_label || name == "p:text") return ReadBareText(element);
+  if (IsChartLabel(element) || name == "p:text") return ReadBareText(element);
   return std::nullopt;
 }
 
 std::optional<OfficeParagraph> ReadOpenDocument(pugi::xml_node element) {
   const std::string_view name = element.name();
+  if (name == "presentation:footer-decl" || name == "presentation:header-decl")
+    return ReadBareText(element);
   if (name != "text:p" && name != "text:h") return std::nullopt;
   return OfficeParagraph(element, ReadOpenDocumentItems(element), nullptr, /*keeps_space=*/false);
 }
@@ -144,6 +160,7 @@ class OfficeDocument final : public Document {
       auto xml = ReadXml(name, *content, limits);
       if (!xml.ok()) return xml.status();
       UseKnownPrefixes(**xml);
+      JoinSpans(**xml);
       if (name == declared.main && !(*xml)->child(std::string(layout_.root).c_str())) {
         return absl::InvalidArgumentError(StrCat("file: ", name, " has no element ", layout_.root,
                                                  ", as a ", layout_.extension, " document has"));

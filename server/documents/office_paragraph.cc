@@ -200,7 +200,7 @@ void OfficeParagraph::Write(std::string_view translation) {
     switch (token.kind) {
       case InlineToken::Kind::kText: {
         std::string text = Unescaped(token.text);
-        std::ranges::replace(text, '\n', ' ');
+        if (runs_ != nullptr) std::ranges::replace(text, '\n', ' ');
         AppendText(place.parent, place.properties, text);
         break;
       }
@@ -213,10 +213,12 @@ void OfficeParagraph::Write(std::string_view translation) {
         places.push_back({parent, mark.properties});
         break;
       }
-      case InlineToken::Kind::kClose:
+      case InlineToken::Kind::kClose: {
+        const Mark& mark = marks_[token.mark];
         places.pop_back();
-        move(places.back().parent, marks_[token.mark].end_nodes);
+        move(mark.is_element ? place.parent.parent() : places.back().parent, mark.end_nodes);
         break;
+      }
       case InlineToken::Kind::kAlone:
       case InlineToken::Kind::kDivider: {
         const Mark& mark = marks_[token.mark];
@@ -226,6 +228,13 @@ void OfficeParagraph::Write(std::string_view translation) {
         break;
       }
     }
+  }
+  // A range whose place was lost goes on existing: elsewhere something may refer to it.
+  for (const Mark& mark : marks_) {
+    if (mark.is_element || mark.end_nodes.empty() || moved.contains(mark.end_nodes.back()))
+      continue;
+    move(paragraph_, mark.nodes);
+    move(paragraph_, mark.end_nodes);
   }
   pugi::xml_node paragraph = paragraph_;
   for (const pugi::xml_node node : old) {

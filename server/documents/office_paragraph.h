@@ -14,7 +14,7 @@ struct OfficeItem {
   enum class Kind : unsigned char {
     kText,
     kSpan,     // an element with items inside, such as a link
-    kField,    // the same between the elements that begin and that end a field
+    kField,    // the same between the elements that begin and that end a field or a range
     kAlone,    // elements within a sentence that stay as they are
     kDivider,  // the same between sentences
   };
@@ -24,9 +24,10 @@ struct OfficeItem {
   pugi::xml_node properties = {};  // the run's of a text or an element; may be null
   // A span's elements, from the outermost; the elements that stay; those that begin a field.
   std::vector<pugi::xml_node> nodes = {};
-  std::vector<pugi::xml_node> end_nodes = {};  // nodes that end a field
-  bool in_run = false;                         // elements that stay are inside of a run
-  bool is_word = false;                        // elements that stay show text
+  // Nodes that end a field, or that stand behind the items in the outermost element of a span.
+  std::vector<pugi::xml_node> end_nodes = {};
+  bool in_run = false;   // elements that stay are inside of a run
+  bool is_word = false;  // elements that stay show text
   std::vector<OfficeItem> inner = {};
 };
 
@@ -68,7 +69,7 @@ class OfficeParagraph {
     bool in_run = false;
     pugi::xml_node properties = {};  // the properties of the text in the span, or of the run
     std::vector<pugi::xml_node> nodes = {};
-    std::vector<pugi::xml_node> end_nodes = {};  // the nodes that end a field
+    std::vector<pugi::xml_node> end_nodes = {};  // as of an item
     std::string spaces = {};                     // the spaces of a divider that is white space
   };
 

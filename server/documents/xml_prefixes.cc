@@ -21,7 +21,7 @@ struct KnownNamespace {
 };
 
 // Office Open XML has two addresses for each of its namespaces.
-constexpr std::array<KnownNamespace, 11> kKnown = {{
+constexpr std::array<KnownNamespace, 14> kKnown = {{
     {"w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"},
     {"w", "http://purl.oclc.org/ooxml/wordprocessingml/main"},
     {"w14", "http://schemas.microsoft.com/office/word/2010/wordml"},
@@ -29,10 +29,13 @@ constexpr std::array<KnownNamespace, 11> kKnown = {{
     {"a", "http://purl.oclc.org/ooxml/drawingml/main"},
     {"c", "http://schemas.openxmlformats.org/drawingml/2006/chart"},
     {"c", "http://purl.oclc.org/ooxml/drawingml/chart"},
+    {"cx", "http://schemas.microsoft.com/office/drawing/2014/chartex"},
     {"p", "http://schemas.openxmlformats.org/presentationml/2006/main"},
     {"p", "http://purl.oclc.org/ooxml/presentationml/main"},
     {"text", "urn:oasis:names:tc:opendocument:xmlns:text:1.0"},
     {"office", "urn:oasis:names:tc:opendocument:xmlns:office:1.0"},
+    {"presentation", "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"},
+    {"loext", "urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0"},
 }};
 
 // Returns the prefix that an attribute declares, which may be empty; nullptr: it declares none.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "server/documents/xml_part.h"
+#include "tests/unit/server/documents/office_files.h"
 #include "tests/unit/server/documents/translated.h"
 #include "tests/unit/server/documents/zip_file.h"
 
@@ -17,42 +18,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::string Word(const std::string& body) {
-  return StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n",
-                "<w:document xmlns:w=\"w\"><w:body>", body, "</w:body></w:document>");
-}
-std::string Docx(const std::string& body, ZipEntries others = {}) {
-  others.insert(others.begin(),
-                {{"[Content_Types].xml", "<Types/>"}, {"word/document.xml", Word(body)}});
-  return Packed(others);
-}
-std::string Content(const std::string& body) {
-  return StrCat("<office:document-content xmlns:office=\"o\" xmlns:text=\"t\">", body,
-                "</office:document-content>");
-}
-std::string Odt(const std::string& body) {
-  return Packed({{"mimetype", "application/vnd.oasis.opendocument.text"},
-                 {"content.xml", Content(body)},
-                 {"styles.xml", "<s><text:p>Foot</text:p></s>"}});
-}
-
-// The body after a translation of its only text.
-std::string WordAfter(const std::string& body, const std::string& translation) {
-  const std::string all =
-      EntryOf(Translated("a.docx", Docx(body), [&](const std::string&) { return translation; }),
-              "word/document.xml");
-  const size_t begin = all.find("<w:body>") + 8;
-  return all.substr(begin, all.find("</w:body>") - begin);
-}
-std::string OdtAfter(const std::string& body, const std::string& translation) {
-  const std::string all = EntryOf(
-      Translated("a.odt", Odt(body),
-                 [&](const std::string& text) { return text == "Foot" ? text : translation; }),
-      "content.xml");
-  const size_t begin = all.find("\"t\">") + 4;
-  return all.substr(begin, all.find("</office") - begin);
-}
 
 constexpr const char* kBold = "<w:rPr><w:b/></w:rPr>";
 
@@ -479,17 +444,41 @@ TEST(Pptx, NotesChartsDiagramsAndCommentsAreTranslated) {
   const std::string paragraph = "<a:p><a:r><a:t>Words</a:t></a:r></a:p>";
   const std::string label =
       "<c:strCache><c:ptCount val=\"1\"/><c:pt><c:v>North</c:v></c:pt></c:strCache>"
-      "<c:numCache><c:pt><c:v>12</c:v></c:pt></c:numCache>";
+      "<c:numCache><c:pt><c:v>12</c:v></c:pt></"
+      "c:numCache><c:multiLvlStrCache><c:lvl><c:pt><c:v>South"
+      "</c:v></c:pt></c:lvl></c:multiLvlStrCache><c:tx><c:v>Sales</c:v></c:tx>";
   const std::string bytes =
       Pptx("", {{"ppt/notesSlides/notesSlide1.xml", Slide(paragraph)},
                 {"ppt/charts/chart1.xml", "<c:chart>" + paragraph + label + "</c:chart>"},
                 {"ppt/diagrams/data1.xml", "<d>" + paragraph + "</d>"},
                 {"ppt/comments/comment1.xml", "<p:cm><p:text>Remark</p:text></p:cm>"},
                 {"ppt/slideLayouts/slideLayout1.xml", Slide(paragraph)}});
-  EXPECT_THAT(TextsOf("a.pptx", bytes), ElementsAre("Words", "Words", "North", "Words", "Remark"));
+  EXPECT_THAT(TextsOf("a.pptx", bytes),
+              ElementsAre("Words", "Words", "North", "South", "Sales", "Words", "Remark"));
   const std::string after = Translated("a.pptx", bytes, Saying("North", "Norte"));
   EXPECT_THAT(EntryOf(after, "ppt/charts/chart1.xml"), HasSubstr("<c:v>Norte</c:v>"));
   EXPECT_THAT(EntryOf(after, "ppt/charts/chart1.xml"), HasSubstr("<c:v>12</c:v>"));
+}
+
+TEST(Pptx, ShapesInChartsAndChartsOfLaterVersionsAreTranslated) {
+  const auto type = [](const std::string& part, const std::string& name) {
+    return StrCat("<Override PartName=\"/ppt/", part, "\" ContentType=\"application/vnd.", name,
+                  "+xml\"/>");
+  };
+  const std::string types =
+      StrCat("<Types>",
+             type("drawings/drawing1.xml", "openxmlformats-officedocument.drawingml.chartshapes"),
+             type("charts/chartEx1.xml", "ms-office.chartex"), "</Types>");
+  const std::string chart =
+      "<cx:c><cx:strDim><cx:lvl><cx:pt>North</cx:pt></cx:lvl></"
+      "cx:strDim><cx:numDim><cx:lvl><cx:pt>1"
+      "</cx:pt></cx:lvl></cx:numDim><cx:tx><cx:v>Sales</cx:v></cx:tx></cx:c>";
+  EXPECT_THAT(TextsOf("a.pptx", Packed({{"[Content_Types].xml", types},
+                                        {"ppt/presentation.xml", "<p:presentation/>"},
+                                        {"ppt/drawings/drawing1.xml",
+                                         "<c:s><a:p><a:r><a:t>Words</a:t></a:r></a:p></c:s>"},
+                                        {"ppt/charts/chartEx1.xml", chart}})),
+              ElementsAre("Words", "North", "Sales"));
 }
 
 TEST(Docx, ChartsAreTranslated) {
@@ -633,7 +622,8 @@ std::string RandomWordItem(std::mt19937& random, int depth) {
     case 4:
       return StrCat("<w:del", declared, "><w:r><w:delText>gone</w:delText></w:r></w:del>");
     case 5:
-      return "<w:bookmarkStart/><w:r><w:t>anchor</w:t></w:r><w:bookmarkEnd/>";
+      return StrCat("<w:bookmarkStart w:id=\"", name, "\"/><w:r><w:t>anchor</w:t></w:r>", items(),
+                    "<w:bookmarkEnd w:id=\"", name, "\"/>");
     case 6:
       return Field(random() % 2 == 0 ? "HYPERLINK x" : "PAGE", items());
     case 7:
@@ -664,7 +654,8 @@ TEST(Docx, OfAnyShapeIsValidAfterAnyTranslation) {
       return found;
     };
     ASSERT_EQ(count(after, "\"begin\""), count(after, "\"end\"")) << body << "\n" << after;
-    for (const char* part : {"<w:drawing", "<w:del", "<w:tab", "<w:bookmarkStart"})
+    for (const char* part :
+         {"<w:drawing", "<w:del", "<w:tab", "<w:bookmarkStart", "<w:bookmarkEnd"})
       ASSERT_EQ(count(after, part), count(body, part)) << part << "\n" << body << "\n" << after;
   }
 }
