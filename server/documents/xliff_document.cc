@@ -5,13 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/text/ascii.h"
 #include "pugixml.hpp"
 #include "server/documents/document_readers.h"
 #include "server/documents/office_paragraph.h"
+#include "server/documents/ranges.h"
 #include "server/documents/text_document.h"
+#include "server/documents/xml_edits.h"
 #include "server/documents/xml_part.h"
 
 namespace millrace::server {
@@ -29,41 +32,20 @@ pugi::xml_node ChildNamed(pugi::xml_node parent, std::string_view local_name) {
   });
 }
 
-// Returns the name that pairs the element of a code which begins with the one that ends it; empty:
-// the element is none of these.
-std::string_view BeginsPair(pugi::xml_node node) {
+// Reads the elements that begin and that end a code or a comment.
+RangeMark ReadXliffRange(pugi::xml_node node) {
+  using Place = RangeMark::Place;
   const std::string_view name = LocalName(node);
-  if (name == "bpt" || name == "bx") {
+  const bool begins = name == "bpt" || name == "bx";
+  if (begins || name == "ept" || name == "ex") {
     const std::string_view pair = node.attribute("rid").value();
-    return pair.empty() ? node.attribute("id").value() : pair;
+    return {begins ? Place::kBegin : Place::kEnd, "",
+            pair.empty() ? node.attribute("id").value() : pair};
   }
-  return name == "sc" || name == "sm" ? node.attribute("id").value() : std::string_view();
-}
-std::string_view EndsPair(pugi::xml_node node) {
-  const std::string_view name = LocalName(node);
-  if (name == "ept" || name == "ex") {
-    const std::string_view pair = node.attribute("rid").value();
-    return pair.empty() ? node.attribute("id").value() : pair;
-  }
-  return name == "ec" || name == "em" ? node.attribute("startRef").value() : std::string_view();
-}
-
-// Returns the index of the element that ends what the one at `begin` begins; 0: there is none.
-size_t PairEnd(std::span<const pugi::xml_node> nodes, size_t begin) {
-  const std::string_view pair = BeginsPair(nodes[begin]);
-  if (pair.empty()) return 0;
-  constexpr size_t kFarthest = 256;
-  const size_t limit = std::min(nodes.size(), begin + kFarthest);
-  size_t open = 0;
-  for (size_t i = begin + 1; i < limit; ++i) {
-    if (!BeginsPair(nodes[i]).empty()) ++open;
-    const std::string_view ended = EndsPair(nodes[i]);
-    if (ended.empty()) continue;
-    if (ended == pair) return open == 0 ? i : 0;
-    if (open == 0) return 0;  // the pairs cross
-    --open;
-  }
-  return 0;
+  if (name == "sc" || name == "sm") return {Place::kBegin, name, node.attribute("id").value()};
+  if (name == "ec" || name == "em")
+    return {Place::kEnd, name == "ec" ? "sc" : "sm", node.attribute("startRef").value()};
+  return {};
 }
 
 bool IsProtected(pugi::xml_node node) {
@@ -94,11 +76,11 @@ std::vector<OfficeItem> ReadXliffItems(std::span<const pugi::xml_node> nodes, si
     const pugi::xml_node node = nodes[i];
     if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
       items.push_back({.text = node.value()});
-    } else if (const size_t end = depth < kDeepestItem ? PairEnd(nodes, i) : 0; end > 0) {
-      items.push_back({.kind = ItemKind::kField,
-                       .nodes = {node},
-                       .end_nodes = {nodes[end]},
-                       .inner = ReadXliffItems(nodes.subspan(i + 1, end - i - 1), depth + 1)});
+    } else if (const size_t end = depth < kDeepestItem ? RangeEnd(nodes, i, ReadXliffRange) : 0;
+               end > 0) {
+      const auto range = nodes.subspan(i, end - i + 1);
+      items.push_back(
+          RangeItem(range, ReadXliffItems(range.subspan(1, range.size() - 2), depth + 1)));
       i = end;
     } else if (depth < kDeepestItem && IsOneOf(LocalName(node), kSpans) && !IsProtected(node)) {
       const auto inner = node.children();
@@ -134,14 +116,6 @@ void SetAttribute(pugi::xml_node element, const char* name, std::string_view val
   pugi::xml_attribute attribute = element.attribute(name);
   if (!attribute) attribute = element.append_attribute(name);
   attribute.set_value(std::string(value).c_str());
-}
-
-// Declares a language where an element names none, or that of the source.
-void DeclareLanguage(pugi::xml_node element, const char* name, const char* source_name,
-                     std::string_view language) {
-  const std::string_view declared = element.attribute(name).value();
-  const bool is_source = declared == element.attribute(source_name).value();
-  if (!language.empty() && (declared.empty() || is_source)) SetAttribute(element, name, language);
 }
 
 // Returns the encoding that the declaration of a document names; a place of its text. Empty: it
@@ -191,7 +165,8 @@ class XliffDocument final : public Document {
       : bytes_(std::move(bytes)),
         xml_(std::move(xml)),
         mark_(std::move(mark)),
-        target_language_(target_language) {}
+        target_language_(target_language),
+        edits_(bytes_) {}
 
   absl::Status Read() {
     const pugi::xml_node root = xml_->document_element();
@@ -212,36 +187,61 @@ class XliffDocument final : public Document {
   models::TextFormat format() const override { return models::TextFormat::kHtml; }
   absl::StatusOr<std::string> Render(std::vector<std::string> translations) override {
     for (size_t i = 0; i < paragraphs_.size(); ++i) paragraphs_[i].Write(translations[i]);
-    for (const pugi::xml_node target : targets_) {
-      if (is_2_) {
-        SetAttribute(target.parent(), "state", "translated");
-      } else {
-        SetAttribute(target, "state", "needs-review-translation");
-        SetAttribute(target, "state-qualifier", "mt-suggestion");
+    const bool has_returns = bytes_.find("\r\n") != std::string::npos;
+    for (Target& target : targets_) {
+      if (!is_2_) {
+        SetAttribute(target.element, "state", "needs-review-translation");
+        SetAttribute(target.element, "state-qualifier", "mt-suggestion");
+      } else {  // a finer state is one of the state that was
+        std::string tag = WithAttribute(target.unit_tag, "state", "translated");
+        tag = WithAttribute(tag, "subState", nullptr);
+        edits_.Replace(target.unit, target.unit + target.unit_tag.size(), std::move(tag));
       }
+      std::string written = WriteXml(target.element);
+      if (has_returns) absl::StrReplaceAll({{"\n", "\r\n"}}, &written);
+      edits_.Replace(target.begin, target.end, target.indent + written);
     }
     const pugi::xml_node root = xml_->document_element();
-    if (is_2_ && !targets_.empty()) DeclareLanguage(root, "trgLang", "srcLang", target_language_);
+    if (is_2_ && !targets_.empty()) DeclareLanguage(root, "trgLang", "srcLang");
     for (const pugi::xml_node file : root.children()) {
       if (!is_2_ && LocalName(file) == "file")
-        DeclareLanguage(file, "target-language", "source-language", target_language_);
+        DeclareLanguage(file, "target-language", "source-language");
     }
-    std::string written = WriteXmlAs(bytes_, *xml_);
+    const std::string written = edits_.Apply();
     if (HasValidNames(bytes_) && !HasValidNames(written))
       return absl::InternalError("the translation is not valid XML");
     return mark_ + written;
   }
 
  private:
+  // A target, and where it is written.
+  struct Target {
+    pugi::xml_node element;
+    size_t begin = 0;
+    size_t end = 0;
+    std::string indent;         // before a new one
+    size_t unit = 0;            // where its unit or segment begins
+    std::string_view unit_tag;  // the tag there
+  };
+
+  // Declares the target language where an element names none, or that of the source.
+  void DeclareLanguage(pugi::xml_node element, const char* name, const char* source_name) {
+    const std::string_view declared = element.attribute(name).value();
+    const bool is_source = declared == element.attribute(source_name).value();
+    if (target_language_.empty() || (!declared.empty() && !is_source)) return;
+    const size_t begin = edits_.BeginOf(element);
+    const std::string_view tag = edits_.TagOf(element);
+    edits_.Replace(begin, begin + tag.size(), WithAttribute(tag, name, target_language_.c_str()));
+  }
+
   // Reads the units in an element, in order.
   void ReadUnits(pugi::xml_node root) {
     bool skip = false;
     for (pugi::xml_node node = root; node; node = NextNode(node, root, skip)) {
       const std::string_view name = LocalName(node);
-      skip = IsProtected(node) || name == "alt-trans" || name == "matches";
-      if (skip) continue;
+      skip = name == "alt-trans" || name == "matches";
       if (is_2_ ? name == "segment" : name == "trans-unit") {
-        ReadUnit(node);
+        if (InheritedBy(node, "translate") != "no") ReadUnit(node);
         skip = true;
       }
     }
@@ -257,10 +257,21 @@ class XliffDocument final : public Document {
     if (!source || is_done || (target && IsTranslated(target, state))) return;
     const pugi::xml_node cut = ChildNamed(unit, "seg-source");
     if (!HasText(source)) return;
-    if (!target) target = InsertTarget(unit, source, cut ? cut : source);
+    Target place;
+    place.unit = edits_.BeginOf(unit);
+    place.unit_tag = edits_.TagOf(unit);
+    if (target) {
+      place.begin = edits_.BeginOf(target);
+      place.end = edits_.EndOf(target);
+    } else {
+      place.begin = place.end = edits_.EndOf(cut ? cut : source);
+      place.indent = IndentOf(source);
+      target = InsertTarget(unit, source, cut ? cut : source);
+    }
+    place.element = target;
     while (target.first_child()) target.remove_child(target.first_child());
     for (const pugi::xml_node child : (cut ? cut : source).children()) target.append_copy(child);
-    const std::string_view space = SpaceOf(source);
+    const std::string_view space = InheritedBy(source, "xml:space");
     const auto add = [&](pugi::xml_node element) {
       const auto children = element.children();
       const std::vector<pugi::xml_node> nodes(children.begin(), children.end());
@@ -276,7 +287,7 @@ class XliffDocument final : public Document {
       add(child);
     }
     if (!has_segments) add(target);
-    targets_.push_back(target);
+    targets_.push_back(std::move(place));
   }
 
   static bool HasText(pugi::xml_node source) {
@@ -285,21 +296,28 @@ class XliffDocument final : public Document {
     return OfficeParagraph(source, ReadXliffItems(nodes), nullptr, /*keeps_space=*/true).has_text();
   }
 
-  // Inserts an empty target, indented as the source is.
+  // Inserts an empty target.
   static pugi::xml_node InsertTarget(pugi::xml_node unit, pugi::xml_node source,
                                      pugi::xml_node before) {
     std::string name = source.name();
     name.replace(name.size() - LocalName(source).size(), std::string::npos, "target");
-    const pugi::xml_node target = unit.insert_child_after(name.c_str(), before);
-    if (const pugi::xml_node indent = source.previous_sibling(); indent.type() == pugi::node_pcdata)
-      unit.insert_copy_after(indent, before);
+    pugi::xml_node target = unit.insert_child_after(name.c_str(), before);
+    if (const pugi::xml_attribute space = source.attribute("xml:space")) target.append_copy(space);
     return target;
   }
 
-  // Returns the xml:space that holds for an element.
-  static std::string_view SpaceOf(pugi::xml_node element) {
+  // Returns the white space before an element.
+  std::string IndentOf(pugi::xml_node element) const {
+    const pugi::xml_node space = element.previous_sibling();
+    if (space.type() != pugi::node_pcdata) return {};
+    const size_t begin = edits_.BeginOf(space);
+    return bytes_.substr(begin, edits_.BeginOf(element) - begin);
+  }
+
+  // Returns the attribute that holds for an element: its own, or the nearest one around it.
+  static std::string_view InheritedBy(pugi::xml_node element, const char* name) {
     for (; element; element = element.parent()) {
-      if (const pugi::xml_attribute space = element.attribute("xml:space")) return space.value();
+      if (const pugi::xml_attribute attribute = element.attribute(name)) return attribute.value();
     }
     return {};
   }
@@ -310,7 +328,8 @@ class XliffDocument final : public Document {
   const std::string target_language_;
   bool is_2_ = false;
   std::vector<OfficeParagraph> paragraphs_;
-  std::vector<pugi::xml_node> targets_;
+  std::vector<Target> targets_;
+  XmlEdits edits_;
   std::vector<std::string> texts_;
 };
 

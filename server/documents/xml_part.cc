@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 
@@ -75,23 +74,10 @@ absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadXml(std::string_view par
   return document;
 }
 
-std::string WriteXml(const pugi::xml_document& document) {
+std::string WriteXml(pugi::xml_node node) {
   StringWriter writer;
-  document.save(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
+  node.print(writer, "", pugi::format_raw | pugi::format_no_declaration, pugi::encoding_utf8);
   return writer.Take();
-}
-
-std::string WriteXmlAs(std::string_view source, const pugi::xml_document& document) {
-  const pugi::xml_node root = document.document_element();
-  const size_t begin = static_cast<size_t>(root.offset_debug()) - 1;  // the byte of its <
-  StringWriter writer;
-  // Comments may stand behind the root.
-  for (pugi::xml_node node = root; node; node = node.next_sibling())
-    node.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
-  std::string body = writer.Take();
-  if (source.find("\r\n") != std::string_view::npos) absl::StrReplaceAll({{"\n", "\r\n"}}, &body);
-  const size_t end = source.find_last_not_of(" \t\r\n") + 1;
-  return StrCat(source.substr(0, begin), body, source.substr(end));
 }
 
 bool HasValidNames(std::string_view xml) {

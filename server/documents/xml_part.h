@@ -16,12 +16,8 @@ namespace millrace::server {
 absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadXml(std::string_view part,
                                                             std::string_view content,
                                                             const DocumentLimits& limits);
-// Returns the document as it was written, but for what was changed.
-std::string WriteXml(const pugi::xml_document& document);
-
-// Returns the same for a document that was read from `source`: with the line ends of `source`, and
-// with what it has before and behind its outermost element.
-std::string WriteXmlAs(std::string_view source, const pugi::xml_document& document);
+// Returns a document, or an element of one, as it was written, but for what was changed.
+std::string WriteXml(pugi::xml_node node);
 
 // Returns true for well-formed XML that declares the prefixes of its names, as every reader of
 // office documents demands.

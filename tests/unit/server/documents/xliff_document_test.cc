@@ -140,6 +140,9 @@ TEST(Xliff, LineBreaksThatCountDivideTheText) {
               ElementsAre("One<br id=0/>Two"));
   EXPECT_THAT(InPortuguese(Xliff12(unit, " xml:space=\"preserve\""), Same),
               HasSubstr("mt-suggestion\">One\n  Two</target>"));
+  const std::string source = "<source xml:space=\"preserve\"> One</source>";
+  EXPECT_THAT(InPortuguese(Xliff12("<trans-unit id=\"1\">" + source + "</trans-unit>"), Same),
+              HasSubstr("<target xml:space=\"preserve\" state"));
 }
 
 TEST(Xliff, CodesThatNestDeeplyStay) {
@@ -164,6 +167,34 @@ TEST(Xliff, WhatIsAroundTheDocumentStays) {
       "version=\"1.2\">"
       "\r\n</xliff>\r\n";
   EXPECT_EQ(InPortuguese(file, Same), file);
+}
+
+TEST(Xliff, AllButTargetsAndStatesStaysByteForByte) {
+  const std::string before =
+      "<xliff version='1.2' >\r\n<file source-language = 'en'\r\n target-language='pt' ><body>"
+      "<!-- a --><group id='g' ><trans-unit id=\"1\" a='&lt;b&gt;' >\r\n\t<source>Red &#xE9; "
+      "<x id='1' /></source>";
+  const std::string behind =
+      "<note>&quot;a&quot;</note><x />\r\n</trans-unit></group></body></file></xliff>\r\n";
+  const std::string target =
+      "<target state=\"needs-review-translation\" state-qualifier=\"mt-suggestion\">Red \u00E9 "
+      "<x id=\"1\"/></target>";
+  EXPECT_EQ(InPortuguese(before + behind, Same), before + "\r\n\t" + target + behind);
+  EXPECT_EQ(InPortuguese(before + "<target ></target >" + behind, Same), before + target + behind);
+  EXPECT_EQ(InPortuguese(Xliff2("<unit><segment id='s' subState = \"x:a\" state='initial' >"
+                                "<source>Red</source></segment></unit>",
+                                " trgLang='pt'"),
+                         Same),
+            Xliff2("<unit><segment id='s' state=\"translated\" ><source>Red</source><target>Red"
+                   "</target></segment></unit>",
+                   " trgLang='pt'"));
+}
+
+TEST(Xliff, AUnitMayBeTranslatedInAGroupThatIsNot) {
+  EXPECT_THAT(TextsOf("a.xliff", Xliff12("<group translate=\"no\"><trans-unit id=\"1\"><source>One"
+                                         "</source></trans-unit><trans-unit id=\"2\" translate="
+                                         "\"yes\"><source>Two</source></trans-unit></group>")),
+              ElementsAre("Two"));
 }
 
 TEST(Xliff, ErrorsSayWhatIsWrong) {
