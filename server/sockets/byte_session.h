@@ -12,15 +12,21 @@ namespace millrace {
 // What it throws, for want of memory, costs the connection.
 class ByteSession {
  public:
+  // The most events of a protocol that one call of Advance handles.
+  static constexpr int kEventsOfShare = 16;
+
   virtual ~ByteSession() = default;
 
   // Adds bytes that the client sent. Must be called only while wants_bytes().
   virtual void Receive(std::string_view bytes) = 0;
   // Returns false while the client is not read: enough waits, for the session or for the client.
   virtual bool wants_bytes() const = 0;
-  // Makes progress. Must be called after bytes were read or written, when the session has changed,
-  // and when it is due.
+  // Makes progress, by a bounded share, so that others have their turn. Must be called after bytes
+  // were read or written, when the session has changed, and when it is due.
   virtual void Advance() = 0;
+  // Returns true if Advance must be called again in the next turn, because what the client sent is
+  // more than a share. It is not read until then.
+  virtual bool has_more() const { return false; }
 
   // Returns the bytes to send to the client; Sent removes those that were sent.
   virtual std::string_view unsent() const = 0;

@@ -22,6 +22,8 @@ std::function<void()> SessionClient::Changed() const {
 
 short SessionClient::WantedEvents() const {
   short events = session_->wants_bytes() ? POLLIN : kPollClosed;
+  // What the client sent is handled before it is seen that nothing more comes.
+  if (session_->has_more()) events = 0;
   if (!session_->unsent().empty()) events |= POLLOUT;
   return events;
 }
@@ -52,13 +54,16 @@ bool SessionClient::Receive() {
 }
 
 bool SessionClient::Send() {
+  bool sent = false;
   while (!session_->unsent().empty()) {
     const std::string_view unsent = session_->unsent();
     const ssize_t count = send(descriptor(), unsent.data(), unsent.size(), kSendFlags);
-    if (count < 0) return WouldBlock();
+    if (count < 0 && !WouldBlock()) return false;
+    if (count < 0) break;
     session_->Sent(static_cast<size_t>(count));
-    session_->Advance();
+    sent = true;
   }
+  if (sent) session_->Advance();
   return true;
 }
 

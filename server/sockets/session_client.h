@@ -37,7 +37,9 @@ class SessionClient final : public PollClient {
   int descriptor() const override { return socket_.get(); }
   const Peer& peer() const override { return peer_; }
   short WantedEvents() const override;
-  TimePoint due() const override { return *changed_ ? TimePoint::min() : session_->due(); }
+  TimePoint due() const override {
+    return *changed_ || session_->has_more() ? TimePoint::min() : session_->due();
+  }
   bool Serve(short events, TimePoint now) override;
   std::optional<TimePoint> IdleSince(TimePoint now) const override {
     return session_->IdleSince(now);
@@ -49,7 +51,7 @@ class SessionClient final : public PollClient {
  private:
   // Return false if the client is gone.
   bool Receive();
-  bool Send();
+  bool Send();  // what is there; more of it has the next turn
 
   const std::shared_ptr<WakePipe> wake_;
   const Options options_;

@@ -38,11 +38,8 @@ bool WebSocketConnection::wants_bytes() const {
 }
 
 void WebSocketConnection::HandleMessages() {
-  while (!frames_.closing() && !session_->end() && session_->wants_message()) {
-    std::optional<WebSocketMessage> message = frames_.Next();
-    if (!message) break;
-    session_->Receive(*std::move(message));
-  }
+  for (int handled = 0; has_more() && handled < kEventsOfShare; ++handled)
+    session_->Receive(*frames_.Next());
   if (frames_.has_message() || session_->end()) return;
   switch (frames_.excess()) {
     case WebSocketFrames::Excess::kMessageBytes:

@@ -30,6 +30,10 @@ class WebSocketConnection final : public ByteSession {
   void Receive(std::string_view bytes) override;
   bool wants_bytes() const override;
   void Advance() override;
+  bool has_more() const override {
+    return !over_ && !frames_.closing() && !session_->end() && frames_.has_message() &&
+           session_->wants_message();
+  }
   std::string_view unsent() const override { return frames_.unsent(); }
   void Sent(size_t bytes) override;
   bool over() const override { return over_; }

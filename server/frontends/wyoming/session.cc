@@ -71,7 +71,8 @@ void Session::Advance() {
   TakeOutput();
   // The event that waited may be handled by now.
   if (held_ && !over_) Handle(*std::exchange(held_, std::nullopt));
-  while (!over_ && MayHandleEvents()) {
+  int handled = 0;
+  while (!over_ && MayHandleEvents() && handled < kEventsOfShare) {
     absl::StatusOr<std::optional<WyomingEvent>> event =
         OrInternal([this] { return reader_.Next(); });
     if (!event.ok()) {
@@ -87,8 +88,10 @@ void Session::Advance() {
       last_event_ = now;
       Handle(**std::move(event));
       TakeOutput();
+      ++handled;
     }
   }
+  has_more_ = handled == kEventsOfShare && !over_ && MayHandleEvents() && reader_.has_part();
   // The client cannot be late with what is not read.
   if (!MayHandleEvents()) last_event_ = now;
   EndOverdue(now);

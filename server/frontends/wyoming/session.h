@@ -46,6 +46,7 @@ class Session final : public ByteSession {
   // Returns false while enough events wait, and at the end.
   bool wants_bytes() const override;
   void Advance() override;
+  bool has_more() const override { return has_more_; }
   std::string_view unsent() const override { return std::string_view{unsent_}.substr(sent_); }
   void Sent(size_t bytes) override;
   // Returns true if the connection is to be closed, once nothing is unsent.
@@ -77,6 +78,7 @@ class Session final : public ByteSession {
   EventReader reader_;
   LeakyBucket events_;
   std::optional<WyomingEvent> held_;  // waits to be handled
+  bool has_more_ = false;             // events that came wait for the next turn
   std::unique_ptr<SynthesisReply> reply_;
   bool reply_ended_ = false;
   bool overdue_ = false;    // the reply has been told to end

@@ -27,7 +27,8 @@ struct Seen {
   std::atomic<int> advances = 0;
 };
 
-// Sends back what it gets. "busy" and "idle" change what it is; "fail" has it throw.
+// Sends back what it gets. "busy" and "idle" change what it is; "fail" has it throw; "work" takes
+// it three turns.
 class EchoSession final : public ByteSession {
  public:
   EchoSession(Seen& seen, TimePoint opened) : seen_(seen), opened_(opened) {}
@@ -35,11 +36,14 @@ class EchoSession final : public ByteSession {
   void Receive(std::string_view bytes) override {
     if (bytes == "busy" || bytes == "idle") busy_ = bytes == "busy";
     if (bytes == "fail") throw std::bad_alloc();
+    if (bytes == "work") turns_ = 3;
     unsent_ += bytes;
   }
   bool wants_bytes() const override { return true; }
+  bool has_more() const override { return turns_ > 0; }
   void Advance() override {
     ++seen_.advances;
+    if (turns_ > 0 && --turns_ == 0) unsent_ += "done";
     MutexLock lock(seen_.mu);
     seen_.threads.insert(std::this_thread::get_id());
   }
@@ -62,6 +66,7 @@ class EchoSession final : public ByteSession {
   std::string unsent_;
   bool busy_ = false;
   bool over_ = false;
+  int turns_ = 0;
 };
 
 // Serves EchoSessions on a port of its own.
@@ -216,6 +221,15 @@ TEST_F(PollLoopTest, ThePeerWithMostConnectionsMakesRoomForOthers) {
   // It would have as many as the one that gives way.
   SocketClient as_many(server.port(), "127.0.0.3");
   EXPECT_EQ(as_many.ReceiveUntil("a"), "a");
+}
+
+TEST_F(PollLoopTest, WorkGoesOnInFurtherTurnsAlsoForAClientThatSendsNoMore) {
+  EchoServer server(loop_, seen_, 10, 10);
+  SocketClient client(server.port());
+  client.Send("work");
+  client.SendNoMore();
+  EXPECT_EQ(client.ReceiveUntil("done"), "workdone");
+  EXPECT_TRUE(client.Closed());
 }
 
 TEST_F(PollLoopTest, WhatAConnectionThrowsCostsItAlone) {

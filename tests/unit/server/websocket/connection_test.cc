@@ -104,6 +104,17 @@ TEST_F(WebSocketConnectionTest, MessagesReachTheSessionAndItsAnswersTheClient) {
   EXPECT_FALSE(connection_.over());
 }
 
+TEST_F(WebSocketConnectionTest, MessagesThatCameTogetherAreHandledInTurns) {
+  std::string messages;
+  for (int i = 0; i < 20; ++i) messages += ClientFrame(testing::kText, "m");
+  Receive(messages);
+  EXPECT_EQ(script_.received.size(), size_t{ByteSession::kEventsOfShare});
+  EXPECT_TRUE(connection_.has_more());
+  connection_.Advance();
+  EXPECT_EQ(script_.received.size(), 20U);
+  EXPECT_FALSE(connection_.has_more());
+}
+
 TEST_F(WebSocketConnectionTest, TheEndOfASessionIsAClose) {
   script_.output = {"last"};
   script_.end = WebSocketSession::End{};

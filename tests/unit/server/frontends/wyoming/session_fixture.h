@@ -63,7 +63,7 @@ class Client {
  private:
   void Receive() {
     session.Advance();
-    while (!session.unsent().empty()) {
+    while (!session.unsent().empty() || session.has_more()) {
       bytes_ += session.unsent();
       session.Sent(session.unsent().size());
       session.Advance();

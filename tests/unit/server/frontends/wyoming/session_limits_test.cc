@@ -175,6 +175,22 @@ TEST_F(SessionTimeTest, AFloodOfEventsEndsTheSession) {
   EXPECT_TRUE(client.session.over());
 }
 
+TEST_F(SpeakingSessionTest, EventsThatCameTogetherAreHandledInTurns) {
+  Client client = Connect();
+  client.Send("synthesize-start");
+  std::string chunks;
+  for (int i = 0; i < 20; ++i) chunks += EventBytes("synthesize-chunk", {{"text", "a"}});
+  client.SendBytes(chunks + EventBytes("ping"));
+  EXPECT_TRUE(client.session.has_more());
+  EXPECT_TRUE(client.session.unsent().empty());
+  client.session.Advance();
+  EXPECT_FALSE(client.session.has_more());
+  EXPECT_THAT(TypesOf(client.Read()), ElementsAre("pong"));
+  // A part of an event is none that waits for its turn.
+  client.SendBytes("{");
+  EXPECT_FALSE(client.session.has_more());
+}
+
 TEST_F(SessionTimeTest, AnEventThatDoesNotEndInTimeIsAnError) {
   for (const char* part :
        {"{", "{\"type\":\"a\",\"data_length\":9}\n{", "{\"type\":\"a\",\"payload_length\":9}\nx"}) {
