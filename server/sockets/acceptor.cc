@@ -73,7 +73,7 @@ bool Acceptor::is_loopback() const {
 }
 
 bool Acceptor::accepts() const {
-  return !stopped_ && !listening_.empty() && accept_after_ <= steady_clock::now();
+  return !stopped() && !listening_.empty() && accept_after_ <= steady_clock::now();
 }
 
 void Acceptor::AddTo(std::vector<pollfd>& waits) {
@@ -91,7 +91,7 @@ bool Acceptor::IsReady(const std::vector<pollfd>& waits) const {
 }
 
 void Acceptor::Resume() {
-  if (stopped_ || !listening_.empty() || steady_clock::now() < accept_after_) return;
+  if (stopped() || !listening_.empty() || steady_clock::now() < accept_after_) return;
   absl::Status status = BindTo(port_);
   if (status.ok()) status = Listen();
   if (status.ok()) return;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -54,7 +53,7 @@ class Acceptor {
   bool IsReady(const std::vector<pollfd>& waits) const;
   // False until retry_at().
   bool accepts() const;
-  TimePoint retry_at() const { return stopped_ ? TimePoint::max() : accept_after_; }
+  TimePoint retry_at() const { return stopped() ? TimePoint::max() : accept_after_; }
   // Accepts connections that wait. `take` owns the descriptor it is given. `make_room` closes a
   // connection when the system is short of descriptors, and returns false if there is none to
   // close.
@@ -72,6 +71,10 @@ class Acceptor {
   }
 
  private:
+  bool stopped() const MILLRACE_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    return stopped_;
+  }
   absl::Status BindTo(int port);
   // Returns false if nothing is accepted for now.
   bool Accept(const ListeningSocket& socket, absl::FunctionRef<void(int descriptor)> take,
@@ -79,8 +82,8 @@ class Acceptor {
 
   const Options options_;
   int port_ = 0;
-  Mutex mu_;  // held while a connection is accepted, so that Stop waits for that
-  std::atomic<bool> stopped_{false};
+  mutable Mutex mu_;  // held while a connection is accepted, so that Stop waits for that
+  bool stopped_ MILLRACE_GUARDED_BY(mu_) = false;
   std::vector<ListeningSocket> listening_;
   size_t first_wait_ = 0;  // the sockets' first place among the waits
   size_t waits_ = 0;
