@@ -80,6 +80,15 @@ int ListLanguages(const TranslateCommand& command, Stub& stub) {
   return kExitOk;
 }
 
+// Returns what is wrong with a text or document; with the name of its file if it is in one.
+std::string Explained(const TranslateCommand& command, const std::string& message) {
+  for (const std::string_view field : {"file: ", "text: "}) {
+    if (!command.file.empty() && message.starts_with(field))
+      return StrCat(command.file.string(), ": ", message.substr(field.size()));
+  }
+  return message;
+}
+
 int Detect(const TranslateCommand& command, const std::string& text, Stub& stub) {
   grpc::ClientContext context;
   Prepare(command.client, context);
@@ -87,7 +96,7 @@ int Detect(const TranslateCommand& command, const std::string& text, Stub& stub)
   request.add_texts(text);
   v1::DetectLanguageResponse response;
   const grpc::Status status = stub.DetectLanguage(&context, request, &response);
-  if (!status.ok()) return Fail(Explain(status, command.client));
+  if (!status.ok()) return Fail(Explained(command, Explain(status, command.client)));
   if (command.json) return PrintJson(response);
   if (response.results_size() != 1 || response.results(0).candidates().empty())
     return Fail("the language cannot be told");
@@ -165,7 +174,7 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
                                     : stub.Translate(&context, request, &response);
     progress.Clear();
     if (!status.ok()) {
-      std::string why = Explain(status, command.client);
+      std::string why = Explained(command, Explain(status, command.client));
       if (i > 0) absl::StrAppend(&why, "; ", i, " of ", parts.size(), " parts were translated");
       return Fail(why);
     }
@@ -192,13 +201,6 @@ int TranslateText(const TranslateCommand& command, const std::string& text, Stub
   return kExitOk;
 }
 
-// Returns what is wrong with a document, with the name of its file.
-std::string Explained(const TranslateCommand& command, std::string_view message) {
-  constexpr std::string_view kField = "file: ";
-  if (message.starts_with(kField)) message.remove_prefix(kField.size());
-  return StrCat(command.file.string(), ": ", message);
-}
-
 // Prints the document with its texts translated, once all of them are.
 int TranslateDocument(const TranslateCommand& command, Stub& stub) {
   if (command.json || command.detect || command.alternatives > 0) {
@@ -213,7 +215,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
                                              limits, command.target_language);
   if (!document.ok()) {
     const bool is_known = server::FindDocumentType(command.file.string()) != nullptr;
-    return Fail(StrCat(Explained(command, document.status().message()),
+    return Fail(StrCat(Explained(command, std::string(document.status().message())),
                        is_known ? "" : "; --format text translates any file as a text"));
   }
   absl::StatusOr<v1::TranslateRequest> request = RequestOf(command);
@@ -248,7 +250,7 @@ int TranslateDocument(const TranslateCommand& command, Stub& stub) {
     }
   }
   const absl::StatusOr<std::string> translated = (*document)->Render(std::move(translations));
-  if (!translated.ok()) return Fail(Explained(command, translated.status().message()));
+  if (!translated.ok()) return Fail(Explained(command, std::string(translated.status().message())));
   const size_t written = std::fwrite(translated->data(), 1, translated->size(), stdout);
   if (written != translated->size() || std::fflush(stdout) != 0)
     return Fail("standard output cannot be written");

@@ -63,13 +63,15 @@ ZipArchive::~ZipArchive() = default;
 
 absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
                                                              const DocumentLimits& limits) {
+  // libzip takes no bytes for an archive without entries.
+  if (bytes.empty()) return absl::InvalidArgumentError("file: is empty");
   std::unique_ptr<ZipArchive> zip(new ZipArchive(std::make_unique<Handles>()));
   Handles& handles = *zip->handles_;
   // libzip has to own the bytes: where it shares the entries at the beginning with the archive that
   // it writes, it frees them, whatever it was told.
-  void* const held = bytes.empty() ? nullptr : std::malloc(bytes.size());  // it frees no empty one
-  if (held == nullptr && !bytes.empty()) throw std::bad_alloc();
-  if (held != nullptr) std::memcpy(held, bytes.data(), bytes.size());
+  void* const held = std::malloc(bytes.size());
+  if (held == nullptr) throw std::bad_alloc();
+  std::memcpy(held, bytes.data(), bytes.size());
   zip_error_t error;
   zip_error_init(&error);
   handles.source = zip_source_buffer_create(held, bytes.size(), /*freep=*/1, &error);
@@ -92,8 +94,9 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
   const std::string why = opened ? "" : zip_error_strerror(&error);
   zip_error_fini(&error);
   if (!opened) {
-    return absl::InvalidArgumentError(
-        StrCat("file: is not a zip archive, as a document with this extension is: ", why));
+    return absl::InvalidArgumentError(StrCat(
+        "file: is not a zip archive, as a document with this extension is, or a damaged one: ",
+        why));
   }
   if (absl::Status status = CheckEntries(handles.archive, bytes.size(), limits); !status.ok())
     return status;

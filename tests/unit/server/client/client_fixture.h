@@ -40,6 +40,8 @@ class FakeTranslation final : public v1::TranslationService::Service {
     ++calls;
     if (request->model() == "unknown")
       return Status(grpc::StatusCode::NOT_FOUND, "model: 'unknown' is not loaded");
+    if (request->texts_size() == 1 && request->texts(0).empty())
+      return Status(grpc::StatusCode::INVALID_ARGUMENT, "texts[0]: is empty");
     if (request->search().hypotheses() > 1)
       return Status(grpc::StatusCode::INVALID_ARGUMENT, "hypotheses: this model has no others");
     if (request->target_language() == "xx")

@@ -58,6 +58,10 @@ TEST_F(TranslateCommandTest, DocumentsAreTranslatedTextByText) {
   EXPECT_EQ(err_, "millrace: --json, --detect and --alternatives are for texts, and " +
                       command.file.string() + " is a document\n");
   command.json = false;
+  command.file = folder_ / "empty.txt";
+  std::ofstream(command.file).close();
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + command.file.string() + ": is empty\n");
   command.file = folder_ / "broken.docx";
   std::ofstream(command.file) << "no zip";
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);

@@ -49,6 +49,7 @@ TEST(ZipArchive, MayReplaceWhatIsBehindMostOfTheArchive) {
 }
 
 TEST(ZipArchive, RefusesWhatIsNone) {
+  EXPECT_EQ(WrongWith(""), "file: is empty");
   EXPECT_THAT(WrongWith("text"), HasSubstr("file: is not a zip archive"));
   const std::string bytes = Packed(kEntries);
   EXPECT_THAT(WrongWith(bytes.substr(0, bytes.size() / 2)), HasSubstr("not a zip archive"));
