@@ -387,7 +387,7 @@ TEST(OfficeDocument, ErrorsSayWhatIsWrong) {
   for (int i = 0; i < 300'000; ++i) deep += "</a>";
   EXPECT_THAT(wrong("a.odt", "content.xml", deep, {.ratio = 2'000}),
               HasSubstr("nested deeper than 256"));
-  EXPECT_THAT(Translated("a.docx", "", Same), HasSubstr("file: has no word/document.xml"));
+  EXPECT_THAT(Translated("a.docx", "", Same), HasSubstr("file: is empty"));
   EXPECT_THAT(Translated("a.docx", "text", Same), HasSubstr("file: is not a zip archive"));
 }
 
