@@ -130,7 +130,7 @@ class HtmlReader {
         IsInlineElement(tag.name) || IsPlaceholderElement(tag.name) || IsUnknownInline(tag);
     const bool opens = !tag.closes && !tag.is_empty && !HasNoEndTag(tag.name);
     if (StaysAsItIs(tag)) return Untouched(tag, is_inline);
-    if (const size_t end = tags_.NoteMarkEnd(tag); end > 0) return out_.Alone(Taken(end));
+    if (const size_t end = tags_.NoteMarkEnd(at_, tag); end > 0) return out_.Alone(Taken(end));
     if (opens && !IsInlineElement(tag.name)) {
       if (const size_t end = is_inline ? EmptyEnd(tag) : 0; end > 0) {
         if (!inline_open_.empty() && inline_open_.back() == tag.name) inline_open_.pop_back();

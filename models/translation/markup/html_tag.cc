@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
@@ -147,18 +148,23 @@ size_t HtmlTagReader::ElementEnd(const HtmlTag& opening) {
   return 0;
 }
 
-size_t HtmlTagReader::NoteMarkEnd(const HtmlTag& opening) const {
+size_t HtmlTagReader::NoteMarkEnd(size_t at, const HtmlTag& opening) const {
   constexpr size_t kLongest = 256;
-  constexpr std::string_view kEnd = "</sup>";
-  if (opening.name != "sup" || opening.closes || opening.is_empty) return 0;
+  constexpr std::u32string_view kSigns = U".,;:!?\"')\u2019\u201D\u00BB\u2026";
+  if (opening.closes || opening.is_empty) return 0;
+  const char32_t before = at > 0 ? models::DecodeBefore(text_, at).value : 0;
+  const bool is_link =
+      opening.name == "a" && (models::IsLetter(before) || kSigns.find(before) != kSigns.npos);
+  if (opening.name != "sup" && !is_link) return 0;
+  const std::string end_tag = StrCat("</", opening.name, ">");
   const std::string_view near = text_.substr(opening.end, kLongest);
-  const size_t close = near.find(kEnd);
+  const size_t close = near.find(end_tag);
   if (close == std::string_view::npos) return 0;
   bool has_sign = false;
   bool in_tag = false;
-  for (size_t at = 0; at < close;) {
-    const models::CodePoint c = models::DecodeAt(near, at);
-    at += c.bytes;
+  for (size_t next = 0; next < close;) {
+    const models::CodePoint c = models::DecodeAt(near, next);
+    next += c.bytes;
     if (c.value == '<' || c.value == '>') {
       in_tag = c.value == '<';
     } else if (!in_tag) {
@@ -166,7 +172,7 @@ size_t HtmlTagReader::NoteMarkEnd(const HtmlTag& opening) const {
       has_sign = has_sign || c.value > ' ';
     }
   }
-  const size_t end = opening.end + close + kEnd.size();
+  const size_t end = opening.end + close + end_tag.size();
   return has_sign && !models::IsWordCharacter(models::DecodeAt(text_, end).value) ? end : 0;
 }
 

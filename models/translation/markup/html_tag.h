@@ -30,8 +30,9 @@ class HtmlTagReader {
   // Returns where the element of an opening tag ends; 0: it has no end.
   size_t ElementEnd(const HtmlTag& opening);
   // Returns where a superscript ends that marks a note or is a power, such as <sup>2</sup> or
-  // <sup><a href="#n">[2]</a></sup>; 0: the tag opens none.
-  size_t NoteMarkEnd(const HtmlTag& opening) const;
+  // <sup><a href="#n">[2]</a></sup>, or a link without letters at a word, as e-books mark notes; 0:
+  // the tag, which begins at `at`, opens none.
+  size_t NoteMarkEnd(size_t at, const HtmlTag& opening) const;
   // Returns the end of a tag that begins at `at` and is not closed, such as the last one of a text
   // that was cut: its name and its attributes as far as they go; `at` if none begins there.
   size_t UnfinishedEnd(size_t at) const;

@@ -208,7 +208,7 @@ class MarkdownReader {
         if (line_.substr(at, 4) == "<!--") return std::min(tags.Behind("-->", at), line_.size());
         if (!tags.Read(at, tag)) return at;
         if (StaysAsItIs(tag)) return std::max(tags.ElementEnd(tag), tag.end);
-        return std::max(tags.NoteMarkEnd(tag), tag.end);
+        return std::max(tags.NoteMarkEnd(at, tag), tag.end);
       }
       case '&': {
         const std::string_view rest = line_.substr(at);

@@ -214,6 +214,10 @@ INSTANTIATE_TEST_SUITE_P(
                            "The house<sup>1</sup> is<sup><a href=\"#n\">[2]</a></sup>.",
                            {"The house is."}},
                       Case{kHtml, "The 2<sup>nd</sup> house", {"The 2nd house"}},
+                      Case{kHtml,
+                           "The house<a href=\"#n1\">1</a> is red.<a href=\"#n2\">[2]</a> Go.",
+                           {"The house is red.", "Go."}},
+                      Case{kHtml, "See (<a href=\"#\">1</a>) and <a>2</a>", {"See (1) and 2"}},
                       Case{kMarkdown, "The house<sup>1</sup> is.", {"The house is."}}));
 
 INSTANTIATE_TEST_SUITE_P(
