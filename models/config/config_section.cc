@@ -1,6 +1,8 @@
 #include "models/config/config_section.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 
 #include "absl/strings/str_join.h"
 #include "google/protobuf/descriptor.h"
@@ -16,11 +18,11 @@ constexpr size_t kMaxReportedErrors = 8;
 
 void ConfigErrors::Add(int line, int column, const std::string& message) {
   if (lines_.size() >= kMaxReportedErrors) return;
-  if (line < 0) {
-    lines_.push_back(StrCat(source_, ": ", message));
-  } else {
-    lines_.push_back(StrCat(source_, ":", line + 1, ":", column + 1, ": ", message));
-  }
+  const std::string place = line < 0 ? "" : StrCat(":", line + 1, ":", column + 1);
+  lines_.push_back(StrCat(source_, place, ": ", message));
+  // A string may have control characters, which a terminal would obey.
+  std::ranges::replace_if(
+      lines_.back(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
 }
 
 absl::Status ConfigErrors::ToStatus() const {

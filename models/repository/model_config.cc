@@ -14,6 +14,7 @@
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -104,6 +105,10 @@ ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t ver
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_view source,
                                              const ModelKinds& kinds) {
   ConfigErrors errors(source);
+  if (!IsValidUtf8(text)) {
+    errors.Add(-1, 0, "is not valid UTF-8, as a model.pbtxt is");
+    return errors.ToStatus();
+  }
   pb::TextFormat::ParseInfoTree tree;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);

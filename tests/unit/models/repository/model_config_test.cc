@@ -267,6 +267,14 @@ TEST(ModelConfigTest, KindIsRequiredAndSingle) {
   EXPECT_NE(Error("vits { } bergamot { }").find("model.pbtxt:1:"), std::string::npos);
 }
 
+TEST(ModelConfigTest, MessagesHaveNoBytesThatATerminalOrAClientCannotTake) {
+  EXPECT_EQ(Error("torchscript { file: \"../\xFF\" }"),
+            "model.pbtxt: is not valid UTF-8, as a model.pbtxt is");
+  const std::string error = Error("torchscript { file: \"../\\033[2J\\n\" }");
+  EXPECT_NE(error.find("'../?[2J?'"), error.npos) << error;
+  EXPECT_EQ(error.find('\033'), error.npos) << error;
+}
+
 TEST(ModelConfigTest, FileNamesMayNotLeaveTheFolder) {
   for (const char* name : {"../secret", "/etc/passwd", "a/b", "..", ".", "", "a\\\\b", "a\\000b"}) {
     const std::string error = Error(
