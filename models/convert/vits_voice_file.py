@@ -16,6 +16,7 @@ _MOST_SCALE = 1000
 # Bytes, as models/vits/vits_kind.cc has it.
 _MOST_LANGUAGE, _MOST_ESPEAK = 35, 128
 _MOST_ID = 1 << 20
+_MOST_IDS = 64   # of one phoneme; published voices have one or two
 
 
 def read_voice_file(path: pathlib.Path) -> dict:
@@ -56,8 +57,8 @@ def _is_scale(name: str, value: object) -> bool:
 def _ids(phoneme: str, ids: object, path: pathlib.Path) -> list[int]:
     """Old files have a number in the place of a list of one."""
     ids = [ids] if isinstance(ids, int) else ids
-    if not isinstance(ids, list) or not all(type(number) is int and 0 <= number <= _MOST_ID for number in ids):
-        raise ConvertError(f"{path}: phoneme_id_map gives '{phoneme}' {json.dumps(ids)[:80]}, not numbers from 0")
+    if not isinstance(ids, list) or len(ids) > _MOST_IDS or not all(type(number) is int and 0 <= number <= _MOST_ID for number in ids):
+        raise ConvertError(f"{path}: phoneme_id_map gives '{phoneme}' {json.dumps(ids)[:80]}, not 0..{_MOST_IDS} numbers from 0")
     return ids
 
 
@@ -135,6 +136,6 @@ def language_of(voice: dict, path: pathlib.Path) -> str:
     language, espeak = voice.get("language"), voice.get("espeak")
     code = language.get("code") if isinstance(language, dict) else None
     code = code or (espeak.get("voice") if isinstance(espeak, dict) else None)
-    if not isinstance(code, str) or not 1 <= len(code.encode()) <= _MOST_LANGUAGE:
-        raise ConvertError(f"{path}: language.code is {json.dumps(code)[:80]}, not a string of 1..{_MOST_LANGUAGE} bytes")
+    if not isinstance(code, str) or not (code.isprintable() and 1 <= len(code.encode()) <= _MOST_LANGUAGE):
+        raise ConvertError(f"{path}: language.code is {json.dumps(code)[:80]}, not a string of 1..{_MOST_LANGUAGE} bytes without control characters")
     return code.replace("_", "-")

@@ -40,6 +40,8 @@ class ReadVoiceFile(unittest.TestCase):
     def test_a_voice_that_reads_letters_needs_no_voice_of_espeak_ng(self):
         voice = self.read(json.dumps(without("espeak") | {"phoneme_type": "text", "language": {"code": "uk_UA"}}))
         self.assertEqual((voice["phoneme_type"], language_of(voice, pathlib.Path("x"))), ("text", "uk-UA"))
+        with self.assertRaisesRegex(ConvertError, "language.code is .*without control characters"):
+            language_of({"language": {"code": "e\nn"}}, pathlib.Path("a.json"))
         with self.assertRaisesRegex(ConvertError, "language.code is null"):
             language_of(self.read(json.dumps(without("espeak") | {"phoneme_type": "text"})), pathlib.Path("x"))
 
@@ -61,7 +63,8 @@ class ReadVoiceFile(unittest.TestCase):
             # The converter refuses the settings that the server would refuse.
             json.dumps(GOOD | {"inference": {"length_scale": 0}}): "inference.length_scale is 0, not a number above 0 and up to 1000",
             json.dumps(GOOD | {"inference": {"noise_w": 1e300}}): "inference.noise_w is 1e+300, not a number of 0..1000",
-            json.dumps(GOOD | {"phoneme_id_map": {"^": [1], "_": [0], "$": [True]}}): "phoneme_id_map gives '$' [true], not numbers from 0",
+            json.dumps(GOOD | {"phoneme_id_map": {"^": [1], "_": [0], "$": [True]}}): "phoneme_id_map gives '$' [true], not 0..64 numbers from 0",
+            json.dumps(GOOD | {"phoneme_id_map": {"^": [1], "_": [0], "$": [2] * 65}}): "phoneme_id_map gives '$' [2, 2,",
             json.dumps(GOOD | {"inference": {"noise_w": float("nan")}}): "inference.noise_w is NaN",
             json.dumps(GOOD | {"inference": {"length_scale": -1}}): "inference.length_scale is -1",
             json.dumps(GOOD | {"phoneme_id_map": GOOD["phoneme_id_map"] | {"a": [-1]}}): "gives 'a' [-1]",
