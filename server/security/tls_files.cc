@@ -45,12 +45,14 @@ BioPtr Open(const std::string& text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-std::vector<CertificatePtr> ParseCertificates(const std::string& text) {
+// whole: set to false where something behind these certificates is none that can be read.
+std::vector<CertificatePtr> ParseCertificates(const std::string& text, bool& whole) {
   const BioPtr bio = Open(text);
   std::vector<CertificatePtr> certificates;
   while (CertificatePtr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
     certificates.push_back(std::move(certificate));
   }
+  whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();  // the loop ends with an error
   return certificates;
 }
@@ -61,8 +63,14 @@ absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesyst
   absl::StatusOr<std::string> read = ReadPem(file);
   if (!read.ok()) return read.status();
   text = *std::move(read);
-  std::vector<CertificatePtr> certificates = ParseCertificates(text);
+  bool whole = true;
+  std::vector<CertificatePtr> certificates = ParseCertificates(text, whole);
   if (certificates.empty()) return Bad(file, "holds no PEM certificate");
+  // gRPC would serve those before it alone.
+  if (!whole) {
+    return Bad(file, StrCat("certificate ", certificates.size() + 1,
+                            " of the file is cut off or malformed"));
+  }
   return certificates;
 }
 
@@ -133,7 +141,8 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
 }
 
 std::string GapInChain(const TlsContents& contents) {
-  const std::vector<CertificatePtr> chain = ParseCertificates(contents.certificate);
+  bool whole = true;
+  const std::vector<CertificatePtr> chain = ParseCertificates(contents.certificate, whole);
   for (size_t i = 0; i + 1 < chain.size(); ++i) {
     if (X509_check_issued(chain[i + 1].get(), chain[i].get()) != X509_V_OK) {
       return StrCat("certificate ", i + 2, " of the file has not issued certificate ", i + 1,

@@ -115,6 +115,9 @@ TEST_F(ServerCredentialsTest, FilesThatCannotBeServedLeaveThoseBeforeInUse) {
   certificates_.Run("ec -aes256 -passout pass:secret -in " + certificates_.Quoted("server.key") +
                     " -out " + certificates_.Quoted("locked.key"));
   certificates_.Write("empty", "");
+  const std::string authority = certificates_.Read("ca.crt");
+  certificates_.Write("half chain",
+                      certificates_.Read("server.crt") + authority.substr(0, authority.size() / 2));
   certificates_.Run("x509 -req -days -1 -in " + certificates_.Quoted("server.csr") + " -CA " +
                     certificates_.Quoted("ca.crt") + " -CAkey " + certificates_.Quoted("ca.key") +
                     " -out " + certificates_.Quoted("expired.crt"));
@@ -123,8 +126,9 @@ TEST_F(ServerCredentialsTest, FilesThatCannotBeServedLeaveThoseBeforeInUse) {
     const char* file;
     const char* kind;
   } kBad[] = {{"empty", ".crt"},      {"server.key", ".crt"}, {"expired.crt", ".crt"},
-              {"client.crt", ".crt"}, {"empty", ".key"},      {"locked.key", ".key"},
-              {"client.key", ".key"}, {"empty", ".ca"},       {"server.key", ".ca"}};
+              {"client.crt", ".crt"}, {"half chain", ".crt"}, {"empty", ".key"},
+              {"locked.key", ".key"}, {"client.key", ".key"}, {"empty", ".ca"},
+              {"server.key", ".ca"}};
   for (const auto& [file, kind] : kBad) {
     Use(file, kind);
     credentials_->Reload();

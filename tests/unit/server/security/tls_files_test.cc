@@ -59,6 +59,28 @@ TEST_F(TlsFilesTest, FilesThatAreNotPemAreNamed) {
   EXPECT_TRUE(Says(Error(files_), "server.crt", "holds no PEM private key"));
 }
 
+TEST_F(TlsFilesTest, FilesThatAreHalfWrittenAreRefused) {
+  const std::string leaf = certificates_.Read("server.crt");
+  const std::string authority = certificates_.Read("ca.crt");
+  const auto refused = [&](const std::string& certificate, const std::string& bundle) {
+    certificates_.Write("half.crt", certificate);
+    certificates_.Write("half.ca", bundle);
+    files_.certificate = certificates_.Path("half.crt");
+    files_.client_ca = certificates_.Path("half.ca");
+    return Error(files_);
+  };
+  // The rest of a line that begins a certificate is not told from other text.
+  for (const size_t bytes : {size_t{40}, authority.size() / 2, authority.size() - 20}) {
+    const std::string half = authority.substr(0, bytes);
+    EXPECT_TRUE(Says(refused(leaf + half, authority), "half.crt", "certificate 2 of the file is"))
+        << Error(files_);
+    EXPECT_TRUE(Says(refused(leaf, authority + leaf + half), "half.ca", "certificate 3 of the"))
+        << Error(files_);
+    EXPECT_TRUE(Says(refused(half, authority), "half.crt", "holds no PEM certificate"));
+  }
+  EXPECT_EQ(refused("a comment\n" + leaf + authority + "\n\n", authority + "# the end"), "");
+}
+
 TEST_F(TlsFilesTest, PipesAreRefusedAndNotWaitedFor) {
   files_.private_key = certificates_.Path("pipe");
   ASSERT_EQ(mkfifo(files_.private_key.c_str(), 0600), 0);
