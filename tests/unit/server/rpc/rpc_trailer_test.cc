@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <optional>
 #include <string>
 
@@ -77,6 +78,46 @@ TEST_F(RpcTrailerTest, HasTheValueOfTheCallsEnd) {
     trailer_.Publish(value);
     EXPECT_EQ(TrailerOf(kUnary, StatusCode::OK), value);
   }
+}
+
+TEST(RpcTrailerStreamTest, AStreamThatEndsBehindItsLastMessageHasTheValueOfItsEnd) {
+  class Stream final : public Recorder {
+   public:
+    void Begin(ByteCall& rpc) {
+      rpc.SetHandler(*this);
+      rpc.StartWrite(&message_);
+      rpc.Finish(absl::OkStatus());
+      begun.count_down();
+    }
+
+    std::latch begun{1};
+
+   private:
+    // Longer than what the client has room for while it does not read.
+    const ByteBuffer message_{std::string(20 << 20, 'x')};
+  };
+  CommonTrailer trailer("load-bin");
+  trailer.Publish("before");
+  Stream stream;
+  RpcTestServer server(
+      {{"Synthesize", Echo}, {"StreamSynthesize", [&](ByteCall& rpc) { stream.Begin(rpc); }}},
+      {.trailer = &trailer});
+  Context context;
+  const auto channel = server.NewChannel();
+  const Reader reader = StartReplies(*channel, context);
+  stream.begun.wait();
+  // Its end is posted behind the stream's.
+  RoundTrips(server.channel(), 1);
+  trailer.Publish("after");
+  grpc::ByteBuffer message;
+  EXPECT_TRUE(reader->Read(&message));
+  EXPECT_FALSE(reader->Read(&message));
+  EXPECT_TRUE(reader->Finish().ok());
+  const auto& trailers = context.GetServerTrailingMetadata();
+  const auto found = trailers.find("load-bin");
+  ASSERT_NE(found, trailers.end());
+  EXPECT_EQ(std::string(found->second.data(), found->second.size()), "after");
+  stream.AwaitDone();
 }
 
 TEST_F(RpcTrailerTest, IsMissingWithoutAValue) {
