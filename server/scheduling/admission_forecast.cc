@@ -51,7 +51,7 @@ size_t TextLength(const models::Input& input) {
 std::string TimeText(double seconds) {
   char text[32];
   if (seconds < 0.9995) {  // more would be rounded to 1000 ms
-    std::snprintf(text, sizeof text, "%.0f ms", seconds * 1000);
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1000);
   } else if (seconds < 120) {
     std::snprintf(text, sizeof text, "%.3g s", seconds);
   } else {

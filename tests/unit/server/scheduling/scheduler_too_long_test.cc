@@ -98,6 +98,12 @@ TEST_F(SchedulerTooLongTest, AlmostASecondIsNamedAsOne) {
   EXPECT_THAT(MessageOf(status), HasSubstr("leaves 1 s"));
 }
 
+TEST_F(SchedulerTooLongTest, LessThanAMillisecondIsNotNamedAsNone) {
+  const absl::Status status =
+      SubmitWork(0.0123, ClientsLimit(std::chrono::microseconds(50)), reply_);
+  EXPECT_THAT(MessageOf(status), AllOf(HasSubstr("about 12.3 ms"), HasSubstr("leaves 0.05 ms")));
+}
+
 // The length that was named is let in.
 TEST_F(SchedulerTooLongTest, WhatFitsAloneIsLetIn) {
   EXPECT_TRUE(SubmitWork(290, ServersLimit(), reply_).ok());
