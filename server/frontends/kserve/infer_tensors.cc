@@ -1,5 +1,6 @@
 #include "server/frontends/kserve/infer_tensors.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -138,6 +139,9 @@ absl::Status AddRequestedOutput(size_t index, std::string_view name, const model
                            "' is not an output of model '", model.name,
                            "'; its outputs: ", SpecNames(model.infer().outputs));
   }
+  // Each would be a part of the reply.
+  if (std::ranges::find(input.requested_outputs, name) != input.requested_outputs.end())
+    return InvalidArgument("outputs[", index, "].name: '", name, "' was given before");
   input.requested_outputs.emplace_back(name);
   return absl::OkStatus();
 }

@@ -35,7 +35,7 @@ absl::Status AddInputTensor(size_t index, std::string_view name, std::string_vie
 // Checks that the tensor's data are so many elements. `where` names the data in an error message.
 absl::Status CheckTensorData(const models::Tensor& tensor, int64_t elements,
                              absl::FunctionRef<std::string()> where);
-// Adds an output that the client wants, if it is one of the model's.
+// Adds an output that the client wants, if it is one of the model's that is not there yet.
 absl::Status AddRequestedOutput(size_t index, std::string_view name, const models::ModelInfo& model,
                                 models::InferInput& input);
 

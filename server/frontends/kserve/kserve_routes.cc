@@ -3,6 +3,7 @@
 #include <string>
 
 #include "httplib.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/model_config.h"
@@ -117,12 +118,12 @@ std::optional<ModelStatusView> FindModel(const ServerView& view, const httplib::
   const std::string version = request.matches[3];
   std::optional<ModelStatusView> model = view.FindModel(name);
   if (!model) {
-    SendError(response, 404, StrCat("model '", name, "' is unknown"));
+    SendError(response, 404, StrCat("model ", Shown(name), " is unknown"));
     return std::nullopt;
   }
   if (!version.empty() && version != StrCat(model->info.version)) {
     SendError(response, 404,
-              StrCat("model '", name, "' has no version '", version, "', it serves ",
+              StrCat("model '", name, "' has no version ", Shown(version), ", it serves ",
                      model->info.version));
     return std::nullopt;
   }

@@ -314,11 +314,6 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool EndOutput() {
     if (again_) return true;
     if (!now_.name) return Fail(InvalidArgument("outputs[", outputs_, "].name: is missing"));
-    for (const std::string& earlier : head_.input.requested_outputs) {
-      if (earlier == *now_.name)
-        return Fail(
-            InvalidArgument("outputs[", outputs_, "].name: '", earlier, "' was given before"));
-    }
     head_.binary_output.push_back(now_.binary);
     return Keep(AddRequestedOutput(outputs_++, *now_.name, model_, head_.input));
   }

@@ -177,6 +177,12 @@ TEST(DecodeInferTest, RawAndTypedTogetherAreRefused) {
                 "inputs[0].contents: must be empty when raw_input_contents is used");
 }
 
+TEST(DecodeInferTest, AnOutputIsAskedForOnce) {
+  ModelInferRequest request = RawRequest("FP32", {64}, std::string(256, '\0'));
+  for (int i = 0; i < 2; ++i) request.add_outputs()->set_name("OUT");
+  ExpectInvalid(Decode(request, kNull), "outputs[1].name: 'OUT' was given before");
+}
+
 TEST(DecodeInferTest, UnknownOutputNamesTheOutputs) {
   ModelInferRequest request = RawRequest("FP32", {64}, std::string(256, '\0'));
   request.add_outputs()->set_name("OUT");
