@@ -120,15 +120,25 @@ int ExecutorsOf(const ServeFlags& flags, const Environment& environment) {
   return Resolve(flags, environment, config, unused).ok() ? config.executors : 0;
 }
 
+// Returns what CLI11 says, in our words where its own would name a type.
+std::string WordsOf(const CLI::ParseError& error) {
+  const std::string message = absl::StrReplaceAll(error.what(), {{"\n", " "}});
+  const size_t required = message.find(": 1 required ");
+  if (required == message.npos || !message.ends_with(" missing")) return message;
+  return StrCat(message.substr(0, required), ": needs a value");
+}
+
 // Reports an argument that no option took, with the flag that may have been meant.
 EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argument, bool json_log) {
+  const std::string word = argument.substr(0, argument.find('='));
   std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options())
-    names.push_back(option->get_name(false, true));
+  for (const CLI::Option* option : command.get_options()) {
+    // An argument without a flag has a name for the help alone.
+    if (!option->get_positional()) names.push_back(option->get_name(false, true));
+  }
   for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(subcommand->get_name());
   }
-  const std::string word = argument.substr(0, argument.find('='));
   const char* kind =
       word.starts_with("-")
           ? "unknown option "
@@ -233,8 +243,7 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
             return UnexpectedArgument(*given[0], left, false);
         }
       }
-      return UsageError(absl::StrReplaceAll(error.what(), {{"\n", " "}}),
-                        given.empty() ? "" : given[0]->get_name());
+      return UsageError(WordsOf(error), given.empty() ? "" : given[0]->get_name());
     }
     std::ostringstream out;
     app.exit(error, out, out);

@@ -119,6 +119,12 @@ TEST(FlagsTest, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_TRUE(Has(exit.err, "unknown option --quue-size, did you mean --queue-size?")) << exit.err;
   EXPECT_TRUE(exit.out.empty());
   EXPECT_TRUE(Has(Refused({"serve", "--quue-size=4"}).err, "did you mean --queue-size?"));
+  // An argument without a flag is none that could be meant.
+  EXPECT_TRUE(Has(Refused({"translate", "Hi", "--text"}).err, "unknown option --text\n"));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"serve", "--models"}, {"translate", "Hi", "--target"}}) {
+    EXPECT_TRUE(Has(Refused(command).err, command.back() + ": needs a value\n")) << command.back();
+  }
   EXPECT_TRUE(Has(Refused({"serve", "extra"}).err, "unexpected argument extra"));
 }
 
