@@ -99,11 +99,24 @@ bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
   return true;
 }
 
-// Refuses the request that this thread serves as malformed.
-int Malformed(std::string_view what) {
-  current.refusal_message =
-      StrCat("malformed request: ", absl::string_view(what.data(), what.size()));
-  return 400;
+// Refuses the request that this thread serves.
+int Refuse(int status, std::string message) {
+  current.refusal_message = std::move(message);
+  return status;
+}
+
+int Malformed(std::string_view what) { return Refuse(400, StrCat("malformed request: ", what)); }
+
+// Refuses a header for its value.
+int RefuseHeader(int status, const httplib::Request& request, const char* name,
+                 std::string_view allowed) {
+  return Refuse(status, StrCat(name, ": ", Shown(request.get_header_value(name)),
+                               " is not allowed; ", allowed));
+}
+
+// Refuses a path or a whole target for its length.
+int TooLong(std::string_view what, size_t bytes, size_t most) {
+  return Refuse(414, StrCat(what, " has ", bytes, " bytes; at most ", most, " are allowed"));
 }
 
 // Returns true if nothing of the request follows its head.
@@ -160,7 +173,8 @@ BoundedServer::BoundedServer(size_t max_body_bytes, int max_bodies_of_peer, bool
 }
 
 int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& route) const {
-  if (request.path.size() > kMaxPathBytes) return 414;
+  if (request.path.size() > kMaxPathBytes)
+    return TooLong("the path", request.path.size(), kMaxPathBytes);
   if (request.path == "*") {  // OPTIONS of the whole server
     route.methods = routes_.Methods();
     return 204;
@@ -189,16 +203,20 @@ int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_
     if (!TakesBody(request)) return Malformed("this method takes no body in chunks");
     if (codings > 1 ||
         !absl::EqualsIgnoreCase(request.get_header_value("Transfer-Encoding"), "chunked")) {
-      return 501;
+      return RefuseHeader(501, request, "Transfer-Encoding", "chunked alone is");
     }
   }
   const std::optional<uint64_t> length = ContentLength(request);
-  if (!length) return Malformed("Content-Length must be one number");
+  if (!length) {
+    return Malformed(StrCat("Content-Length must be one number, not ",
+                            Shown(request.get_header_value("Content-Length"))));
+  }
   if (*length > max_body_bytes) return 413;
   if (!TakesBody(request)) return 0;
   // The library would unpack it, to any size.
   const std::string encoding = request.get_header_value("Content-Encoding");
-  return encoding.empty() || absl::EqualsIgnoreCase(encoding, "identity") ? 0 : 415;
+  if (encoding.empty() || absl::EqualsIgnoreCase(encoding, "identity")) return 0;
+  return RefuseHeader(415, request, "Content-Encoding", "a body must not be compressed");
 }
 
 int BoundedServer::PrepareBody(BoundedStream& stream, httplib::Request& request) {
@@ -292,7 +310,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
     request.headers.clear();
     if (head == nullptr) return;
     current.closes = !KeepsConnection(*head);
-    bool unknown_expectation = false;
+    std::optional<std::string> unknown_expectation;
     for (auto& [name, value] : head->headers) {
       // The library answers a range with as many copies as it has parts, and one of a stream not
       // as it ought to. A server may ignore it (RFC 9110, 14.2). The library packs whatever is text
@@ -302,7 +320,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
       if (absl::EqualsIgnoreCase(name, "Expect")) {
         // The library compares letters by their case, and forgets that HTTP/1.0 has no such answer.
         if (head->is_http_1_0 || value.empty()) continue;
-        if (!absl::EqualsIgnoreCase(value, kExpected)) unknown_expectation = true;
+        if (!absl::EqualsIgnoreCase(value, kExpected)) unknown_expectation = value;
         value = kExpected;
       }
       // The library knows forms with parts by the small letters of their type, and reads them by
@@ -313,13 +331,14 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
       }
       request.headers.emplace(std::move(name), std::move(value));
     }
-    if (head->path.size() + head->query.size() > kMaxTargetBytes) {
-      current.refusal = 414;
+    if (const size_t target = head->path.size() + head->query.size(); target > kMaxTargetBytes) {
+      current.refusal = TooLong("the path with the query", target, kMaxTargetBytes);
     } else if (!AllowsHost(request)) {
       current.refusal = 403;
       current.refusal_message = AllowedHosts::Refusal(request.get_header_value("Host"));
     } else if (unknown_expectation) {
-      current.refusal = 417;
+      current.refusal = Refuse(417, StrCat("Expect: ", Shown(*unknown_expectation),
+                                           " is not allowed; ", kExpected, " is"));
     } else {
       current.refusal = Refusal(request, current.route);
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/accept_encoding.h"
@@ -29,32 +30,23 @@ constexpr size_t kReservedThreads = 2;
 // The time that a thread waits for the next request of a connection before the poller does.
 constexpr std::chrono::milliseconds kNextRequest{10};
 
-std::string DefaultMessage(int status, size_t max_body_bytes) {
+// Says why a request is refused, where what refused it has not. path: as far as it is known.
+std::string DefaultMessage(int status, std::string_view path, size_t max_body_bytes) {
   switch (status) {
     case 400:
       return "malformed request";
     case 403:
       return "pages of this origin may not use the server";
     case 404:
-      return "no such path";
+      return StrCat("no such path: ", Shown(path));
     case 408:
       return "the request did not come whole within the time for it; send it faster";
     case 411:
       return "a body needs a Content-Length or Transfer-Encoding: chunked";
     case 413:
       return StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
-    case 414:
-      return "the path is longer than the 1024 bytes allowed, or path and query than 8000";
-    case 415:
-      return "a body must not be compressed";
-    case 417:
-      return "Expect: 100-continue alone is understood";
     case 429:
       return "too many requests of this address wait for their bodies already; try again soon";
-    case 431:
-      return "request line and headers are too long";
-    case 501:
-      return "Transfer-Encoding: chunked alone is understood";
     case 503:
       return "too many requests wait already; try again soon";
     default:
@@ -84,6 +76,8 @@ std::string NoRequestMessage(std::string_view received) {
            "ends TLS";
   }
   if (received.starts_with('\n')) return "malformed request: each line must end with CR LF";
+  if (MayBeginRequest(received.substr(0, received.find('\n'))))
+    return "malformed request: the first line is not METHOD TARGET HTTP/1.1";
   return "these bytes are no request of HTTP/1.1";
 }
 
@@ -156,9 +150,9 @@ HttpServer::HttpServer(Options options)
     if (body_refusal != 0) response.status = body_refusal;
     if (response.body.empty() || body_refusal != 0) {
       const std::string message =
-          body_refusal == 400
-              ? "malformed request: the body's chunks are malformed"
-              : DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes);
+          body_refusal == 400 ? "malformed request: the body's chunks are malformed"
+                              : DefaultMessage(response.status, request.path,
+                                               BoundedServer::CurrentRoute().max_body_bytes);
       CountRefusal(request, response.status, message);
       SendErrorFor(request, response, response.status, message);
     } else if (BoundedServer::CurrentRefusal() == 0 &&
@@ -329,7 +323,7 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
     message = StrCat("the method ", request.method, " is not allowed here; ", route.methods,
                      route.methods.find(',') == route.methods.npos ? " is" : " are");
   } else if (message.empty()) {
-    message = DefaultMessage(status, route.max_body_bytes);
+    message = DefaultMessage(status, request.path, route.max_body_bytes);
   }
   CountRefusal(request, status, message);
   SendErrorFor(request, response, status, message);
@@ -338,8 +332,11 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
 std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, int status) const {
   const bool no_request = status == 400;
   const std::string_view path = no_request ? std::string_view() : PathOf(received);
-  const std::string message =
-      no_request ? NoRequestMessage(received) : DefaultMessage(status, options_.max_body_bytes);
+  const std::string message = no_request ? NoRequestMessage(received)
+                              : status == 431
+                                  ? StrCat("request line and headers are longer than the ",
+                                           options_.max_head_bytes, " bytes allowed")
+                                  : DefaultMessage(status, path, options_.max_body_bytes);
   refusals_->Add(status, no_request ? std::string_view() : MethodOf(received), path,
                  peer.ToString(), message);
   const std::string body = ErrorBodyFor(path, status, message);

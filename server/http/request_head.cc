@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -88,7 +89,7 @@ absl::Status ParseTarget(std::string_view target, RequestHead& head,
   if (query != target.npos) head.query = target.substr(query + 1);
   if (host && head.path.empty()) head.path = "/";
   if (head.path.empty() || (head.path[0] != '/' && !(head.path == "*" && head.method == "OPTIONS")))
-    return Malformed("the target is neither a path nor a URL of HTTP");
+    return Malformed(StrCat("the target is neither a path nor a URL of HTTP: ", Shown(head.path)));
   return absl::OkStatus();
 }
 
@@ -105,9 +106,11 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
   head.method = line->substr(0, first);
   const std::string_view target = line->substr(first + 1, last - first - 1);
   const std::string_view version = line->substr(last + 1);
-  if (!IsToken(head.method)) return Malformed("the method is not a name");
+  if (!IsToken(head.method))
+    return Malformed(StrCat("the method is not a name: ", Shown(head.method)));
   if (target.find(' ') != target.npos) return Malformed("a target must not have blanks");
-  if (!IsVersion(version)) return Malformed("the version is not HTTP/1.1");
+  if (!IsVersion(version))
+    return Malformed(StrCat("the version is not HTTP/1.1 but ", Shown(version)));
   if (version[5] != '1') {
     return absl::UnimplementedError(
         StrCat(View(version), " is not served here, HTTP/1.1 is; gRPC has an address of its own"));
@@ -121,14 +124,18 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
     if (!line) return Malformed("each line must end with CR LF");
     if (line->empty()) break;
     if (IsBlank(line->front())) return Malformed("a header must not be continued on another line");
-    if (!IsFieldLine(*line))
-      return Malformed("a header must be NAME: VALUE, without control characters");
     const size_t colon = line->find(':');
+    if (!IsFieldLine(*line)) {
+      // Its value may be a secret.
+      return Malformed(StrCat("a header must be NAME: VALUE, without control characters, unlike ",
+                              Shown(line->substr(0, colon))));
+    }
     std::string name(line->substr(0, colon));
     std::string value(Trim(line->substr(colon + 1)));
     if (absl::EqualsIgnoreCase(name, "Host")) {
       ++hosts;
-      if (!IsHost(value)) return Malformed("Host is not a host with or without a port");
+      if (!IsHost(value))
+        return Malformed(StrCat("Host: ", Shown(value), " is not a host with or without a port"));
       if (host) value = *host;
     }
     head.headers.emplace_back(std::move(name), std::move(value));
@@ -161,6 +168,11 @@ void DropEmptyLines(std::string& received) {
 }
 
 bool MayBeginRequest(std::string_view received) {
+  const size_t end = received.find('\n');
+  if (end != received.npos) {
+    const std::string_view line = received.substr(0, end);
+    if (line.find(' ') == line.rfind(' ')) return false;
+  }
   return received.empty() || received == "\r" || IsTokenChar(received.front());
 }
 

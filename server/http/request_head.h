@@ -15,7 +15,8 @@ namespace millrace {
 // Removes the empty lines that some clients send behind a body (RFC 9112, 2.2).
 void DropEmptyLines(std::string& received);
 
-// Returns false if what came begins no request: its method would begin with another character.
+// Returns false if what came begins no request: its method would begin with another character, or
+// its first line has no three parts.
 bool MayBeginRequest(std::string_view received);
 
 // The size of the head that the bytes begin with; 0: its end is not among them. What lies before

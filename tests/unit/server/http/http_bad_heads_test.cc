@@ -111,23 +111,42 @@ TEST(HttpBadHeadsTest, WhatIsNotServedHasItsOwnStatus) {
   ASSERT_TRUE(server.Start().ok());
   const std::string host = "Host: x\r\n";
   const std::string post = "POST /echo HTTP/1.1\r\n" + host + "Content-Length: 0\r\n";
-  const std::pair<std::string, const char*> requests[] = {
-      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 "},
-      {"GET /echo HTTP/3.0\r\n" + host + "\r\n", "505 "},
-      {"FETCH /echo HTTP/1.1\r\n" + host + "\r\n", "501 "},
-      {post + "Expect: 200-ok\r\n\r\n", "417 "},
-      {post + "Expect: 100-continue, 200-ok\r\n\r\n", "417 "},
-      {post + "Expect: 100-continue\r\nExpect: 200-ok\r\n\r\n", "417 "},
-      {"\x16\x03\x01\x02", "400 "},
-      {" GET /echo HTTP/1.1\r\n" + host + "\r\n", "400 "},
+  struct Case {
+    std::string request;
+    const char* status;
+    const char* words;  // of the message
   };
-  for (const auto& [request, status] : requests) {
+  const Case requests[] = {
+      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 ", "HTTP/2.0 is not served here"},
+      {"GET /echo HTTP/3.0\r\n" + host + "\r\n", "505 ", "HTTP/3.0"},
+      {"FETCH /echo HTTP/1.1\r\n" + host + "\r\n", "501 ", "no method 'FETCH'"},
+      {post + "Expect: 200-ok\r\n\r\n", "417 ", "Expect: '200-ok' is not allowed; 100-continue is"},
+      {post + "Expect: 100-continue, 200-ok\r\n\r\n", "417 ", "'100-continue, 200-ok'"},
+      {post + "Expect: 100-continue\r\nExpect: 200-ok\r\n\r\n", "417 ", "'200-ok'"},
+      {post + "Content-Encoding: br\r\n\r\n", "415 ",
+       "Content-Encoding: 'br' is not allowed; a body must not be compressed"},
+      {"POST /echo HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", "501 ",
+       "Transfer-Encoding: 'gzip' is not allowed; chunked alone is"},
+      {"POST /echo HTTP/1.1\r\n" + host + "Content-Length: 1,1\r\n\r\n", "400 ", "not '1,1'"},
+      {"GET / HTTP/1.1\r\n" + host + "a\x01: b\r\n\r\n", "400 ", "NAME: VALUE"},
+      {"GET / HTTP/1.1\r\n" + host + "Key: a secret\x01\r\n\r\n", "400 ", "unlike 'Key'"},
+      {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "400 ", "Host: 'a b'"},
+      {"G(T / HTTP/1.1\r\n" + host + "\r\n", "400 ", "'G(T'"},
+      {"GET nowhere HTTP/1.1\r\n" + host + "\r\n", "400 ", "'nowhere'"},
+      {"GET / http/1.1\r\n" + host + "\r\n", "400 ", "'http/1.1'"},
+      {"GET / HTTP/1.1\r\n" + host + "A: " + std::string(70'000, 'a') + "\r\n\r\n", "431 ",
+       "longer than the 65536 bytes allowed"},
+      {"\x16\x03\x01\x02", "400 ", "TLS is not spoken"},
+      {" GET /echo HTTP/1.1\r\n" + host + "\r\n", "400 ", "no request of HTTP/1.1"},
+  };
+  for (const auto& [request, status, words] : requests) {
     const std::string answer = Raw(server.port(), request);
     EXPECT_TRUE(answer.starts_with(StrCat("HTTP/1.1 ", status))) << request << answer;
+    EXPECT_NE(answer.find(words), std::string::npos) << request << answer;
     EXPECT_EQ(answer.find("HTTP/1.1 4", 1), std::string::npos) << request << answer;
   }
   const auto counts = server.CountRefusals();
-  for (const int status : {400, 417, 501, 505}) {
+  for (const int status : {400, 415, 417, 431, 501, 505}) {
     EXPECT_TRUE(std::ranges::any_of(counts, [status](const auto& count) {
       return count.first == status && count.second > 0;
     })) << status;
@@ -138,15 +157,18 @@ TEST(HttpBadHeadsTest, WhatIsNotServedHasItsOwnStatus) {
 TEST(HttpBadHeadsTest, BytesThatBeginNoRequestAreAnsweredAtOnce) {
   HttpServer server(AnyPort());
   ASSERT_TRUE(server.Start().ok());
-  const int client = Connect(server.port());
-  ASSERT_EQ(send(client, "\x16\x03", 2, MSG_NOSIGNAL), 2);
-  std::string answer;
-  char buffer[4096];
-  for (ssize_t count; (count = recv(client, buffer, sizeof(buffer), 0)) > 0;)
-    answer.append(buffer, static_cast<size_t>(count));
-  close(client);
-  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
-  EXPECT_NE(answer.find("TLS is not spoken on this address"), std::string::npos) << answer;
+  const std::pair<const char*, const char*> cases[] = {
+      {"\x16\x03", "TLS is not spoken on this address"},
+      {"HELO x\r\n", "malformed request: the first line is not METHOD TARGET HTTP/1.1"},
+      {"SSH-2.0-OpenSSH_9.2\r\n", "the first line is not METHOD TARGET HTTP/1.1"},
+      {"\r\nGET /\r\nHost: x\r\n", "the first line is not METHOD TARGET HTTP/1.1"},
+      {"{\"type\":\"describe\"}\n", "these bytes are no request of HTTP/1.1"},
+  };
+  for (const auto& [bytes, words] : cases) {
+    const std::string answer = AnswerToUnfinished(server.port(), bytes);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << bytes << answer;
+    EXPECT_NE(answer.find(words), std::string::npos) << bytes << answer;
+  }
 }
 
 TEST(HttpBadHeadsTest, OptionsOfTheWholeServerAreItsMethods) {

@@ -7,6 +7,7 @@
 
 #include "httplib.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/http_client.h"
 #include "tests/unit/server/http/http_client.h"
 
 namespace millrace {
@@ -24,7 +25,7 @@ TEST(HttpRoutesTest, StreamsInChunks) {
                                           });
   });
   ASSERT_TRUE(server.Start().ok());
-  const auto result = httplib::Client("127.0.0.1", server.port()).Get("/stream");
+  const auto result = testing::HttpClient(server.port()).Get("/stream");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->body, "01234");
 }
@@ -40,10 +41,10 @@ TEST(HttpRoutesTest, ErrorsAreJson) {
     response.set_content(request.body, "text/plain");
   });
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   auto result = client.Get("/nowhere");
   EXPECT_EQ(result->status, 404);
-  EXPECT_EQ(ErrorOf(result), "no such path");
+  EXPECT_EQ(ErrorOf(result), "no such path: '/nowhere'");
   result = client.Get("/throws");
   EXPECT_EQ(result->status, 500);
   EXPECT_EQ(ErrorOf(result), "internal error");
@@ -51,10 +52,12 @@ TEST(HttpRoutesTest, ErrorsAreJson) {
   EXPECT_EQ(result->status, 413);
   EXPECT_EQ(ErrorOf(result), "body is larger than the 100 bytes allowed");
   EXPECT_EQ(client.Post("/echo", std::string(100, 'x'), "text/plain")->status, 200);
-  result = client.Get("/" + std::string(2000, 'a'));
+  result = client.Get("/" + std::string(1999, 'a'));
   EXPECT_EQ(result->status, 414);
-  result = client.Get("/" + std::string(20000, 'a'));
+  EXPECT_EQ(ErrorOf(result), "the path has 2000 bytes; at most 1024 are allowed");
+  result = client.Get("/" + std::string(19999, 'a'));
   EXPECT_EQ(result->status, 414);
+  EXPECT_EQ(ErrorOf(result), "the path with the query has 20000 bytes; at most 8000 are allowed");
 }
 
 TEST(HttpRoutesTest, ARouteMayTakeALargerBodyThanOthers) {
@@ -73,7 +76,7 @@ TEST(HttpRoutesTest, ARouteMayTakeALargerBodyThanOthers) {
   server.routes().Post("/small", size_of_body);
   server.routes().Post("/large/([^/]+)", size_of_body, 10'000);
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   EXPECT_EQ(client.Post("/large/one", std::string(10'000, 'x'), "text/plain")->body, "10000");
   auto result = client.Post("/large/one", std::string(10'001, 'x'), "text/plain");
   EXPECT_EQ(result->status, 413);
@@ -97,7 +100,7 @@ TEST(HttpRoutesTest, APathThatIsSpelledOutIsNotAPatterns) {
   server.routes().Get("/things/([^/]+)", named("one"));
   server.routes().Post("/things/([^/]+)", named("posted"));
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   for (const char* path : {"/things/list", "/things/list/"}) {
     EXPECT_EQ(client.Get(path)->body, "list");
     const auto refused = client.Post(path, "", "text/plain");
@@ -119,7 +122,7 @@ TEST(HttpRoutesTest, PatternsMatchAsRegularExpressionsDo) {
     });
   }
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   for (const char* path : {"/color/red", "/colour/red", "/colour/red/", "/a/x", "/b/y", "/one/end",
                            "/two/end/", "/dir/a/", "/dir/a//", "/anything", "/thing", "/v/1/run",
                            "/v/1/w/2/run", "/v/1/w/2/run/", "/file.js"}) {
@@ -145,7 +148,7 @@ TEST(HttpRoutesTest, ARangeIsIgnored) {
     });
   });
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   std::string many = "bytes=0-";
   for (int i = 0; i < 2500; ++i) many += ",0-";
   for (const std::string& range :
@@ -169,7 +172,7 @@ TEST(HttpRoutesTest, AMethodThatAPathLacksIsToldWhichItHas) {
   server.routes().Get("/both/([^/]+)", hello);
   server.routes().Post("/both/([^/]+)", hello);
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   client.set_keep_alive(true);
   auto result = client.Post("/hello", "body", "text/plain");
   EXPECT_EQ(result->status, 405);
@@ -206,7 +209,7 @@ TEST(HttpRoutesTest, APathMayEndWithASlash) {
                         response.set_content(request.matches[1].str(), "text/plain");
                       });
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   EXPECT_EQ(client.Get("/models/one/")->body, "one");
   EXPECT_EQ(client.Get("/models/one")->body, "one");
   EXPECT_EQ(client.Get("/models/one//")->status, 404);

@@ -172,7 +172,7 @@ TEST_F(OpenAiRoutesTest, ErrorsHaveOpenAisShape) {
     EXPECT_EQ(error.at("param"), bad.param) << bad.message;
     EXPECT_EQ(error.at("code"), bad.code) << bad.message;
   }
-  EXPECT_EQ(Get("/v1/nothing").error().at("message"), "no such path");
+  EXPECT_EQ(Get("/v1/nothing").error().at("message"), "no such path: '/v1/nothing'");
   EXPECT_EQ(Get("/v1/audio/speech").status, 405);
 }
 
