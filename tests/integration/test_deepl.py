@@ -280,7 +280,7 @@ def test_a_document_is_fetched_with_its_key_only(daemon, client):
         answer = client.translate_document_download(document)
         assert answer.text == over_grpc(daemon, "Thank you.") and "a_PT-BR.txt" in answer.headers["Content-Disposition"]
     for wrong in (deepl.DocumentHandle(document.document_id, document.document_key[:-1] + "x"), deepl.DocumentHandle("7", document.document_key)):
-        with pytest.raises(deepl.DeepLException, match="no such document"):
+        with pytest.raises(deepl.DeepLException, match="there is no document '"):
             client.translate_document_get_status(wrong)
         with pytest.raises(deepl.DeepLException, match="Not found"):  # the client reads no message of a download
             client.translate_document_download(wrong)
@@ -291,11 +291,11 @@ def test_a_document_is_stopped_and_forgotten_at_a_request(daemon, client):
     text = "The weather is lovely today, and the trains run on time. " * 1500
     document = client.translate_document_upload(text, filename="a.txt", source_lang="EN", target_lang="PT-BR")
     address = f"/v2/document/{document.document_id}"
-    for query, status, words in [("", 400, "document_key: is missing"), ("?document_key=x", 404, "no such document")]:
+    for query, status, words in [("", 400, "document_key: is missing"), ("?document_key=x", 404, "there is no document '")]:
         answer = ask(daemon, "DELETE", address + query)
         assert answer[0] == status and words in answer[2]["message"]
     assert ask(daemon, "DELETE", f"{address}?document_key={document.document_key}")[0] == 204
-    with pytest.raises(deepl.DeepLException, match="no such document"):
+    with pytest.raises(deepl.DeepLException, match="there is no document '"):
         client.translate_document_get_status(document)
     eventually("the translation is cancelled", lambda: daemon.metrics().total("millrace_requests_total", code="CANCELLED") >= 1)
 

@@ -351,4 +351,4 @@ def test_a_download_that_is_not_there(daemon):
     answer = requests.get(f"http://127.0.0.1:{daemon.ports['http']}/download_file/../../etc/passwd", timeout=PATIENCE)
     assert answer.status_code == 404
     answer = requests.get(f"http://127.0.0.1:{daemon.ports['http']}/download_file/{'0' * 32}.txt", timeout=PATIENCE)
-    assert answer.status_code == 404 and "no such file" in answer.json()["error"]
+    assert answer.status_code == 404 and f"there is no file '{'0' * 32}.txt'" in answer.json()["error"]

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,10 @@ constexpr char kDocumentKey[] = "document_key";
 // Returns the key that DeepL's clients send, or an empty string.
 std::string DeepLKey(const httplib::Request& request) {
   return std::string(BearerToken(request.get_header_value("Authorization"), "DeepL-Auth-Key"));
+}
+
+std::string NoGlossary(std::string_view id) {
+  return StrCat("there is no glossary ", Shown(id), "; they are kept until the server stops");
 }
 
 void SendJson(httplib::Response& response, const std::string& body) {
@@ -247,7 +252,7 @@ class DeepLRoutes {
       members[kDocumentKey] = request.get_param_value(kDocumentKey);
     const auto handle = DocumentNamed(request, response, members);
     if (!handle) return;
-    if (!documents_.Remove(*handle)) return SendNoDocument(response);
+    if (!documents_.Remove(*handle)) return SendNoDocument(response, handle->id);
     response.status = 204;
   }
 
@@ -272,11 +277,11 @@ class DeepLRoutes {
   std::shared_ptr<const Glossary> FindGlossary(const httplib::Request& request,
                                                httplib::Response& response) const {
     if (!IsKnown(request, response)) return nullptr;
-    auto glossary = glossaries_.Find(OwnerOf(request), request.matches[1].str());
+    const std::string id = request.matches[1];
+    auto glossary = glossaries_.Find(OwnerOf(request), id);
     if (glossary != nullptr) return glossary;
     response.status = 404;
-    SendJson(response, DeepLErrorBody("there is no such glossary; they are kept until the server "
-                                      "stops"));
+    SendJson(response, DeepLErrorBody(NoGlossary(id)));
     return nullptr;
   }
 
@@ -304,17 +309,15 @@ class DeepLRoutes {
                              DeepLRequest& wanted) const {
     const auto glossary = glossaries_.Find(owner, id);
     if (glossary == nullptr) {
-      return absl::InvalidArgumentError(StrCat(wanted.glossary_field, ": there is no glossary ",
-                                               Shown(id),
-                                               "; they are kept until the server stops"));
+      return absl::InvalidArgumentError(StrCat(wanted.glossary_field, ": ", NoGlossary(id)));
     }
     models::TranslateInput& input = wanted.translation.input;
     if (GlossaryLanguage(wanted.source_language) != glossary->source_language ||
         GlossaryLanguage(input.target_language) != glossary->target_language) {
       return absl::InvalidArgumentError(
-          StrCat(wanted.glossary_field, ": the glossary is from ", glossary->source_language,
-                 " to ", glossary->target_language, ", not from ", wanted.source_language, " to ",
-                 input.target_language));
+          StrCat(wanted.glossary_field, ": the glossary ", Shown(id), " is from ",
+                 glossary->source_language, " to ", glossary->target_language, ", not from ",
+                 wanted.source_language, " to ", input.target_language));
     }
     for (const models::GlossaryEntry& entry : glossary->entries) {
       if (sources.insert(entry.source).second) input.glossary.push_back(entry);
@@ -387,10 +390,11 @@ class DeepLRoutes {
     return std::nullopt;
   }
 
-  static void SendNoDocument(httplib::Response& response) {
+  static void SendNoDocument(httplib::Response& response, std::string_view id) {
     response.status = 404;
-    SendJson(response, DeepLErrorBody("there is no such document with this key; a translation is "
-                                      "kept for 10 minutes, or until newer ones need its place"));
+    SendJson(response, DeepLErrorBody(StrCat("there is no document ", Shown(id),
+                                             " with this document_key; a translation is kept for "
+                                             "10 minutes, or until newer ones need its place")));
   }
 
   // Returns what is known of such a document; null: the error is sent.
@@ -402,7 +406,7 @@ class DeepLRoutes {
     if (!handle) return std::nullopt;
     DocumentStore::Found found = documents_.Find(*handle, patience);
     if (found.known) return found;
-    SendNoDocument(response);
+    SendNoDocument(response, handle->id);
     return std::nullopt;
   }
 
@@ -455,10 +459,11 @@ void AddDeepLRoutes(HttpServer& server, Services& services,
   post("/v2/usage", &DeepLRoutes::Usage);
   get("/v2/languages", &DeepLRoutes::Languages);
   get("/v2/usage", &DeepLRoutes::Usage);
-  for (const char* prefix : kPrefixes) {
-    server.ShapeErrorsBelow(
-        prefix, [](int, const std::string& message) { return DeepLErrorBody(message); });
-  }
+  const auto body = [](int, const std::string& message) { return DeepLErrorBody(message); };
+  for (const char* prefix : kPrefixes) server.ShapeErrorsBelow(prefix, body);
+  // Its other paths, which are not served, too.
+  server.ShapeErrorsOf([](const httplib::Request& request) { return !DeepLKey(request).empty(); },
+                       body);
 }
 
 }  // namespace millrace::server

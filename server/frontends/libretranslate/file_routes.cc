@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "httplib.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
@@ -71,12 +72,13 @@ class FileRoutes {
   }
 
   void Send(const httplib::Request& request, httplib::Response& response) {
-    const DocumentStore::Found found =
-        documents_.Find({request.matches[1].str(), ""}, std::chrono::milliseconds(0));
+    const std::string name = request.matches[1];
+    const DocumentStore::Found found = documents_.Find({name, ""}, std::chrono::milliseconds(0));
     if (!found.known) {
       return SendError(response, 404,
-                       "there is no such file; a translation is kept for 10 minutes, or until "
-                       "newer ones need its place");
+                       StrCat("there is no file ", Shown(name),
+                              "; a translation is kept for 10 minutes, or until newer ones need "
+                              "its place"));
     }
     const TranslatedDocument& file = **found.end;
     response.set_header("Content-Disposition", AttachmentNamed(file.file_name));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/strings.h"
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/joining_thread.h"
@@ -111,7 +112,17 @@ TEST_F(DeepLRoutesTest, ErrorsHaveTheOriginalsShape) {
   for (const char* path : {"/v2/documents", "/v2/document/7/x", "/v2/usage/x"}) {
     const Answer absent = Get(path);
     EXPECT_EQ(absent.status, 404);
-    EXPECT_EQ(absent.error(), "no such path");
+    EXPECT_EQ(absent.error(), StrCat("no such path: '", path, "'"));
+  }
+  EXPECT_EQ(Get("/v3/glossaries", "", {{"Authorization", "DeepL-Auth-Key any"}}).error(),
+            "no such path: '/v3/glossaries'");
+  for (const auto& [absent, name] :
+       {std::pair(Get("/v2/glossaries/7"), "glossary '7'"),
+        std::pair(Get("/v2/glossaries/a%20b/entries"), "glossary 'a b'"),
+        std::pair(PostForm("/v2/document/8", "document_key=1"), "document '8'"),
+        std::pair(PostForm("/v2/document/9/result", "document_key=1"), "document '9'")}) {
+    EXPECT_EQ(absent.status, 404);
+    EXPECT_THAT(absent.error(), HasSubstr(StrCat("there is no ", name)));
   }
   EXPECT_EQ(Get("/v2/translate").status, 405);
 }
