@@ -281,8 +281,15 @@ absl::StatusOr<Glossary> ParseGlossary(const json& members) {
     return absl::InvalidArgumentError(StrCat("name: has ", glossary.name.size(), " bytes; at most ",
                                              kMaxGlossaryName, " are allowed"));
   }
-  glossary.source_language = GlossaryLanguage(glossary.source_language);
-  glossary.target_language = GlossaryLanguage(glossary.target_language);
+  for (const auto& [name, language] : {std::pair("source_lang", &glossary.source_language),
+                                       std::pair("target_lang", &glossary.target_language)}) {
+    const std::string given = std::exchange(*language, GlossaryLanguage(*language));
+    const bool is_code = (language->size() == 2 || language->size() == 3) &&
+                         std::ranges::all_of(*language, absl::ascii_islower);
+    if (is_code) continue;
+    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(given),
+                                             " is not the code of a language, such as EN"));
+  }
   auto parsed = ParseGlossaryEntries(entries, format);
   if (!parsed.ok()) return parsed.status();
   glossary.entries = *std::move(parsed);

@@ -30,7 +30,7 @@ std::vector<std::string> SplitTabs(std::string_view line) {
   }
 }
 
-// Takes the fields of a record off the front of the text (RFC 4180).
+// Takes the fields of a record off the front of the text (RFC 4180). None: a quote is not closed.
 std::vector<std::string> TakeRecord(std::string_view& text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -56,7 +56,17 @@ std::vector<std::string> TakeRecord(std::string_view& text) {
     }
   }
   text.remove_prefix(std::min(at + 1, text.size()));
+  if (quoted) fields.clear();
   return fields;
+}
+
+// The list of a glossary's terms could not show these.
+bool HasControl(std::string_view term) {
+  return std::ranges::any_of(term, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+absl::Status BadLine(size_t line, std::string_view what) {
+  return absl::InvalidArgumentError(StrCat("entries: line ", line, " ", what));
 }
 
 }  // namespace
@@ -71,15 +81,17 @@ absl::StatusOr<std::vector<models::GlossaryEntry>> ParseGlossaryEntries(std::str
   std::vector<models::GlossaryEntry> entries;
   for (size_t line = 1; !text.empty(); ++line) {
     std::vector<std::string> fields = csv ? TakeRecord(text) : SplitTabs(TakeLine(text));
+    if (fields.empty()) return BadLine(line, "has a quote that is not closed");
     for (std::string& field : fields) absl::StripAsciiWhitespace(&field);
     if (fields.size() == 1 && fields.front().empty()) continue;
     // A line of csv may name the languages behind its two texts.
     const bool fits = csv ? fields.size() == 2 || fields.size() == 4 : fields.size() == 2;
     if (!fits || fields[0].empty() || fields[1].empty()) {
-      return absl::InvalidArgumentError(StrCat("entries: line ", line,
-                                               " is not a source and a target with a ",
-                                               csv ? "comma" : "tab", " between them"));
+      return BadLine(line, StrCat("is not a source and a target with a ", csv ? "comma" : "tab",
+                                  " between them"));
     }
+    if (HasControl(fields[0]) || HasControl(fields[1]))
+      return BadLine(line, "has a control character within a term, which is not allowed");
     entries.push_back({std::move(fields[0]), std::move(fields[1])});
   }
   if (entries.empty()) return absl::InvalidArgumentError("entries: there are none");

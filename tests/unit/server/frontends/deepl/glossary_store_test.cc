@@ -66,6 +66,13 @@ TEST(GlossaryEntriesTest, WhatIsWrongIsNamed) {
   EXPECT_NE(ParseGlossaryEntries("a\tb", "xlsx").status().message().find("'xlsx'"),
             std::string::npos);
   EXPECT_FALSE(ParseGlossaryEntries("a,b,c", "csv").ok());
+  EXPECT_EQ(ParseGlossaryEntries("a,b\nc,\"d", "csv").status().message(),
+            "entries: line 2 has a quote that is not closed");
+  for (const char* term : {"\"a\tb\",c", "a,\"b\nc\"", "a,b\x01"}) {
+    EXPECT_EQ(ParseGlossaryEntries(term, "csv").status().message(),
+              "entries: line 1 has a control character within a term, which is not allowed")
+        << term;
+  }
 }
 
 }  // namespace
