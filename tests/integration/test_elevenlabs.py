@@ -140,9 +140,10 @@ def test_voices_and_models(daemon):
 @pytest.mark.parametrize("voice, members, said", [
     ("joe", {"text": ""}, "text: is empty"),
     ("joe", {"text": TEXT, "output_format": "ulaw_8000"}, "output_format: 'ulaw_8000' is not available"),
-    ("nobody", {"text": TEXT}, "is a voice of no model; there are: joe"),
-    ("joe", {"text": TEXT, "model_id": "none"}, "none"),
-    ("joe", {"text": TEXT, "voice_settings": VoiceSettings(speed=9)}, "speed"),
+    ("nobody", {"text": TEXT}, "voice_id: 'nobody' is a voice of no model; there are: joe"),
+    ("joe", {"text": TEXT, "model_id": "none"}, "model_id: 'none'"),
+    ("joe", {"text": TEXT, "language_code": "xx"}, "language_code: no loaded model speaks 'xx'"),
+    ("joe", {"text": TEXT, "voice_settings": VoiceSettings(speed=9)}, "voice_settings.speed: 9"),
 ])
 def test_errors_have_elevenlabs_form(daemon, voice, members, said):
     with pytest.raises(ApiError) as raised:
@@ -358,6 +359,9 @@ def test_the_official_client_finds_voices(daemon):
     found = client.voices.search(search="JO", page_size=5)
     assert [voice.voice_id for voice in found.voices] == ["joe"] and found.total_count == 1 and not found.has_more
     assert client.voices.search(search="nobody").voices == []
+    with pytest.raises(ApiError) as refused:   # pages without voices would have no end
+        client.voices.search(page_size=0)
+    assert refused.value.status_code == 400 and "page_size: '0'" in refused.value.body["detail"]["message"]
     assert client.voices.get("joe").name == "joe"
     assert client.voices.settings.get("joe").speed == 1 and client.voices.settings.get_default().speed == 1
     with pytest.raises(ApiError) as refused:
@@ -375,7 +379,7 @@ def test_what_is_not_served_is_refused_in_one_form(daemon, path):
             urllib.request.urlopen(request, timeout=PATIENCE)
         with refused.value as answer:
             assert answer.code == 404
-            assert json.load(answer) == {"detail": {"status": "not_found", "message": "no such path"}}
+            assert json.load(answer) == {"detail": {"status": "not_found", "message": f"no such path: '{path}'"}}
 
 
 def test_ids_of_elevenlabs_own_voices_speak(daemon):

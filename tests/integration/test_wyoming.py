@@ -303,6 +303,7 @@ def test_the_published_benchmark(daemon):
     (event("synthesize", text="a\0b"), ["text", "NUL"]),
     (event("synthesize", text=TEXT, text_format="html"), ["text_format", "html"]),
     (event("synthesize", text=TEXT, voice={"name": "nobody"}), ["voice.name", "nobody", "joe"]),
+    (event("synthesize", text=TEXT, voice={"language": "fr"}), ["voice.language", "fr", "en-US"]),
     (event("synthesize", text=TEXT, voice={"language": "tlh"}), ["language", "tlh"]),
     (event("synthesize-chunk", text="a"), ["synthesize-chunk", "synthesize-start"]),
     (event("synthesize-start") + event("synthesize-chunk", text=[]), ["text", "string"]),

@@ -6,6 +6,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
 #include "server/json/json_text.h"
+#include "server/requests/field_names.h"
 
 namespace millrace::server {
 namespace {

@@ -83,8 +83,9 @@ class ElevenLabsRoutes {
     size_t begin = 0;
     size_t most = 10;  // as ElevenLabs has it
     absl::Status status = Check(request);
-    status.Update(TakeIndex(request, "next_page_token", SIZE_MAX, begin));
-    status.Update(TakeIndex(request, "page_size", kMostVoices, most));
+    status.Update(TakeIndex(request, "next_page_token", 0, SIZE_MAX, begin));
+    // Pages of none would have no end.
+    status.Update(TakeIndex(request, "page_size", 1, kMostVoices, most));
     if (!status.ok()) return SendElevenLabsError(response, status);
     response.set_content(
         VoiceSearchBody(services_.models, request.get_param_value("search"), begin, most),
@@ -134,13 +135,14 @@ class ElevenLabsRoutes {
   // The form in which speech is answered.
   enum class Form : uint8_t { kAudio, kWhole, kLines };
 
-  static absl::Status TakeIndex(const httplib::Request& request, const char* name, size_t most,
-                                size_t& out) {
+  static absl::Status TakeIndex(const httplib::Request& request, const char* name, size_t least,
+                                size_t most, size_t& out) {
     const std::string value = request.get_param_value(name);
     if (value.empty()) return absl::OkStatus();
-    if (absl::SimpleAtoi(value, &out) && out <= most) return absl::OkStatus();
+    if (absl::SimpleAtoi(value, &out) && out >= least && out <= most) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(value),
-                                             " is not allowed; it is a number up to ", most));
+                                             " is not allowed; it is a whole number of ", least,
+                                             "..", most));
   }
 
   void Send(const httplib::Request& request, httplib::Response& response, const std::string& body) {

@@ -346,12 +346,12 @@ std::string StreamSession::ErrorMessage(std::string_view name, std::string_view 
 
 void StreamSession::FailContext(const Context& context, const absl::Status& status) {
   if (!options_.multi) return EndWith(status);
-  replies_.push_back(ErrorMessage(ElevenLabsErrorName(status.code()), Message(status),
+  replies_.push_back(ErrorMessage(ElevenLabsErrorName(status.code()), ElevenLabsMessage(status),
                                   static_cast<uint16_t>(CloseOf(status)), &context.id));
 }
 
 void StreamSession::EndWith(const absl::Status& status) {
-  EndWith(CloseOf(status), ElevenLabsErrorName(status.code()), Message(status));
+  EndWith(CloseOf(status), ElevenLabsErrorName(status.code()), ElevenLabsMessage(status));
 }
 
 void StreamSession::EndWith(WebSocketClose code, std::string_view name, std::string_view message) {

@@ -26,16 +26,6 @@ void SendErrorStatus(httplib::Response& response, const absl::Status& status) {
   SendError(response, response.status, std::string(Message(status)));
 }
 
-std::string MessageWithNames(const absl::Status& status, FieldNames names) {
-  std::string message(Message(status));
-  for (const auto& [ours, theirs] : names) {
-    if (!message.starts_with(ours)) continue;
-    message.replace(0, ours.size(), theirs);
-    break;
-  }
-  return message;
-}
-
 void SetTranslationErrorStatus(httplib::Response& response, const absl::Status& status) {
   response.status = HttpStatusOf(status);
   if (response.status == 401) response.status = 403;

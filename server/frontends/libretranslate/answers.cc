@@ -5,6 +5,7 @@
 #include "httplib.h"
 #include "server/frontends/http/error_status.h"
 #include "server/http/http_server.h"
+#include "server/requests/field_names.h"
 
 namespace millrace::server {
 namespace {

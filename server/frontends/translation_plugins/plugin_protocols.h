@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
-#include "server/frontends/http/error_status.h"
 #include "server/frontends/http/http_translator.h"
+#include "server/requests/field_names.h"
 
 namespace millrace::server {
 

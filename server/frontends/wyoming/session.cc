@@ -4,12 +4,15 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/wyoming/event.h"
 #include "server/frontends/wyoming/synthesize_data.h"
 #include "server/frontends/wyoming/voice_list.h"
+#include "server/json/json_member.h"
 #include "server/logging/logging.h"
 #include "server/metrics/model_metrics.h"
+#include "server/requests/field_names.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -109,9 +112,13 @@ void Session::Handle(WyomingEvent event) {
         SerializeEvent("pong", {{"text", has_text ? Json(text->get<std::string>()) : Json()}}));
   }
   if (event.type == "select-program") {
-    const auto name = event.data.find("name");
-    if (name != event.data.end() && *name == kWyomingProgram) return;
-    return Fail(absl::InvalidArgumentError(StrCat("name: the only program is ", kWyomingProgram)));
+    const auto found = event.data.find("name");
+    if (found == event.data.end()) return Fail(absl::InvalidArgumentError("name: is missing"));
+    std::string name;
+    if (absl::Status status = TakeString(*found, "name", name); !status.ok()) return Fail(status);
+    if (name == kWyomingProgram) return;
+    return Fail(absl::InvalidArgumentError(
+        StrCat("name: ", Shown(name), " is not allowed; the only program is ", kWyomingProgram)));
   }
   if (event.type == "synthesize") {
     // The text of a stream once more, for servers that take none in pieces.
@@ -212,12 +219,14 @@ void Session::Fail(const absl::Status& status) {
   } else if (const auto refusal = RefusalOf(status)) {
     context_.services.no_model_metrics.CountRefusal(*refusal);
   }
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"language", "voice.language"}};
+  const std::string message = MessageWithNames(status, kNames);
   logging::Debug("connection ends with an error", {{"protocol", "wyoming"},
                                                    {"client", address_},
                                                    {"code", StatusCodeName(status.code())},
-                                                   {"error", Message(status)}});
-  Send(SerializeEvent("error",
-                      {{"text", Message(status)}, {"code", StatusCodeName(status.code())}}));
+                                                   {"error", message}});
+  Send(SerializeEvent("error", {{"text", message}, {"code", StatusCodeName(status.code())}}));
   over_ = true;
 }
 

@@ -142,7 +142,10 @@ TEST_F(SpeakingSessionTest, AnErrorNamesWhatIsWrongAndEndsTheSession) {
       {EventBytes("synthesize-start") + EventBytes("synthesize-start"),
        "FAILED_PRECONDITION synthesize-start: comes before the synthesize-stop of the text before"},
       {EventBytes("select-program", {{"name", "piper"}}),
-       "INVALID_ARGUMENT name: the only program is millrace"},
+       "INVALID_ARGUMENT name: 'piper' is not allowed; the only program is millrace"},
+      {EventBytes("select-program", {{"name", 5}}),
+       "INVALID_ARGUMENT name: must be a string, not number '5'"},
+      {EventBytes("select-program"), "INVALID_ARGUMENT name: is missing"},
       {"nonsense\n", "INVALID_ARGUMENT line: is not valid JSON at byte 2"},
   };
   for (const auto& [bytes, error] : cases) {

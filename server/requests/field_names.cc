@@ -1,0 +1,21 @@
+#include "server/requests/field_names.h"
+
+#include "models/core/strings.h"
+
+namespace millrace::server {
+
+std::string MessageWithNames(const absl::Status& status, FieldNames names) {
+  // What may stand behind a field's name.
+  constexpr std::string_view kBehind = ":[,";
+  std::string message(Message(status));
+  for (const auto& [ours, theirs] : names) {
+    if (!message.starts_with(ours) || message.size() == ours.size() ||
+        kBehind.find(message[ours.size()]) == kBehind.npos)
+      continue;
+    message.replace(0, ours.size(), theirs);
+    break;
+  }
+  return message;
+}
+
+}  // namespace millrace::server
