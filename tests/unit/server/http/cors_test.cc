@@ -10,6 +10,7 @@
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/http_client.h"
 
 namespace millrace {
 namespace {
@@ -51,7 +52,7 @@ class CorsTest : public ::testing::Test {
     request.path = path;
     request.headers = std::move(headers);
     request.body = body;
-    return httplib::Client("127.0.0.1", server_->port()).send(request);
+    return testing::HttpClient(server_->port()).send(request);
   }
   httplib::Result Preflight(const std::string& origin, const std::string& path,
                             const std::string& names = "authorization, x-stainless-lang") {

@@ -8,6 +8,7 @@
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/http_client.h"
 #include "tests/unit/server/http/http_client.h"
 
 namespace millrace {
@@ -33,7 +34,7 @@ TEST(HttpBadRequestsTest, MalformedRequestsDoNotDisturbOthers) {
   for (const std::string& request : requests) {
     const std::string answer = Raw(server.port(), request);
     EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos) << request.substr(0, 60);
-    const auto result = httplib::Client("127.0.0.1", server.port()).Get("/hello");
+    const auto result = testing::HttpClient(server.port()).Get("/hello");
     ASSERT_TRUE(result);
     EXPECT_EQ(result->body, "hi");
   }
@@ -71,7 +72,7 @@ TEST(HttpBadRequestsTest, ARequestHasOneDeadline) {
   HttpServer server(options);
   ASSERT_TRUE(server.Start().ok());
   SendUntilClosed(server.port(), "x", 20);  // returns
-  EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+  EXPECT_EQ(testing::HttpClient(server.port()).Get("/")->status, 404);
 }
 
 TEST(HttpBadRequestsTest, ARequestThatDoesNotComeWholeIsToldSoAndCounted) {
@@ -106,7 +107,7 @@ TEST(HttpBadRequestsTest, WhatHandlersRefuseForWantOfARightIsCounted) {
                         });
   }
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   for (const char* path : {"/key", "/right", "/right", "/bad", "/none"}) client.Get(path);
   EXPECT_EQ(Refused(server, 401), uint64_t{1});
   EXPECT_EQ(Refused(server, 403), uint64_t{2});

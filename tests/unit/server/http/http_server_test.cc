@@ -10,6 +10,7 @@
 
 #include "httplib.h"
 #include "server/http/http_routes.h"
+#include "tests/fakes/http_client.h"
 #include "tests/unit/server/http/http_client.h"
 
 namespace millrace {
@@ -38,7 +39,7 @@ TEST(HttpServerTest, ReportsItsPortAndServes) {
   });
   ASSERT_TRUE(server.Start().ok());
   EXPECT_GT(server.port(), 0);
-  const auto result = httplib::Client("127.0.0.1", server.port()).Get("/hello");
+  const auto result = testing::HttpClient(server.port()).Get("/hello");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->body, "hi");
 }
@@ -78,7 +79,7 @@ TEST(HttpServerTest, AnswersSayThatTheirConnectionsAreClosedOnceTheyAre) {
     });
   });
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   client.set_keep_alive(true);
   EXPECT_EQ(client.Get("/hello")->get_header_value("Connection"), "");
   for (const char* path : {"/stream", "/hello", "/unknown"}) {
@@ -149,7 +150,7 @@ TEST(HttpServerTest, StopWaitsForTheHandlerThatRuns) {
   });
   ASSERT_TRUE(server.Start().ok());
   auto answer = std::async(std::launch::async, [&] {
-    const auto result = httplib::Client("127.0.0.1", server.port()).Get("/slow");
+    const auto result = testing::HttpClient(server.port()).Get("/slow");
     return result ? result->body : "none";
   });
   entered.get_future().wait();
@@ -157,7 +158,7 @@ TEST(HttpServerTest, StopWaitsForTheHandlerThatRuns) {
   release.set_value();
   stopped.wait();
   EXPECT_EQ(answer.get(), "whole");
-  EXPECT_FALSE(httplib::Client("127.0.0.1", server.port()).Get("/slow"));
+  EXPECT_FALSE(testing::HttpClient(server.port()).Get("/slow"));
 }
 
 TEST(HttpServerTest, StopDoesNotWaitForWhatAClientHasNotSent) {
@@ -172,7 +173,7 @@ TEST(HttpServerTest, StopDoesNotWaitForWhatAClientHasNotSent) {
     return SendUntilClosedOn(descriptor, "x", 20);
   });
   // One that is answered came after them.
-  EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+  EXPECT_EQ(testing::HttpClient(server.port()).Get("/")->status, 404);
   server.Stop();
   dripping.wait();
   close(idle);
@@ -202,9 +203,9 @@ TEST(HttpServerTest, ListensAgainWhenAcceptFails) {
   HttpServer server(options);
   ASSERT_TRUE(server.Start().ok());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+    EXPECT_EQ(testing::HttpClient(server.port()).Get("/")->status, 404);
     ASSERT_EQ(shutdown(ListeningSocket(server.port()), SHUT_RDWR), 0);  // accept fails from here on
-    while (!httplib::Client("127.0.0.1", server.port()).Get("/")) {
+    while (!testing::HttpClient(server.port()).Get("/")) {
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/http_client.h"
 
 namespace millrace {
 namespace {
@@ -25,7 +26,7 @@ TEST(HttpRequestHandlingTest, AnswersAreNotPacked) {
     response.set_content(whole, "application/json");
   });
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   client.set_decompress(false);
   for (const char* encodings : {"gzip", "gzip, deflate, br", "br", "*"}) {
     const auto result = client.Get("/whole", {{"accept-Encoding", encodings}});
@@ -45,7 +46,7 @@ TEST(WholeBodyTest, IsWhatCameWhateverItsTypeSays) {
                              "text/plain");
       }));
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   // curl -d names the first type. Longer forms than 8 KiB are none to the library.
   for (const char* type : {"application/x-www-form-urlencoded", "application/json", "text/plain",
                            "multipart/form-data; boundary=x", ""}) {
@@ -67,7 +68,7 @@ class GetBodyTest : public ::testing::Test {
     server_.routes().GetWithBody("/asked", echo);
     server_.routes().Get("/plain", echo);
     EXPECT_TRUE(server_.Start().ok());
-    client_.emplace("127.0.0.1", server_.port());
+    client_.emplace(server_.port());
     client_->set_keep_alive(true);
   }
 
@@ -82,7 +83,7 @@ class GetBodyTest : public ::testing::Test {
   }
 
   HttpServer server_{AnyPort()};
-  std::optional<httplib::Client> client_;
+  std::optional<testing::HttpClient> client_;
 };
 
 TEST_F(GetBodyTest, IsReadWhereAPathAsksForIt) {
@@ -113,7 +114,7 @@ TEST(GetBodyLimitsTest, OneThatDoesNotComeIsRefused) {
   HttpServer server(options);
   server.routes().GetWithBody("/asked", [](const httplib::Request&, httplib::Response&) {});
   ASSERT_TRUE(server.Start().ok());
-  httplib::Client client("127.0.0.1", server.port());
+  testing::HttpClient client(server.port());
   const auto result = client.Get("/asked", {{"Content-Length", "5"}});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 408);

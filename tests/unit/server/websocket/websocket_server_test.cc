@@ -11,6 +11,7 @@
 
 #include "httplib.h"
 #include "server/http/http_routes.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/socket_client.h"
 #include "tests/fakes/websocket_client.h"
 
@@ -126,7 +127,7 @@ TEST_F(WebSocketServerTest, WebSocketsTakeNoPlaceOfHttp) {
     EXPECT_TRUE(clients.back()->ReadHead().starts_with("HTTP/1.1 101 ")) << i;
   }
   EXPECT_EQ(web_sockets_.open(), 8U);
-  const auto other = httplib::Client("127.0.0.1", http_.port()).Get("/none");
+  const auto other = testing::HttpClient(http_.port()).Get("/none");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->status, 404);
   for (const auto& client : clients) {
@@ -136,7 +137,7 @@ TEST_F(WebSocketServerTest, WebSocketsTakeNoPlaceOfHttp) {
 }
 
 TEST_F(WebSocketServerTest, APlainRequestIsToldToUpgrade) {
-  const auto result = httplib::Client("127.0.0.1", http_.port()).Get("/echo");
+  const auto result = testing::HttpClient(http_.port()).Get("/echo");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 426);
   EXPECT_EQ(result->body, R"({"error":"this path takes WebSocket connections only"})");

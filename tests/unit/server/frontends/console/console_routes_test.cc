@@ -12,6 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/console/page_files.h"
 #include "server/security/api_key_store.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -58,12 +59,12 @@ class ConsoleRoutesTest : public ::testing::Test {
     ASSERT_TRUE(server_->Start().ok());
   }
   httplib::Result Get(const std::string& path, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", server_->port());
+    testing::HttpClient client(server_->port());
     client.set_decompress(false);
     return client.Get(path, headers);
   }
   httplib::Result AskHubs(const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", server_->port());
+    testing::HttpClient client(server_->port());
     return client.Post("/console/shelf/available", headers, "{}", "application/json");
   }
   json Live(const std::string& query = "", const httplib::Headers& headers = {}) {
@@ -96,7 +97,7 @@ TEST_F(ConsoleRoutesTest, ThePageIsPackedForThoseWhoTakeItSo) {
   EXPECT_LT(packed->body.size(), plain->body.size());
   EXPECT_NE(packed->get_header_value("ETag"), plain->get_header_value("ETag"));
   // As the client library unpacks it.
-  httplib::Client client("127.0.0.1", server_->port());
+  testing::HttpClient client(server_->port());
   EXPECT_EQ(client.Get("/", {{"Accept-Encoding", "gzip"}})->body, plain->body);
   EXPECT_FALSE(Get("/", {{"Accept-Encoding", "gzip;q=0"}})->has_header("Content-Encoding"));
 }

@@ -9,6 +9,7 @@
 #include "server/http/http_server.h"
 #include "server/requests/server_view.h"
 #include "server/security/api_key_store.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/open_keys.h"
 
 namespace millrace {
@@ -61,7 +62,7 @@ class KServeRoutesTest : public ::testing::Test {
   // Status and JSON body.
   std::pair<int, nlohmann::json> Get(const std::string& path,
                                      const httplib::Headers& headers = {}) {
-    const auto result = httplib::Client("127.0.0.1", server_->port()).Get(path, headers);
+    const auto result = testing::HttpClient(server_->port()).Get(path, headers);
     if (!result) return {0, nullptr};
     EXPECT_EQ(result->get_header_value("Content-Type"), "application/json");
     return {result->status, nlohmann::json::parse(result->body)};
@@ -70,7 +71,7 @@ class KServeRoutesTest : public ::testing::Test {
   std::pair<int, nlohmann::json> Post(const std::string& path, const std::string& body,
                                       const httplib::Headers& headers = {}) {
     const auto result =
-        httplib::Client("127.0.0.1", server_->port()).Post(path, headers, body, "application/json");
+        testing::HttpClient(server_->port()).Post(path, headers, body, "application/json");
     if (!result) return {0, nullptr};
     return {result->status, nlohmann::json::parse(result->body)};
   }

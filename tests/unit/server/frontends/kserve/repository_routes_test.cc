@@ -15,6 +15,7 @@
 #include "httplib.h"
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -70,7 +71,7 @@ class RepositoryRoutesTest : public ::testing::Test {
   }
   std::pair<int, json> Post(const std::string& path, const std::string& body = "",
                             const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", server_->port());
+    testing::HttpClient client(server_->port());
     const auto result =
         client.Post("/v2/repository/models/" + path, headers, body, "application/json");
     if (!result) return {0, nullptr};
@@ -182,7 +183,7 @@ TEST_F(RepositoryRoutesTest, AClientThatLeavesCancels) {
   waits_ = true;
   Serve();
   {
-    httplib::Client client("127.0.0.1", server_->port());
+    testing::HttpClient client(server_->port());
     client.set_read_timeout(std::chrono::milliseconds(1));
     EXPECT_FALSE(client.Post("/v2/repository/models/voice/load"));
   }
@@ -210,7 +211,7 @@ TEST(RepositoryLoadsTest, AreBoundedOverHttpAndCounted) {
       nullptr);
   ASSERT_TRUE(server.Start().ok());
   const auto load = [&] {
-    httplib::Client client("127.0.0.1", server.port());
+    testing::HttpClient client(server.port());
     const auto result = client.Post("/v2/repository/models/a/load", "", "application/json");
     return result ? result->status : 0;
   };

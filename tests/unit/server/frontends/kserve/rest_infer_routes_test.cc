@@ -10,6 +10,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/fake_clock.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
@@ -41,7 +42,7 @@ class RestInferRoutesTest : public ::testing::Test {
     http_ = std::make_unique<HttpServer>(http);
     AddRestInferRoutes(*http_, backend_->services(), std::move(options));
     ASSERT_TRUE(http_->Start().ok());
-    client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
+    client_ = std::make_unique<testing::HttpClient>(http_->port());
     client_->set_keep_alive(true);
     client_->set_tcp_nodelay(true);
   }
@@ -76,7 +77,7 @@ class RestInferRoutesTest : public ::testing::Test {
 
   std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> http_;
-  std::unique_ptr<httplib::Client> client_;
+  std::unique_ptr<testing::HttpClient> client_;
 };
 
 TEST_F(RestInferRoutesTest, AnswersInJson) {
@@ -191,7 +192,7 @@ TEST_F(RestInferRoutesTest, AFullServerSaysWhenToComeBack) {
   Gate gate;
   Serve({.max_connections = 1}, {},
         {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Echo});
-  httplib::Client other("127.0.0.1", http_->port());
+  testing::HttpClient other(http_->port());
   const JoiningThread first([&] { EXPECT_EQ(other.Post(kPath, kGood, "")->status, 200); });
   gate.AwaitInside();
   const Answer refused = Post(kGood);
@@ -210,7 +211,7 @@ TEST_F(RestInferRoutesTest, AClientThatLeavesStopsItsWork) {
           stopped = true;
         }});
   {
-    httplib::Client other("127.0.0.1", http_->port());
+    testing::HttpClient other(http_->port());
     const JoiningThread asks([&] { EXPECT_FALSE(other.Post(kPath, kGood, "")); });
     gate.AwaitInside();
     gate.Open();

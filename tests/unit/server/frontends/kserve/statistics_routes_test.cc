@@ -8,6 +8,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/model_statistics.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -34,7 +35,7 @@ class StatisticsRoutesTest : public ::testing::Test {
     ASSERT_TRUE(http_->Start().ok());
   }
   std::pair<int, json> Get(const std::string& path, const httplib::Headers& headers = {}) {
-    const auto result = httplib::Client("127.0.0.1", http_->port()).Get(path, headers);
+    const auto result = testing::HttpClient(http_->port()).Get(path, headers);
     if (!result) return {0, nullptr};
     EXPECT_EQ(result->get_header_value("Content-Type"), "application/json");
     return {result->status, json::parse(result->body)};

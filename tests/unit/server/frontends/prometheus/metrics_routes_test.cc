@@ -13,6 +13,7 @@
 
 #include "httplib.h"
 #include "server/metrics/open_metrics.h"
+#include "tests/fakes/http_client.h"
 
 namespace millrace::server {
 namespace {
@@ -79,7 +80,7 @@ TEST(MetricsRoutesTest, ThePageIsCompressedForWhoeverTakesIt) {
   Metrics metrics{BuildInfo{}};
   const auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
-  httplib::Client client("127.0.0.1", (*server)->port());
+  testing::HttpClient client((*server)->port());
   const auto answer = client.Get("/metrics", {{"Accept-Encoding", "gzip"}});
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->get_header_value("Content-Encoding"), "gzip");
@@ -146,7 +147,7 @@ TEST(MetricsRoutesTest, ServesOpenMetricsToThoseWhoAskForIt) {
   Metrics metrics{BuildInfo{}};
   auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
-  httplib::Client client("127.0.0.1", (*server)->port());
+  testing::HttpClient client((*server)->port());
   auto page = client.Get("/metrics", {{"Accept", "application/openmetrics-text; version=1.0.0"}});
   ASSERT_TRUE(page);
   EXPECT_EQ(page->get_header_value("Content-Type"), kOpenMetricsType);

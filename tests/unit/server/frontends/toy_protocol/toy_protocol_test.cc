@@ -36,6 +36,7 @@ using ::testing::SizeIs;
 #define MILLRACE_FRONTEND(name) &front_ends::name::kFrontEnd,
 const FrontEnd* const kFrontEnds[] = {
 #include "server/frontends/built_front_ends.inc"
+#include "tests/fakes/http_client.h"
 };
 #undef MILLRACE_FRONTEND
 
@@ -86,7 +87,7 @@ class ToyProtocolTest : public ::testing::Test {
 
 TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
   ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
-  httplib::Client client("127.0.0.1", http_.port());
+  testing::HttpClient client(http_.port());
   const auto shouted = client.Post("/shout", "hey", "text/plain");
   ASSERT_TRUE(shouted);
   EXPECT_EQ(shouted->status, 200);
@@ -97,7 +98,7 @@ TEST_F(ToyProtocolTest, ItsRoutesAreServedAndDescribed) {
 
 TEST_F(ToyProtocolTest, ItsNumbersAreOnThePageOfMetrics) {
   ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
-  httplib::Client client("127.0.0.1", http_.port());
+  testing::HttpClient client(http_.port());
   ASSERT_TRUE(client.Post("/shout", "hey", "text/plain"));
   EXPECT_THAT(backend_.metrics.Text(), HasSubstr("millrace_shouted_bytes_total 3\n"));
 }
@@ -107,7 +108,7 @@ TEST_F(ToyProtocolTest, ATranslationNeedsAKeyWhereKeysAreRequired) {
   const auto keys = testing::OpenKeys({{"alice", Role::kUser, "the-key-of-alice"}});
   backend_.services().keys = keys.get();
   ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
-  httplib::Client client("127.0.0.1", http_.port());
+  testing::HttpClient client(http_.port());
   const auto refused = client.Post("/shout", "hey", "text/plain");
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 401);
@@ -118,7 +119,7 @@ TEST_F(ToyProtocolTest, ATranslationNeedsAKeyWhereKeysAreRequired) {
 
 TEST_F(ToyProtocolTest, WhatItOffersForAPathOfAProtocolThatIsLeftOutIsServed) {
   ASSERT_TRUE(http_.Start(parts_, kFrontEnds).ok());
-  httplib::Client client("127.0.0.1", http_.port());
+  testing::HttpClient client(http_.port());
   const auto shared = client.Post("/translate", "shout", "text/plain");
   ASSERT_TRUE(shared);
   EXPECT_EQ(shared->body, "SHOUT");
@@ -146,7 +147,7 @@ TEST_F(ToyProtocolTest, ItsOwnPortIsServedUnlessItIsOff) {
   PortServers ports;
   ASSERT_TRUE(ports.Start(parts_, kFrontEnds, sockets_).ok());
   ASSERT_THAT(ports.Ports(), ElementsAre(Pair("shout", ::testing::Gt(0))));
-  httplib::Client client("127.0.0.1", ports.Ports().front().second);
+  testing::HttpClient client(ports.Ports().front().second);
   const auto answer = client.Get("/hey");
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->body, "HEY");
