@@ -146,7 +146,7 @@ TEST_F(FileRoutesTest, AnUnknownNameIsNotFound) {
   Serve();
   const httplib::Result result = client_->Get("/download_file/abc.txt");
   EXPECT_EQ(result->status, 404);
-  EXPECT_THAT(result->body, HasSubstr("no such file"));
+  EXPECT_THAT(result->body, HasSubstr("there is no file 'abc.txt'"));
 }
 
 TEST_F(FileRoutesTest, UntilTheModelsAreLoadedIs503) {
