@@ -192,7 +192,8 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   reading.Append(PlainWords(*second));
   reading.end = second->end;
   // "1–1½ hours".
-  if (second->fraction.empty() && TakeMixedFraction(numbers_, text, reading)) second->whole = "2";
+  if (second->fraction.empty() && TakeMixedFraction(numbers_, text, reading))
+    second->whole.assign(1, '2');
   return *std::move(second);
 }
 

@@ -21,7 +21,7 @@ bool SpeaksOfCalling(std::string_view word) {
 
 void SpokenText::AddWord(std::string text, size_t begin, size_t end) {
   if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
-    words_.back().after = " ";
+    words_.back().after.assign(1, ' ');
   }
   const std::string lower_text = AsciiLower(text);
   const std::string_view lower = lower_text;
