@@ -91,12 +91,19 @@ class Characters {
   std::vector<Place> places_;
 };
 
+// Returns true for two characters that are the same.
+bool IsDoubled(std::string_view word) {
+  return word.size() == 2 * kChineseCharacterBytes &&
+         word.substr(0, kChineseCharacterBytes) == word.substr(kChineseCharacterBytes);
+}
+
 // Returns true for the particle behind an adverb of two characters or more: 慢慢地走.
 bool MakesAdverb(const Characters& run, size_t i) {
   const std::string_view adverb = run.WordBefore(i);
-  if (!run.IsLoose(i) || adverb.size() < 2 * kChineseCharacterBytes || i + 1 == run.size())
-    return false;
+  if (!run.IsLoose(i) || adverb.size() < 2 * kChineseCharacterBytes) return false;
   const std::string_view first = adverb.substr(0, kChineseCharacterBytes);
+  // 慢慢地, of which the verb was said before.
+  if (i + 1 == run.size()) return IsDoubled(adverb);
   if (IsOf(first, "这那每几某哪一两三各此本") || IsOf(run.Before(i), "们国村市省家")) return false;
   return !IsOf(run.After(i), "上下里面方很大小少多的是有也被价太非不已");
 }
@@ -220,8 +227,13 @@ void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, si
   if (word == "长长" && i + 1 < words.size() && words[i + 1].word == "了")
     syllables = {"zhang3", "chang2"};  // 头发长长了: it grew long
   if (word.size() > kChineseCharacterBytes && !syllables.empty()) {
-    // 草地 and 目的地 are places; 这儿 and 花儿 have an ending.
-    if (word.ends_with("地") && syllables.back() == "di5") syllables.back() = "di4";
+    // 草地 and 目的地 are places, but 轻轻地 is an adverb; 这儿 and 花儿 have an ending.
+    if (word.ends_with("地") && IsDoubled(word.substr(0, word.size() - kChineseCharacterBytes)) &&
+        !lexicon.Phonemes("de5").empty()) {
+      syllables.back() = "de5";
+    } else if (word.ends_with("地") && syllables.back() == "di5") {
+      syllables.back() = "di4";
+    }
     // 三只 and 两只 count.
     if (word.ends_with("只") && word.size() == 2 * kChineseCharacterBytes &&
         syllables.back() == "zhi3" &&

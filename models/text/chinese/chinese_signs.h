@@ -1,13 +1,20 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace millrace::models {
 
-// Return the Chinese name of the sign of a currency, of a sign between two numbers, and of a Greek
-// letter of formulas; empty for others. Thread-safe.
+// Return the Chinese name of the sign of a currency, of a sign between two numbers, of a sign right
+// before a number, and of a Greek letter of formulas; empty for others. Thread-safe.
 std::u32string_view ChineseCurrency(char32_t c);
 std::u32string_view OperatorName(char32_t c);
+std::u32string_view SignBeforeNumber(char32_t c);
 std::u32string_view GreekName(char32_t c);
+
+// Returns the words of the power that the text begins with, "²", "⁻³" or "^6", and sets its length;
+// empty if there is none. Thread-safe.
+std::u32string PowerWords(std::u32string_view text, size_t& length);
 
 }  // namespace millrace::models

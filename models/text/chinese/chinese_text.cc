@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/text/chinese/chinese_cursor.h"
+#include "models/text/chinese/chinese_names.h"
 #include "models/text/chinese/chinese_numbers.h"
 #include "models/text/chinese/chinese_signs.h"
 #include "models/text/chinese/chinese_units_text.h"
@@ -41,20 +43,9 @@ constexpr std::array kChineseDollars =
                                                                         {U"A$", U"澳元"},
                                                                         {U"C$", U"加元"}});
 
-// Counted things, of which there are 两. A longer word comes before one that it begins with.
-constexpr std::array kMeasureWords = std::to_array<std::u32string_view>(
-    {U"个",   U"位", U"次", U"只", U"条", U"张", U"本",   U"件",   U"天", U"周", U"块",
-     U"种",   U"家", U"辆", U"座", U"台", U"间", U"部",   U"层",   U"瓶", U"杯", U"双",
-     U"对",   U"岁", U"名", U"人", U"倍", U"份", U"句",   U"首",   U"篇", U"封", U"把",
-     U"片",   U"盒", U"包", U"袋", U"碗", U"斤", U"公里", U"公斤", U"米", U"元", U"小时",
-     U"分钟", U"秒", U"年", U"万", U"千", U"亿", U"口",   U"场",   U"支", U"根", U"套",
-     U"棵",   U"头", U"匹", U"所", U"栋", U"吨", U"升",   U"克",   U"点"});
-
-bool IsAsciiLetter32(char32_t c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
-class ChineseNumberWriter {
+class ChineseNumberWriter : private ChineseCursor {
  public:
-  explicit ChineseNumberWriter(ChineseText in) : in_(std::move(in)) {}
+  explicit ChineseNumberWriter(ChineseText in) : ChineseCursor(std::move(in)) {}
 
   ChineseText Write() {
     while (at_ < in_.text.size()) {
@@ -65,22 +56,22 @@ class ChineseNumberWriter {
       } else if (const auto currency = ChineseCurrency(c); !currency.empty() && digit_behind) {
         ++at_;
         WriteNumber(currency);
-      } else if (WriteDollars() || WriteOperator()) {
+      } else if (WriteDollars() || WriteOperator() || WriteSign()) {
         continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
         Put(HyphenBeforeNumber(), at_ + 1);
       } else if (digit_behind && (c == '~' || c == U'〜' || c == U'～' ||
                                   ((c == U'–' || c == U'—') && EndsNumber(at_)))) {
         Put(U"至", at_ + 1);
-      } else if (c == ':' && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
+      } else if ((c == ':' || c == U'∶') && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
         Put(U"比", at_ + 1);
       } else if (const auto greek = GreekName(c); !greek.empty()) {
         Put(greek, at_ + 1);
       } else if (c == '/' && EndsAmount(at_) && IsChineseCharacter(At(at_ + 1))) {
         Put(U"每", at_ + 1);  // 100元/人
-      } else if (c == '.' && at_ > 0 && IsAsciiLetter32(At(at_ - 1)) && At(at_ + 1) >= 'a' &&
-                 At(at_ + 1) <= 'z') {
-        Put(U"点", at_ + 1);  // baidu.com
+      } else if (c == '.' && at_ > 0 && (IsAsciiLetter32(At(at_ - 1)) || IsDigit(At(at_ - 1))) &&
+                 IsSmallLetter(At(at_ + 1))) {
+        Put(U"点", at_ + 1);  // baidu.com, 163.com
       } else if (c == U'〇') {
         Put(U"零", at_ + 1);
       } else {
@@ -91,27 +82,6 @@ class ChineseNumberWriter {
   }
 
  private:
-  char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
-
-  size_t DigitsEnd(size_t i) const {
-    while (IsDigit(At(i))) ++i;
-    return i;
-  }
-
-  std::u32string_view Piece(size_t begin, size_t end) const {
-    return std::u32string_view(in_.text).substr(begin, end - begin);
-  }
-
-  // Appends characters for the input from `at_` to `end`.
-  void Put(std::u32string_view text, size_t end) {
-    for (const char32_t c : text) {
-      out_.text += c;
-      out_.begins.push_back(in_.begins[at_]);
-      out_.ends.push_back(in_.ends[end - 1]);
-    }
-    at_ = end;
-  }
-
   static uint64_t ValueOf(std::u32string_view digits) {
     uint64_t value = 0;
     for (const char32_t c : digits) value = value * 10 + (c - '0');
@@ -127,41 +97,90 @@ class ChineseNumberWriter {
     return value;
   }
 
-  // Returns true if a number with its unit ends before `i`: 5, 50%, 5km.
-  bool EndsNumber(size_t i) const {
-    constexpr size_t kLongestUnit = 4;
-    constexpr std::u32string_view kSigns = U"%‰℃°²³";
-    for (size_t n = 0; i > 0 && n <= kLongestUnit; --i, ++n) {
-      const char32_t c = At(i - 1);
-      if (IsDigit(c)) return true;
-      if (!IsAsciiLetter32(c) && kSigns.find(c) == kSigns.npos) return false;
-    }
-    return false;
-  }
-
-  // Returns true if an amount with what is counted ends before `i`: 50kg, 100元, 3次.
-  bool EndsAmount(size_t i) const {
-    constexpr size_t kLongest = 3;
-    for (size_t n = 0; i > 0 && n < kLongest && IsChineseCharacter(At(i - 1)); ++n) --i;
-    return EndsNumber(i);
-  }
-
-  // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
-  bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
-    constexpr std::u32string_view kJoints = U"是为：: ";
-    while (i > 0 && kJoints.find(At(i - 1)) != kJoints.npos) --i;
-    const std::u32string_view before = Piece(0, i);
-    return std::ranges::any_of(words, [before](auto word) { return before.ends_with(word); });
-  }
-
   // Returns what a hyphen before a digit is: of a range, of a score, of a name (COVID-19), a minus.
   std::u32string_view HyphenBeforeNumber() const {
     if (EndsNumber(at_)) {
       size_t begin = at_;
       while (begin > 0 && IsDigit(At(begin - 1))) --begin;
-      return Follows(begin, {U"比分", U"以"}) ? U"比" : U"至";
+      return Follows(begin, {U"比分", U"以", U"队"}) || IsScore(begin) ? U"比" : U"至";
     }
-    return at_ > 0 && IsAsciiLetter32(At(at_ - 1)) ? U" " : U"负";
+    if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return U" ";
+    if (EndsNameOfModel(Piece(0, at_)) && !EndsAmount(at_)) return {};
+    // 100元-200元, 5月1日-3日.
+    constexpr std::u32string_view kCounted =
+        U"元块月日号年天周点时分秒米克斤吨度岁人个次件万亿千页";
+    const bool counted = at_ > 0 && kCounted.find(At(at_ - 1)) != kCounted.npos && EndsAmount(at_);
+    return counted && At(NumberEnd(at_ + 1)) != '%' ? U"至" : U"负";
+  }
+
+  // Returns true if the number from `begin` on and the one behind the hyphen are a score, of which
+  // the winner's is first: 2-0.
+  bool IsScore(size_t begin) const {
+    constexpr size_t kMostDigits = 3;
+    const size_t end = DigitsEnd(at_ + 1);
+    if (at_ - begin > kMostDigits || end - at_ - 1 > kMostDigits || DigitsEnd(begin) != at_)
+      return false;
+    const std::u32string_view behind = Piece(end, in_.text.size());
+    constexpr auto kVerbs =
+        std::to_array<std::u32string_view>({U"战胜", U"击败", U"获胜", U"取胜", U"领先", U"大胜",
+                                            U"逆转", U"告负", U"力克", U"胜", U"负", U"平"});
+    if (std::ranges::any_of(kVerbs, [behind](auto verb) { return behind.starts_with(verb); }))
+      return true;
+    const bool ends = behind.empty() || MarkBehind(behind.front());
+    const bool starts = begin == 0 || !IsAsciiLetter32(At(begin - 1));
+    return ends && starts && ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end));
+  }
+
+  static bool MarkBehind(char32_t c) {
+    constexpr std::u32string_view kMarks = U" ，。！？；、,!?;）)";
+    return kMarks.find(c) != kMarks.npos;
+  }
+
+  // Writes signs outside of sums: of an address, of a comparison, of a root, of a power.
+  bool WriteSign() {
+    const char32_t c = At(at_);
+    const char32_t before = at_ > 0 ? At(at_ - 1) : 0;
+    const std::u32string_view rest = Piece(at_, in_.text.size());
+    for (const std::u32string_view scheme : {U"https://", U"http://"}) {
+      if (rest.starts_with(scheme) && !IsAsciiLetter32(before)) {
+        Put(U" ", at_ + scheme.size());
+        return true;
+      }
+    }
+    for (const std::u32string_view label : {U"No.", U"NO.", U"№"}) {
+      if (rest.starts_with(label) && IsDigit(At(at_ + label.size())) && !IsAsciiLetter32(before)) {
+        Put(U"第", at_ + label.size());
+        return true;
+      }
+    }
+    if (rest.starts_with(U"+86 ") || rest.starts_with(U"+86-")) {
+      Put(U"加八六 ", at_ + 4);
+      return true;
+    }
+    const char32_t behind = At(at_ + 1);
+    const bool number_before = IsDigit(before) || before == '%';
+    if (c == '@' && (IsAsciiLetter32(behind) || IsDigit(behind) || IsChineseCharacter(behind))) {
+      Put(U"艾特", at_ + 1);
+    } else if (c == '&' && IsAsciiLetter32(before) && IsAsciiLetter32(behind)) {
+      Put(U"和", at_ + 1);  // A&B
+    } else if (c == '#' && IsAsciiLetter32(before) && !IsAsciiLetter32(behind)) {
+      Put(U"井", at_ + 1);  // C#
+    } else if (c == '+' && !IsDigit(behind) && (number_before || EndsLetters(at_))) {
+      Put(U"加", at_ + 1);  // 100+, C++
+    } else if (c == '"' && IsDigit(before) && std::ranges::count(Piece(0, at_), U'"') % 2 == 0) {
+      Put(U"英寸", at_ + 1);
+    } else if (const auto name = SignBeforeNumber(c);
+               !name.empty() && !number_before && IsDigit(At(at_ + (behind == ' ' ? 2 : 1)))) {
+      Put(name, at_ + 1);
+    } else {
+      size_t length = 0;
+      const std::u32string power = IsDigit(before) || IsAsciiLetter32(before) || before == ')'
+                                       ? PowerWords(rest, length)
+                                       : std::u32string();
+      if (power.empty()) return false;
+      Put(power, at_ + length);
+    }
+    return true;
   }
 
   // Writes the sign of a sum: 6×8=48, 5 - 2 = 3.
@@ -235,6 +254,7 @@ class ChineseNumberWriter {
   // Returns the number of Latin letters right before `i`, which make the number a name: CA1234,
   // C919. None for those of a currency.
   size_t LettersBefore(size_t i) const {
+    if (i > 1 && At(i - 1) == U'·' && IsAsciiLetter32(At(i - 2))) --i;  // 沪B·88888
     size_t begin = i;
     while (begin > 0 && IsAsciiLetter32(At(begin - 1))) --begin;
     const std::u32string_view letters = Piece(begin, i);
@@ -248,6 +268,17 @@ class ChineseNumberWriter {
     const size_t end = DigitsEnd(at_);
     const size_t digits = end - at_;
     const size_t letters = LettersBefore(at_);
+    // 163.com, 歼-20 and 9·11.
+    const bool address = At(end) == '.' && IsSmallLetter(At(end + 1));
+    const bool model = at_ > 1 && digits > 1 && At(at_ - 1) == '-' && !EndsAmount(at_ - 1) &&
+                       EndsNameOfModel(Piece(0, at_ - 1));
+    const bool day = (at_ > 1 && At(at_ - 1) == U'·' && IsDigit(At(at_ - 2))) ||
+                     (At(end) == U'·' && IsDigit(At(end + 1)));
+    const bool said = IsSaidByDigits(Piece(at_, end), Piece(end, in_.text.size()));
+    if (address || model || day || said) {
+      Put(ChineseDigits(Piece(at_, end), said), end);
+      return true;
+    }
     constexpr std::u32string_view kBehind = U"分.,:-/个元块万次折";
     // G1234次 is a train.
     const bool train = letters == 1 && At(end) == U'次';
@@ -320,17 +351,28 @@ class ChineseNumberWriter {
     return true;
   }
 
+  // Returns true if a space and four digits are there.
+  bool IsGroupOfFour(size_t begin) const {
+    return At(begin - 1) == ' ' && DigitsEnd(begin) == begin + 4;
+  }
+
   // Telephone numbers: groups of digits with hyphens, and eleven digits that begin with 1.
   bool WriteTelephone() {
     std::u32string text;
     size_t digits = 0;
     size_t groups = 0;
     size_t end = at_;
+    // 138 1234 5678, +86 10 1234 5678, 6222 0212 3456 7890.
+    const size_t first = DigitsEnd(at_) - at_;
+    const size_t second = at_ + first + 1;
+    const bool spaced = (((first == 3 && At(at_) == '1') || first == 4) && IsGroupOfFour(second) &&
+                         IsGroupOfFour(second + 5)) ||
+                        Piece(0, at_).ends_with(U"+86 ");
     for (size_t i = at_; IsDigit(At(i)); i = end + 1, ++groups) {
       end = DigitsEnd(i);
       digits += end - i;
       text += ChineseDigits(Piece(i, end), true);
-      if (At(end) != '-') {
+      if (At(end) != '-' && (!spaced || At(end) != ' ' || !IsDigit(At(end + 1)))) {
         ++groups;
         break;
       }
@@ -372,14 +414,17 @@ class ChineseNumberWriter {
         (IsYear(at_, end) && (is_behind(U"财年") || is_behind(U"学年") || is_behind(U"届") ||
                               is_behind(U"款") || is_behind(U"版") || is_behind(U"赛季")));
     const bool padded = digits.size() > 1 && digits[0] == '0';
+    // The number of an account.
+    constexpr size_t kLongCardinal = 12;
+    const bool account = digits.size() > kLongCardinal && !digits.ends_with(U"0000");
     std::u32string text;
-    if (year || padded || digits.size() > kMaxCardinalDigits) {
+    if (year || padded || account || digits.size() > kMaxCardinalDigits) {
       text = ChineseDigits(digits, false);
     } else {
       const uint64_t value = ValueOf(digits);
       // 第二次, 二年级.
       const bool counts = value == 2 && !Follows(at_, {U"第"}) && !is_behind(U"年级") &&
-                          (std::ranges::any_of(kMeasureWords, is_behind) || UnitCounts(end));
+                          (StartsWithMeasureWord(behind_digits) || UnitCounts(end));
       text = counts ? U"两" : ChineseCardinal(value);
     }
     if (At(end) == '.' && IsDigit(At(end + 1))) {
@@ -420,10 +465,6 @@ class ChineseNumberWriter {
     }
     Put(text, end);
   }
-
-  const ChineseText in_;
-  size_t at_ = 0;
-  ChineseText out_;
 };
 
 }  // namespace
@@ -443,6 +484,8 @@ absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
     // The label of an item: ①首先.
     if (point.value >= U'①' && point.value <= U'⑳')
       character = ChineseCardinal(point.value - U'①' + 1) + U"、";
+    if (point.value >= U'Ⅰ' && point.value <= U'Ⅻ')
+      character = ChineseCardinal(point.value - U'Ⅰ' + 1);
     for (const char32_t c : character) {
       placed.text += c;
       placed.begins.push_back(origin(at));

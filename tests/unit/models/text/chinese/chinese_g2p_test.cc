@@ -79,7 +79,26 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"50kg/袋", "五十公斤每袋"}, Written{"他/她", "他/她"},
         Written{"x+y=10", "x加y等于十"}, Written{"A-B", "A-B"}, Written{"π≈3", "派约等于三"},
         Written{"baidu.com", "baidu点com"}, Written{"Ph.D.", "Ph.D."}, Written{"①首先", "一、首先"},
-        Written{"G1234次", "G幺二三四次"}, Written{"1234次", "一千二百三十四次"}));
+        Written{"G1234次", "G幺二三四次"}, Written{"1234次", "一千二百三十四次"},
+        Written{"≥18岁", "大于等于十八岁"}, Written{"±5", "正负五"}, Written{">5", "大于五"},
+        Written{"≈3", "约等于三"}, Written{"√2", "根号二"}, Written{"x²", "x的平方"},
+        Written{"2³", "二的三次方"}, Written{"10⁻³", "十的负三次方"}, Written{"10^6", "十的六次方"},
+        Written{"1∶2", "一比二"}, Written{"a@163.com", "a艾特一六三点com"},
+        Written{"见https://baidu.com", "见 baidu点com"}, Written{"C++和C#", "C加加和C井"},
+        Written{"100+", "一百加"}, Written{"A&B", "A和B"}, Written{"No.1", "第一"},
+        Written{"歼-20", "歼二零"}, Written{"长征-5号", "长征五号"},
+        Written{"气温-5度", "气温负五度"}, Written{"100元-200元", "一百元至二百元"},
+        Written{"5月1日-3日", "五月一日至三日"}, Written{"8月-2.5%", "八月负百分之二点五"},
+        Written{"2-0", "二比零"}, Written{"1-0战胜", "一比零战胜"},
+        Written{"中国队3-1日本队", "中国队三比一日本队"}, Written{"Ⅰ、Ⅻ", "一、十二"},
+        Written{"卡6222 0212 3456 7890", "卡六二二二零二幺二三四五六七八九零"},
+        Written{"2个", "两个"}, Written{"5-10", "五至十"}, Written{"12306", "幺二三零六"},
+        Written{"985高校", "九八五高校"}, Written{"985元", "九百八十五元"},
+        Written{"9·11事件", "九·一一事件"}, Written{"沪B·88888", "沪B·八八八八八"},
+        Written{"+86 10 1234 5678", "加八六 幺零幺二三四五六七八"},
+        Written{"138 1234 5678", "幺三八幺二三四五六七八"},
+        Written{"6222021234567890", "六二二二零二一二三四五六七八九零"},
+        Written{"10m/s", "十米每秒"}, Written{"5mA", "五毫安"}, Written{"27\"屏", "二十七英寸屏"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:

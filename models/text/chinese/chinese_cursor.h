@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "models/text/chinese/chinese_text.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+
+inline bool IsSmallLetter(char32_t c) { return c >= 'a' && c <= 'z'; }
+inline bool IsAsciiLetter32(char32_t c) { return (c >= 'A' && c <= 'Z') || IsSmallLetter(c); }
+
+// A place in a Chinese text, what is around it, and what was written for the text before it. Not
+// thread-safe.
+class ChineseCursor {
+ public:
+  explicit ChineseCursor(ChineseText in) : in_(std::move(in)) {}
+
+ protected:
+  char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
+
+  size_t DigitsEnd(size_t i) const {
+    while (IsDigit(At(i))) ++i;
+    return i;
+  }
+
+  // Returns the end of a number with its decimals.
+  size_t NumberEnd(size_t i) const {
+    const size_t end = DigitsEnd(i);
+    return At(end) == '.' ? DigitsEnd(end + 1) : end;
+  }
+
+  std::u32string_view Piece(size_t begin, size_t end) const {
+    return std::u32string_view(in_.text).substr(begin, end - begin);
+  }
+
+  // Appends characters for the input from `at_` to `end`.
+  void Put(std::u32string_view text, size_t end) {
+    for (const char32_t c : text) {
+      out_.text += c;
+      out_.begins.push_back(in_.begins[at_]);
+      out_.ends.push_back(in_.ends[end - 1]);
+    }
+    at_ = end;
+  }
+
+  // Returns true if a number with its unit ends before `i`: 5, 50%, 5km.
+  bool EndsNumber(size_t i) const {
+    constexpr size_t kLongestUnit = 4;
+    constexpr std::u32string_view kSigns = U"%‰℃°²³";
+    for (size_t n = 0; i > 0 && n <= kLongestUnit; --i, ++n) {
+      const char32_t c = At(i - 1);
+      if (IsDigit(c)) return true;
+      if (!IsAsciiLetter32(c) && kSigns.find(c) == kSigns.npos) return false;
+    }
+    return false;
+  }
+
+  // Returns true if an amount with what is counted ends before `i`: 50kg, 100元, 3次.
+  bool EndsAmount(size_t i) const {
+    constexpr size_t kLongest = 3;
+    for (size_t n = 0; i > 0 && n < kLongest && IsChineseCharacter(At(i - 1)); ++n) --i;
+    return EndsNumber(i);
+  }
+
+  // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
+  bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
+    constexpr std::u32string_view kJoints = U"是为：: ";
+    while (i > 0 && kJoints.find(At(i - 1)) != kJoints.npos) --i;
+    const std::u32string_view before = Piece(0, i);
+    return std::ranges::any_of(words, [before](auto word) { return before.ends_with(word); });
+  }
+
+  // Returns true if letters, and perhaps a plus, end before `i`: C++.
+  bool EndsLetters(size_t i) const {
+    if (i > 0 && At(i - 1) == '+') --i;
+    return i > 0 && IsAsciiLetter32(At(i - 1));
+  }
+
+  const ChineseText in_;
+  size_t at_ = 0;
+  ChineseText out_;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+namespace millrace::models {
+
+// Returns true if the text ends with the name of an aircraft, a rocket or a weapon, to which a
+// hyphen joins its number: 歼-20. Thread-safe.
+bool EndsNameOfModel(std::u32string_view before);
+
+// Returns true for numbers that are said digit by digit wherever they stand: 12306, 985高校.
+// behind: the text behind the digits. Thread-safe.
+bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind);
+
+// Returns true for the names of counted things, of which there are 两: 2个. Thread-safe.
+bool StartsWithMeasureWord(std::u32string_view text);
+
+}  // namespace millrace::models
