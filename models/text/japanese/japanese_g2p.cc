@@ -304,6 +304,17 @@ class UnitBuilder {
     return last + 1 - i;
   }
 
+  // Returns the pronunciation with the long vowels that the dictionary writes as kana in some
+  // words: リョウ of 量, キュウキュウシャ of 救急車, ユウ of 言う.
+  static std::string Lengthened(std::string kana) {
+    constexpr std::string_view kLong = "ー";
+    for (const std::string_view vowel : {"ョウ", "ュウ", "ユウ"}) {
+      for (size_t at = kana.find(vowel); at != std::string::npos; at = kana.find(vowel, at))
+        kana.replace(at + vowel.size() - kLong.size(), kLong.size(), kLong);
+    }
+    return kana;
+  }
+
   // Returns the pronunciation as people say it where the dictionary has another one.
   std::string Pronunciation(const Morpheme& morpheme) const {
     const std::u32string_view written = Written(morpheme);
@@ -321,7 +332,7 @@ class UnitBuilder {
             ReadingInContext(text_, morpheme.begin, morpheme.end, morpheme.pronunciation);
         !reading.empty())
       return Utf8(reading);
-    std::string kana = morpheme.pronunciation;
+    std::string kana = Lengthened(morpheme.pronunciation);
     constexpr std::string_view kFormal = "ニッポン";
     const size_t formal = kana.find(kFormal);
     const bool is_name = written.starts_with(U"日本銀行") || written.starts_with(U"日本放送協会") ||

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -55,6 +56,12 @@ char32_t WithoutAinu(char32_t c) {
   return IsBetween(c, 0x31F0, 0x31FF) ? kFullKatakana[c - 0x31F0] : c;
 }
 
+// Returns the value of the Roman numeral, Ⅰ to Ⅻ and ⅰ to ⅻ; 0 if it is none.
+size_t RomanValue(char32_t c) {
+  if (IsBetween(c, 0x2160, 0x216B)) return c - 0x2160 + 1;
+  return IsBetween(c, 0x2170, 0x217B) ? c - 0x2170 + 1 : 0;
+}
+
 bool IsPause(char32_t c) {
   return std::u32string_view(U" 、。,.!?:…").find(c) != std::u32string_view::npos;
 }
@@ -91,7 +98,9 @@ absl::StatusOr<PlacedText> NormalizeJapanese(std::string_view source) {
     // ②次に: the label of an item, which counts nothing.
     const bool label =
         IsBetween(c, U'①', U'⓿') && (placed.text.empty() || IsPause(placed.text.back()));
-    if (end == at && (IsNormal(c) || c != point.value)) {
+    if (const size_t value = RomanValue(c); value > 0) {
+      for (const char digit : std::to_string(value)) placed.Add(digit, begin, end);
+    } else if (end == at && (IsNormal(c) || c != point.value)) {
       placed.Add(c == U'‥' ? U'…' : c, begin, end);
     } else {
       AppendNormalized(source.substr(begin, end - begin), begin, end, placed);

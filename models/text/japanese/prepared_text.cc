@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/text/japanese/counters.h"
+#include "models/text/japanese/japanese_signs.h"
 #include "models/text/japanese/japanese_units_text.h"
 #include "models/text/japanese/normalized_text.h"
 #include "models/text/unicode.h"
@@ -37,44 +38,6 @@ const std::vector<UnitName>& MeasureUnits() {
   return units;
 }
 
-std::u32string_view Currency(char32_t c) {
-  switch (c) {
-    case U'¥':
-      return U"円";
-    case '$':
-      return U"ドル";
-    case U'€':
-      return U"ユーロ";
-    case U'£':
-      return U"ポンド";
-    default:
-      return {};
-  }
-}
-
-std::u32string_view SpokenSymbol(char32_t c) {
-  switch (c) {
-    case '&':
-      return U"アンド";
-    case '@':
-      return U"アット";
-    case '%':
-      return U"パーセント";
-    case '+':
-      return U"プラス";
-    case '=':
-      return U"イコール";
-    case U'×':
-      return U"カケル";
-    case U'±':
-      return U"プラスマイナス";
-    case U'÷':
-      return U"ワル";
-    default:
-      return {};
-  }
-}
-
 constexpr std::u32string_view kLargeUnits = U"百千万億兆";
 
 bool IsLargeUnit(char32_t c) { return c != 0 && kLargeUnits.find(c) != std::u32string_view::npos; }
@@ -87,10 +50,11 @@ class NumberWriter {
   PreparedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
-      if (WriteNeighbours()) continue;
+      if (WriteNeighbours() || WriteUnitAlone()) continue;
       if (IsDigit(c)) {
         WriteNumber({});
-      } else if (const auto currency = Currency(c); !currency.empty() && IsDigit(At(at_ + 1))) {
+      } else if (const auto currency = JapaneseCurrency(c);
+                 !currency.empty() && IsDigit(At(at_ + 1))) {
         ++at_;
         WriteNumber(currency);
       } else if (IsMinus(c)) {
@@ -101,9 +65,11 @@ class NumberWriter {
         WriteWave();
       } else if (c == '.' && IsLatinLetter(At(at_ + 1)) && at_ > 0 && IsLatinLetter(At(at_ - 1))) {
         Copy(U"ドット", 1);
-      } else if (const auto label = Label(); !label.empty()) {
+      } else if (c == '.' && EndsShortForm(std::u32string_view(in_.text).substr(0, at_))) {
+        Copy(U" ", 1);
+      } else if (const auto label = LabelBeforeNumber(in_.text, at_); !label.empty()) {
         Copy(label, in_.text.find('.', at_) + 1 - at_);
-      } else if (const auto symbol = SpokenSymbol(c); !symbol.empty()) {
+      } else if (const auto symbol = JapaneseSymbol(c); !symbol.empty()) {
         Copy(symbol, 1);
       } else if (IsBetween(c, 'A', 'Z') || IsBetween(c, 'a', 'z')) {
         Copy(std::u32string(1, c - '!' + 0xFF01), 1);
@@ -125,16 +91,19 @@ class NumberWriter {
 
   char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
 
-  // Returns the word of "No." and the like before a number; empty for others.
-  std::u32string_view Label() const {
-    constexpr auto kLabels = std::to_array<std::pair<std::u32string_view, std::u32string_view>>(
-        {{U"No.", U"ナンバー"}, {U"Vol.", U"ボリューム"}, {U"vol.", U"ボリューム"}});
-    for (const auto& [written, spoken] : kLabels) {
-      if (std::u32string_view(in_.text).substr(at_).starts_with(written) &&
-          IsDigit(At(at_ + written.size())) && (at_ == 0 || !IsLatinLetter(At(at_ - 1))))
-        return spoken;
+  // Writes a unit in letters that no number is before: 単位はkg.
+  bool WriteUnitAlone() {
+    if (at_ > 0 && (IsLatinLetter(At(at_ - 1)) || IsDigit(At(at_ - 1)))) return false;
+    if (std::u32string_view(U"ckm").find(At(at_)) == std::u32string_view::npos) return false;
+    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_);
+    for (const UnitName& unit : MeasureUnits()) {
+      if (unit.written.size() < 2 || !rest.starts_with(unit.written)) continue;
+      const char32_t behind = At(at_ + unit.written.size());
+      if (IsLatinLetter(behind) || IsDigit(behind) || behind == '/' || behind == '.') continue;
+      Copy(unit.spoken, unit.written.size());
+      return true;
     }
-    return {};
+    return false;
   }
 
   static bool IsMinus(char32_t c) { return c == '-' || c == U'−' || c == U'‐' || c == U'–'; }
@@ -284,18 +253,50 @@ class NumberWriter {
       if (At(end) != separator) break;
       i = end + 1;
     }
-    if (groups.size() < 2 || (separator == '.' && groups.size() == 2)) return false;
+    if (groups.size() < 2 || (separator == '.' && groups.size() == 2) || IsRange(groups, end))
+      return false;
     const bool spelled = digits > 6 || groups[0].starts_with('0');
+    const std::u32string_view joint = separator == '.' ? U" テン " : JointOf(groups, end);
     std::u32string spoken;
     std::u32string written;
     for (const std::u32string& group : groups) {
-      if (!spoken.empty()) spoken += separator == '.' ? U" テン " : U" ノ ";
+      if (!spoken.empty()) spoken += joint;
       const auto value = ValueOf(group);
       spoken += spelled || !value ? SpokenDigits(group) : CountedNumber(*value, {}, false);
       written += KanjiNumber(value.value_or(1));
     }
     Read(written, std::move(spoken), end);
     return true;
+  }
+
+  // Returns true if what is counted stands behind two rising numbers, 1-2時間, but not 1-2番地.
+  bool IsRange(const std::vector<std::u32string>& groups, size_t end) const {
+    constexpr size_t kMostDigits = 3;
+    if (groups.size() != 2 || groups[0].starts_with('0') || groups[1].size() > kMostDigits ||
+        ValueOf(groups[0]) >= ValueOf(groups[1]))
+      return false;
+    const std::u32string_view behind = std::u32string_view(in_.text).substr(end);
+    const bool measured = std::ranges::any_of(MeasureUnits(), [behind](const UnitName& unit) {
+      return behind.starts_with(unit.written);
+    });
+    return (measured || CounterLength(behind) > 0) && !behind.starts_with(U'番') &&
+           !behind.starts_with(U'号') && !behind.starts_with(U"丁目");
+  }
+
+  // Returns what the hyphen between groups of digits is: of a score, of a difference, or of an
+  // address.
+  std::u32string_view JointOf(const std::vector<std::u32string>& groups, size_t end) const {
+    constexpr std::u32string_view kAddress = U" ノ ";
+    if (groups.size() != 2) return kAddress;
+    const std::u32string_view behind = std::u32string_view(in_.text).substr(end);
+    constexpr auto kVerbs = std::to_array<std::u32string_view>(
+        {U"で勝", U"で負", U"で敗", U"で下", U"で破", U"で制", U"で快勝", U"で完勝", U"で惜敗",
+         U"で逆転", U"で引き分け", U"の勝", U"の引き分け", U"の接戦"});
+    const std::u32string_view before = std::u32string_view(in_.text).substr(0, at_);
+    if (before.ends_with(U"スコアは") || before.ends_with(U"スコア") ||
+        std::ranges::any_of(kVerbs, [behind](auto verb) { return behind.starts_with(verb); }))
+      return U" タイ ";
+    return behind.starts_with(U'=') || behind.starts_with(U" =") ? U" マイナス " : kAddress;
   }
 
   // Returns the value of a digit, also of a kanji, from 1 on; 0 if it is none.
@@ -348,6 +349,12 @@ class NumberWriter {
       return;
     }
     std::u32string_view rest = std::u32string_view(in_.text).substr(number.end);
+    // The police; generations of telephony.
+    if (number.digits == U"110" && rest.starts_with(U"番"))
+      return Read(U"百十番", U"ヒャクトーバン", number.end + 1);
+    if (number.digits.size() == 1 && number.decimals.empty() && number.value >= 3 &&
+        number.value <= 6 && rest.starts_with(U'G') && !IsLatinLetter(At(number.end + 1)))
+      return Read(U"三", CountedNumber(number.value, {}, false) + U"ジー", number.end + 1);
     for (const UnitName& unit : MeasureUnits()) {
       if (!rest.starts_with(unit.written)) continue;
       if (IsLatinLetter(At(number.end + unit.written.size())) && IsLatinLetter(unit.written.back()))
@@ -440,6 +447,8 @@ class NumberWriter {
   }
 
   void WriteMinus() {
+    // Of a range, 1-2時間.
+    if (at_ > 0 && IsDigit(At(at_ - 1)) && IsDigit(At(at_ + 1))) return Copy(U"から", 1);
     const bool behind_word = at_ > 0 && At(at_ - 1) != ' ' && At(at_ - 1) != '(' &&
                              !IsAnyKana(At(at_ - 1)) && !IsKanjiCharacter(At(at_ - 1));
     if (IsDigit(At(at_ + 1)) && !behind_word) {
