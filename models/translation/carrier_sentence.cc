@@ -19,7 +19,7 @@ struct Carrier {
 };
 
 constexpr std::array<Carrier, 6> kCarriers = {{
-    {"en", {"The "}, {" is here.", " are here.", " is right here."}},
+    {"en", {"The ", "A ", "An "}, {" is here.", " are here.", " is right here."}},
     {"pt", {"O ", "A ", "Os ", "As "}, {" está aqui.", " estão aqui."}},
     {"es", {"El ", "La ", "Los ", "Las "}, {" está aquí.", " están aquí."}},
     {"fr", {"Le ", "La ", "Les ", "L'", "L’"}, {" est ici.", " sont ici.", " est là."}},
@@ -180,7 +180,9 @@ std::string_view WithoutAdditions(std::string_view translation, std::string_view
 
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language) {
+  constexpr std::ptrdiff_t kManySpaces = 2;
   if (word.find(' ') != std::string_view::npos) return false;  // as of almost all sentences
+  if (std::ranges::count(translation, ' ') >= kManySpaces) return true;
   if (InSmallLetters(word) == InSmallLetters(translation)) return true;
   const Carrier* const carrier = CarrierOf(target_language);
   return carrier != nullptr && ArticleSize(*carrier, translation) > 0;

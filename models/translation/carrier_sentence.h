@@ -26,7 +26,7 @@ std::optional<std::string> SmallText(std::string_view text, std::string_view lan
 std::string_view WithoutAdditions(std::string_view translation, std::string_view small);
 
 // Returns true if a model probably did not know what to do with a word that stood alone: the
-// translation is the word itself, or begins with an article.
+// translation is the word itself, begins with an article, or has three words or more.
 bool IsUncertainWord(std::string_view word, std::string_view translation,
                      std::string_view target_language);
 

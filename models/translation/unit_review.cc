@@ -13,6 +13,8 @@
 #include "models/translation/carrier_sentence.h"
 #include "models/translation/clause_cut.h"
 #include "models/translation/copied_names.h"
+#include "models/translation/interface_words.h"
+#include "models/translation/markup/capitals.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/subject_repair.h"
@@ -32,7 +34,7 @@ std::string WithoutKept(const MarkedText& marked) {
 
 // Returns the text of a unit without its end marks.
 std::string_view WordOf(const TranslationUnit& unit) {
-  constexpr std::string_view kMarks = ".!?";
+  constexpr std::string_view kMarks = ".!?:";
   const std::string_view text = unit.sentence.marked.text;
   return text.substr(0, text.find_last_not_of(kMarks) + 1);
 }
@@ -86,7 +88,8 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   const bool final =
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!final && !unit.is_part && KeepNames(participant, source, target, unit)) return true;
-  if (!final && unit.sentence.is_plain && unit.level == 0 && !unit.is_part) {
+  if (!final && unit.sentence.is_bare && !unit.is_part && TakeKnown(settings, unit)) return false;
+  if (!final && unit.sentence.is_bare && unit.level == 0 && !unit.is_part) {
     const std::string_view word = WordOf(unit);
     const bool is_untouched_verb = source == target && IsVerbForm(word, settings.source_language);
     if (!is_untouched_verb &&
@@ -121,6 +124,20 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   return false;
 }
 
+bool UnitReview::TakeKnown(const TranslationSettings& settings, TranslationUnit& unit) const {
+  const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
+  if (!is_greedy || !IsShort(unit.sentence.marked.text)) return false;
+  const SourceShape shape = ShapeOf(settings, unit);
+  std::string word(WordOf(unit));
+  if (unit.in_capitals) word = InCapitals(word);
+  const std::string_view known =
+      InterfaceWords(word, settings.source_language, settings.target_language);
+  if (known.empty()) return false;
+  unit.translated.text =
+      ShapedLike(shape, unit.in_capitals ? InCapitals(known) : std::string(known));
+  return true;
+}
+
 bool UnitReview::IsTakenForName(std::string_view source, std::string_view target) const {
   constexpr size_t kManyPieces = 3;
   constexpr std::string_view kSpace = " ";
@@ -145,7 +162,7 @@ bool UnitReview::KeepNames(const Participant& participant, std::string_view sour
   }
   if (unit.remember) cache_.Insert(unit.job);
   PutStandIns(marked);
-  unit.sentence.is_plain = false;
+  unit.sentence.is_plain = unit.sentence.is_bare = false;
   unit.names_kept = true;
   unit.reviewed = false;
   starter_.Begin(participant, unit,

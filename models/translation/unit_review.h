@@ -30,6 +30,9 @@ class UnitReview {
   bool Review(const Participant& participant, size_t index) const;
 
  private:
+  // Takes the translation of a short text that interfaces write in one way. Returns false if none
+  // is known.
+  bool TakeKnown(const TranslationSettings& settings, TranslationUnit& unit) const;
   // Takes the translation of a short text out of that of another reading of it, which is done.
   // Returns true if the text is translated in yet another one.
   bool TakeCarried(const Participant& participant, TranslationUnit& unit) const;

@@ -182,8 +182,9 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   sentence.has_words = HasWords(marked);
   if (!marked.kept.empty()) PutStandIns(marked);
   MarkWideSpaces(marked);
-  sentence.is_plain = marked.events.empty() && marked.kept.empty() && !marked.is_html &&
-                      !MayNeedRepair(marked.text);
+  sentence.is_bare = marked.events.empty() && marked.kept.empty() && marked.spellings.empty() &&
+                     !MayNeedRepair(marked.text);
+  sentence.is_plain = sentence.is_bare && !marked.is_html;
   sentence.marked = std::move(marked);
   sentence.behind = std::move(behind);
   return sentence;
@@ -334,6 +335,7 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   }
   SourceSentence front;
   front.is_plain = sentence.is_plain;
+  front.is_bare = sentence.is_bare;
   MarkedTextCutter cutter(marked);
   front.marked = cutter.Take(bytes);
   front.has_words = HasWords(front.marked);

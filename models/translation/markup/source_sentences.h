@@ -18,6 +18,8 @@ struct SourceSentence {
   std::string behind;  // the text up to the next sentence, which is not translated
   // True if Restore has nothing to do, so that the translation can be sent word by word.
   bool is_plain = true;
+  // True if it has no marks and no spans that are kept, so that it may be read in other words.
+  bool is_bare = true;
   bool has_words = true;  // it has words besides kept spans
 };
 

@@ -41,6 +41,8 @@ TEST(CarrierSentenceTest, ACopyOrAnArticleIsUncertain) {
   EXPECT_TRUE(IsUncertainWord("comma", "comma", "pt"));
   EXPECT_TRUE(IsUncertainWord("Ícone", "ícone", ""));
   EXPECT_TRUE(IsUncertainWord("beco", "the circus", "en"));
+  EXPECT_TRUE(IsUncertainWord("queijaria", "a cheese shop", "en"));
+  EXPECT_TRUE(IsUncertainWord("rio", "rio de janeiro river", "en"));
   EXPECT_TRUE(IsUncertainWord("Firefox", "O Firefox", "pt-BR"));
   EXPECT_FALSE(IsUncertainWord("window", "janela", "pt"));
   EXPECT_FALSE(IsUncertainWord("window", "oficina", "pt"));

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+namespace millrace::translation {
+
+// Returns the translation of a text of a few words as interfaces and greetings write it, such as
+// "Curtir" for "Like"; empty if the table has none. A translation with a capital is only for texts
+// that begin with one. Languages are BCP 47. Thread-safe.
+std::string_view InterfaceWords(std::string_view text, std::string_view source_language,
+                                std::string_view target_language);
+
+}  // namespace millrace::translation
