@@ -257,6 +257,8 @@ void ShapeShort(std::string_view source, std::string& text) {
   }
   CutLoneArticle(source, text);
   if (!HasComma(source)) CutSecondNaming(text);
+  if (!HasComma(source) && models::CountWords(source) == 1)
+    CutAt(std::min(text.find(", "), text.size()), text);
   if (!HasDoubledWord(source)) CutDoubled(text);
   const std::string wanted = EndMarksOf(source);
   const size_t begin = MarksBegin(text);
@@ -288,6 +290,9 @@ void ShapeEnd(std::string_view source, std::string& text) {
   if (begin == 0 || marks == wanted || !EndsWithWord(std::string_view(text).substr(0, begin)))
     return;
   const bool goes_on = wanted == "," || wanted == ";" || wanted == ":";
+  // The stop of initials stays before the mark.
+  if (wanted == "?" && marks == "." && text.find('?') == std::string::npos)
+    return ReplaceMarks(EndsWithInitials(text) ? text.size() : begin, wanted, text);
   if (wanted.empty()) {
     if (EndsWithWord(source) && marks.size() == 1 && marks != "?" && marks != "!" &&
         !EndsWithInitials(text))
@@ -363,6 +368,22 @@ void LowerWords(const SourceShape& source, std::string& text) {
   }
 }
 
+// Returns true if a text has pairs of ' around words and no other quotation marks.
+bool QuotesOnlySingly(std::string_view text) {
+  constexpr std::string_view kQuotes = "\"'";
+  if (text.find(kQuotes[1]) == std::string_view::npos || text.find(kQuotes[0]) != text.npos)
+    return false;
+  size_t opening = 0;
+  size_t closing = 0;
+  for (size_t at = text.find(kQuotes[1]); at != text.npos; at = text.find(kQuotes[1], at + 1)) {
+    const bool before = at > 0 && models::IsWordCharacter(models::DecodeBefore(text, at).value);
+    const bool behind = models::IsWordCharacter(models::DecodeAt(text, at + 1).value);
+    if (!before && behind) ++opening;
+    if (!behind && at > 0 && text[at - 1] != ' ') ++closing;
+  }
+  return opening > 0 && opening == closing;
+}
+
 // Returns true if most words of a longer text begin with a capital, as those of a title do.
 bool IsTitle(std::string_view text) {
   constexpr size_t kFewest = 3;
@@ -378,6 +399,7 @@ bool IsTitle(std::string_view text) {
 bool IsShort(std::string_view source) { return models::CountWords(source) <= kShortWords; }
 
 std::string BegunLike(const SourceShape& source, std::string beginning) {
+  if (QuotesOnlySingly(source.text)) std::ranges::replace(beginning, '"', '\'');
   if (source.any_first_letter) return beginning;
   const size_t wanted = FirstLetter(source.text);
   const size_t got = FirstLetter(beginning);

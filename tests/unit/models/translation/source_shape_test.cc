@@ -19,6 +19,7 @@ TEST(SourceShapeTest, DoubledWordsOfAShortTextGo) {
   EXPECT_EQ(Shaped("slow", "lento lento lento", "pt"), "lento");
   EXPECT_EQ(Shaped("Olá", "Hello, the hello"), "Hello");
   EXPECT_EQ(Shaped("Não, não", "No, no"), "No, no");
+  EXPECT_EQ(Shaped("Sim:", "Yes, I':"), "Yes:");
   EXPECT_EQ(Shaped("Please wait", "Por favor, aguarde", "pt"), "Por favor, aguarde");
 }
 
@@ -46,6 +47,23 @@ TEST(SourceShapeTest, AShortTextHasTheEndMarksOfItsSource) {
   EXPECT_EQ(Shaped("Carregando...", "Loading"), "Loading...");
   EXPECT_EQ(Shaped("Failed!", "Falhou.", "pt"), "Falhou!");
   EXPECT_EQ(Shaped("Nome:", "Name"), "Name:");
+}
+
+TEST(SourceShapeTest, AQuestionStaysOne) {
+  EXPECT_EQ(Shaped("Is it at the old house?", "Fica na casa antiga.", "pt"),
+            "Fica na casa antiga?");
+  EXPECT_EQ(Shaped("Was it in 100 BC?", "Foi em 100 a.C.", "pt"), "Foi em 100 a.C.?");
+  EXPECT_EQ(Shaped("He asked: who is there?", "\"Quem está aí?\", perguntou.", "pt"),
+            "\"Quem está aí?\", perguntou.");
+}
+
+TEST(SourceShapeTest, SingleQuotesStaySingle) {
+  EXPECT_EQ(Shaped("The 'old house' isn't here.", "A \"casa antiga\" não está aqui.", "pt"),
+            "A 'casa antiga' não está aqui.");
+  EXPECT_EQ(Shaped("The dogs' house isn't here.", "A \"casa\" não está aqui.", "pt"),
+            "A \"casa\" não está aqui.");
+  EXPECT_EQ(Shaped("The \"old\" 'house' here.", "A \"casa\" \"antiga\" aqui.", "pt"),
+            "A \"casa\" \"antiga\" aqui.");
 }
 
 TEST(SourceShapeTest, EndMarksOfChineseAndJapaneseCountAsThoseOfOthers) {
