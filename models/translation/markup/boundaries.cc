@@ -15,6 +15,15 @@ bool IsInvisibleMark(char32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+// Returns true if the text without spaces that goes on to `at` has a sign of an address.
+bool IsInAddress(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 256;
+  const size_t from = at - std::min(at, kLongest);
+  const std::string_view before = text.substr(from, at - from);
+  const size_t space = before.find_last_of(" \t\r\n");
+  return before.substr(space + 1).find_first_of("/@\\") != std::string_view::npos;
+}
+
 // Returns the end of a run of equal signs, as in a form or a table of contents; 0: there is none.
 size_t RunEnd(std::string_view text, size_t at) {
   constexpr std::string_view kSigns = "_.-=*~#";
@@ -25,7 +34,8 @@ size_t RunEnd(std::string_view text, size_t at) {
   if (end - at < kShortest || (at > 0 && text[at - 1] == c)) return 0;
   // Within a name or an address it is none.
   const char before = at > 0 ? text[at - 1] : ' ';
-  const bool within = c != '.' && (models::IsAsciiAlnum(before) || before == '/') &&
+  const bool within = (c == '_' || IsInAddress(text, at)) && c != '.' &&
+                      (models::IsAsciiAlnum(before) || before == '/') &&
                       models::IsAsciiAlnum(models::ByteAt(text, end));
   return within ? 0 : end;
 }

@@ -16,24 +16,33 @@ constexpr size_t kLongestList = 2048;  // bytes
 // A sign that stands between items.
 struct Separator {
   std::string_view sign;
-  size_t fewest;        // joints of a list
-  size_t most_words;    // words of an item
-  bool without_spaces;  // it may touch the items
+  size_t fewest;           // joints of a list, with a space on each side of each
+  size_t fewest_touching;  // the same of joints that touch the items; 0: they join no items
+  size_t most_words;       // words of an item
 };
 
 constexpr size_t kAnyWords = 100;
 constexpr size_t kLabel = 5;  // words
 constexpr size_t kFew = 4;    // words of an item between signs that prose has, too
-constexpr std::array<Separator, 26> kSeparators = {{
-    {"|", 1, kAnyWords, true}, {"||", 1, kAnyWords, false}, {"¦", 1, kAnyWords, true},
-    {"•", 1, kAnyWords, true}, {"·", 1, kAnyWords, true},   {"・", 1, kAnyWords, true},
-    {"→", 1, kLabel, true},    {"⇒", 1, kLabel, true},      {"›", 1, kLabel, false},
-    {"»", 1, kLabel, false},   {"▸", 1, kLabel, true},      {"►", 1, kLabel, true},
-    {"▶", 1, kLabel, true},    {"❯", 1, kLabel, true},      {"::", 1, kLabel, false},
-    {"/", 2, kFew, true},      {"\\", 2, kFew, false},      {">", 2, kFew, true},
-    {"~", 2, kFew, false},     {"+", 2, kFew, false},       {"&", 2, kFew, false},
-    {"-", 2, kFew, false},     {"–", 2, kFew, false},       {"—", 2, kFew, false},
-    {"*", 2, kFew, false},     {";", 2, kFew, true},
+constexpr std::array<Separator, 52> kSeparators = {{
+    {"||", 1, 0, kAnyWords}, {"|", 1, 1, kAnyWords}, {"¦", 1, 1, kAnyWords},
+    {"•", 1, 2, kAnyWords},  {"·", 1, 2, kAnyWords}, {"・", 1, 2, kAnyWords},
+    {"、", 1, 1, kLabel},    {"→", 1, 1, kLabel},    {"⇒", 1, 1, kLabel},
+    {"›", 1, 0, kLabel},     {"»", 1, 0, kLabel},    {"▸", 1, 1, kLabel},
+    {"►", 1, 1, kLabel},     {"▶", 1, 1, kLabel},    {"❯", 1, 1, kLabel},
+    {"●", 1, 2, kLabel},     {"○", 1, 2, kLabel},    {"■", 1, 2, kLabel},
+    {"□", 1, 2, kLabel},     {"◆", 1, 2, kLabel},    {"◇", 1, 2, kLabel},
+    {"★", 1, 2, kLabel},     {"☆", 1, 2, kLabel},    {"✓", 1, 2, kLabel},
+    {"✔", 1, 2, kLabel},     {"⋅", 1, 2, kLabel},    {"∙", 1, 2, kLabel},
+    {"◦", 1, 2, kLabel},     {"―", 1, 2, kLabel},    {"❖", 1, 2, kLabel},
+    {"::", 1, 0, kLabel},    {"->", 1, 0, kLabel},   {"=>", 1, 0, kLabel},
+    {"<>", 1, 0, kLabel},    {">>", 1, 0, kLabel},   {"<<", 1, 0, kLabel},
+    {"//", 1, 0, kLabel},    {"^", 1, 0, kLabel},    {"_", 1, 0, kLabel},
+    {"/", 2, 2, kFew},       {"\\", 2, 0, kFew},     {">", 2, 2, kFew},
+    {"~", 2, 0, kFew},       {"+", 2, 2, kFew},      {"&", 2, 0, kFew},
+    {"-", 2, 0, kFew},       {"–", 2, 0, kFew},      {"—", 2, 0, kFew},
+    {"*", 2, 0, kFew},       {"=", 2, 0, kFew},      {":", 2, 0, kFew},
+    {";", 2, 2, kFew},
 }};
 
 // Returns true if a joint divides a kept span or an element. The sign itself may be kept, as one
@@ -75,8 +84,13 @@ std::vector<ItemJoint> JointsOf(const MarkedText& marked, std::string_view sign,
       if (event->kind == MarkEvent::Kind::kOpen) ++depth;
       if (event->kind == MarkEvent::Kind::kClose && depth > 0) --depth;
     }
-    if (depth == 0 && has_spaces == spaced && !DividesMarkup(marked, joint))
+    if (depth > 0 || has_spaces != spaced || DividesMarkup(marked, joint)) continue;
+    // Between two signs there may be no item, as in a row of a table.
+    if (!joints.empty() && joint.begin <= joints.back().end) {
+      joints.back().end = joint.end;
+    } else {
       joints.push_back(joint);
+    }
   }
   return joints;
 }
@@ -119,18 +133,30 @@ bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
   return capitals == 0 || small == 0;
 }
 
+// Returns the end of a bullet, or of the marks of a heading or quotation of some levels, at `at`,
+// with the spaces behind it; `at` if there is none.
+size_t SignsEnd(std::string_view text, size_t at) {
+  constexpr std::u32string_view kBullets = U"-–—•·*‣◦▪●○▸►#>";
+  constexpr size_t kMostSigns = 6;
+  const models::CodePoint c = models::DecodeAt(text, at);
+  if (c.bytes == 0 || kBullets.find(c.value) == std::u32string_view::npos) return at;
+  size_t end = at + c.bytes;
+  while (c.value < 0x80 && end - at < kMostSigns && models::ByteAt(text, end) == text[at]) ++end;
+  if (models::ByteAt(text, end) != ' ') return at;
+  return std::min(text.find_first_not_of(' ', end), text.size());
+}
+
 }  // namespace
 
 std::vector<ItemJoint> FindItemJoints(const MarkedText& marked) {
-  constexpr size_t kFewestUnspaced = 2;  // joints that touch the items
   const std::string_view text = marked.text;
   if (text.size() > kLongestList || text.find('\n') != std::string_view::npos) return {};
   for (const bool spaced : {true, false}) {
     for (const Separator& separator : kSeparators) {
-      if (!spaced && !separator.without_spaces) continue;
+      const size_t fewest = spaced ? separator.fewest : separator.fewest_touching;
+      if (fewest == 0) continue;
       if (text.find(separator.sign) == std::string_view::npos) continue;
       std::vector<ItemJoint> joints = JointsOf(marked, separator.sign, spaced);
-      const size_t fewest = spaced ? separator.fewest : kFewestUnspaced;
       if (joints.size() >= fewest && AreItems(text, joints, separator, spaced)) return joints;
     }
   }
@@ -138,16 +164,13 @@ std::vector<ItemJoint> FindItemJoints(const MarkedText& marked) {
 }
 
 size_t BulletEnd(std::string_view text) {
-  constexpr size_t kMostWords = 3;
-  constexpr std::u32string_view kBullets = U"-–—•·*‣◦▪●○▸►";
-  const models::CodePoint c = models::DecodeAt(text, 0);
-  if (c.bytes == 0 || kBullets.find(c.value) == std::u32string_view::npos ||
-      models::ByteAt(text, c.bytes) != ' ')
-    return 0;
-  const size_t words = text.find_first_not_of(' ', c.bytes);
-  return words == std::string_view::npos || models::CountWords(text.substr(words)) > kMostWords
-             ? 0
-             : words;
+  constexpr std::string_view kSpeech = " - ";
+  size_t end = 0;
+  for (size_t next = SignsEnd(text, end); next > end; next = SignsEnd(text, end)) end = next;
+  // Models keep the dashes of a dialogue, which begins with one.
+  const bool is_dialogue =
+      text.starts_with('-') && text.substr(end).find(kSpeech) != std::string_view::npos;
+  return end < text.size() && !is_dialogue ? end : 0;
 }
 
 }  // namespace millrace::translation

@@ -19,8 +19,8 @@ struct ItemJoint {
 // prose. Models lose items of such lists. Linear time.
 std::vector<ItemJoint> FindItemJoints(const MarkedText& marked);
 
-// Returns the bytes of a bullet or a dash before a few words, with the space behind it; 0 if there
-// is none. Models say such words twice: "- Yes - Yes". A dash before a sentence is none.
+// Returns the bytes of a bullet, a dash or the marks of a heading or a quotation before words, with
+// the space behind it; 0 if there is none. Models drop it, or say few words twice: "- Yes - Yes".
 size_t BulletEnd(std::string_view text);
 
 }  // namespace millrace::translation

@@ -197,6 +197,18 @@ SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
   return MakeSentence(std::move(marked), std::move(behind));
 }
 
+// Returns true if a list ends with a stop behind a word, outside of all marks and kept spans.
+bool HasStopOfList(const MarkedText& marked) {
+  const std::string_view text = marked.text;
+  if (text.size() < 2 || !text.ends_with('.') ||
+      !models::IsWordCharacter(models::DecodeBefore(text, text.size() - 1).value))
+    return false;
+  const size_t stop = text.size() - 1;
+  return (marked.events.empty() || marked.events.back().at <= stop) &&
+         (marked.kept.empty() || marked.kept.back().end <= stop) &&
+         (marked.spellings.empty() || marked.spellings.back().end <= stop);
+}
+
 // Appends a sentence, divided behind a bullet, between the items of a list, where a label ends, and
 // where a pair of brackets or quotation marks is around all of it.
 void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSentence>& sentences) {
@@ -214,7 +226,11 @@ void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSent
       MarkedText item = cutter.Take(joint.begin);
       AddSentence(std::move(item), Untouched(cutter.Take(joint.end)), sentences);
     }
-    return AddSentence(cutter.Take(text.size()), std::move(behind), sentences);
+    // With its stop, the last item would be a sentence.
+    const size_t stop = text.size() - (HasStopOfList(sentence) ? 1 : 0);
+    MarkedText last = cutter.Take(stop);
+    behind.insert(0, Untouched(cutter.Take(text.size())));
+    return AddSentence(std::move(last), std::move(behind), sentences);
   }
   if (const size_t label = LabelEnd(sentence); label > 0) {
     const size_t words = std::min(text.find_first_not_of(' ', label), text.size());

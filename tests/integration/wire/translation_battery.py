@@ -174,7 +174,8 @@ def flaws(source: str, translation: str) -> list[str]:
 
 
 # Signs between the items of a list in one line.
-SEPARATORS = [" | ", " / ", " • ", " · ", " - ", " > ", " → ", " » ", "|", ";", " + ", " :: ", " ~ ", " ▸ "]
+SEPARATORS = [" | ", " / ", " • ", " · ", " - ", " > ", " → ", " » ", "|", ";", " + ", " :: ", " ~ ", " ▸ ", " || ", " -> ", " => ",
+              " <> ", " // ", " ● ", " ★ ", " = ", "→", "+", "、"]
 
 
 def lists(language):

@@ -157,6 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "Caf&eacute; 10&nbsp;km &amp; x", {"Café 10 km X1 x"}},
         Case{kText, "ten &#x2009;1 km", {"ten 1 km"}},
         Case{kText, "Name: ______ Date:______", {"Name:", "Date:"}},
+        Case{kText, "Valor======Preço------Casa", {"Valor", "Preço", "Casa"}},
+        Case{kText, "Open https://a.b/c----d now", {"Open X1 now"}},
         Case{kText, "One ........ 12", {"One", "12"}},
         Case{kText, "♪ I heard the music ♪", {"I heard the music"}},
         Case{kText, "The \u200Fred\u200E one", {"The red one"}},
@@ -494,6 +496,15 @@ TEST(SourceSentencesTest, TheItemsOfAListInOneLineAreSentences) {
   EXPECT_EQ(Texts("Save|Open|Close", kText), (List{"Save", "Open", "Close"}));
   EXPECT_EQ(Texts("File > Save as > Copy", kText), (List{"File", "Save as", "Copy"}));
   EXPECT_EQ(Texts("one - two - three", kText), (List{"one", "two", "three"}));
+  EXPECT_EQ(Texts("Home | | About", kText), (List{"Home", "About"}));
+  EXPECT_EQ(Texts("Home→About", kText), (List{"Home", "About"}));
+  EXPECT_EQ(Texts("Save+Open+Close", kText), (List{"Save", "Open", "Close"}));
+  EXPECT_EQ(Texts("Home -> About <> Us", kText), (List{"Home", "About", "Us"}));
+  EXPECT_EQ(Texts("red = green = blue", kText), (List{"red", "green", "blue"}));
+  EXPECT_EQ(Texts("small、two、red", kText), (List{"small", "two", "red"}));
+  EXPECT_EQ(Texts("Home ● About ● Us", kText), (List{"Home", "About", "Us"}));
+  EXPECT_EQ(Texts("Go to File > Save > Copy.", kText), (List{"Go to File", "Save", "Copy"}));
+  EXPECT_EQ(Joined("Go to File > Save > Copy.", kText), "Go to File > Save > Copy.");
   for (const char* text : {"He came - finally - home", "Tea and/or milk", "if a > b and b > c",
                            "2 + 2 + 2", "The house - old, big - is red", "It is 5 km/h",
                            "see [[a page|words|more]]", "東京・大阪・京都に行った。"})
@@ -504,10 +515,14 @@ TEST(SourceSentencesTest, TheItemsOfAListInOneLineAreSentences) {
             (List{"Home", "About"}));
 }
 
-TEST(SourceSentencesTest, ABulletBeforeAFewWordsIsSetAside) {
+TEST(SourceSentencesTest, ABulletBeforeWordsIsSetAside) {
   constexpr auto kText = models::TextFormat::kText;
   EXPECT_EQ(Texts("- Yes", kText), (List{"- ", "Yes"}));
-  EXPECT_EQ(Texts("- I am fine, thank you.", kText), (List{"- I am fine, thank you."}));
+  EXPECT_EQ(Texts("- I am fine, thank you.", kText), (List{"- ", "I am fine, thank you."}));
+  EXPECT_EQ(Texts("One.\n## Two", kText), (List{"One.", "## ", "Two"}));
+  EXPECT_EQ(Texts("- I see - said he.", kText), (List{"- I see - said he."}));
+  EXPECT_EQ(Texts(">> - Yes", kText), (List{">> - ", "Yes"}));
+  EXPECT_EQ(Texts("#topic is here", kText), (List{"X1 is here"}));
 }
 
 }  // namespace
