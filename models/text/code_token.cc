@@ -277,6 +277,10 @@ size_t OperationEnd(std::string_view text, size_t at) {
                                                IsAsciiLetter(text[name]) && next == name + 1);
     const bool is_further_sign = is_one_of(kFurtherSigns);
     if (!is_certain && !is_sign && !is_further_sign) break;
+    // Both also stand between the items of a list: "about us || contact".
+    if (written == "||" && !has_name) behind = std::max(behind, sign_end);
+    if ((written == "||" && !has_name) || ((written == "||" || written == "=>") && next == name))
+      break;
     // The names beside a further sign are code once there is another operator.
     if (!is_further_sign || behind > at) behind = next > name ? next : sign_end;
     if (next == name) break;

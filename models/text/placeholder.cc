@@ -1,6 +1,7 @@
 #include "models/text/placeholder.h"
 
 #include <array>
+#include <string>
 
 namespace millrace::models {
 namespace {
@@ -155,7 +156,11 @@ size_t PlaceholderReader::Doubled(size_t at) const {
   const std::string_view mark = text_.substr(at, 2);
   if (const size_t spaced = sign == '#' ? 0 : NameBetween(at, mark, mark); spaced > 0)
     return spaced;
-  const size_t end = NameEnd(at + 2);
+  size_t end = at + 2;
+  for (CodePoint c = DecodeAt(text_, end);
+       end - at < kMaxSpanBytes && (IsWordCharacter(c.value) || c.value == '_');
+       c = DecodeAt(text_, end))
+    end += c.bytes;
   return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
 }
 
@@ -306,6 +311,17 @@ size_t PlaceholderReader::TimeFormatEnd(size_t at) const {
   return certain && !IsNameByte(At(end)) ? end : 0;
 }
 
+// Returns true if a unit touches a placeholder: %sKB, %dpx.
+bool PlaceholderReader::IsUnitAt(size_t at) const {
+  constexpr std::string_view kUnits =
+      " B KB kB MB GB TB Mbps Kbps kbps Hz kHz MHz GHz px em rem pt dp km m cm mm kg g mg ms s h "
+      "min "
+      "x th kWh mAh W V ";
+  const size_t end = LettersEnd(text_, at);
+  return end > at && !IsNameByte(At(end)) &&
+         kUnits.find(" " + std::string(text_.substr(at, end - at)) + " ") != kUnits.npos;
+}
+
 // Reads placeholders of printf, Qt, Python and Ruby: %s, %1$d, %-5.2f, %lld, %(name)s, %<name>s,
 // %{name}, %1, %n, %%; but not "5 % of it".
 size_t PlaceholderReader::Percent(size_t at) const {
@@ -343,7 +359,7 @@ size_t PlaceholderReader::Percent(size_t at) const {
   constexpr std::string_view kConversions = "sdiufFeEgGxXocpn@vqTtwb";
   const char conversion = At(next);
   const bool converts = conversion != 0 && kConversions.find(conversion) != std::string_view::npos;
-  if (converts && !IsNameByte(At(next + 1))) return next + 1;
+  if (converts && (!IsNameByte(At(next + 1)) || IsUnitAt(next + 1))) return next + 1;
   return is_qt ? number_end : 0;
 }
 

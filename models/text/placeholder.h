@@ -29,6 +29,7 @@ class PlaceholderReader final : PatternText {
   size_t DollarBraces(size_t at) const;
   size_t Dollar(size_t at) const;
   size_t Percent(size_t at) const;
+  bool IsUnitAt(size_t at) const;
   size_t TimeFormatEnd(size_t at) const;
   size_t Doubled(size_t at) const;
   size_t Signed(size_t at) const;

@@ -319,6 +319,17 @@ size_t TouchingEnd(std::string_view text, size_t at) {
   return IsAsciiUpper(ByteAt(text, end)) && !IsNameByte(ByteAt(text, end + 1)) ? end + 1 : end;
 }
 
+// Returns true for a code of a subtitle before its words, {y:i}, {c:$0000ff} or the frames {1}{25},
+// which no letters belong to.
+bool IsSubtitleCode(std::string_view text, size_t at, size_t end) {
+  if (text[at] != '{' || end - at < 3) return false;
+  const std::string_view inner = text.substr(at + 1, end - at - 2);
+  if (inner.size() > 2 && IsAsciiLetter(inner[0]) && inner[1] == ':')
+    return at == 0 || text[at - 1] == '\n' || text[at - 1] == '|' || text[at - 1] == '}';
+  const bool is_second = at > 1 && text[at - 1] == '}' && IsAsciiDigit(text[at - 2]);
+  return is_second && std::ranges::all_of(inner, IsAsciiDigit);
+}
+
 // Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}, {a}–{b}.
 bool IsJoint(std::string_view between) {
   constexpr std::u32string_view kJoints = U":/-.,x_=+|–—×·÷→";
@@ -345,7 +356,10 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
       const bool placeholder = reader.IsPlaceholder(at);
       const size_t free = spans.empty() ? 0 : spans.back().end;
       size_t begin = placeholder ? TouchingBegin(text, at, free) : at;
-      at = placeholder ? TouchingEnd(text, end) : end;
+      // A sum: US${0}, $%s
+      if (placeholder && begin == at && begin > free && text[begin - 1] == '$')
+        begin = TouchingBegin(text, begin - 1, free);
+      at = placeholder && !IsSubtitleCode(text, at, end) ? TouchingEnd(text, end) : end;
       if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
         begin = spans.back().begin;
         spans.pop_back();

@@ -27,7 +27,7 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 ^\d+$ ^[a-z]+$ .*\.log [A-Z]{2,} \ref{fig:one} \textbf{x} ⌘C ⇧⌘S {x + y} {user ? user.name : "x"} $t(key, { "count": 2 }) {{ msg | upper }}
 {{ "now" | date: "%Y" }} {% assign x = "y" | upcase %} {{ path('home') }} { $userName } { NUMBER($n) } {{else}} {!! $html !!} :white_check_mark:
 --name-- §name§ %<name>s %<count>d %[1]s %[2]d %v %+v %T %'d %Ln ++name++ =name= !!name!! ..name.. ¬name¬ †name† 【name】 《name》 ⟦name⟧ [(name)]
-{n}–{m} {n}×{m} {0}°C %d°C @:{'key'} §name !!str s3://bucket/key 3.2e-4 1e-9 12°30' 5'10" ---name--- +name+ &name& ‹name› [[[name]]] { user.name }
+US$%s %sKB %dpx %%ação%% @@preço@@ {n}–{m} {n}×{m} {0}°C %d°C @:{'key'} §name !!str s3://bucket/key 3.2e-4 1e-9 12°30' 5'10" ---name--- +name+ &name& ‹name› [[[name]]] { user.name }
 """
 
 # Each has spaces within.
@@ -140,6 +140,16 @@ def test_what_stands_between_sentences_is_kept(daemon, source, kept):
     assert found != source
 
 
+@pytest.mark.parametrize(("model", "source", "expected"), [
+    (PT_EN, "Abrir {0}...", "Open {0}..."),
+    (PT_EN, "Abrir -{0}", "Open -{0}"),
+    (EN_PT, "Save======Open the door", "Salvar======Abra a porta"),
+    (PT_EN, "A casa\n- Meu amigo está aqui.\n# A casa", "The house\n- My friend is here.\n# The house"),
+])
+def test_signs_keep_their_places(daemon, model, source, expected):
+    assert translate(daemon, [source], model=model)[0].lower() == expected.lower()
+
+
 def test_branches_of_a_message_are_translated(daemon):
     [found] = translate(daemon, [MESSAGE], model=EN_PT)
     lines = found.splitlines()
@@ -157,6 +167,7 @@ def test_branches_of_a_message_are_translated(daemon):
     ("<b>$obj-&gt;getName()</b>", "$obj-&gt;getName()</b>"),
     ("<a href=\"/x\">&amp;nbsp;</a>", "&amp;nbsp;</a>"),
     ("<del>$10</del> <ins>$5</ins>", "$10</del> <ins>"),
+    ("<b>{price}</b>", "<b>{price}</b>"),
     ("[[name]]", "[[name]]"),
 ])
 def test_styles_stay_within_their_tags(daemon, markup, kept):

@@ -56,6 +56,7 @@ class Restorer {
 
   MarkedText Run() {
     PutBackKept();
+    TakeFromStandIns();
     PutBackNumbers();
     std::ranges::stable_sort(edits_, {}, &Edit::begin);
     JoinUnits();
@@ -97,6 +98,7 @@ class Restorer {
         continue;
       }
       Put({places[0], places[0] + stand_in.size(), kept.becomes, /*is_kept=*/true});
+      JoinSigns(kept, places[0], places[0] + stand_in.size());
       // The model repeated the stand-in: repetitions are removed, each with the space before it.
       for (size_t i = 1; i < places.size(); ++i) {
         const size_t begin = places[i] - (target_[places[i] - 1] == ' ' ? 1 : 0);
@@ -104,6 +106,42 @@ class Restorer {
       }
     }
     for (const KeptSpan* kept : lost) PutBackLost(*kept);
+  }
+
+  // Removes spaces between a stand-in at [begin, end) and signs that touch it in the source.
+  void JoinSigns(const KeptSpan& kept, size_t begin, size_t end) {
+    constexpr std::string_view kSigns = "'\"-.,/()[]+*=&#@_~^|\\<>";
+    const std::string_view source = source_.text;
+    const char behind = models::ByteAt(source, kept.end);
+    const char before = kept.begin > 0 ? source[kept.begin - 1] : '\0';
+    const auto is_sign = [kSigns](char c) { return c != '\0' && kSigns.find(c) != kSigns.npos; };
+    const size_t next = std::min(target_.find_first_not_of(' ', end), target_.size());
+    if (next > end && is_sign(behind) && models::ByteAt(target_, next) == behind &&
+        !is_edited_[end])
+      Put({end, next, {}});
+    const size_t last = target_.substr(0, begin).find_last_not_of(' ') + 1;  // npos + 1 is 0
+    if (last < begin && last > 0 && is_sign(before) && target_[last - 1] == before &&
+        !is_edited_[begin - 1])
+      Put({last, begin, {}});
+  }
+
+  // A word that comes from a stand-in of the source besides the stand-in itself, such as an
+  // article, belongs to the words beside it: no mark around the stand-in alone takes it in.
+  void TakeFromStandIns() {
+    for (const KeptSpan& kept : source_.kept) {
+      if (kept.reads) continue;
+      const auto from_kept = [&](size_t source) {
+        return source >= kept.begin && source < kept.end;
+      };
+      const bool is_found = std::ranges::any_of(units_, [&](const TargetUnit& unit) {
+        return IsEdited(unit) && std::ranges::any_of(unit.sources, from_kept);
+      });
+      const size_t neighbour = kept.begin > 0 ? kept.begin - 1 : kept.end;
+      if (!is_found || neighbour >= source_.text.size()) continue;
+      for (TargetUnit& unit : units_) {
+        if (!IsEdited(unit)) std::ranges::replace_if(unit.sources, from_kept, neighbour);
+      }
+    }
   }
 
   // Puts a kept span whose stand-in the model dropped in place of the words that are aligned with

@@ -41,6 +41,25 @@ TEST(RestoreTest, WhatIsKeptTouchesNothingElseThatIsKept) {
   EXPECT_EQ(Restored(apart, "por/0 X1/1 +X2/2 agora/3"), "por `a` `b` agora");
 }
 
+TEST(RestoreTest, WhatTouchesASpanTouchesItStill) {
+  constexpr auto kText = models::TextFormat::kText;
+  EXPECT_EQ(Restored(ReadMarked("Open -{a} now", kText), "Abra/0 -/1 X1/1 agora/2"),
+            "Abra -{a} agora");
+  EXPECT_EQ(Restored(ReadMarked("Open {a}'s book", kText), "Abra/0 livro/2 X1/1 's/1"),
+            "Abra livro {a}'s");
+  EXPECT_EQ(Restored(ReadMarked("Open {a} - now", kText), "Abra/0 X1/1 -/2 agora/3"),
+            "Abra {a} - agora");
+}
+
+TEST(RestoreTest, AMarkAroundASpanTakesNoArticleIn) {
+  EXPECT_EQ(Restored(ReadMarked("Open <b>{a}</b> now"), "Abra/0 o/1 X1/1 agora/2"),
+            "Abra o <b>{a}</b> agora");
+  EXPECT_EQ(Restored(ReadMarked("<b>{a}</b> is here"), "O/0 X1/0 está/1 aqui/2"),
+            "O <b>{a}</b> está aqui");
+  EXPECT_EQ(Restored(ReadMarked("Open <b>the {a}</b> now"), "Abra/0 o/1 X1/2 agora/3"),
+            "Abra <b>o {a}</b> agora");
+}
+
 TEST(RestoreTest, NoLineIsEmptyWhateverIsMoved) {
   const MarkedText source =
       ReadMarked("[one](a)\n[two](b)\n[three](c) four\nfive", models::TextFormat::kMarkdown);
