@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
@@ -116,6 +117,12 @@ size_t CountRepeated(std::span<const std::string_view> parts) {
   return static_cast<size_t>(sorted.end() - again);
 }
 
+// Returns true if a part of a translation comes again in place of another. If there are more parts
+// than in the source, it stands for words such as "then" and "next".
+bool ComesAgain(std::span<const std::string_view> got, std::span<const std::string_view> wanted) {
+  return got.size() <= wanted.size() && CountRepeated(got) > CountRepeated(wanted);
+}
+
 constexpr size_t kFewestParts = 4;   // the parts of a list
 constexpr size_t kFewestJoined = 3;  // the same of one without commas
 
@@ -134,9 +141,9 @@ std::vector<std::string_view> ItemsOf(std::string_view text, std::string_view la
 bool RepeatsItem(const GuardedTranslation& translation) {
   const std::vector<std::string_view> wanted =
       ItemsOf(translation.source, translation.source_language);
-  if (wanted.size() < 2) return false;
-  return CountRepeated(ItemsOf(translation.target, translation.target_language)) >
-         CountRepeated(wanted);
+  const std::vector<std::string_view> got =
+      ItemsOf(translation.target, translation.target_language);
+  return wanted.size() > 1 && ComesAgain(got, wanted);
 }
 
 // Returns true if items are absent from a list without commas: "milk and bread and eggs".
@@ -162,16 +169,19 @@ bool LacksParts(const GuardedTranslation& translation) {
   constexpr size_t kManyParts = 6;
   const std::vector<std::string_view> wanted = PartsOf(translation.source);
   const std::vector<std::string_view> got = PartsOf(translation.target);
-  if (translation.is_half && wanted.size() > 1 && IsList(wanted) && got.size() < wanted.size())
+  // One word may stand for a part: "then open it" for "em seguida, abra".
+  const bool has_fewer_words =
+      4 * models::CountWords(translation.target) < 3 * models::CountWords(translation.source);
+  if (translation.is_half && wanted.size() > 1 && IsList(wanted) && got.size() < wanted.size() &&
+      has_fewer_words)
     return true;
   if (wanted.size() + 1 < kFewestParts) return false;
   // A list of three things is suspicious only if one comes again.
-  if (wanted.size() < kFewestParts)
-    return IsList(wanted) && CountRepeated(got) > CountRepeated(wanted);
+  if (wanted.size() < kFewestParts) return IsList(wanted) && ComesAgain(got, wanted);
   if (IsList(wanted)) {
     // English may have a comma before the last "and".
     const size_t spare = BeginsWithConjunction(wanted.back(), translation.source_language) ? 1 : 0;
-    return got.size() + spare < wanted.size() || CountRepeated(got) > CountRepeated(wanted);
+    return got.size() + spare < wanted.size() || ComesAgain(got, wanted);
   }
   // Chinese and Japanese separate clauses with commas that other languages do without.
   if (models::EndsUnspaced(translation.source) && !models::EndsUnspaced(translation.target))
@@ -225,6 +235,45 @@ bool IsCertainNumber(std::string_view source, std::string_view number) {
   });
 }
 
+// Words that stand for numbers, with a space on each side of each.
+constexpr std::string_view kEnglishNumbers =
+    " a an one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand half quarter third first second fourth fifth sixth seventh eighth ninth "
+    "tenth "
+    "once twice double both pair dozen ";
+constexpr std::string_view kPortugueseNumbers =
+    " um uma dois duas três quatro cinco seis sete oito nove dez onze doze treze catorze quatorze "
+    "quinze dezesseis dezasseis dezessete dezoito dezenove vinte trinta quarenta cinquenta "
+    "sessenta "
+    "setenta oitenta noventa cem cento mil meio meia metade terço terços quarto quartos primeiro "
+    "primeira segundo segunda terceiro terceira quinto quinta sexto sexta sétimo oitavo nono "
+    "décimo "
+    "décima vez vezes dobro duplo dupla par ambos ambas dúzia ";
+
+// Returns true if a translation may say short numbers of the source in words or other numbers, or
+// if the words of its language are not known.
+bool MayHaveOthers(const GuardedTranslation& translation) {
+  const std::string tag = models::AsciiLower(
+      translation.target_language.substr(0, translation.target_language.find_first_of("-_")));
+  if (tag != "en" && tag != "pt") return true;
+  const std::string_view known = tag == "en" ? kEnglishNumbers : kPortugueseNumbers;
+  const size_t wanted = FindNumbers(translation.source).size();
+  const size_t got = FindNumbers(translation.target).size();
+  if (got >= wanted) return true;
+  std::string word = " ";
+  for (const char c : translation.target) {
+    if (models::IsAsciiLetter(c) || static_cast<unsigned char>(c) >= 0x80) {
+      word += models::AsciiLower(c);
+      continue;
+    }
+    if (known.find(word + " ") != std::string_view::npos && word.size() > 1) return true;
+    word = " ";
+  }
+  return word.size() > 1 && known.find(word + " ") != std::string_view::npos;
+}
+
 // Returns the parts of a text in brackets that are words of their own, as views into it.
 std::vector<std::string_view> BracketsOf(std::string_view text) {
   std::vector<std::string_view> found;
@@ -261,6 +310,23 @@ bool HasLetterRun(std::string_view text) {
   return false;
 }
 
+// Returns true if a text has the same word three times in a row.
+bool RepeatsWord(std::string_view text) {
+  constexpr size_t kMany = 3;
+  std::string before;
+  size_t run = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::min(text.find_first_not_of(' ', at), text.size());
+    at = std::min(text.find(' ', begin), text.size());
+    std::string word = models::AsciiLower(text.substr(begin, at - begin));
+    word.resize(word.find_last_not_of(".,;:!?") + 1);  // npos + 1 is 0
+    run = !word.empty() && word == before ? run + 1 : 1;
+    if (run == kMany) return true;
+    before = std::move(word);
+  }
+  return false;
+}
+
 // Returns true if a text has a letter.
 bool HasLetter(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
@@ -280,12 +346,13 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   const size_t tokens = translation.source_tokens.size();
   if (translation.source.find_first_of("0123456789") != std::string_view::npos) {
     verdict.lost_parts = LostNumbers(translation.source, translation.target, translation.formats);
-    // Words may stand for short numbers, but other numbers may not.
+    // Words may stand for short numbers, but other numbers of several digits may not.
     const bool adds_number =
         !verdict.lost_parts.empty() &&
         AddsNumber(translation.source, translation.target, translation.formats);
+    const bool has_others = !verdict.lost_parts.empty() && MayHaveOthers(translation);
     const auto is_short = [&](std::string_view number) {
-      return !adds_number && !IsCertainNumber(translation.source, number);
+      return !adds_number && !IsCertainNumber(translation.source, number) && has_others;
     };
     const size_t shorter = std::erase_if(verdict.lost_parts, is_short);
     verdict.suspicious = !verdict.lost_parts.empty() ||
@@ -295,11 +362,20 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   verdict.lost_item = RepeatsItem(translation) || LacksJoinedItems(translation) ||
                       (IsWordList(translation.source, FewestWords(translation)) &&
                        LacksListedWords(translation.source, translation.target)) ||
-                      (translation.is_half && LacksParts(translation));
+                      ((translation.is_half || tokens < kFewestTokens) && LacksParts(translation));
+  verdict.loops = (RepeatsWord(translation.target) && !RepeatsWord(translation.source)) ||
+                  (HasLetterRun(translation.target) && !HasLetterRun(translation.source));
   if (tokens < kFewestTokens) {
-    verdict.lost_content = translation.reached_limit || verdict.lost_item ||
+    // What was added to a few words may be cut already, to shape them like their source.
+    constexpr size_t kMoreWords = 2;
+    const bool is_unspaced = models::EndsUnspaced(translation.target);
+    const size_t words = models::CountWords(translation.source);
+    const bool is_long =
+        words == 1 || is_unspaced || models::CountWords(translation.target) > words + kMoreWords;
+    verdict.lost_content = (translation.reached_limit && is_long) || verdict.lost_item ||
                            (translation.target_tokens.empty() && tokens > 0) ||
-                           (Loops(translation.target_tokens) && !Loops(translation.source_tokens));
+                           ((verdict.loops || is_unspaced) && Loops(translation.target_tokens) &&
+                            !Loops(translation.source_tokens));
   } else {
     verdict.lost_content =
         verdict.lost_item || HasStrangeLength(translation) || RepeatsItself(translation) ||
@@ -323,27 +399,23 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   verdict.suspicious = verdict.suspicious || !verdict.lost_parts.empty() || verdict.lost_colon > 0;
   const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
   verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);
-  verdict.lost_content = verdict.lost_content || lost_words ||
-                         (HasLetterRun(translation.target) && !HasLetterRun(translation.source));
+  verdict.lost_content = verdict.lost_content || lost_words || verdict.loops;
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
 }
 
 bool IsEasilyLost(std::string_view source, size_t tokens, std::string_view language) {
   constexpr size_t kManyTokens = 56;
-  constexpr size_t kFewNumbers = 2;
+  constexpr size_t kFewParts = 2;
+  const size_t parts = PartsOf(source).size();
   if (tokens > kManyTokens || (tokens >= kLongSentence && !HasEndMark(source)) ||
-      PartsOf(source).size() >= kFewestParts || BehindColon(source) > 0 ||
-      PartsBetweenJoints(source, language).size() >= kFewestJoined ||
+      parts >= kFewestParts || (parts >= kFewParts && tokens < kMediumSentence) ||
+      BehindColon(source) > 0 || PartsBetweenJoints(source, language).size() >= kFewestJoined ||
       IsWordList(source, kFewestParts) || !CopiedNames(source).empty() ||
       source.find('(') != std::string_view::npos) {
     return true;
   }
-  const std::vector<WrittenNumber> numbers = FindNumbers(source, /*joins_spaces=*/false);
-  return numbers.size() >= kFewNumbers ||
-         std::ranges::any_of(numbers, [source](const WrittenNumber& number) {
-           return IsCertainNumber(source, source.substr(number.begin, number.end - number.begin));
-         });
+  return source.find_first_of("0123456789") != std::string_view::npos;
 }
 
 }  // namespace millrace::translation

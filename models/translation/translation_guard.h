@@ -36,6 +36,8 @@ struct GuardVerdict {
   // True if part of the content seems to be absent: the text loops, is too short, stops early or
   // does not come from some stretch of the source.
   bool lost_content = false;
+  // True if a word comes three times in a row, or a letter many times.
+  bool loops = false;
   // True if items of a list that words such as "or" join are absent, or one comes twice.
   bool lost_item = false;
   // True if words became a number: 404 for "404 Not Found".
@@ -53,8 +55,8 @@ inline constexpr size_t kAlignedSentence = 40;
 // stretches of the source that nothing is aligned with. Takes microseconds; linear time.
 GuardVerdict InspectTranslation(const GuardedTranslation& translation);
 
-// Returns true if a sentence has what models lose: a list (also one of "or" without commas),
-// several numbers or one of three digits or more, brackets, a colon, more tokens than they manage
+// Returns true if a sentence has what models lose: a list (also one of "or" without commas, and of
+// two parts if it is short), numbers, brackets, a colon, more tokens than they manage
 // well, or many and no end mark. Its translation should not be sent before it was inspected.
 // `source` as in GuardedTranslation.
 bool IsEasilyLost(std::string_view source, size_t tokens, std::string_view language);

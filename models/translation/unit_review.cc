@@ -119,8 +119,10 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   if (!final && Divide(participant, index, verdict)) return true;
   for (const std::string_view part : verdict.lost_parts) unit.missing.emplace_back(part);
   if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
+  // The source says more than nothing, or than a word over and over.
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
-  if (is_blank && unit.emitted == 0 && unit.begun.empty()) unit.translated = marked;
+  if ((is_blank || verdict.loops) && unit.emitted == 0 && unit.begun.empty())
+    unit.translated = marked;
   return false;
 }
 
@@ -301,6 +303,8 @@ bool UnitReview::Divide(const Participant& participant, size_t index,
   size_t cut = verdict.lost_colon;
   if (cut == 0) cut = FindClauseCut(text, least, most, plan.settings().source_language);
   if (cut == 0) cut = FindWordCut(text, least, most);
+  // A number alone is lost with its only word: "5 stars".
+  if (cut == 0 && verdict.only_number) cut = FindWordCut(text, 0, text.size());
   if (cut == 0) return false;
   TranslationUnit second;
   second.sentence = whole.sentence;

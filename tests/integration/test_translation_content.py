@@ -93,6 +93,10 @@ def test_words_in_brackets_behind_signs_and_with_endings_are_translated(daemon, 
 @pytest.mark.parametrize("model, text, expected, fields", [
     (PT_EN, "2.200.112", "2,200,112", {}),
     (EN_PT, "$3.50", "$3,50", {}),
+    (PT_EN, "4º", "4th", {}),
+    (PT_EN, "100º", "100th", {}),
+    (EN_PT, "5$", "5$", {}),
+    (PT_EN, "5 estrelas", "5 stars", {}),
     (EN_PT, "12:30", "12:30", {}),
     (EN_PT, "2024-05-01", "2024-05-01", {}),
     (EN_PT, "| Item | Price |\n|---|---|\n| Bread | 1,000.50 |", "1.000,50", {"format": translation.TEXT_FORMAT_MARKDOWN}),
@@ -116,6 +120,40 @@ def test_a_sum_keeps_its_value_and_its_sign(daemon, model, text, expected, field
 def test_marks_of_ordinals_degrees_and_seconds_stay_with_their_numbers(daemon, model, texts):
     for (text, expected), (got, lost) in zip(texts.items(), translate(daemon, texts, model), strict=True):
         assert expected in got and not lost, (text, got, lost)
+
+
+@pytest.mark.parametrize("model, text, numbers", [
+    (PT_EN, "10-15 é o que eles pediram.", ["10", "15"]),
+    (EN_PT, "It happened on 5 ft 10 in in Lisbon.", ["5", "10"]),
+    (EN_PT, "No 7.", ["7"]),
+])
+def test_a_short_number_without_a_word_for_it_stays(daemon, model, text, numbers):
+    [(got, lost)] = translate(daemon, [text], model)
+    assert re.findall(r"\d+", got) == numbers and not lost, got
+
+
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"Bye": "Tchau", "Dismiss": "Dispensar", "Like": "Curtir", "DISMISS": "DISPENSAR", "Loading...": "Carregando...", "Thank you!": "Obrigado!",
+             "bye": "tchau", "Footer": "Rodapé", "Voicemail": "Correio de voz"}),
+    (PT_EN, {"Tchau": "Bye", "Recibo": "Receipt", "Colar": "Paste", "Caixa de entrada": "Inbox", "Sim:": "Yes:", "aeroporto": "airport"}),
+], ids=["en-pt", "pt-en"])
+def test_words_of_interfaces_are_those_of_interfaces(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+    marked = [f"<button>{text}</button>" for text in texts]
+    html = [got for got, _ in translate(daemon, marked, model, format=translation.TEXT_FORMAT_HTML)]
+    assert html == [f"<button>{expected}</button>" for expected in texts.values()]
+
+
+@pytest.mark.parametrize("model, text, expected", [
+    (EN_PT, "'Single quotes' are used here.", "^'.*' "),
+    (EN_PT, "Is it 100 BC?", r"\?$"),
+    (EN_PT, "e.g. this, i.e. that", "^por exemplo"),
+])
+def test_a_stream_ends_and_quotes_as_a_whole_translation(daemon, model, text, expected):
+    [(got, _)] = translate(daemon, [text], model)
+    pieces = daemon.translation.StreamTranslate(translate_request(text, model=model, partial=True), timeout=PATIENCE)
+    assert "".join(piece.text for piece in pieces) == got
+    assert re.search(expected, got), got
 
 
 @DIRECTIONS

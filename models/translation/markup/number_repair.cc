@@ -227,12 +227,27 @@ bool IsAddedNote(std::string_view note, std::string_view source, const NumberFor
   return !Match(source, note, formats).strange.empty();
 }
 
-// Returns corrections of spaces beside a sign that joins two numbers of the source: "01310 - 100"
-// for "01310-100".
+// Returns true if a sign touches the end of a number of a text that has these digits.
+bool HasSigned(std::string_view text, const std::string& digits, char sign) {
+  return std::ranges::any_of(FindNumbers(text), [&](const WrittenNumber& number) {
+    return models::ByteAt(text, number.end) == sign && DigitsOf(In(text, number)) == digits;
+  });
+}
+
+// Returns corrections of spaces beside a sign that joins two numbers of the source or ends one:
+// "01310 - 100" for "01310-100", "5 $" for "5$".
 std::vector<NumberRepair> RepairJoints(std::string_view source, std::string_view target) {
   constexpr std::string_view kJoints = "-/:";
+  constexpr std::string_view kSigns = "$%";
   std::vector<NumberRepair> repairs;
   const std::vector<WrittenNumber> numbers = FindNumbers(target);
+  for (const WrittenNumber& number : numbers) {
+    const char sign = models::ByteAt(target, number.end + 1);
+    if (models::ByteAt(target, number.end) == ' ' && sign != '\0' &&
+        kSigns.find(sign) != std::string_view::npos &&
+        HasSigned(source, DigitsOf(In(target, number)), sign))
+      repairs.push_back({{number.end, number.end + 1}, {}});
+  }
   for (size_t i = 0; i + 1 < numbers.size(); ++i) {
     const size_t begin = numbers[i].end;
     const size_t end = numbers[i + 1].begin;
@@ -382,9 +397,14 @@ std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_
   const auto currency = [](const Amount* amount) { return Currency(*amount); };
   for (const auto& [digits, amounts] : got_of) {
     const std::vector<const Amount*>& originals = wanted_of[digits];
-    if (std::ranges::is_permutation(amounts, originals, {}, currency, currency)) continue;
+    const bool all_same = std::ranges::is_permutation(amounts, originals, {}, currency, currency);
     for (size_t i = 0; i < std::min(amounts.size(), originals.size()); ++i) {
-      if (currency(amounts[i]) == currency(originals[i])) continue;
+      const bool same = currency(amounts[i]) == currency(originals[i]);
+      // "US $ 5" is no sign of a sum.
+      const bool divided =
+          target.substr(amounts[i]->begin, amounts[i]->number.begin - amounts[i]->begin)
+              .find(" $") != std::string_view::npos;
+      if (same ? !divided : all_same) continue;
       repairs.push_back({{amounts[i]->begin, amounts[i]->number.begin},
                          std::string(source.substr(originals[i]->begin, originals[i]->number.begin -
                                                                             originals[i]->begin))});

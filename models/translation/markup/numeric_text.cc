@@ -57,9 +57,10 @@ bool IsNumericText(std::string_view text) {
     const models::CodePoint c = models::DecodeAt(text, at);
     if (models::IsDigit(c.value)) {
       has_digit = true;
-    } else if (models::IsWordCharacter(c.value) || models::IsLetter(c.value)) {
-      return false;
+      at = OrdinalSignEnd(text, at + c.bytes);
+      continue;
     }
+    if (models::IsWordCharacter(c.value) || models::IsLetter(c.value)) return false;
     at += c.bytes;
   }
   return has_digit;

@@ -7,8 +7,8 @@
 
 namespace millrace::translation {
 
-// Returns true if a text is only numbers, sums, dates or times: digits, signs, and letters of
-// currencies and of times. A model would add to it. Linear time.
+// Returns true if a text is only numbers, sums, dates or times: digits, signs (also those
+// of ordinals, 4º), and letters of currencies and of times. A model would add to it. Linear time.
 bool IsNumericText(std::string_view text);
 
 // Writes the numbers of such a text as the target's format does, where their values would be

@@ -35,13 +35,6 @@ size_t EnglishEnd(std::string_view text, size_t at) {
              : at;
 }
 
-// Returns the end of the sign of an ordinal behind a number: 21º, 3.ª; `at` if there is none.
-size_t SignEnd(std::string_view text, size_t at) {
-  const size_t sign = at + (models::ByteAt(text, at) == '.' ? 1 : 0);
-  const models::CodePoint c = models::DecodeAt(text, sign);
-  return c.value == U'º' || c.value == U'ª' ? sign + c.bytes : at;
-}
-
 std::string_view EnglishEnding(std::string_view number) {
   constexpr std::array<std::string_view, 4> kEndings = {"th", "st", "nd", "rd"};
   const char last = number.back();
@@ -86,7 +79,7 @@ std::string_view SignOf(std::string_view text, const WrittenNumber& number) {
 std::optional<NumberRepair> RepairMark(std::string_view target, const WrittenNumber& number,
                                        OrdinalStyle style) {
   const size_t english = EnglishEnd(target, number.end);
-  const size_t sign = SignEnd(target, number.end);
+  const size_t sign = OrdinalSignEnd(target, number.end);
   if (style == OrdinalStyle::kEnglish) {
     if (english > number.end || (sign == number.end && IsDay(target, number, style)))
       return std::nullopt;
@@ -104,7 +97,8 @@ std::optional<NumberRepair> RepairMark(std::string_view target, const WrittenNum
 // Returns the correction of a number of the translation that has a degree sign in the source.
 std::optional<NumberRepair> RepairDegree(std::string_view target, const WrittenNumber& number) {
   constexpr std::string_view kDegrees = " degree degrees grau graus grado grados gradi ";
-  const size_t marked = std::max(EnglishEnd(target, number.end), SignEnd(target, number.end));
+  const size_t marked =
+      std::max(EnglishEnd(target, number.end), OrdinalSignEnd(target, number.end));
   const std::string_view rest = target.substr(number.end);
   if (rest.starts_with(kDegree) || rest.starts_with(" °") ||
       HasWord(kDegrees, WordBehind(target, number.end)) ||
@@ -114,6 +108,12 @@ std::optional<NumberRepair> RepairDegree(std::string_view target, const WrittenN
 }
 
 }  // namespace
+
+size_t OrdinalSignEnd(std::string_view text, size_t at) {
+  const size_t sign = at + (models::ByteAt(text, at) == '.' ? 1 : 0);
+  const models::CodePoint c = models::DecodeAt(text, sign);
+  return c.value == U'º' || c.value == U'ª' ? sign + c.bytes : at;
+}
 
 size_t OrdinalEnd(std::string_view text, size_t at) {
   constexpr std::u32string_view kLetters = U"oaºª";
@@ -131,7 +131,7 @@ void ConvertOrdinals(std::string& text, const NumberFormats& formats) {
     return;
   const std::vector<WrittenNumber> numbers = FindNumbers(text);
   for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
-    const size_t end = SignEnd(text, number->end);
+    const size_t end = OrdinalSignEnd(text, number->end);
     const std::string_view digits(text.data() + number->begin, number->end - number->begin);
     const std::string_view ending = EnglishEnding(digits);
     if (end > number->end) text.replace(number->end, end - number->end, ending);
@@ -140,7 +140,7 @@ void ConvertOrdinals(std::string& text, const NumberFormats& formats) {
 
 bool HasOrdinals(std::string_view text) {
   return std::ranges::any_of(FindNumbers(text), [text](const WrittenNumber& number) {
-    return GoesOnWithLetter(text, number.end) || SignEnd(text, number.end) > number.end;
+    return GoesOnWithLetter(text, number.end) || OrdinalSignEnd(text, number.end) > number.end;
   });
 }
 
@@ -165,7 +165,7 @@ std::vector<NumberRepair> RepairOrdinals(std::string_view source, std::string_vi
     const size_t end = pair.source.end;
     const bool is_ordinal =
         (formats.source_ordinals == OrdinalStyle::kEnglish ? EnglishEnd(source, end)
-                                                           : SignEnd(source, end)) > end;
+                                                           : OrdinalSignEnd(source, end)) > end;
     const bool is_degree =
         source.substr(end).starts_with(kDegree) && !GoesOnWithLetter(source, end + kDegree.size());
     auto repair = is_ordinal  ? RepairMark(target, pair.target, formats.target_ordinals)

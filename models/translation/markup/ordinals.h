@@ -11,6 +11,10 @@
 
 namespace millrace::translation {
 
+// Returns the end of the sign of an ordinal behind a number, which ends at `at`: 21º, 3.ª; `at` if
+// there is none.
+size_t OrdinalSignEnd(std::string_view text, size_t at);
+
 // Returns the end of the mark of an ordinal of a Romance language that is joined to a number, which
 // ends at `at`: "335.o", "335º". Returns `at` if there is none.
 size_t OrdinalEnd(std::string_view text, size_t at);

@@ -112,6 +112,43 @@ void ReadHours(MarkedText& marked, std::string_view language, std::string_view t
   }
 }
 
+// Lets a model that takes the sign of a number for a word read it as one: nº 5, n.º 5, Nº de série.
+void ReadNumberSigns(MarkedText& marked, std::string_view language,
+                     std::string_view target_language) {
+  constexpr std::string_view kSign = "º";
+  constexpr std::string_view kWithSign = " ca es fr gl it pt ";
+  const auto has_sign = [kWithSign](std::string_view tag) {
+    return kWithSign.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
+           std::string_view::npos;
+  };
+  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt" ||
+      target_language.empty() || has_sign(target_language))
+    return;
+  const std::string_view text = marked.text;
+  for (size_t at = text.find(kSign); at < text.size(); at = text.find(kSign, at + 1)) {
+    size_t begin = at > 0 && text[at - 1] == '.' ? at - 1 : at;
+    if (begin == 0 || (text[begin - 1] != 'n' && text[begin - 1] != 'N')) continue;
+    --begin;
+    const size_t end = at + kSign.size();
+    const bool joined = models::IsAsciiDigit(models::ByteAt(text, end));
+    const bool before_number =
+        joined || (models::ByteAt(text, end) == ' ' &&
+                   (models::IsAsciiDigit(models::ByteAt(text, end + 1)) ||
+                    text.substr(end).starts_with(" de ") || text.substr(end).starts_with(" do ")));
+    const bool begins =
+        begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value);
+    const auto event = std::ranges::upper_bound(marked.events, begin, {}, &MarkEvent::at);
+    const auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
+    const bool is_free = (event == marked.events.end() || event->at > end) &&
+                         (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
+                         (kept == marked.kept.end() || kept->begin >= end);
+    if (!before_number || !begins || !is_free) continue;
+    const std::string_view reads =
+        text[begin] == 'N' ? (joined ? "Número " : "Número") : (joined ? "número " : "número");
+    marked.kept.insert(kept, {begin, end, Written(marked, begin, end), reads, /*returns=*/false});
+  }
+}
+
 // Returns true if there is anything to translate: words besides kept spans and numbers.
 bool HasWords(const MarkedText& marked) {
   std::string text = marked.text;
@@ -309,6 +346,7 @@ void CutBlock(MarkedBlock block, const Reading& reading, std::vector<SourceSente
   KeepWrappings(marked);
   KeepEndlessWords(marked);
   ReadHours(marked, language, reading.target_language);
+  ReadNumberSigns(marked, language, reading.target_language);
   KeepUnknownText(marked, {reading.alphabet, IsWrittenInAscii(language),
                            NumberFormatsOf(language, reading.target_language)});
   const std::string text = ForSplitting(marked, block.flows);

@@ -66,7 +66,8 @@ class EchoEngine final : public TranslationEngine {
         if (!job.at_work()) continue;
         worked = true;
         auto& state = static_cast<CountingState&>(*job.state);
-        job.target.push_back(job.source[state.tokens++]);
+        job.target.push_back(job.source[loops ? 0 : state.tokens]);
+        ++state.tokens;
         if (fail_after_tokens != 0 && state.tokens == fail_after_tokens) {
           fail_after_tokens = 0;
           throw std::runtime_error("broken");
@@ -85,7 +86,8 @@ class EchoEngine final : public TranslationEngine {
 
   mutable std::vector<size_t> calls;  // sentences of each
   mutable size_t fail_after_tokens = 0;
-  bool full = false;  // begins nothing
+  bool full = false;   // begins nothing
+  bool loops = false;  // says the first token over and over
   size_t together = 1;
   // A source with more tokens than this loses all but some in translation.
   size_t longest = 1000;
@@ -491,6 +493,15 @@ TEST_F(TranslationBatchTest, WhatIsLostInTheSmallestPartsTooIsNamed) {
   while (!request->outcome()) Step({request.get()});
   EXPECT_EQ(sink.Text(), kLong);  // as it is, because there is no translation
   for (const models::TranslateOutput& part : sink.parts) EXPECT_EQ(part.lost.size(), 1u);
+}
+
+TEST_F(TranslationBatchTest, WhatLoopsAndCannotBeDividedStaysAsItIs) {
+  engine_.loops = true;
+  Sink sink;
+  const auto request = MakeRequest({{"the cat sat on the mat"}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), "the cat sat on the mat");
+  EXPECT_THAT(sink.parts.back().lost, ElementsAre("the cat sat on the mat"));
 }
 
 TEST_F(TranslationBatchTest, WhatWasSentStaysAndItsLossIsNamed) {

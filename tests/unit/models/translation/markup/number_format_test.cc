@@ -159,6 +159,9 @@ TEST(NumberRepairTest, AnOrdinalAloneIsConverted) {
   EXPECT_EQ(ConvertedText("1.000º", NumberFormatsOf("pt", "en")), "1,000th");
   EXPECT_EQ(ConvertedText("3ª", NumberFormatsOf("pt", "en")), "3rd");
   EXPECT_EQ(ConvertedText("3ª", NumberFormatsOf("pt", "es")), "3ª");
+  EXPECT_TRUE(IsNumericText("4º"));
+  EXPECT_TRUE(IsNumericText("(100.ª)"));
+  EXPECT_FALSE(IsNumericText("4ºB"));
 }
 
 TEST(NumberRepairTest, ADegreeIsNoOrdinal) {
@@ -189,6 +192,9 @@ TEST(NumberRepairTest, WhatASignJoinsStaysJoined) {
   EXPECT_EQ(Repaired("CEP 01310-100", "Postcode 01310 - 100", kPtEn), "Postcode 01310-100");
   EXPECT_EQ(Repaired("nota 7/10", "grade 7 / 10", kPtEn), "grade 7/10");
   EXPECT_EQ(Repaired("10 - 20", "10 - 20", kPtEn), "10 - 20");
+  EXPECT_EQ(Repaired("I have 5$ now", "Tenho 5 $ agora", kEnPt), "Tenho 5$ agora");
+  EXPECT_EQ(Repaired("I have 5 $ now", "Tenho 5 $ agora", kEnPt), "Tenho 5 $ agora");
+  EXPECT_EQ(Repaired("12.5% of it", "12,5 % disso", kEnPt), "12,5% disso");
 }
 
 TEST(NumberRepairTest, ACodeComesBackAsItIsWritten) {

@@ -226,8 +226,9 @@ TEST(MoneyRepairTest, ASignThatBecameAnotherIsPutBack) {
 }
 
 TEST(MoneyRepairTest, ASignThatMeansTheSameStays) {
-  for (const char* target : {"$5", "US$5", "US $ 5", "US$ 5", "5 dólares"})
+  for (const char* target : {"$5", "US$5", "US$ 5", "5 dólares"})
     EXPECT_EQ(MoneyRepaired("$5", target), target);
+  EXPECT_EQ(MoneyRepaired("$5 or $10", "US $ 5 ou US $ 10"), "$5 ou $10");
   EXPECT_EQ(MoneyRepaired("R$ 5", "R$ 5,00"), "R$ 5,00");
   EXPECT_EQ(MoneyRepaired("no money", "$5"), "$5");
   EXPECT_EQ(MoneyRepaired("PRICE $5", "PREÇO $5"), "PREÇO $5");

@@ -80,6 +80,18 @@ TEST(ReadSentencesTest, TimesWithALetterAreReadWithAColon) {
   EXPECT_EQ(reads("às 10h30", "fr"), "às X1");
 }
 
+TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
+  const auto reads = [](std::string_view text, std::string_view to) {
+    return ReadSentences(text, models::TextFormat::kText, "pt-BR", {}, KnowsAll, to)
+        .front()
+        .marked.text;
+  };
+  EXPECT_EQ(reads("o quarto nº12 ou n.º 7", "en"), "o quarto número 12 ou número 7");
+  EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
+  EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
+  EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plain, ReadingTest,
     ::testing::Values(
