@@ -63,6 +63,7 @@ size_t MarkdownBlocks::EndOf(size_t at, bool after_blank) {
       end = FenceEnd(at, content);
       break;
     case '$':
+    case '%':
     case '\\':
       end = FormulaEnd(content);
       break;
@@ -106,16 +107,17 @@ size_t MarkdownBlocks::FormulaEnd(size_t content) {
                             std::ranges::find(kFormulas, NameAt(name.substr(1))) != kFormulas.end();
     return is_formula ? Behind("\\end" + std::string(name), content) : 0;
   }
-  constexpr std::string_view kMark = "$$";
-  if (!line.starts_with(kMark)) return 0;
-  const size_t end = Behind(kMark, content + kMark.size());
+  // Comments of Obsidian stand between their marks as formulas do.
+  const std::string_view mark = line.substr(0, 2);
+  if (mark != "$$" && mark != "%%") return 0;
+  const size_t end = Behind(mark, content + mark.size());
   // The $$ of a formula within a paragraph has its counterpart in the line.
   if (end <= content + line.size())
-    return end == content + line.size() && line.size() > 2 * kMark.size() ? end : 0;
+    return end == content + line.size() && line.size() > 2 * mark.size() ? end : 0;
   // The mark of another formula does not end this one.
-  if (LineAt(text_, end).find(kMark) != std::string_view::npos) return 0;
+  if (LineAt(text_, end).find(mark) != std::string_view::npos) return 0;
   // Only a formula whose mark is alone in its line may have blank lines.
-  return line == kMark ? end : WithoutBlankLine(content, end);
+  return line == mark ? end : WithoutBlankLine(content, end);
 }
 
 size_t MarkdownBlocks::TemplateEnd(size_t content) {

@@ -1,6 +1,7 @@
 #include "models/translation/markup/markdown_lines.h"
 
 #include <algorithm>
+#include <string>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
@@ -21,6 +22,19 @@ size_t AlertEnd(std::string_view line, size_t at) {
   size_t end = at + 2;
   while (models::IsAsciiLetter(models::ByteAt(line, end))) ++end;
   return models::ByteAt(line, end) == ']' && end > at + 2 ? end + 1 : at;
+}
+
+// Returns where the title of a directive begins whose name in braces is at `at`: {admonition}
+// Title. Returns 0 if what follows the name is no title.
+size_t TitleBegin(std::string_view line, size_t at) {
+  constexpr std::string_view kTitled =
+      " {admonition} {attention} {caution} {card} {danger} {dropdown} {error} {grid-item-card} "
+      "{hint} {important} {note} {seealso} {sidebar} {tab-item} {tip} {topic} {warning} ";
+  const size_t close = line.find('}', at);
+  if (close == std::string_view::npos) return 0;
+  const std::string name(line.substr(at, close + 1 - at));
+  if (kTitled.find(" " + name + " ") == std::string_view::npos) return 0;
+  return std::min(line.find_first_not_of(kBlanks, close + 1), line.size());
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ std::string_view FenceOf(std::string_view line) {
 size_t FootnoteEnd(std::string_view line, size_t at) {
   if (line.substr(at, 2) != "[^") return at;
   const std::string_view window = line.substr(0, at + kLongestFootnoteName);
-  const size_t end = window.find_first_of(" \t[]", at + 2);
+  const size_t end = window.find_first_of("[]", at + 2);
   return models::ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
 }
 
@@ -73,6 +87,7 @@ size_t DirectiveEnd(std::string_view line) {
   if (mark != ":::" && models::ByteAt(line, end) != ' ') return 0;
   end = std::min(line.find_first_not_of(kBlanks, end), line.size());
   if (mark == "===") return models::ByteAt(line, end) == '"' ? end : 0;
+  if (const size_t title = TitleBegin(line, end); title > 0) return title;
   if (models::ByteAt(line, end) == '{') return line.size();
   while (models::IsAsciiAlnum(models::ByteAt(line, end)) || models::ByteAt(line, end) == '-') ++end;
   if (models::ByteAt(line, end) == '{') return line.size();

@@ -223,6 +223,7 @@ class MarkdownReader {
       case '+':
         return EmphasisEnd(at);
       case '{':
+      case '%':
         return CommentEnd(at);
       default:
         return at;
@@ -239,6 +240,7 @@ class MarkdownReader {
         return out_.Keep(markup);
       case '!':
       case '{':
+      case '%':
         return out_.Alone(markup);
       case '&': {
         std::string character;
@@ -278,8 +280,19 @@ class MarkdownReader {
     }
   }
 
-  // Returns the end of a comment of MDX, {/* note */}, or `at`.
+  // Returns the end of a comment of MDX, {/* note */}, or of several words of Obsidian, %%a note%%;
+  // `at` if there is none.
   size_t CommentEnd(size_t at) const {
+    if (constexpr std::string_view kMark = "%%"; line_.substr(at, 2) == kMark) {
+      const size_t inner = at + kMark.size();
+      const size_t close = line_.substr(0, inner + kLongestCode).find(kMark, inner);
+      const bool begins = at == 0 || line_[at - 1] == ' ';
+      if (close == std::string_view::npos || !begins ||
+          models::Trim(line_.substr(inner, close - inner)).find(' ') == std::string_view::npos ||
+          models::IsAsciiAlnum(models::ByteAt(line_, close + kMark.size())))
+        return at;
+      return close + kMark.size();
+    }
     if (line_.substr(at, 3) != "{/*") return at;
     const size_t close = line_.substr(0, at + kLongestCode).find("*/}", at);
     return close == std::string_view::npos ? at : close + 3;

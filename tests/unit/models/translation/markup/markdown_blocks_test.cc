@@ -67,6 +67,11 @@ INSTANTIATE_TEST_SUITE_P(
         BlocksCase{"<a href=\"b\"\n   title=\"One\">Two</a> three", {"Two three"}},
         BlocksCase{"<Tabs\n  values={[{a: 'One', b: () => 2}]}>\nTwo\n</Tabs>", {"Two"}},
         BlocksCase{"{/* One\ntwo */}\n\nThree", {"Three"}},
+        BlocksCase{"%%One two%%\n\nThree", {"Three"}},
+        BlocksCase{"%%\nOne\n\ntwo\n%%\n\nThree", {"Three"}},
+        BlocksCase{"One %%two three%% four", {"One four"}},
+        BlocksCase{"It is 100%% of it, 50%% of all.", {"It is X1 of it, X2 of all."}},
+        BlocksCase{"One[^two three].\n\n[^two three]: Four", {"One.", "Four"}},
         BlocksCase{"a < b\n\nc > d", {"a < b", "c > d"}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -91,6 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
                       BlocksCase{"- One\n\n# Two\n    code\n\n    code\n\n> Three\n\n    code",
                                  {"One", "Two", "Three"}},
                       BlocksCase{":::{tip}\n:class: big\nOne\n:::", {"One"}},
+                      BlocksCase{":::{admonition} One\n:class: big\nTwo\n:::", {"One", "Two"}},
+                      BlocksCase{"::::{dropdown} One\nTwo\n::::", {"One", "Two"}},
+                      BlocksCase{":::{figure} a house.png\nOne\n:::", {"One"}},
                       BlocksCase{"/// note | One\nTwo\n///", {"One", "Two"}}));
 
 INSTANTIATE_TEST_SUITE_P(

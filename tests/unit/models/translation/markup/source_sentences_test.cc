@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kMarkdown,
              "A note[^1] and more[^long-name].\n\n[^1]: The note *here*.\n[^2]:More\n",
              {"A note and more.", "The note here.", "More"}},
-        Case{kMarkdown, "[^a b] [^] [^1", {"[^a b] [^] [^1"}},
+        Case{kMarkdown, "[^a b] [^] [^1", {"[^] [^1"}},
         Case{kMarkdown,
              "Ten&nbsp;km &copy; R&D &lt;now&gt; &none; a &amp b",
              {"Ten km © R&D X1 X2 a X3 b"}},
