@@ -256,7 +256,8 @@ class XliffDocument final : public Document {
     const bool is_done = unit.attribute("approved").value() == std::string_view("yes");
     if (!source || is_done || (target && IsTranslated(target, state))) return;
     const pugi::xml_node cut = ChildNamed(unit, "seg-source");
-    if (!HasText(source)) return;
+    // Tools show a unit of codes alone as untranslated, too, if it has no target.
+    if (IsBlankElement(source)) return;
     Target place;
     place.unit = edits_.BeginOf(unit);
     place.unit_tag = edits_.TagOf(unit);
@@ -288,12 +289,6 @@ class XliffDocument final : public Document {
     }
     if (!has_segments) add(target);
     targets_.push_back(std::move(place));
-  }
-
-  static bool HasText(pugi::xml_node source) {
-    const auto children = source.children();
-    const std::vector<pugi::xml_node> nodes(children.begin(), children.end());
-    return OfficeParagraph(source, ReadXliffItems(nodes), nullptr, /*keeps_space=*/true).has_text();
   }
 
   // Inserts an empty target.

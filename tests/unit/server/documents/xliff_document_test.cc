@@ -90,7 +90,7 @@ TEST(Xliff, WhatIsTranslatedOrProtectedStays) {
       "<trans-unit id=\"1\"><source>One</source><target>Um</target></trans-unit>"
       "<trans-unit id=\"2\" translate=\"no\"><source>Two</source></trans-unit>"
       "<group translate=\"no\"><trans-unit id=\"3\"><source>Three</source></trans-unit></group>"
-      "<trans-unit id=\"4\"><source><x id=\"1\"/> </source></trans-unit>",
+      "<trans-unit id=\"4\"><source> </source></trans-unit>",
       " target-language=\"pt-BR\"");
   EXPECT_THAT(TextsOf("a.xliff", kept), IsEmpty());
   EXPECT_EQ(InPortuguese(kept, Same), kept);
@@ -101,6 +101,13 @@ TEST(Xliff, WhatIsTranslatedOrProtectedStays) {
                       "<trans-unit id=\"2\"><source>Two <mrk mtype=\"protected\">X</mrk></source>"
                       "<target/></trans-unit>")),
       ElementsAre("One", "Two <x0/>"));
+}
+
+TEST(Xliff, AUnitOfCodesAloneGetsThemAsItsTarget) {
+  const std::string unit = "<trans-unit id=\"1\"><source><x id=\"1\"/> </source></trans-unit>";
+  EXPECT_THAT(TextsOf("a.xliff", Xliff12(unit)), IsEmpty());
+  EXPECT_THAT(InPortuguese(Xliff12(unit), Same),
+              HasSubstr("state-qualifier=\"mt-suggestion\"><x id=\"1\"/> </target>"));
 }
 
 TEST(Xliff, SegmentsOfASourceAreTranslatedOneByOne) {
