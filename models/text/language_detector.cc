@@ -195,8 +195,12 @@ class ShortText {
   // Returns by how much a language must be better than one that can be meant to be that of the text
   // although it cannot be meant.
   float SurelyOther(size_t language, size_t meant) const {
-    const bool is_listed = evidence_.listed[language] > 0 && evidence_.listed[meant] == 0;
-    return is_word() && !is_listed ? kSurelyOtherWord : kSurelyOther;
+    const float other = evidence_.listed[language];
+    const float own = evidence_.listed[meant];
+    const bool is_listed = other > 0 && own == 0;
+    // "pause menu" is English and French.
+    const bool is_shared = evidence_.words <= kFewWords && own > 0 && own >= other;
+    return is_shared || (is_word() && !is_listed) ? kSurelyOtherWord : kSurelyOther;
   }
 
   // Returns the languages that `fits` accepts, the likeliest first, with their probabilities.

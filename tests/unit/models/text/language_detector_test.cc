@@ -88,6 +88,8 @@ TEST_F(LanguageDetectorTest, AWordIsSeldomSurelyOfALanguageThatCannotBeMeant) {
     EXPECT_EQ(language_of(word), "en") << word;
   // Dutch has it as well.
   EXPECT_EQ(language_of("Open"), "en");
+  EXPECT_EQ(language_of("Pause menu"), "en");
+  EXPECT_EQ(language_of("Custo total"), "pt");
   EXPECT_EQ(language_of("Guten"), "de");
   EXPECT_EQ(language_of("Goedemorgen"), "nl");
   EXPECT_EQ(language_of("bonjour"), "fr");
