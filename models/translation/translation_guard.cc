@@ -366,7 +366,7 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   verdict.loops = (RepeatsWord(translation.target) && !RepeatsWord(translation.source)) ||
                   (HasLetterRun(translation.target) && !HasLetterRun(translation.source));
   if (tokens < kFewestTokens) {
-    // What was added to a few words may be cut already, to shape them like their source.
+    // An addition to a few words may be cut already, to shape them like their source.
     constexpr size_t kMoreWords = 2;
     const bool is_unspaced = models::EndsUnspaced(translation.target);
     const size_t words = models::CountWords(translation.source);
