@@ -97,6 +97,7 @@ std::string Wrap(std::string_view line, size_t width, std::string_view line_end)
 
 WrappedLines JoinWrappedLines(std::string_view text) {
   WrappedLines joined;
+  if (text.find("\r\n") != std::string_view::npos) joined.line_end = "\r\n";
   const std::vector<std::string_view> lines = LinesOf(text);
   for (size_t i = 0; i < lines.size(); ++i) {
     size_t width = 0;
@@ -121,7 +122,6 @@ WrappedLines JoinWrappedLines(std::string_view text) {
 std::string WrapLines(const WrappedLines& source, std::string translation) {
   const std::vector<std::string_view> lines = LinesOf(translation);
   if (lines.size() != source.widths.size()) return translation;
-  const std::string_view line_end = source.text.find("\r\n") != std::string::npos ? "\r\n" : "\n";
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (source.widths[i] == 0) {
@@ -129,7 +129,8 @@ std::string WrapLines(const WrappedLines& source, std::string translation) {
       continue;
     }
     const std::string_view end = LineEnd(lines[i]);
-    out += Wrap(lines[i].substr(0, lines[i].size() - end.size()), source.widths[i], line_end);
+    out +=
+        Wrap(lines[i].substr(0, lines[i].size() - end.size()), source.widths[i], source.line_end);
     out += end;
   }
   return out;

@@ -12,6 +12,7 @@ struct WrappedLines {
   // Each line of the joined text: the characters of its longest line; 0: it was one line.
   std::vector<size_t> widths;
   std::string text;
+  std::string_view line_end = "\n";  // lines are broken by it
 };
 
 // Joins a line with the next one where a sentence seems to go on: it ends with a letter or a comma,

@@ -50,6 +50,7 @@ TEST(WrappedLines, ArePartOfAPlainText) {
   const std::string file = "The old\r\nhouse is here.\r\n\r\nTwo.\r\n";
   EXPECT_THAT(TextsOf("a.txt", file), ElementsAre("The old house is here.\r\n\r\nTwo.\r\n"));
   EXPECT_EQ(Translated("a.txt", file, Same), "The old house\r\nis here.\r\n\r\nTwo.\r\n");
+  EXPECT_EQ(Translated("a.txt", "The old\r\nhouse", Same), "The old\r\nhouse");
 }
 
 TEST(WrappedLines, TakeTimeInProportion) {
