@@ -143,7 +143,10 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-int Fail(const std::string& message) {
+int Fail(std::string message) {
+  // The name of a file may have control characters, which a terminal would obey.
+  const auto is_control = [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7F; };
+  std::ranges::replace_if(message, is_control, '?');
   std::fprintf(stderr, "millrace: %s\n", message.c_str());
   return kExitFailed;
 }

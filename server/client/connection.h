@@ -28,7 +28,7 @@ std::string InTermsOfFlags(const std::string& message);
 std::string Explain(const grpc::Status& status, const ClientOptions& options);
 
 // Prints "millrace: <message>" and returns the exit status of a failure.
-int Fail(const std::string& message);
+int Fail(std::string message);
 
 // Returns what is in a file, and an empty string where none is named. An error names the file.
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path);

@@ -1,8 +1,10 @@
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,13 +27,25 @@ namespace {
 
 using Stub = v1::TranslationService::Stub;
 
+// A longer text is sent in parts of so many characters. A request may have five times as many, but
+// parts are printed as they are done, and each has the server's time for a request.
+constexpr size_t kMostCharacters = 20'000;
+// The texts of a document are sent so many at a time.
+constexpr int kMostTexts = 256;
+
 // Returns true for a file that is a document rather than a text, as a format makes any file. One of
-// a kind that is not known is no text either: its keys would be translated, too.
+// a kind that is not known is no text either: its keys would be translated, too. A file of text is
+// a document unless its translation is printed part by part or in another form than the file's.
 bool IsDocument(const TranslateCommand& command) {
   if (!command.format.empty() || command.detect) return false;
   const server::DocumentType* type = server::FindDocumentType(command.file.string());
   if (type == nullptr) return command.file.has_extension();
-  return type->extension != ".txt" && type->extension != ".html" && type->extension != ".md";
+  const bool is_text = type->extension == ".txt" || type->extension == ".md";
+  if (!is_text && type->extension != ".html") return true;
+  std::error_code error;
+  const bool is_short =
+      !is_text || std::filesystem::file_size(command.file, error) <= kMostCharacters;
+  return is_short && command.alternatives == 0 && !command.json;
 }
 
 models::TextFormat FormatOf(const TranslateCommand& command) {
@@ -49,12 +63,6 @@ v1::TextFormat WireFormatOf(models::TextFormat format) {
   if (format == models::TextFormat::kMarkdown) return v1::TEXT_FORMAT_MARKDOWN;
   return v1::TEXT_FORMAT_UNSPECIFIED;
 }
-
-// A longer text is sent in parts of so many characters. A request may have five times as many, but
-// parts are printed as they are done, and each has the server's time for a request.
-constexpr size_t kMostCharacters = 20'000;
-// The texts of a document are sent so many at a time.
-constexpr int kMostTexts = 256;
 
 void PrintLine(const std::string& text) {
   std::printf("%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");

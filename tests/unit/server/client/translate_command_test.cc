@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/server/client/client_fixture.h"
 
@@ -58,10 +59,13 @@ TEST_F(TranslateCommandTest, DocumentsAreTranslatedTextByText) {
   EXPECT_EQ(err_, "millrace: --json, --detect and --alternatives are for texts, and " +
                       command.file.string() + " is a document\n");
   command.json = false;
-  command.file = folder_ / "empty.txt";
+  command.file = folder_ / "empty";
   std::ofstream(command.file).close();
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: " + command.file.string() + ": is empty\n");
+  command.file = folder_ / "a\x1B[2J.docx";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
+  EXPECT_NE(err_.find("/a?[2J.docx: cannot be read"), err_.npos) << err_;
   command.file = folder_ / "broken.docx";
   std::ofstream(command.file) << "no zip";
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
@@ -97,8 +101,22 @@ TEST_F(TranslateCommandTest, TheNameOfAFileSaysItsFormat) {
     command.file = folder_ / name;
     std::ofstream(command.file) << "Hello";
     EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
-    EXPECT_EQ(out_, std::string(format) + "\n") << name;
+    EXPECT_EQ(out_, StrCat(format, *name == 'a' && name[1] == '\0' ? "\n" : "")) << name;
   }
+}
+
+TEST_F(TranslateCommandTest, AFileOfTextKeepsItsMarkItsLinesAndItsEnd) {
+  TranslateCommand command{client_, "", "m", "en", "pt"};
+  command.file = folder_ / "a.txt";
+  std::ofstream(command.file) << "\xEF\xBB\xBFThe old\r\nhouse";
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_EQ(out_,
+            "\xEF\xBB\xBF"
+            "en>pt\r\nThe old\r\nhouse");
+  // An empty one is one.
+  std::ofstream(command.file).close();
+  EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitOk) << err_;
+  EXPECT_EQ(out_, "");
 }
 
 TEST_F(TranslateCommandTest, LongTextsAreTranslatedInParts) {
