@@ -29,7 +29,7 @@ size_t TagEnd(std::string_view text, size_t begin) {
 }  // namespace
 
 size_t XmlEdits::BeginOf(pugi::xml_node node) const {
-  // What pugixml knows the place of: the name of an element, and the value of others.
+  // pugixml knows the place of the name of an element, and of the value of other nodes.
   const auto place = static_cast<size_t>(node.offset_debug());
   switch (node.type()) {
     case pugi::node_element:

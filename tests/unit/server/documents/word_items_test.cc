@@ -22,7 +22,7 @@ struct Row {
   std::vector<std::string> texts;
 };
 
-// What the paragraphs of some bodies are read as.
+// A row is a body, and the texts that its paragraphs are read as.
 TEST(WordItems, AreReadAsHtml) {
   const std::string mark = "<w:fldChar w:fldCharType=\"";
   const std::string page = StrCat(mark, "begin\"/><w:instrText>PAGE</w:instrText>", mark,
