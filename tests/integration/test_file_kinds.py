@@ -122,10 +122,12 @@ def docx_paragraph(author):
         lambda: f'<w:del w:id="{number}"><w:r><w:delText>{author.say()}</w:delText></w:r></w:del>',
         lambda: f'<w:bookmarkStart w:id="{number}" w:name="b"/>{run(author.say())}<w:bookmarkEnd w:id="{number}"/>',
         lambda: (f'<w:sdt><w:sdtPr><w:alias w:val="a{number}"/></w:sdtPr><w:sdtContent>{run(author.say())}</w:sdtContent></w:sdt>'),
+        lambda: f'<w:sdt><w:sdtPr/><w:sdtContent><w:ins w:id="{number}">{run(author.say())}</w:ins></w:sdtContent></w:sdt>',
         lambda: '<w:r><n:x xmlns:n="urn:n"><n:y/></n:x></w:r>',
         lambda: "<m:oMath><m:r><m:t>x = 2</m:t></m:r></m:oMath>",
         lambda: "<w:r><w:br/></w:r>",
         lambda: "<w:r><w:tab/></w:r>",
+        lambda: "<w:r><w:ptab/></w:r>",
         box)
     return f'<w:p><w:pPr><w:pStyle w:val="s{number}"/></w:pPr>{"".join(parts)}</w:p>'
 
@@ -160,6 +162,7 @@ def odf_paragraph(author):
         lambda: f'<text:bookmark-start text:name="b"/>{author.say()}<text:bookmark-end text:name="b"/>',
         lambda: f"<draw:frame><draw:text-box><text:p>{author.say()}</text:p></draw:text-box></draw:frame>",
         lambda: f"<text:meta>{author.say()}</text:meta>",
+        lambda: f"<text:ruby><text:ruby-base>{author.say()}</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>",
         lambda: "<text:line-break/>", lambda: "<text:tab/>", lambda: '<text:s text:c="3"/>', lambda: "<!-- a --><?p i?>")
     return f'<text:p text:style-name="P1">{"".join(parts)}</text:p>'
 
@@ -192,7 +195,8 @@ def test_pptx(daemon, source, target):
 
     for author in authors(source, "pptx"):
         cell = f"<a:tbl><a:tc>{paragraph(author)}</a:tc></a:tbl>"
-        label = f"<c:strCache><c:pt><c:v>{author.say()}</c:v></c:pt></c:strCache>"
+        label = (f"<c:strCache><c:pt><c:v>{author.say()}</c:v></c:pt></c:strCache>"
+                 f"<c:multiLvlStrCache><c:lvl><c:pt><c:v>{author.say()}</c:v></c:pt></c:lvl></c:multiLvlStrCache>")
         before = packed({"ppt/presentation.xml": f"<p:presentation {names}/>",
                          "ppt/slides/slide1.xml": f"<p:sld {names}>{paragraph(author)}{cell}</p:sld>",
                          "ppt/notesSlides/notesSlide1.xml": f"<p:notes {names}>{paragraph(author)}</p:notes>",
