@@ -138,7 +138,7 @@ absl::Status ZipArchive::CheckEncryption(std::string_view part, std::string_view
                                          size_t max_bytes) {
   const absl::StatusOr<std::string> content = Read(part, max_bytes);
   if (!content.ok() || content->find(element) == std::string::npos) return absl::OkStatus();
-  return absl::InvalidArgumentError("file: is encrypted; save it without a password first");
+  return absl::InvalidArgumentError("file: is encrypted; remove its password or protection first");
 }
 
 absl::Status ZipArchive::Replace(std::string_view name, std::string content) {

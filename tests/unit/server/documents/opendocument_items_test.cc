@@ -72,7 +72,7 @@ TEST(OpenDocumentItems, SpansThatDifferOnlyByTheSessionOfAnEditorAreOne) {
 TEST(Odt, OfEncryptedDocumentsItIsSaid) {
   EXPECT_THAT(TextsOf("a.odt", Packed({{"content.xml", "\xFF\x01"},
                                        {"META-INF/manifest.xml", "<m:encryption-data/>"}})),
-              ElementsAre("file: is encrypted; save it without a password first"));
+              ElementsAre("file: is encrypted; remove its password or protection first"));
 }
 
 TEST(Odp, FootersOfSlidesAreTranslated) {
