@@ -22,7 +22,7 @@ std::function<void()> SessionClient::Changed() const {
 
 short SessionClient::WantedEvents() const {
   short events = session_->wants_bytes() ? POLLIN : kPollClosed;
-  // What the client sent is handled before it is seen that nothing more comes.
+  // The client may have ended its side behind bytes that are not handled yet.
   if (session_->has_more()) events = 0;
   if (!session_->unsent().empty()) events |= POLLOUT;
   return events;

@@ -51,7 +51,7 @@ class SessionClient final : public PollClient {
  private:
   // Return false if the client is gone.
   bool Receive();
-  bool Send();  // what is there; more of it has the next turn
+  bool Send();  // More of the output has the next turn.
 
   const std::shared_ptr<WakePipe> wake_;
   const Options options_;

@@ -114,7 +114,7 @@ TEST(HttpBadHeadsTest, WhatIsNotServedHasItsOwnStatus) {
   struct Case {
     std::string request;
     const char* status;
-    const char* words;  // of the message
+    const char* words;  // The message has them.
   };
   const Case requests[] = {
       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 ", "HTTP/2.0 is not served here"},
