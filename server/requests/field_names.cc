@@ -5,7 +5,7 @@
 namespace millrace::server {
 
 std::string MessageWithNames(const absl::Status& status, FieldNames names) {
-  // What may stand behind a field's name.
+  // A field's name ends before one of these.
   constexpr std::string_view kBehind = ":[,";
   std::string message(Message(status));
   for (const auto& [ours, theirs] : names) {
