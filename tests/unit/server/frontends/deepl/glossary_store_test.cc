@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "nlohmann/json.hpp"
+#include "server/frontends/deepl/deepl_message.h"
 #include "server/frontends/deepl/glossary_entries.h"
 
 namespace millrace::server {
@@ -72,6 +74,26 @@ TEST(GlossaryEntriesTest, WhatIsWrongIsNamed) {
     EXPECT_EQ(ParseGlossaryEntries(term, "csv").status().message(),
               "entries: line 1 has a control character within a term, which is not allowed")
         << term;
+  }
+}
+
+TEST(ParseGlossaryTest, LanguagesAreCodes) {
+  const nlohmann::json good = {{"name", "g"},
+                               {"source_lang", "EN"},
+                               {"target_lang", "pt-BR"},
+                               {"entries", "a\tb"},
+                               {"entries_format", "tsv"}};
+  const auto glossary = ParseGlossary(good);
+  ASSERT_TRUE(glossary.ok()) << glossary.status();
+  EXPECT_EQ(glossary->source_language + " " + glossary->target_language, "en pt");
+  for (const char* field : {"source_lang", "target_lang"}) {
+    for (const std::string language : {"english", "e", "1x", "-en", "e\xc3\xa9"}) {
+      nlohmann::json bad = good;
+      bad[field] = language;
+      EXPECT_EQ(
+          ParseGlossary(bad).status().message(),
+          std::string(field) + ": '" + language + "' is not the code of a language, such as EN");
+    }
   }
 }
 
