@@ -114,7 +114,8 @@ std::string_view ReadingOfDe(const Characters& run, size_t i) {
   const std::string_view after = run.After(i);
   // 不得不.
   if (before == "不") return "de2";
-  if (before.empty() || after.empty() || IsOf(after, "了到过奖分病第罪票")) return {};
+  if (after.empty() || IsOf(after, "了到过奖分病第罪票")) return {};
+  if (before.empty()) return "dei3";  // 得走了
   if (IsOf(before, "我你他她它们您咱都还就也必须可总又只非才")) return "dei3";
   return "de5";
 }
@@ -158,7 +159,7 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
   if (character == "得") return ReadingOfDe(run, i);
   if (character == "长") return ReadingOfLong(run, i);
   if (character == "还") {
-    const bool paid = IsOf(after, "给清债钱款账书") ||
+    const bool paid = IsOf(after, "给清债钱款账书") || (after == "了" && run.After(i, 2) != "得") ||
                       (IsOf(after, kPronouns) && IsOf(run.After(i, 2), "钱书债东情一两的"));
     return paid ? "huan2" : std::string_view();
   }

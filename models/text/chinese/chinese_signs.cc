@@ -79,6 +79,10 @@ std::u32string_view GreekName(char32_t c) {
   return found < kNames.size() ? kNames[found] : std::u32string_view();
 }
 
+bool IsPowerSign(char32_t c) {
+  return c == U'¹' || c == U'²' || c == U'³' || c == U'⁰' || (c >= U'⁴' && c <= U'⁹');
+}
+
 std::u32string PowerWords(std::u32string_view text, size_t& length) {
   constexpr std::u32string_view kDigits = U"⁰¹²³⁴⁵⁶⁷⁸⁹";
   constexpr std::u32string_view kPlain = U"0123456789";

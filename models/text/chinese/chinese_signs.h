@@ -13,6 +13,9 @@ std::u32string_view OperatorName(char32_t c);
 std::u32string_view SignBeforeNumber(char32_t c);
 std::u32string_view GreekName(char32_t c);
 
+// Returns true for a digit above the line. Thread-safe.
+bool IsPowerSign(char32_t c);
+
 // Returns the words of the power that the text begins with, "²", "⁻³" or "^6", and sets its length;
 // empty if there is none. Thread-safe.
 std::u32string PowerWords(std::u32string_view text, size_t& length);

@@ -192,7 +192,7 @@ class ChineseNumberWriter : private ChineseCursor {
     size_t behind = at_ + 1;
     while (At(behind) == ' ') ++behind;
     const auto is_operand = [this](size_t i) {
-      return IsDigit(At(i)) ||
+      return IsDigit(At(i)) || IsPowerSign(At(i)) ||
              (At(at_) != '-' && (IsAsciiLetter32(At(i)) || !GreekName(At(i)).empty()));
     };
     if (before == 0 || !is_operand(before - 1) || !is_operand(behind)) return false;

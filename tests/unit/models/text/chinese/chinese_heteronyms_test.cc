@@ -32,10 +32,10 @@ std::string LexiconText() {
   for (const auto& [word, reading] : words) text += word + "\t" + reading + "\n";
   text += "[syllables]\n";
   for (const std::string syllable :
-       {"chang2", "chong2", "zhi1", "zhi3", "san1",   "da4",   "de2",    "de5",
-        "dei3",   "di4",    "gan1", "hai2", "hang2",  "huan2", "jiao1",  "jiao4",
-        "liao3",  "shu3",   "wei2", "wei4", "xing2",  "zeng1", "zhang3", "zhao2",
-        "zhe5",   "zhong4", "bu4",  "er5",  "liang2", "shou3"})
+       {"chang2", "chong2", "zhi1",   "zhi3", "san1",  "da4",    "de2",    "de5",
+        "dei3",   "di4",    "gan1",   "hai2", "hang2", "huan2",  "jiao1",  "jiao4",
+        "liao3",  "shu3",   "wei2",   "wei4", "xing2", "zeng1",  "zhang3", "zhao2",
+        "mu3",    "zhe5",   "zhong4", "bu4",  "er5",   "liang2", "shou3"})
     text += syllable + "\t" + syllable + "\n";
   return text +
          "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
@@ -70,6 +70,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Run{{{"慢慢", "man4 man4"}, {"地", "di4"}, {"走", "zou3"}}, "man4 man4 de5 zou3"},
         Run{{{"慢慢", "man4 man4"}, {"地走", "di4 zou3"}}, "man4 man4 de5 zou3"},
+        Run{{{"慢慢", "man4 man4"}, {"地", "di4"}}, "man4 man4 de5"},
+        Run{{{"轻轻地", "qing1 qing1 di4"}, {"走", "zou3"}}, "qing1 qing1 de5 zou3"},
+        Run{{{"曾母", "ceng2 mu3"}, {"大", "da4"}}, "zeng1 mu3 da4"},
         Run{{{"土地", "tu3 di4"}, {"很", "hen3"}, {"大", "da4"}}, "tu3 di4 hen3 da4"},
         Run{{{"土地", "tu3 di4"}, {"地区", "di4 qu1"}, {"大", "da4"}}, "tu3 di4 di4 qu1 da4"},
         Run{{{"三", "san1"}, {"只", "zhi3"}, {"大", "da4"}}, "san1 zhi1 da4"},
@@ -81,6 +84,9 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"不", "bu4"}, {"得", "de2"}, {"不", "bu4"}}, "bu4 de2 bu4"},
         Run{{{"还", "hai2"}, {"我", "wo3"}, {"钱", "qian2"}}, "huan2 wo3 qian2"},
         Run{{{"他", "ta1"}, {"还", "hai2"}, {"走", "zou3"}}, "ta1 hai2 zou3"},
+        Run{{{"还", "hai2"}, {"了", "le5"}, {"钱", "qian2"}}, "huan2 le5 qian2"},
+        Run{{{"得", "de2"}, {"走", "zou3"}}, "dei3 zou3"},
+        Run{{{"的", "de5"}, {"曾", "ceng2"}, {"先生", "xian1 sheng5"}}, "de5 zeng1 xian1 sheng5"},
         Run{{{"很", "hen3"}, {"长", "zhang3"}}, "hen3 chang2"},
         Run{{{"长", "zhang3"}, {"大", "da4"}}, "zhang3 da4"},
         Run{{{"重", "zhong4"}, {"写", "xie3"}}, "chong2 xie3"},
