@@ -447,7 +447,7 @@ class NumberWriter {
   }
 
   void WriteMinus() {
-    // Of a range, 1-2時間.
+    // The hyphen of a range says から: 1-2時間.
     if (at_ > 0 && IsDigit(At(at_ - 1)) && IsDigit(At(at_ + 1))) return Copy(U"から", 1);
     const bool behind_word = at_ > 0 && At(at_ - 1) != ' ' && At(at_ - 1) != '(' &&
                              !IsAnyKana(At(at_ - 1)) && !IsKanjiCharacter(At(at_ - 1));
