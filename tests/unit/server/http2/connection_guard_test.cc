@@ -16,6 +16,7 @@ namespace millrace::server {
 namespace {
 
 constexpr int kFd = 1000;
+constexpr int kUnwatched = kFd - 1;  // no test watches it
 const std::string kTooLong = kPreface + Frame(kHeadersFrame, 0, 1, 5000);
 
 // The process has one guard; each test watches the descriptor anew.
@@ -68,7 +69,7 @@ TEST_F(ConnectionGuardTest, TheNextConnectionOfADescriptorBeginsAnew) {
 }
 
 TEST_F(ConnectionGuardTest, OtherDescriptorsAreLeftAlone) {
-  EXPECT_TRUE(Receive(kFd + 1, kTooLong));
+  EXPECT_TRUE(Receive(kUnwatched, kTooLong));
   EXPECT_TRUE(Receive(-1, kTooLong));
   EXPECT_TRUE(Receive(1 << 30, kTooLong));
   EXPECT_EQ(guard_.Watch(1 << 30, Peer()), nullptr);
@@ -126,7 +127,7 @@ TEST_F(ConnectionGuardTest, TheCallsOfAConnectionThatEndsAreEndedInTurns) {
   EXPECT_FALSE(guard_.IsEnding(kFd));
   EXPECT_TRUE(Receive(kFd, kPreface + calls(GradualEnd::kCallsAtOnce)));
   EXPECT_FALSE(guard_.BeginEnd(kFd));
-  EXPECT_FALSE(guard_.BeginEnd(kFd + 1));
+  EXPECT_FALSE(guard_.BeginEnd(kUnwatched));
 }
 
 // Decrypted bytes then, of which gRPC asks for more once it has read one of the socket.
