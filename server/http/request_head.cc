@@ -40,7 +40,8 @@ std::optional<std::string_view> TakeLine(std::string_view& head) {
 }
 
 bool IsTokenChar(unsigned char c) {
-  return absl::ascii_isalnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string::npos;
+  return absl::ascii_isalnum(c) ||
+         std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string::npos;
 }
 
 bool IsToken(std::string_view text) {
