@@ -12,6 +12,10 @@ bool HasText(const OfficeItem& item) {
   return !item.text.empty() || std::ranges::any_of(item.inner, HasText);
 }
 
+bool Divides(const OfficeItem& item) {
+  return item.kind == OfficeItem::Kind::kDivider || std::ranges::any_of(item.inner, Divides);
+}
+
 }  // namespace
 
 size_t RangeEnd(std::span<const pugi::xml_node> nodes, size_t begin, RangeMarkReader* read) {
@@ -27,8 +31,11 @@ size_t RangeEnd(std::span<const pugi::xml_node> nodes, size_t begin, RangeMarkRe
 }
 
 OfficeItem RangeItem(std::span<const pugi::xml_node> nodes, std::vector<OfficeItem> inside) {
-  if (std::ranges::none_of(inside, HasText))
-    return {.kind = OfficeItem::Kind::kAlone, .nodes = {nodes.begin(), nodes.end()}};
+  if (std::ranges::none_of(inside, HasText)) {
+    const bool divides = std::ranges::any_of(inside, Divides);
+    return {.kind = divides ? OfficeItem::Kind::kDivider : OfficeItem::Kind::kAlone,
+            .nodes = {nodes.begin(), nodes.end()}};
+  }
   return {.kind = OfficeItem::Kind::kField,
           .nodes = {nodes.front()},
           .end_nodes = {nodes.back()},

@@ -77,6 +77,15 @@ TEST(WordItems, ARangeWithoutTextStaysTogether) {
   EXPECT_EQ(WordAfter(body, "<x0/>A casa"), StrCat("<w:p>", range, Said("A casa"), "</w:p>"));
 }
 
+TEST(WordItems, ARangeOfALineBreakDividesTheText) {
+  const std::string range =
+      "<w:bookmarkStart w:id=\"0\"/><w:r><w:br/></w:r><w:bookmarkEnd w:id=\"0\"/>";
+  const std::string body = StrCat("<w:p>", Said("House"), range, Said("Car"), "</w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("House<br id=0/>Car"));
+  EXPECT_EQ(WordAfter(body, "Casa<br id=0/>Carro"),
+            StrCat("<w:p>", Said("Casa"), range, Said("Carro"), "</w:p>"));
+}
+
 TEST(WordItems, OfTwoRangesThatCrossTheFirstIsASpan) {
   const std::string body =
       StrCat("<w:p><w:bookmarkStart w:id=\"1\"/>", Said("The "), "<w:bookmarkStart w:id=\"2\"/>",
