@@ -171,6 +171,53 @@ bool IsRomanNumber(std::string_view text, size_t at) {
           (ByteAt(text, at + 1) == ':' && IsAsciiDigit(ByteAt(text, at + 2))));
 }
 
+// Returns true for the "I" of "Art. I, section 8", which is no word.
+bool IsRomanOne(std::string_view text, size_t at) {
+  constexpr std::string_view kBehind = ",;)";
+  const char behind = ByteAt(text, at + 1);
+  return ByteAt(text, at) == 'I' && (behind == '\0' || kBehind.find(behind) != kBehind.npos);
+}
+
+// Returns true for the letter of "Fig. A" and "apt. C", which is no word.
+bool IsLetterBehind(std::string_view word, std::string_view text, size_t at) {
+  constexpr auto kNumbered =
+      std::to_array<std::string_view>({"Apt", "Bldg", "Fig", "Rm", "apt", "bldg", "fig", "rm"});
+  if (std::ranges::find(kNumbered, word) == kNumbered.end()) return false;
+  const char letter = ByteAt(text, at);
+  constexpr std::string_view kBehind = ",.;:)";
+  const char behind = ByteAt(text, at + 1);
+  if (letter < 'B' || letter > 'H')
+    return letter == 'A' && (IsAsciiUpper(word[0]) || kBehind.find(behind) != kBehind.npos);
+  return !IsAsciiAlnum(behind) && behind != '\'';
+}
+
+// Returns true for the era of "the 1st c. AD".
+bool IsEra(std::string_view word) {
+  return word == "AD" || word == "BC" || word == "BCE" || word == "CE";
+}
+
+// Returns true for "approx. $5".
+bool IsSumOfMoney(std::string_view text, size_t at) {
+  const CodePoint sign = DecodeAt(text, at);
+  return (sign.value == '$' || sign.value == U'£' || sign.value == U'€' || sign.value == U'¥') &&
+         IsDigit(static_cast<unsigned char>(ByteAt(text, at + sign.bytes)));
+}
+
+// Returns true if a move of chess is at `at`: "2. Nf3", "3. Bxb5", "4. O-O".
+bool IsChessMove(std::string_view text, size_t at) {
+  if (text.substr(at, 3) == "O-O") return true;
+  constexpr std::string_view kPieces = "BKNQR";
+  size_t end = at;
+  const bool piece = kPieces.find(ByteAt(text, end)) != kPieces.npos;
+  if (piece) ++end;
+  if (piece && IsAsciiDigit(ByteAt(text, end))) ++end;  // "R1e2"
+  const auto is_file = [&](size_t i) { return ByteAt(text, i) >= 'a' && ByteAt(text, i) <= 'h'; };
+  if (is_file(end) && (ByteAt(text, end + 1) == 'x' || is_file(end + 1))) ++end;
+  if (ByteAt(text, end) == 'x') ++end;
+  return is_file(end) && ByteAt(text, end + 1) >= '1' && ByteAt(text, end + 1) <= '8' &&
+         !IsAsciiAlnum(ByteAt(text, end + 2));
+}
+
 // Returns true if the word before begins with a capital.
 bool FollowsName(std::string_view text, size_t begin, std::string_view word) {
   const size_t at = static_cast<size_t>(word.data() - text.data());
@@ -201,11 +248,15 @@ bool NumbersWork(std::string_view word, std::string_view rest) {
          IsDigit(static_cast<unsigned char>(rest[1]));
 }
 
-// Returns true if the point of the compass is behind the number of a house: "12 E. 5th Ave."
-bool EndsHouse(std::string_view text, size_t begin, std::string_view word) {
+// Returns true if the point of the compass is behind the number of a house, or before that of a
+// street: "12 E. 5th Ave.", "at N. 5th Ave.". rest: what follows.
+bool EndsHouse(std::string_view text, size_t begin, std::string_view word, std::string_view rest) {
   const size_t at = static_cast<size_t>(word.data() - text.data());
-  return std::string_view("NSEW").find(word) != std::string_view::npos && at > begin + 1 &&
-         AllDigits(WordBefore(text, begin, at - 1));
+  if (std::string_view("NSEW").find(word) == std::string_view::npos) return false;
+  if (at > begin + 1 && AllDigits(WordBefore(text, begin, at - 1))) return true;
+  const size_t end = DigitsEnd(rest, 0);
+  const std::string_view ending = WordAt(rest, end);
+  return end > 0 && (ending == "st" || ending == "nd" || ending == "rd" || ending == "th");
 }
 
 // Returns true if the single full stop at `stop` only marks an abbreviation, an initial or a number
@@ -218,6 +269,7 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   // In "1. Open the box" the number is that of a list item. "In 1999. Then" ends a sentence.
   if (AllDigits(word)) {
     if (word.data() == text.data() + begin && word.size() <= 3) return true;
+    if (word.size() <= 2 && IsChessMove(text, next)) return true;
     return language.ordinal_stops && word.size() <= 2 && !language.IsStarter(WordAt(text, next));
   }
   switch (language.Find(word)) {
@@ -235,7 +287,10 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
         return !language.IsStarter(WordAt(text, next));
       // "Ft. Worth" is a fort.
       return IsDigit(follows.value) || follows.value == '#' || IsRomanNumber(text, next) ||
-             (word == "Ft" && IsUpper(follows.value));
+             (IsUpper(DecodeAt(word, 0).value) && IsRomanOne(text, next)) ||
+             IsSumOfMoney(text, next) || IsLetterBehind(word, text, next) ||
+             (word == "c" && IsEra(WordAt(text, next))) ||
+             ((word == "Ft" || word == "Pt") && IsUpper(follows.value));
     case Abbreviation::kNone:
       break;
   }
@@ -263,7 +318,7 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   const std::string_view rest = text.substr(next);
   if (dotted && rest.starts_with("No. ") && IsDigit(DecodeAt(rest, 4).value)) return true;
   if (IsDigit(follows.value))
-    return dotted || second || NumbersWork(word, rest) || EndsHouse(text, begin, word);
+    return dotted || second || NumbersWork(word, rest) || EndsHouse(text, begin, word, rest);
   // "T. J. O'Neill".
   return rest.starts_with("O'") || rest.starts_with("O’") ||
          !language.IsStarter(WordAt(text, next));

@@ -86,6 +86,11 @@ bool EndsStreet(std::string_view text, size_t at) {
                  "Suite", "Unit");
 }
 
+// Returns true for "Ave. of the Americas".
+bool IsAvenueOf(std::string_view text, std::string_view word, size_t end) {
+  return word == "Ave" && text.substr(end).starts_with(". of ");
+}
+
 // Returns true if the word that ends at `end` is the abbreviation.
 bool Applies(When when, std::string_view text, std::string_view word, size_t end,
              std::string_view previous, bool last) {
@@ -108,12 +113,16 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
       // Nobody died in "D. 960".
       if (word == "D" && !previous.empty()) return false;
+      // "Fig. A", "apt. C".
+      const bool lettered = IsOneOf(AsciiLower(word), "apt", "bldg", "fig", "rm") &&
+                            IsAsciiUpper(ByteAt(text, next)) &&
+                            !IsAsciiAlnum(ByteAt(text, next + 1));
       return stop && (IsAsciiDigit(ByteAt(text, number)) || ByteAt(text, number) == '#' ||
-                      IsRomanAt(text, next) || founded);
+                      lettered || IsRomanAt(text, next) || founded);
     }
     case When::kStopAndMore: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
-      return stop && (IsAsciiDigit(ByteAt(text, next)) ||
+      return stop && (IsAsciiDigit(ByteAt(text, next)) || ByteAt(text, next) == ':' ||
                       (next == end + 2 && IsAsciiLower(ByteAt(text, next))));
     }
     case When::kStopAndName:
@@ -124,7 +133,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
-      return stop && NamesStreet(previous);
+      return stop && (NamesStreet(previous) || IsAvenueOf(text, word, end));
     case When::kStopWithoutName:
       return stop && !last && (previous.empty() || IsDeterminer(previous));
   }
@@ -138,9 +147,9 @@ bool DayFollows(std::string_view text, size_t at) {
   const size_t end = DigitsEnd(text.substr(0, at + 4), at + 1);
   size_t next = end;
   if (end == at + 1) {
-    constexpr std::array<std::string_view, 15> kBehind = {
-        "Jan", "Feb", "Mar", "Apr", "May",     "Jun",   "Jul",    "Aug",
-        "Sep", "Oct", "Nov", "Dec", "morning", "night", "evening"};
+    constexpr std::array<std::string_view, 16> kBehind = {
+        "Jan", "Feb", "Mar", "Apr", "May",     "Jun",   "Jul",     "Aug",
+        "Sep", "Oct", "Nov", "Dec", "morning", "night", "evening", "closed"};
     return std::ranges::any_of(kBehind,
                                [&](auto name) { return text.substr(at + 1).starts_with(name); });
   }
@@ -184,7 +193,8 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
       if (word == street.written) return Reading{end, {std::string(street.spoken)}};
     }
   }
-  constexpr std::array<Entry, 8> kNumbered = {{{"Apt", "apartment"},
+  constexpr std::array<Entry, 9> kNumbered = {{{"Apt", "apartment"},
+                                               {"Bldg", "building"},
                                                {"Ch", "chapter"},
                                                {"Ext", "extension"},
                                                {"Fig", "figure"},
@@ -287,6 +297,7 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   if (ByteAt(text, end) == '/' && word.size() == 1 && !IsAsciiAlnum(ByteAt(text, end + 2))) {
     const std::string whole = AsciiLower(text.substr(at, 3));
     if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
+    if (whole == "w/c") return Reading{end + 2, {"week", "commencing"}};
     if (whole == "w/e") return Reading{end + 2, {"whatever"}};
     if (whole == "q/q" || whole == "y/y") {
       const std::string period = whole == "q/q" ? "quarter" : "year";

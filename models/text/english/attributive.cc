@@ -23,28 +23,28 @@ constexpr std::string_view kNoNouns =
 // Nouns in the singular to which an amount before them belongs, with or without an article: "100m
 // sprint", "€50 million deal".
 constexpr std::string_view kMeasuredNouns =
-    " acquisition adapter airport amplifier angle antenna backpack backstroke bag bar barrel "
-    "battery beaker beam bench bet bid bike bill block board boat bolt bond bonus bottle bowl "
-    "box breaststroke bribe bucket budget bulb bullet butterfly buyout cable cake camera can "
-    "cannon capsule car card carton cell charger check cheque chip coat coffee coin commute "
-    "container contract crate cruise cup curtain cylinder dam dash day deal delay deposit "
-    "discount disk distance dive donation dose drill drive drop engine estate exclusion "
-    "facility fan fare fee fence file filter fine flask flight freestyle fund fuse gap gift "
-    "goal grant guarantee gun gym haircut hamburger heater hike hole home hose house hurdle "
-    "icon incision investment item jackpot jar jog journey jug kettle kit ladder lamp laptop "
-    "lawsuit lease lens lift limit loan lottery lunch machine mansion margin market mattress "
-    "meal membership membrane memory merger model module monitor mortgage motor movie mug nail "
-    "needle network note novel offer outlet oven pack package packet panel particle pass "
-    "payment phone photo picture pill pipe pizza plank plate pole pool pore pot price prize "
-    "profit project pump purchase python queue race radio radius raise range reactor relay rent "
-    "resistor ride rifle ring road rod rope round run sack salad salary sale sandwich scale screen "
-    "screw sculpture seat settlement shark ship shirt shot signal slope snack speaker sphere "
-    "sprint stake statue steak stick stretch subscription subsidy suitcase swim switch syringe "
-    "tablet tank tax television thread ticket tip tire tower toy track trade trail train "
-    "transaction transfer transformer tray treadmill trek trip truck tube tunnel turbine turn "
-    "tyre upgrade valuation vial video vinyl voucher wafer wager walk wall warranty wave window "
-    "wing "
-    "wire yacht zone ";
+    " acquisition ad adapter airport amplifier angle antenna backpack backstroke bag bar "
+    "barrel battery beaker beam bench bet bid bike bill block board boat bolt bond bonus "
+    "bottle bowl box breaststroke bribe bucket budget bulb bullet butterfly buyout cable "
+    "cake camera can cannon capsule car card carton cell charger check cheque chip coat "
+    "coffee coin commute container contract crate cruise cube cup curtain cylinder dam dash "
+    "day deal delay deposit discount disk distance dive donation dose drill drive drop "
+    "engine estate exclusion facility fan fare fee fence file filter final fine flask "
+    "flight freestyle fund fuse gap gift goal grant guarantee gun gym haircut hamburger "
+    "heat heater hike hole home hose house hurdle icon incision investment item jackpot jar "
+    "jog journey jug kettle kit ladder lamp laptop lawsuit lease lens lift limit loan "
+    "lottery lunch machine mansion margin market mattress meal medley membership membrane "
+    "memory merger model module monitor mortgage motor movie mug nail needle network note "
+    "novel offer outlet oven pack package packet panel particle pass payment phone photo "
+    "picture piece pill pipe pistol pizza plank plate pole pool pore pot price prize profit "
+    "project pump purchase python queue race radio radius raise range reactor relay rent "
+    "resistor ride rifle ring road rod rope round run sack salad salary sale sandwich scale "
+    "screen screw sculpture seat settlement shark ship shirt shot signal slab slice slope "
+    "snack speaker sphere sprint stake stamp statue steak stick stretch strip subscription "
+    "subsidy suitcase swim switch syringe tablet tank tax television thread ticket tin tip "
+    "tire tower toy track trade trail train transaction transfer transformer tray treadmill "
+    "trek trip truck tube tunnel turbine turn tyre upgrade valuation vial video vinyl "
+    "voucher wafer wager walk wall warranty wave window wing wire yacht zone ";
 
 // Words that end as plurals do and may follow an amount which stands for itself.
 constexpr std::string_view kNoPlurals =
@@ -76,10 +76,11 @@ bool NounFollows(std::string_view text, size_t at) {
   // "A 3L V6".
   if (word.size() == 1 && IsAsciiUpper(word[0]) && IsAsciiDigit(ByteAt(text, at + 2))) return true;
   if (word.size() == 2 && IsAsciiUpper(word[0]) && IsAsciiUpper(word[1])) return true;  // "TV"
-  return word.size() >= 3 && !IsListed(word, kNoNouns);
+  return (word.size() >= 3 && !IsListed(word, kNoNouns)) || word == "ad";
 }
 
 bool MeasuredFollows(std::string_view text, size_t at) {
+  if (ByteAt(text, at) == ')') ++at;  // "1 (14 oz) can"
   std::string word = WordBehindSpace(text, at);
   for (char& c : word) c = AsciiLower(c);
   const bool plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss");

@@ -95,7 +95,7 @@ std::optional<Reading> ReadChessMove(const NumberWords& numbers, std::string_vie
   // "Ne" and "Ra" are elements, "Bb7" is a chord, and "b5+" may be an age.
   const bool unsure =
       move.piece.empty()
-          ? !move.takes
+          ? !move.takes && move.becomes.empty()
           : !move.takes && IsOneOf(text.substr(at, 2), "Ba", "Bb", "Be", "Bh", "Na", "Nb", "Nd",
                                    "Ne", "Ra", "Rb", "Re", "Rf", "Rg", "Rh");
   if (unsure && !IsInGame(text, at, move.end)) return std::nullopt;

@@ -63,6 +63,14 @@ bool IsCompassBehindNumber(std::string_view text, size_t at, size_t end) {
 std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t end,
                                    std::string_view previous) {
   const std::string_view word = text.substr(begin, end - begin);
+  // "N. Main St.", "E 42nd St".
+  if (word.size() == 1 && !CompassName(word[0]).empty()) {
+    const size_t behind = end + (ByteAt(text, end) == '.' ? 1 : 0);
+    const bool place =
+        begin == 0 || IsOneOf(previous, "and", "at", "from", "near", "on", "onto", "to");
+    if (!place || !StreetFollows(text, behind)) return std::nullopt;
+    return Reading{behind, {std::string(CompassName(word[0]))}};
+  }
   if (word.size() < 2 || word.size() > 3 || word.find_first_not_of("NSEW") != word.npos)
     return std::nullopt;
   const bool two = (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W');

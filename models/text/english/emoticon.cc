@@ -26,6 +26,10 @@ size_t EmoticonEnd(std::string_view text, size_t at) {
   if (at > 0 && !IsSpace(DecodeBefore(text, at).value)) return 0;
   constexpr std::string_view kShrug = "¯\\_(ツ)_/¯";
   if (text.substr(at).starts_with(kShrug)) return at + kShrug.size();
+  constexpr std::string_view kBrokenHeart = "</3";
+  if (text.substr(at).starts_with(kBrokenHeart) &&
+      !IsAsciiAlnum(ByteAt(text, at + kBrokenHeart.size())))
+    return at + kBrokenHeart.size();
   const char eyes = ByteAt(text, at);
   if (eyes == '\0' || std::string_view(":;=").find(eyes) == std::string_view::npos) return 0;
   if (eyes == ':') {

@@ -32,6 +32,14 @@ bool IsLabelled(std::string_view text, size_t at, size_t end) {
   return at > 1 && text.substr(at - 2, 2) == ": " && ends;
 }
 
+// Returns true if a word with a capital is right before.
+bool FollowsName(std::string_view text, size_t at) {
+  if (at < 2 || text[at - 1] != ' ') return false;
+  size_t begin = at - 1;
+  while (begin > 0 && IsAsciiLetter(text[begin - 1])) --begin;
+  return begin + 1 < at && IsAsciiUpper(text[begin]);
+}
+
 }  // namespace
 
 std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
@@ -99,14 +107,21 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   }
   constexpr size_t kOddsBytes = 24;
   const size_t near = at - std::min(at, kOddsBytes);
-  if (count > part && text.substr(near, at - near).find("odds") != std::string_view::npos)
-    reading.Append("to");
+  const bool odds = text.substr(near, at - near).find("odds") != std::string_view::npos ||
+                    IsOneOf(LettersAt(text, end + 1), "favorite", "favorites", "favourite",
+                            "favourites", "odds", "outsider", "shot");
+  if (count > part && odds) reading.Append("to");
   // Runs and wickets: "England were 245/6".
   constexpr uint64_t kFewRuns = 30;
   constexpr uint64_t kWickets = 10;
-  if (count >= kFewRuns && part <= kWickets &&
-      IsOneOf(previous, "are", "declared", "reached", "were"))
+  constexpr uint64_t kManyRuns = 100;
+  const bool score = IsOneOf(previous, "are", "declared", "reached", "were") ||
+                     (count > kManyRuns && FollowsName(text, at));
+  if (count >= kFewRuns && part <= kWickets && score) {
     reading.Append("for");
+  } else if (count > kManyRuns && part <= kWickets && count != part && !odds) {
+    reading.Append("over");
+  }
   // A blood pressure.
   if (count > part && count >= 70 && count <= 250 && part >= 40 && end - at >= 5)
     reading.Append("over");

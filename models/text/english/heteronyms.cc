@@ -60,6 +60,16 @@ std::string_view SoundBeforeNoun(std::string_view word) {
   return word == "import" ? "ˈɪmpˌɔɹt" : "";
 }
 
+// Returns the sound of a verb in misaki's symbols where its lexicon has the noun's alone.
+std::string_view SoundOfVerb(std::string_view word) {
+  if (word == "ally") return "əlˈI";
+  if (word == "annex") return "ənˈɛks";
+  if (word == "export") return "ɪkspˈɔɹt";
+  if (word == "exports") return "ɪkspˈɔɹts";
+  if (word == "fragment") return "fɹæɡmˈɛnt";
+  return word == "fragments" ? "fɹæɡmˈɛnts" : "";
+}
+
 // Names and words about which a front end is wrong.
 std::optional<WordSound> FindException(std::string_view word) {
   static const WordTable<3> words(kWordSoundsText);
@@ -95,7 +105,7 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
   if (!found) return std::nullopt;
   switch (GuessPartOfSpeech(words, at)) {
     case PartOfSpeech::kVerb:
-      return WordSound{"", found->verb, ending};
+      return WordSound{SoundOfVerb(word), found->verb, ending};
     case PartOfSpeech::kNoun:
       return WordSound{"", found->noun, ending};
     case PartOfSpeech::kAdjective:
@@ -105,6 +115,8 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
       return WordSound{"", word == "close" ? "kl'oUs" : found->noun, ending};
     case PartOfSpeech::kPredicate:
       if (word == "content") return WordSound{"", found->verb, ending};
+      // "He is articulate".
+      if (word.ends_with("ate")) return WordSound{SoundBeforeNoun(word), found->noun, ending};
       return std::nullopt;
     case PartOfSpeech::kUnknown:
       // "Import duties", "Deliberate attempts".

@@ -38,8 +38,9 @@ void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
     const bool divided = word.end < text.size() && text[word.end] == '/' && next.text.size() == 1;
     // "A +2 sword".
     const bool signed_number = first == '+' && at + 1 < text.size() && IsDigit(text[at + 1]);
-    const bool sign =
-        !signed_number && !IsLetter(first) && !IsDigit(first) && BeginsOperator(next.text);
+    const bool sign = !signed_number && !IsLetter(first) && !IsDigit(first) &&
+                      BeginsOperator(next.text) &&
+                      (first != '.' || at == word.end);  // "a .pdf file"
     if (sign || divided || (word.text == "A" && FollowsNoArticle(next.text))) word.text = "A.";
   }
 }

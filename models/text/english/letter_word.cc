@@ -73,6 +73,11 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
       return Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}};
     }
   }
+  // The items of a list: "ii) the second".
+  if (begin == 0 && word.size() > 1 && ByteAt(text, end) == ')') {
+    if (const unsigned value = LowerRomanValue(word); value > 0)
+      return Reading{end, numbers.Cardinal(value)};
+  }
   return ReadCompass(text, begin, end, previous);
 }
 

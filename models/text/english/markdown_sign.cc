@@ -68,7 +68,9 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
   if (c == '=' && count == 2) {
     const bool inner = IsAsciiAlnum(follows) || (at > 0 && IsAsciiAlnum(text[at - 1]));
     const bool spaced = follows == ' ' && at > 0 && text[at - 1] == ' ';
-    if (inner && !spaced) {
+    // "numpy==1.26" marks nothing.
+    const bool compares = IsAsciiDigit(follows) && at > 0 && IsAsciiAlnum(text[at - 1]);
+    if (inner && !spaced && !compares) {
       return MarkdownSign{run, "", ""};
     }
   }

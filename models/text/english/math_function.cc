@@ -185,6 +185,16 @@ std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
                                                 {"<=", "less than or equal to"},
                                                 {"=<", "less than or equal to"},
                                                 {"||", "or"}}};
+  // "(3 + 4) * 2".
+  if (at > 0 && ByteAt(text, at) == '*') {
+    const bool spaced = text[at - 1] == ' ' && ByteAt(text, at + 1) == ' ';
+    const size_t left = at - (spaced ? 2 : 1);
+    const size_t right = at + (spaced ? 2 : 1);
+    const bool bracketed = ByteAt(text, left) == ')'
+                               ? IsOperand(text, right)
+                               : IsAsciiDigit(ByteAt(text, left)) && ByteAt(text, right) == '(';
+    if (bracketed) return Reading{right, {"times"}};
+  }
   if (at == 0 || ByteAt(text, at - 1) != ' ') return std::nullopt;
   for (const Name& sign : kOperators) {
     const size_t end = at + sign.written.size();

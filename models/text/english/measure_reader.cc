@@ -365,7 +365,7 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   // The stop of "5 lb. of flour" ends no sentence.
   const char next = ByteAt(text, at + 2);
   if ((text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ||
-      text.substr(at, 2) == ".,")
+      text.substr(at, 2) == ".," || text.substr(at, 3) == ".) ")
     ++at;
   reading.end = at;
   return true;

@@ -46,8 +46,9 @@ bool InCode(std::string_view text, size_t at) {
 }
 
 // Returns true if the number is followed by one capital that is no unit there: "45A Elm Road",
-// "the 38C", an isotope as "14C".
-bool NamesLetter(std::string_view text, size_t at, std::string_view previous, bool isotopes) {
+// "the 38C", an isotope as "14C", "seat 27D, not 27F".
+bool NamesLetter(std::string_view text, size_t at, std::string_view previous,
+                 const ContextSoFar& so_far) {
   constexpr size_t kMaxDigits = 4;
   const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits), at);
   if (letter == at || !IsAsciiUpper(ByteAt(text, letter)) ||
@@ -59,7 +60,21 @@ bool NamesLetter(std::string_view text, size_t at, std::string_view previous, bo
   if (address) return true;
   const bool line = IsOneOf(LettersAt(text, letter + 2), "bus", "flight", "line", "train", "tram");
   if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
-  return text[letter] == 'C' && isotopes;
+  if (so_far.labels && IsOneOf(previous, "and", "but", "from", "not", "or", "than", "to", "use"))
+    return true;
+  return text[letter] == 'C' &&
+         (so_far.isotopes || IsOneOf(LettersAt(text, letter + 2), "dates", "dating", "decay"));
+}
+
+// Returns true for "the card ending in", which the last digits of a number follow.
+bool NamesLastDigits(std::span<const SpokenWord> words) {
+  if (!IsOneOf(AsciiLower(words[words.size() - 2].text), "end", "ending", "ends")) return false;
+  constexpr size_t kFarthest = 6;
+  const auto near = words.last(std::min(words.size(), kFarthest));
+  return std::ranges::any_of(near, [](const SpokenWord& word) {
+    return IsOneOf(AsciiLower(word.text), "account", "amex", "card", "iban", "mastercard", "number",
+                   "phone", "ssn", "vin", "visa");
+  });
 }
 
 }  // namespace
@@ -77,7 +92,7 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   NumberContext context{.previous = previous};
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
                   NamesSeats(text, at, previous) || InCode(text, at) ||
-                  NamesLetter(text, at, previous, so_far.isotopes);
+                  NamesLetter(text, at, previous, so_far);
   // "10W-40 oil".
   const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
   if (text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2)))
@@ -103,8 +118,11 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   if (words.empty() && ByteAt(text, DigitsEnd(text.substr(0, at + 3), at)) == 'h')
     context.article = true;
   context.telephone = so_far.calling;
-  context.code = words.size() > 1 && (previous == "is" || previous == "was") &&
-                 NamesCode(AsciiLower(words[words.size() - 2].text));
+  context.electric = so_far.electric;
+  context.versions = so_far.versions;
+  context.code = words.size() > 1 && (((previous == "is" || previous == "was") &&
+                                       NamesCode(AsciiLower(words[words.size() - 2].text))) ||
+                                      (previous == "in" && NamesLastDigits(words)));
   return context;
 }
 

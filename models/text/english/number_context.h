@@ -16,13 +16,18 @@ struct NumberContext {
   bool article = false;    // a noun is to come: "a 5 km run"
   bool telephone = false;  // the sentence speaks of calling somebody
   bool code = false;       // the number is a name: "the PIN is 4821"
+  bool electric = false;   // the sentence speaks of volts or watts
+  bool versions = false;   // the sentence speaks of versions
 };
 
 // The sentence so far, as it changes how all numbers in it are read.
 struct ContextSoFar {
   bool calling = false;   // a word before speaks of a telephone
+  bool electric = false;  // a word before is a volt or a watt
   bool isotopes = false;  // a word before speaks of isotopes
+  bool labels = false;    // a number before is a name with a letter, as "12A"
   bool report = false;    // it is a weather report for pilots
+  bool versions = false;  // a word before speaks of versions
 };
 
 // Finds the context of the number at `at`, before which `words` were read. previous: the last of

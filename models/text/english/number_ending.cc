@@ -112,8 +112,11 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   const bool letter = text.substr(letters, 1) == "S" && value % 10 != 0;
   if (ending != "s" || amount.grouped || letter) return false;
   // "15s" is a time; "80s" are years, but not in "wait 80s"; "B-52s" are airplanes.
-  const bool decade = value % 10 == 0 && (amount.whole.size() != 2 || NounFollows(text, end) ||
-                                          !PrecedesDuration(context.previous));
+  // "10s delay", "timeout=30s".
+  const bool timed = DurationFollows(text.substr(end)) || (digits > 0 && text[digits - 1] == '=');
+  const bool decade =
+      value % 10 == 0 && !timed &&
+      (amount.whole.size() != 2 || NounFollows(text, end) || !PrecedesDuration(context.previous));
   if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 &&
       (value > 9 || PrecedesDuration(context.previous) || DurationFollows(text.substr(end))) &&
       !decade && (value < 60 || value % 10 == 0)) {

@@ -54,7 +54,11 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   // "Mix 1:10" is no time.
   const bool mixes =
       IsOneOf(context.previous, "dilute", "diluted", "mix", "mixed", "ratio", "scale");
-  if (auto time = mixes ? std::nullopt : ReadTime(numbers_, text, at, context.previous))
+  // "At 2A" is a current where volts are spoken of.
+  const size_t digits_end = DigitsEnd(text.substr(0, at + 3), at);
+  const bool current = context.electric && !IsAsciiAlnum(ByteAt(text, digits_end + 1)) &&
+                       ByteAt(text, digits_end) == 'A';
+  if (auto time = mixes || current ? std::nullopt : ReadTime(numbers_, text, at, context.previous))
     return time;
   if (auto time = ReadHourAndMinute(numbers_, text, at, context.previous)) return time;
   if (auto time = ReadMilitaryTime(numbers_, text, at, context.previous)) return time;
@@ -65,7 +69,7 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
     TakeMeasure(dialect_, text, !ratio, context.article, *fraction);
     return fraction;
   }
-  if (auto version = ReadVersion(numbers_, text, at, context.previous)) return version;
+  if (auto version = ReadVersion(numbers_, text, at, context)) return version;
   return ReadPlain(text, *ParseAmount(text, at), context);
 }
 
@@ -107,6 +111,14 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
     return reading;
   }
   if (TakeNumberEnding(numbers_, text, amount, context, reading)) return reading;
+  // "5 V, 2 A".
+  if (context.electric && text.substr(amount.end, 2) == " A" &&
+      !IsAsciiAlnum(ByteAt(text, amount.end + 2)) && !NounFollows(text, amount.end + 2)) {
+    reading.Append(AmountWords(numbers_, amount));
+    reading.Append(amount.IsOne() ? "amp" : "amps");
+    reading.end = amount.end + 2;
+    return reading;
+  }
   if (TakeFeet(numbers_, text, amount, context, reading)) return reading;
   if (TakeFactorial(text, amount, reading)) return reading;
   if (auto money = ReadMoneyBehind(numbers_, text, amount)) return *std::move(money);
@@ -169,8 +181,8 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
   const bool both = (amount.whole == "24" && second->whole == "7") || third ||
                     (amount.whole == "9" && second->whole == "11" && article) ||
-                    text.substr(second->end).starts_with(" punch") ||
-                    text.substr(second->end).starts_with(" split") ||
+                    IsOneOf(LettersAt(text, second->end + 1), "punch", "screw", "split", "tap",
+                            "thread", "threads") ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
   // "70-30" shares a whole.
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&

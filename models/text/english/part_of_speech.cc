@@ -137,14 +137,21 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     const bool points = at == 0 || after.empty() || IsIn(kBeforeDemonstrative, before);
     return points ? PartOfSpeech::kDemonstrative : PartOfSpeech::kUnknown;
   }
-  // "It permits permit holders" and "farmers produce produce", but "suspects suspect him".
   constexpr size_t kShortest = 5;
+  // "The rebels rebel", "the advocate advocates reform": a subject and its verb.
+  const bool verb_of_subject =
+      word.size() >= kShortest && at > 0 &&
+      ((before.size() == word.size() + 1 && IsFormOf(before, word)) ||
+       (at > 1 && word.size() == before.size() + 1 && IsFormOf(word, before))) &&
+      (at == 1 || IsIn(kBeforeNoun, AsciiLower(words[at - 2].text)));
+  if (verb_of_subject) return PartOfSpeech::kVerb;
+  // "It permits permit holders" and "farmers produce produce", but "suspects suspect him".
   if (word.size() >= kShortest && at > 1 && IsFormOf(before, word))
     return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
                                                         : PartOfSpeech::kAdjective;
   if (word.size() > kShortest && !before.empty() && word != after && IsFormOf(word, after) &&
       !after.empty())
-    return PartOfSpeech::kVerb;
+    return IsIn(kBeforeNoun, before) ? PartOfSpeech::kNoun : PartOfSpeech::kVerb;
   if (IsIn(kHave, before)) return PartOfSpeech::kPast;
   if (IsIn(kBe, before) || before.ends_with("'re") || before == "i'm") {
     return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
@@ -196,8 +203,11 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (before.empty() && word.ends_with("ate") &&
       IsOneOf(after, "against", "between", "for", "from", "on", "with"))
     return PartOfSpeech::kVerb;
-  // "Imports of oil".
+  // "Imports of oil", "Convicts escaped".
   if (before.empty() && after == "of") return PartOfSpeech::kNoun;
+  if (at == 0 && word.ends_with('s') && !word.ends_with("ss") &&
+      (after.empty() || IsIn(kFunctionWords, after) || after.ends_with("ed")))
+    return PartOfSpeech::kNoun;
   if (before.empty()) return PartOfSpeech::kUnknown;
   // "Prices increase."
   if (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -96,11 +97,15 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
     // The numbers of a taxpayer and of an account.
     if (groups.dashes && (groups.Are({3, 2, 4}) || groups.Are({2, 7}) || groups.Are({3, 3, 3})))
       return true;
-    // "300-1500" is a range.
-    if (groups.Are({3, 4})) return !groups.digits.ends_with("00") || groups.digits[3] == '0';
+    // "300-1500" is a range, and "122.4194" has decimals.
+    if (groups.Are({3, 4}) && groups.dashes)
+      return !groups.digits.ends_with("00") || groups.digits[3] == '0';
     // The code of a place of delivery.
     if (groups.dashes && groups.Are({5, 4})) return true;
   }
+  // "555 123 4567".
+  if (groups.Are({3, 3, 4}) && groups.digits[0] > '1' && !groups.digits.ends_with("00"))
+    return true;
   // "0800 1111" is free of charge.
   const bool free = groups.sizes[0] == 4 &&
                     (groups.digits.starts_with("0800") || groups.digits.starts_with("0808"));
@@ -113,10 +118,18 @@ bool IsGroupOfThree(std::string_view text, size_t at) {
   return DigitsEnd(text.substr(0, at + 4), at) == at + 3 && ByteAt(text, at + 3) == '-';
 }
 
-// Reads "1-800-FLOWERS", "1-800-GO-FEDEX" and "1-888-555-HELP".
+// Reads "1-800-FLOWERS", "1-800-GO-FEDEX" and "1-888-555-HELP", and "a 1-800 number".
 std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_view text,
                                       size_t at) {
   const size_t prefix = text.substr(at).starts_with("1-") ? at + 2 : at;
+  const size_t area_end = DigitsEnd(text.substr(0, prefix + 4), prefix);
+  if (prefix > at && area_end == prefix + 3 && text[prefix] >= '8' &&
+      IsOneOf(LettersAt(text, area_end + 1), "call", "calls", "hotline", "line", "lines", "number",
+              "numbers")) {
+    Reading area{area_end, {"one"}};
+    area.Append(numbers.Cardinal(ParseDigits(text.substr(prefix, 3))));
+    return area;
+  }
   if (!IsGroupOfThree(text, prefix) || text[prefix] < '8') return std::nullopt;
   const bool exchange = IsGroupOfThree(text, prefix + 4);
   const size_t name = prefix + (exchange ? 8 : 4);

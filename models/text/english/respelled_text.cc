@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -111,6 +112,18 @@ bool StaysCapital(std::string_view word) {
   return word.find_first_of("AEIOUY") == std::string_view::npos || IsSpelledInCapitals(word);
 }
 
+// Returns true if the clause of words[at] has more capitals than small letters, so that espeak-ng
+// takes it for shouted and reads abbreviations in it as words: "My POV on AI".
+bool IsClauseOfCapitals(std::span<const SpokenWord> words, size_t at) {
+  size_t begin = at;
+  while (begin > 0 && !EndsClause(words[begin - 1])) --begin;
+  std::ptrdiff_t capitals = 0;
+  for (size_t i = begin; i < words.size() && (i <= at || !EndsClause(words[i - 1])); ++i) {
+    for (const char c : words[i].text) capitals += IsAsciiUpper(c) ? 1 : IsAsciiLower(c) ? -1 : 0;
+  }
+  return capitals > 0;
+}
+
 // Returns the text that espeak-ng is given for words[at]. shouted: the sentence is in capitals.
 std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_view source,
                     EnglishDialect dialect, bool shouted) {
@@ -126,13 +139,20 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
     if (ReadingOfCapitals(plural ? stem : word.text) == CapitalsReading::kWord ||
         IsPossessiveOfAcronym(word.text))
       return AsciiLower(word.text);
+    constexpr size_t kMaxSpelled = 3;
+    // Four letters with a vowel are a word to espeak-ng, as "GOAT" is: "the GOATs".
+    if (plural && stem.size() > kMaxSpelled && stem.find_first_of("AEIOU") != stem.npos &&
+        ReadingOfCapitals(stem) != CapitalsReading::kLetters)
+      return AsciiLower(word.text);
     if (plural && std::ranges::all_of(stem, IsAsciiLetter)) return SpellForEspeak(stem, true);
     if (!shouted && ReadingOfCapitals(word.text) == CapitalsReading::kLetters)
       return SpellForEspeak(word.text, false);
+    const bool may_be_letters = !shouted && word.text.size() > 1 &&
+                                word.text.size() <= kMaxSpelled && IsCapitals(word.text);
     // Alone between two marks, espeak-ng takes any of them for a word: "AWS, GCP and Azure".
-    constexpr size_t kMaxSpelled = 3;
-    if (!shouted && word.text.size() > 1 && word.text.size() <= kMaxSpelled &&
-        IsCapitals(word.text) && (at == 0 || EndsClause(words[at - 1])) && EndsClause(word))
+    if (may_be_letters && (at == 0 || EndsClause(words[at - 1])) && EndsClause(word))
+      return SpellForEspeak(word.text, false);
+    if (may_be_letters && !IsShortWordInCapitals(word.text) && IsClauseOfCapitals(words, at))
       return SpellForEspeak(word.text, false);
     if (word.text == "AM" && !shouted && at > 0 && words[at - 1].text == "I") return "am";
     if (word.text == "WHO" && !shouted) return SpellForEspeak(word.text, false);

@@ -12,10 +12,12 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes.
-constexpr std::array<std::string_view, 22> kParts = {
-    "act",     "appendix", "article", "book",  "bowl",   "chapter", "class",  "division",
-    "episode", "figure",   "grade",   "level", "part",   "phase",   "season", "section",
-    "stage",   "table",    "title",   "type",  "volume", "war"};
+constexpr std::array<std::string_view, 33> kParts = {
+    "act",     "amendment", "annex",   "appendix", "article",   "book",     "bowl",
+    "canto",   "category",  "chapter", "class",    "clause",    "division", "episode",
+    "exhibit", "figure",    "grade",   "level",    "paragraph", "part",     "phase",
+    "round",   "schedule",  "season",  "section",  "stage",     "table",    "tier",
+    "title",   "type",      "unit",    "volume",   "war"};
 static_assert(std::ranges::is_sorted(kParts));
 constexpr std::array<std::string_view, 79> kRulers = {
     "Abdullah",   "Afonso",     "Albert",    "Alexander",   "Alfonso",   "Amenhotep",   "Antiochus",

@@ -110,7 +110,8 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
     return std::nullopt;
   const std::string_view rest = text.substr(sign.end);
   const bool sides = (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4))) ||
-                     (rest.starts_with(" x ") && IsAsciiDigit(ByteAt(rest, 3)));
+                     (rest.starts_with(" x ") && IsAsciiDigit(ByteAt(rest, 3))) ||
+                     (rest.starts_with("x") && IsAsciiDigit(ByteAt(rest, 1)));
   const std::span<const SpokenWord> words = context.words;
   size_t number = words.size();
   while (number > 0 && words[number - 1].begin == words.back().begin) --number;
@@ -147,6 +148,20 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
   return std::nullopt;
 }
 
+// Returns the end of the name of a period at `at`, of "cases/day"; 0 if there is none.
+size_t PeriodEnd(std::string_view text, size_t at) {
+  const std::string_view word = LettersAt(text, at);
+  const bool period = IsOneOf(word, "day", "hour", "minute", "month", "second", "week", "year");
+  return period && !IsAsciiAlnum(ByteAt(text, at + word.size())) ? at + word.size() : 0;
+}
+
+// Returns true if the last word is counted: "20 cases", "pages".
+bool CountsBefore(const SignContext& context) {
+  const std::span<const SpokenWord> words = context.words;
+  if (words.back().text.ends_with('s')) return true;
+  return context.number_end + 1 == words.back().begin;
+}
+
 // Reads the slash of "7 L/100 km", "$5/page" and "3/week".
 std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
                                  const SignContext& context) {
@@ -164,6 +179,10 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
   // "Cells/mL", but not "pros/cons".
   const std::string_view last =
       context.words.empty() ? "" : std::string_view(context.words.back().text);
+  if (const size_t end = PeriodEnd(text, sign.end);
+      end > 0 && sign.begin != context.number_end && last.size() > 2 && CountsBefore(context)) {
+    return Reading{end, {"per", std::string(text.substr(sign.end, end - sign.end))}};
+  }
   if (sign.begin != context.number_end && last.size() > 3 && last.ends_with('s')) {
     Reading per = ReadPer(text, sign.end);
     return per.words.size() > 1 ? std::optional(std::move(per)) : std::nullopt;
@@ -279,6 +298,10 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   if (sign.value == '*' && count == 1 && IsAsciiDigit(follows) && !context.words.empty() &&
       IsOneOf(AsciiLower(context.words.back().text), "call", "dial", "enter", "press"))
     return Reading{sign.end, {"star"}};
+  // All files of a kind: "*.txt".
+  if (sign.value == '*' && count == 1 && follows == '.' &&
+      IsAsciiLetter(ByteAt(text, sign.end + 1)))
+    return Reading{sign.end + 1, {"star", "dot"}};
   if (sign.value == '#' && sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1]) &&
       !IsAsciiAlnum(follows))
     return Reading{sign.end, {"pound"}};
@@ -291,7 +314,8 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   const bool number = IsAsciiDigit(follows) || (sign.value == '#' && (code || follows == ':')) ||
                       (money > 0 && IsAsciiDigit(ByteAt(text, sign.end + money)));
   std::string_view name = SymbolName(sign.value, number);
-  if (sign.value == 0xA2 && !context.words.empty() && context.words.back().text == "one")
+  if (sign.value == 0xA2 && !context.words.empty() &&
+      (context.words.back().text == "one" || MeasuredFollows(text, sign.end)))
     name = "cent";
   Reading reading{sign.end, {}};
   for (size_t i = 0; i < count; ++i) reading.AppendEach(name);

@@ -44,8 +44,8 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
 
 // Returns true for words that a number with hyphens follows which is a name.
 bool NamesHyphenated(std::string_view word) {
-  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "model", "order", "policy",
-                 "ref", "reference", "serial", "ticket");
+  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "law", "model", "order",
+                 "policy", "ref", "reference", "serial", "ticket");
 }
 
 // Reads numbers that are names: "dial 911", "ZIP code 10001".
@@ -120,6 +120,71 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
   return Reading{end, numbers.Digits(text.substr(at, end - at))};
 }
 
+// Returns true for bodies that number their standards, which are written in capitals.
+bool IsBodyOfStandards(std::string_view word) {
+  return IsOneOf(word, "ansi", "astm", "bs", "din", "en", "etsi", "iec", "iso", "jis", "nf", "sae",
+                 "ul");
+}
+
+// Reads the parts and the year of "EN 60601-1:2006" and "BS EN 1991-1-1".
+std::optional<Reading> ReadStandard(const NumberWords& numbers, std::string_view text, size_t at,
+                                    std::string_view previous) {
+  if (at < 3 || !IsAsciiUpper(text[at - 2]) || text[at - 1] != ' ' || !IsBodyOfStandards(previous))
+    return std::nullopt;
+  constexpr size_t kMaxDigits = 6;
+  constexpr size_t kYear = 4;
+  Reading reading{at, {}};
+  size_t parts = 0;
+  for (size_t begin = at;; ++parts) {
+    const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+    if (end == begin || end - begin > kMaxDigits) break;
+    const std::string_view digits = text.substr(begin, end - begin);
+    const char joint = parts == 0 ? ' ' : text[begin - 1];
+    if (joint == '-') reading.Append("dash");
+    reading.Append(joint == ':' && digits.size() == kYear
+                       ? numbers.Year(static_cast<unsigned>(ParseDigits(digits)))
+                       : numbers.Whole(digits));
+    reading.end = end;
+    if (ByteAt(text, end) != '-' && ByteAt(text, end) != ':') {
+      ++parts;
+      break;
+    }
+    begin = end + 1;
+  }
+  if (parts < 2 || IsAsciiAlnum(ByteAt(text, reading.end))) return std::nullopt;
+  return reading;
+}
+
+// Reads the slash of numbers that are names: "No. 5/2020", "case C-311/18", "Directive 95/46/EC".
+std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_view text, size_t at,
+                                       std::string_view previous) {
+  const bool lettered = at > 1 && text[at - 1] == '-' && IsAsciiUpper(text[at - 2]);
+  if (!lettered && !IsOneOf(previous, "case", "decision", "directive", "file", "law", "number",
+                            "order", "regulation", "resolution"))
+    return std::nullopt;
+  constexpr size_t kMaxDigits = 4;
+  const size_t slash = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t second = slash + 1;
+  size_t end = DigitsEnd(text.substr(0, second + kMaxDigits + 1), second);
+  if (slash == at || ByteAt(text, slash) != '/' || end == second || IsAsciiAlnum(ByteAt(text, end)))
+    return std::nullopt;
+  const auto append = [&](std::string_view digits, Reading& reading) {
+    const bool year =
+        digits.size() == kMaxDigits && (digits.starts_with("19") || digits.starts_with("20"));
+    reading.Append(year ? numbers.Year(static_cast<unsigned>(ParseDigits(digits)))
+                        : numbers.Whole(digits));
+  };
+  Reading reading{end, {}};
+  append(text.substr(at, slash - at), reading);
+  reading.Append("slash");
+  append(text.substr(second, end - second), reading);
+  if (ByteAt(text, end) == '/' && IsAsciiUpper(ByteAt(text, end + 1))) {
+    reading.Append("slash");
+    ++reading.end;
+  }
+  return reading;
+}
+
 // Reads "runway 27L" as "two seven left".
 std::optional<Reading> ReadRunway(const NumberWords& numbers, std::string_view text, size_t at,
                                   std::string_view previous) {
@@ -151,14 +216,19 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
   const bool has_variant = ByteAt(text, end) == '-' &&
                            DigitsEnd(text.substr(0, variant + kDigits + 1), variant) == end + 4 &&
                            text.substr(variant + 1, 2) == "00";
-  if (!has_variant && (previous != "boeing" || IsAsciiAlnum(ByteAt(text, end))))
-    return std::nullopt;
+  const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
+  const bool named = text.substr(end).starts_with(" MAX") ||
+                     (previous == "boeing" && (plural || !IsAsciiAlnum(ByteAt(text, end))));
+  if (!has_variant && !named) return std::nullopt;
   Reading reading{end, numbers.Cardinal(7)};
   reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
                                      : numbers.Cardinal(ParseDigits(text.substr(at + 1, 2))));
   if (has_variant) {
     reading.Append(numbers.Cardinal(ParseDigits(text.substr(variant, kDigits))));
     reading.end = variant + kDigits;
+  } else if (plural) {
+    reading.words.back() += 's';
+    ++reading.end;
   }
   return reading;
 }
@@ -275,6 +345,11 @@ std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::st
   const size_t end = DigitsEnd(text, at);
   if (end - at < kFewestDigits || IsAsciiLower(ByteAt(text, end))) return std::nullopt;
   const std::string_view digits = text.substr(at, end - at);
+  // "AD2000".
+  constexpr size_t kYear = 4;
+  if (digits.size() <= kYear && text.substr(0, at).ends_with("AD") &&
+      (at == 2 || !IsAsciiAlnum(text[at - 3])))
+    return Reading{end, numbers.Year(static_cast<unsigned>(ParseDigits(digits)))};
   // "The A100" is the A one hundred.
   const bool hundreds =
       digits.size() == kFewestDigits && digits[0] != '0' && digits.ends_with("00");
@@ -287,6 +362,8 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
   if (auto code = ReadNamedCode(numbers, text, at, context)) return code;
   if (auto code = ReadHyphenatedCode(numbers, text, at, context.previous)) return code;
   if (auto code = ReadCodeOfParts(numbers, text, at)) return code;
+  if (auto standard = ReadStandard(numbers, text, at, context.previous)) return standard;
+  if (auto code = ReadSlashedCode(numbers, text, at, context.previous)) return code;
   if (auto runway = ReadRunway(numbers, text, at, context.previous)) return runway;
   if (auto model = ReadModel(numbers, text, at, context.previous)) return model;
   if (auto name = ReadNumberedName(numbers, text, at, context.previous)) return name;

@@ -11,10 +11,46 @@ namespace {
 // The bytes of marks that are kept between two words; long runs of marks add nothing.
 constexpr size_t kMaxMarksBytes = 12;
 
-// Returns true for words that speak of a telephone.
-bool SpeaksOfCalling(std::string_view word) {
-  return IsOneOf(word, "call", "called", "calling", "calls", "dial", "dialed", "dialing", "phone",
-                 "text");
+// Notes what a word in small letters says of the numbers behind it.
+void Note(std::string_view word, ContextSoFar& so_far) {
+  const auto any = [word](bool& flag, const auto&... words) {
+    flag = flag || IsOneOf(word, words...);
+  };
+  switch (word.empty() ? '\0' : word.front()) {
+    case 'c':
+      any(so_far.calling, "call", "called", "calling", "calls");
+      return any(so_far.isotopes, "carbon");
+    case 'd':
+      any(so_far.calling, "dial", "dialed", "dialing");
+      any(so_far.versions, "downgrade", "downgraded");
+      return any(so_far.isotopes, "dating");
+    case 'e':
+      return any(so_far.calling, "emergency");
+    case 'i':
+      so_far.isotopes = so_far.isotopes || word.starts_with("isotop");
+      return;
+    case 'm':
+      return any(so_far.report, "metar");
+    case 'p':
+      return any(so_far.calling, "phone");
+    case 'r':
+      any(so_far.versions, "release", "releases");
+      return any(so_far.isotopes, "radiocarbon");
+    case 's':
+      return any(so_far.report, "speci");
+    case 't':
+      any(so_far.calling, "text");
+      return any(so_far.report, "taf");
+    case 'u':
+      return any(so_far.versions, "upgrade", "upgraded", "upgrading");
+    case 'v':
+      any(so_far.electric, "volt", "volts");
+      return any(so_far.versions, "version", "versions");
+    case 'w':
+      return any(so_far.electric, "watt", "watts");
+    default:
+      return;
+  }
 }
 
 }  // namespace
@@ -23,12 +59,7 @@ void SpokenText::AddWord(std::string text, size_t begin, size_t end) {
   if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
     words_.back().after.assign(1, ' ');
   }
-  const std::string lower_text = AsciiLower(text);
-  const std::string_view lower = lower_text;
-  so_far_.calling = so_far_.calling || SpeaksOfCalling(lower);
-  so_far_.report = so_far_.report || IsOneOf(lower, "metar", "speci", "taf");
-  so_far_.isotopes = so_far_.isotopes || lower.starts_with("isotop") ||
-                     IsOneOf(lower, "carbon", "dating", "radiocarbon");
+  Note(AsciiLower(text), so_far_);
   words_.push_back({std::move(text), begin, end, ""});
 }
 

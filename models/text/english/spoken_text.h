@@ -27,6 +27,11 @@ class SpokenText {
   // Adds an ending, such as a possessive's, to the last word, which then ends at `end`.
   void Extend(std::string_view ending, size_t end);
 
+  // Notes that a number was read which is a name with a letter, as "12A".
+  void NoteLabel() { so_far_.labels = true; }
+  // Notes that a number was read which is a version.
+  void NoteVersion() { so_far_.versions = true; }
+
   const std::vector<SpokenWord>& words() const { return words_; }
   const ContextSoFar& so_far() const { return so_far_; }
   // Returns the last word in lower case; empty if there is none.

@@ -38,6 +38,7 @@
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/spoken_text.h"
 #include "models/text/english/units.h"
+#include "models/text/english/version_reader.h"
 #include "models/text/english/weather_report.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/english/word_range.h"
@@ -162,8 +163,11 @@ class Walk {
       return true;
     if (TakeChatNumber()) return true;
     const std::string previous = Previous();
-    auto reading = numbers_.Read(text_, number, Context(previous));
+    const NumberContext context = Context(previous);
+    auto reading = numbers_.Read(text_, number, context);
     if (!reading) return false;
+    if (context.label && IsAsciiUpper(ByteAt(text_, reading->end))) spoken_.NoteLabel();
+    if (IsVersioned(previous)) spoken_.NoteVersion();
     number_end_ = reading->end;
     DropCountOfPart(*reading);
     if (minus)
@@ -390,7 +394,7 @@ class Walk {
       // "P(A|B)".
       if (close == 0 && !closers_.empty() && at_ < closers_.back())
         return TakeReading(Reading{at_ + 1, {"given"}});
-      if (close == 0) return false;
+      if (close == 0) return TakeReading(ReadOperator(text_, at_));
       closers_.push_back(close);
       return TakeReading(Reading{at_ + 1, {"the", "absolute", "value", "of"}});
     }

@@ -66,19 +66,29 @@ bool IsTimeOfSubtitle(std::string_view text, size_t at, size_t comma) {
          (text.substr(0, at).ends_with("--> ") || text.substr(comma + 4).starts_with(" -->"));
 }
 
+// Returns true for words before a time that something took: "it took 1:02:33".
+bool PrecedesDuration(std::string_view word) {
+  return IsOneOf(word, "clocked", "for", "in", "lasted", "lasts", "of", "ran", "run", "runtime",
+                 "sub", "took", "takes", "time", "under", "within");
+}
+
 }  // namespace
 
 std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_view text,
                                         size_t at, std::string_view previous) {
   const size_t end = DigitsEnd(text.substr(0, at + 5), at);
-  if (end != at + 4 || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, at) != '0')
-    return std::nullopt;
-  const bool timed = previous == "at" || previous == "from" || previous == "until" ||
+  if (end != at + 4 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  // "1800 hrs" are no years.
+  const bool hundreds = text.substr(end).starts_with(" hrs") && text.substr(at + 2, 2) == "00";
+  const bool timed = hundreds || previous == "at" || previous == "from" || previous == "until" ||
                      text.substr(end).starts_with(" hours") || text.substr(end).starts_with(" hrs");
   const int minute = TwoDigits(text, at + 2);
-  const int hour = text[at + 1] - '0';
-  if (!timed || minute < 0 || hour == 0) return std::nullopt;
-  Reading reading{end, {"oh"}};
+  const int hour = TwoDigits(text, at);
+  constexpr int kHours = 24;
+  if (!timed || minute < 0 || hour <= 0 || hour > kHours || (text[at] != '0' && !hundreds))
+    return std::nullopt;
+  Reading reading{end, {}};
+  if (text[at] == '0') reading.Append("oh");
   reading.Append(numbers.Cardinal(static_cast<uint64_t>(hour)));
   if (minute == 0) reading.Append("hundred");
   if (minute > 0 && minute < 10) reading.Append("oh");
@@ -159,6 +169,20 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
        DigitsEnd(text.substr(0, tenths + 5), tenths + 1) == tenths + 4) ||
       (ByteAt(text, tenths) == '.' && IsAsciiDigit(ByteAt(text, tenths + 1))))
     tenths = DigitsEnd(text.substr(0, tenths + 5), tenths + 1);
+  if (second >= 0 && !logged && PrecedesDuration(previous)) {
+    const auto append = [&](int count, std::string_view unit, bool whole) {
+      if (count == 0 && whole) return;
+      reading.Append(numbers.Cardinal(static_cast<uint64_t>(count)));
+      if (!whole) AppendTenths(numbers, text, tenths, reading);
+      reading.Append(std::string(unit) + (count == 1 && whole ? "" : "s"));
+    };
+    reading.words.clear();
+    append(static_cast<int>(hour), "hour", true);
+    append(minute, "minute", true);
+    append(second, "second", tenths == reading.end);
+    if (!reading.words.empty()) return reading;
+    reading.words = numbers.Cardinal(hour);
+  }
   const std::string_view half = TakeHalf(text, reading.end, /*minutes=*/true);
   // "19:00h".
   const bool hours = half.empty() && tenths == reading.end && ByteAt(text, tenths) == 'h' &&

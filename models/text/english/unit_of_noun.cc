@@ -20,6 +20,9 @@ constexpr std::string_view kFood =
 constexpr std::string_view kGems = " diamond diamonds emerald ring ruby sapphire solitaire stone ";
 constexpr std::string_view kGold = " gold rose white yellow ";
 constexpr std::string_view kOf = " of ";
+constexpr std::string_view kPoured =
+    " ale beer blood blueberries broth cherry cream heavy ice juice milk raspberries sour stock "
+    "strawberries water whipping whole ";
 
 struct UnitOfNoun {
   std::string_view letters;
@@ -40,11 +43,11 @@ constexpr auto kUnits = std::to_array<UnitOfNoun>({
     {"c", 's', "cup", "cups", kOf},
     {"ct", ' ', "karat", "karat", kGold},
     {"ct", ' ', "carat", "carat", kGems},
-    {"ha", 's', "hectare", "hectares", kOf},
     {"kt", ' ', "karat", "karat", kGold},
     {"kt", ' ', "karat", "karat", kGems},
     {"m", 'j', "million", "million", kCrowds},
     {"pt", ' ', "pint", "pints", kOf},
+    {"pt", ' ', "pint", "pints", kPoured},
     {"t", 's', "teaspoon", "teaspoons", kFood},
 });
 

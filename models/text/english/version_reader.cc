@@ -5,6 +5,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/amount.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 
 namespace millrace::models {
@@ -12,13 +13,16 @@ namespace {
 
 // Reads "Python 3.10" as "three point ten".
 std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_view text,
-                                        size_t at, std::string_view previous) {
-  if (!IsVersioned(previous)) return std::nullopt;
+                                        size_t at, const NumberContext& context) {
+  const bool named = IsVersioned(context.previous);
+  if (!named && !context.versions) return std::nullopt;
   const size_t point = DigitsEnd(text.substr(0, at + 4), at);
   if (point == at || ByteAt(text, point) != '.') return std::nullopt;
   const size_t end = DigitsEnd(text.substr(0, point + 4), point + 1);
   if (end != point + 3 || IsAsciiAlnum(ByteAt(text, end)) || text[point + 1] == '0')
     return std::nullopt;
+  // "The release of 1.25 tons".
+  if (!named && (ByteAt(text, end) == '%' || NounFollows(text, end))) return std::nullopt;
   Reading reading{end, numbers.Whole(text.substr(at, point - at))};
   reading.Append("point");
   reading.Append(numbers.Whole(text.substr(point + 1, 2)));
@@ -37,7 +41,7 @@ bool IsVersioned(std::string_view word) {
 }
 
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
-                                   std::string_view previous) {
+                                   const NumberContext& context) {
   size_t end = DigitsEnd(text, at);
   size_t points = 0;
   while (end > at && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))) {
@@ -46,7 +50,7 @@ std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view 
   }
   // "1.234.567,89" is a sum.
   const bool has_decimals = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
-  if (points < 2 || has_decimals) return ReadNamedVersion(numbers, text, at, previous);
+  if (points < 2 || has_decimals) return ReadNamedVersion(numbers, text, at, context);
   // "1.000.000" is a million.
   if (ParseAmount(text, at)->grouped && points > 1) return std::nullopt;
   Reading reading{end, {}};

@@ -4,15 +4,16 @@
 #include <optional>
 #include <string_view>
 
+#include "models/text/english/number_context.h"
 #include "models/text/english/number_words.h"
 #include "models/text/english/reading.h"
 
 namespace millrace::models {
 
 // Reads numbers with two points or more, "2.0.1", "192.168.0.1", and "Python 3.10" as "three point
-// ten". previous: the word before, in lower case. Thread-safe; time linear in what is read.
+// ten". Thread-safe; time linear in what is read.
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
-                                   std::string_view previous);
+                                   const NumberContext& context);
 
 // Returns true for "version" and the names of programs, in lower case, that are numbered by
 // versions.

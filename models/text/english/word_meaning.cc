@@ -223,7 +223,8 @@ std::optional<WordSound> FindMeaning(const SpokenWord& written, std::string_view
                        IsOneOf(near.After(2), "head", "heads") ||
                        IsOneOf(before, "to", "will", "must", "they", "we", "i", "you") ||
                        IsOneOf(after, "down", "before", "out") ||
-                       near.Near({"ship", "stern", "curtain", "applau"});
+                       near.Near({"ship", "stern", "curtain", "applau"}) ||
+                       (after == "of" && near.Near({"boat", "canoe", "ferry", "vessel", "yacht"}));
     return bends ? WordSound{"bˈW", "b'aU"} : WordSound{"bˈO", "b'oU"};
   }
   if (word == "bowed") return WordSound{"bˈWd", "b'aUd"};
@@ -240,7 +241,7 @@ std::optional<WordSound> FindMeaning(const SpokenWord& written, std::string_view
     return pig ? WordSound{"sˈW", "s'aU"} : WordSound{"sˈO", "s'oU"};
   }
   if (word == "dove") {
-    const bool dives = before == "dove" ||
+    const bool dives = before == "dove" || IsSubject(before) ||
                        (!PrecedesNoun(before) && before != "white" && before != "turtle" &&
                         IsOneOf(after, "in", "into", "off", "down", "under", "deep", "straight",
                                 "headfirst", "right", "from", "for", "through", "back"));
@@ -370,7 +371,11 @@ std::optional<WordSound> FindMeaning(const SpokenWord& written, std::string_view
                 "keep", "keeps", "kept", "lived", "lives", "sat", "sit", "sits", "stand", "stands",
                 "stay", "stayed", "stays", "stood") ||
         IsOneOf(after, "by", "enough", "together");
-    if (near_by && !IsSubject(before) && before != "to") return WordSound{"klˈOs", "kl'oUs"};
+    // "The window close to me".
+    const bool beside = after == "to" && !before.empty() &&
+                        !IsOneOf(before, "can", "could", "don't", "not", "will", "would");
+    if ((near_by || beside) && !IsSubject(before) && before != "to")
+      return WordSound{"klˈOs", "kl'oUs"};
   }
   if (word == "read" && IsSubject(before) &&
       IsOneOf(near.Before(2), "have", "has", "had", "haven't", "hasn't", "hadn't")) {

@@ -104,7 +104,9 @@ std::optional<Pronunciation> WordPronouncer::Pronounce(std::string_view word,
   // "IPv", "kWh".
   constexpr size_t kMaxMixed = 4;
   const auto capitals = std::ranges::count_if(word, [](char c) { return IsAsciiUpper(c); });
-  if (word.size() <= kMaxMixed && capitals >= 2) return Pronunciation{Spell(word), false};
+  if (word.size() <= kMaxMixed && capitals >= 2 &&
+      ReadingOfCapitals(word) != CapitalsReading::kWord)
+    return Pronunciation{Spell(word), false};
   return std::nullopt;
 }
 
@@ -168,8 +170,8 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
 
 std::optional<std::string> WordPronouncer::Capitals(std::string_view word,
                                                     const WordContext& context) const {
-  if (context.all_capitals ? IsSpelledInCapitals(word)
-                           : ReadingOfCapitals(word) == CapitalsReading::kLetters)
+  const CapitalsReading reading = ReadingOfCapitals(word);
+  if (context.all_capitals ? IsSpelledInCapitals(word) : reading == CapitalsReading::kLetters)
     return Spell(word);
   const std::string lower = AsciiLower(word);
   const bool emphasised = std::ranges::find(kEmphasised, word) != kEmphasised.end();
@@ -179,14 +181,15 @@ std::optional<std::string> WordPronouncer::Capitals(std::string_view word,
     return std::string(exact->phonemes());
   }
   const auto entry = FindInEitherCase(lower);
-  const bool is_word = entry && (context.all_capitals || emphasised ||
+  const bool known_word = reading == CapitalsReading::kWord;
+  const bool is_word = entry && (context.all_capitals || emphasised || known_word ||
                                  (entry->checked() && word.size() > 2) || word.size() > 4);
   if (is_word) return EnsurePrimaryStress(Choose(*entry, lower, context));
   if (context.all_capitals || word.size() > 5) {
     if (auto inflected = Inflected(lower, context)) return EnsurePrimaryStress(*inflected);
   }
   // A long word in capitals is rather shouted than an abbreviation.
-  if (word.size() > 6) return std::nullopt;
+  if (word.size() > 6 || known_word) return std::nullopt;
   return Spell(word);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -55,10 +56,24 @@ size_t ZipEnd(std::string_view text, size_t at) {
   return goes_on ? at : end;
 }
 
+// Returns true for the letters of a state that are a word, too, behind the name of a city and at
+// the end of a clause: "Portland, OR".
+bool IsStateBehindCity(std::string_view text, size_t at) {
+  constexpr std::string_view kEnds = ".,;)";
+  if (at < 3 || !text.substr(0, at).ends_with(", ") || !IsAsciiLower(text[at - 3]) ||
+      !IsOneOf(text.substr(at, 2), "IN", "LA", "MA", "ME", "OH", "OR", "PA"))
+    return false;
+  size_t begin = at - 2;
+  while (begin > 0 && IsAsciiLetter(text[begin - 1])) --begin;
+  const char follows = ByteAt(text, at + 2);
+  return IsAsciiUpper(text[begin]) && (follows == '\0' || kEnds.find(follows) != kEnds.npos);
+}
+
 }  // namespace
 
 std::optional<Reading> ReadStateBeforeZip(std::string_view text, size_t at) {
-  if (ByteAt(text, at + 2) != ' ' || ZipEnd(text, at + 3) == at + 3) return std::nullopt;
+  const bool zip = ByteAt(text, at + 2) == ' ' && ZipEnd(text, at + 3) > at + 3;
+  if (!zip && !IsStateBehindCity(text, at)) return std::nullopt;
   const State* state = FindState(text.substr(at, 2));
   if (state == nullptr) return std::nullopt;
   Reading reading{at + 2, {}};

@@ -35,26 +35,27 @@ TEST_P(OneSentenceTest, IsNotSplit) { EXPECT_EQ(Texts(GetParam()), List{GetParam
 
 INSTANTIATE_TEST_SUITE_P(
     Splitter, OneSentenceTest,
-    testing::Values("Hello.", "no stop at all", "It costs 3.14 dollars.", "Version 2.0.1 is out.",
-                    "See www.example.com for more.", "Dr. Smith and Mrs. Jones arrived.",
-                    "J. R. R. Tolkien wrote it.", "The U.S. Senate voted.",
-                    "At 10 a.m. Monday it rained.", "See p. 42 and fig. 3 of vol. 2.",
-                    "Room No. 5 is free.", "Smith, J. (2019) wrote it.", "A sonata in C, K. 545.",
-                    "Sgt. T. J. O'Neill came.", "It fell to 29.92 in. Hg today.",
-                    "He lives at 12 E. 5th Ave.", "See vols. I–III.", "See apt. #4 there.",
-                    "It is 20 deg. C now.", "Spurs won (agg. 4-3).", "Haydn's Hob. I:104 is old.",
-                    "The Act, Pub. L. 88-352.", "Miami, Fla. Police came.", "Wait... what is it?",
-                    "Wait… what is it?", "\"Why?\" he asked.", "\"Fire!\" – he shouted.",
-                    "Apples, pears, etc. are fruit.", "Acme Ltd. Manchester sells it.",
-                    "O Sr. Silva e a Dra. Costa chegaram.", "Veja a pág. 42 do cap. 3.",
-                    "A Av. Paulista fica em São Paulo.", "1. Open the box.", "Yahoo! is a company.",
-                    "What?! said nobody.", "(See the note.) and so on.",
-                    "El Sr. Pérez y la Dra. Gómez llegaron.", "Vive en EE. UU. desde 1999.",
-                    "¡Hola! ¿qué tal?", "¿Y la pág. 42 del núm. 3?", "Le Dr. Roux et Mme. Durand.",
-                    "MM. Durand et Petit sont là.", "By Ursula K. Le Guin.",
-                    "« Où ? » demanda-t-il.", "Quoi ?! dit-elle.",
-                    "Il dott. Rossi e la sig.ra Verdi.", "Pane, latte, ecc. in cucina.",
-                    "डॉ. शर्मा और प्रो. वर्मा आए।"));
+    testing::Values(
+        "Hello.", "no stop at all", "It costs 3.14 dollars.", "Version 2.0.1 is out.",
+        "See www.example.com for more.", "Dr. Smith and Mrs. Jones arrived.",
+        "J. R. R. Tolkien wrote it.", "The U.S. Senate voted.", "At 10 a.m. Monday it rained.",
+        "See p. 42 and fig. 3 of vol. 2.", "Room No. 5 is free.", "In the 1st c. AD.",
+        "See Fig. A and Bldg. C there.", "Al, a.k.a. \"Cap\".", "Cpl. Jones came.",
+        "It is approx. $5.", "Meet at N. 5th Ave.", "See Pt. Reyes.", "In Art. I, section 8.",
+        "So 1. Nf3 d5 2. g3 wins.", "Smith, J. (2019) wrote it.", "A sonata in C, K. 545.",
+        "Sgt. T. J. O'Neill came.", "It fell to 29.92 in. Hg today.", "He lives at 12 E. 5th Ave.",
+        "See vols. I–III.", "See apt. #4 there.", "It is 20 deg. C now.", "Spurs won (agg. 4-3).",
+        "Haydn's Hob. I:104 is old.", "The Act, Pub. L. 88-352.", "Miami, Fla. Police came.",
+        "Wait... what is it?", "Wait… what is it?", "\"Why?\" he asked.", "\"Fire!\" – he shouted.",
+        "Apples, pears, etc. are fruit.", "Acme Ltd. Manchester sells it.",
+        "O Sr. Silva e a Dra. Costa chegaram.", "Veja a pág. 42 do cap. 3.",
+        "A Av. Paulista fica em São Paulo.", "1. Open the box.", "Yahoo! is a company.",
+        "What?! said nobody.", "(See the note.) and so on.",
+        "El Sr. Pérez y la Dra. Gómez llegaron.", "Vive en EE. UU. desde 1999.", "¡Hola! ¿qué tal?",
+        "¿Y la pág. 42 del núm. 3?", "Le Dr. Roux et Mme. Durand.", "MM. Durand et Petit sont là.",
+        "By Ursula K. Le Guin.", "« Où ? » demanda-t-il.", "Quoi ?! dit-elle.",
+        "Il dott. Rossi e la sig.ra Verdi.", "Pane, latte, ecc. in cucina.",
+        "डॉ. शर्मा और प्रो. वर्मा आए।"));
 
 // Two sentences, divided by the bar.
 class TwoSentencesTest : public testing::TestWithParam<const char*> {};
