@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/flip.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <vector>
 
@@ -23,6 +24,8 @@ std::optional<RowOperators> Find() {
           "millrace_speech::masked_upsample"),
       .masked_convolve = *runtime::FindDeviceOperator<RowOperators::MaskedConvolve>(
           "millrace_speech::masked_convolve"),
+      .gate_rows =
+          *runtime::FindDeviceOperator<RowOperators::GateRows>("millrace_speech::gate_rows"),
       .channels_of_rows = *runtime::FindDeviceOperator<RowOperators::ChannelsOfRows>(
           "millrace_speech::channels_of_rows"),
       .samples_of_rows = *runtime::FindDeviceOperator<RowOperators::SamplesOfRows>(
@@ -76,9 +79,22 @@ at::Tensor SplitOutputs(const at::Tensor& weight, int64_t side) {
   return Interleave(high, weight - high, side);
 }
 
+at::Tensor SplitRows(const at::Tensor& values) {
+  const at::Tensor high = values.to(at::kHalf);
+  return Interleave(high, (values - high.to(at::kFloat)).to(at::kHalf), 1).unsqueeze(0);
+}
+
+at::Tensor SplitBias(const at::Tensor& bias) {
+  return Interleave(bias, at::zeros_like(bias), 0).contiguous();
+}
+
+PackedRowConv PackSplitConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation) {
+  return {.weight = PackForRows(SplitInputs(SplitOutputs(weight, 0), 1)),
+          .bias = bias.defined() ? std::optional(SplitBias(bias)) : std::nullopt,
+          .dilation = dilation};
+}
+
 std::string WhyNotPacked(const at::Tensor& weight, int64_t dilation) {
-  // The kernels copy the next rows during all taps but the last.
-  if (weight.size(1) < 2) return "a convolution has one tap";
   if (!at::isfinite(weight).all().item<bool>()) return "a weight is too large for half precision";
   return RowOperators::Get()->why_not.call(weight, dilation);
 }

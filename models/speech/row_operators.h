@@ -41,6 +41,9 @@ struct RowOperators {
                                     const std::optional<at::Tensor>& bias, int64_t dilation,
                                     double factor, double slope, at::TensorList added,
                                     const at::Tensor& mask, bool split);
+  // The hyperbolic tangent of the first half of the channels times the logistic function of the
+  // second; both signals are split.
+  using GateRows = at::Tensor(const at::Tensor& rows);
   using ChannelsOfRows = at::Tensor(const at::Tensor& rows, const at::Tensor& counts, double factor,
                                     double slope);
   // Returns the hyperbolic tangent of a convolution to one channel, [time] in float32. weight:
@@ -57,6 +60,7 @@ struct RowOperators {
   c10::TypedOperatorHandle<Upsample> upsample;
   c10::TypedOperatorHandle<MaskedUpsample> masked_upsample;
   c10::TypedOperatorHandle<MaskedConvolve> masked_convolve;
+  c10::TypedOperatorHandle<GateRows> gate_rows;
   c10::TypedOperatorHandle<ChannelsOfRows> channels_of_rows;
   c10::TypedOperatorHandle<SamplesOfRows> samples_of_rows;
 };
@@ -80,6 +84,20 @@ inline constexpr int64_t kSplitChannels = kRowChunk / 2;
 // greater and the smaller parts of the weights.
 at::Tensor SplitInputs(const at::Tensor& weight, int64_t side);
 at::Tensor SplitOutputs(const at::Tensor& weight, int64_t side);
+
+// Returns split rows [1, time, 2 * channels] of values in float32, [time, channels].
+at::Tensor SplitRows(const at::Tensor& values);
+// Returns the bias of a split signal, in which the greater parts are all.
+at::Tensor SplitBias(const at::Tensor& bias);
+
+// A convolution for the operators.
+struct PackedRowConv {
+  at::Tensor weight;
+  std::optional<at::Tensor> bias;
+  int64_t dilation = 1;
+};
+// Packs one from a split signal to a split one. weight: [out, in, taps]; bias may be undefined.
+PackedRowConv PackSplitConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation);
 
 // Returns the reason why the operators cannot run a packed weight, or an empty string.
 std::string WhyNotPacked(const at::Tensor& weight, int64_t dilation);

@@ -41,10 +41,10 @@ at::Tensor Stretch(const at::Tensor& mask, int64_t times) {
 
 }  // namespace
 
-AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, int flow,
-                                                        int64_t latent, int64_t speaker_channels) {
+VitsCoupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
+                                           int64_t speaker_channels) {
   const std::string name = StrCat("flow.flows.", flow);
-  Coupling coupling;
+  VitsCoupling coupling;
   coupling.pre = TakeConv(weights, name + ".pre", {-1, latent / 2, 1});
   if (!weights.status().ok()) return coupling;
   const int64_t hidden = coupling.pre.weight.size(0);
@@ -113,7 +113,10 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::stri
     SendToLog(LogSeverity::kWarning,
               StrCat("a voice's generator runs without its fused kernels: ", why_not));
   }
-  if (fused_) stages_.clear();
+  if (!fused_) return;
+  stages_.clear();
+  fused_flow_ = FusedFlow::Make(couplings_, pre_);
+  if (fused_flow_) couplings_.clear();
 }
 
 int64_t AtenVitsDecoder::LongestReach() const {
@@ -125,7 +128,7 @@ int64_t AtenVitsDecoder::LongestReach() const {
       longest = std::max(longest, (reach + rows - 1) / rows);
     }
   };
-  for (const Coupling& coupling : couplings_) include(coupling.gates);
+  for (const VitsCoupling& coupling : couplings_) include(coupling.gates);
   include({pre_});
   for (const VitsStage& stage : stages_) {
     const int64_t reach = (stage.up.weight.size(2) + stage.up.stride - 1) / stage.up.stride;
@@ -141,7 +144,7 @@ int64_t AtenVitsDecoder::LongestReach() const {
 }
 
 // Returns what the coupling layer adds to the other half of the channels, given this half.
-at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
+at::Tensor AtenVitsDecoder::RunCoupling(const VitsCoupling& coupling, const at::Tensor& kept,
                                         const at::Tensor& mask, const at::Tensor& speaker) {
   at::Tensor x = Convolve(coupling.pre, kept) * mask;
   const int64_t hidden = x.size(1);
@@ -168,7 +171,7 @@ at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tens
 at::Tensor AtenVitsDecoder::Flow(at::Tensor z, const at::Tensor& mask,
                                  const at::Tensor& speaker) const {
   const int64_t half = z.size(1) / 2;
-  for (const Coupling& coupling : couplings_) {
+  for (const VitsCoupling& coupling : couplings_) {
     z = z.flip(1);
     const at::Tensor kept = z.narrow(1, 0, half);
     const at::Tensor added = RunCoupling(coupling, kept, mask, speaker);
@@ -191,7 +194,7 @@ at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
   at::Tensor x = Convolve(pre_, z);
   if (speaker.defined()) x = x + Convolve(speaker_, speaker);
   x = x * mask;
-  if (fused_) return fused_->Run(x, mask);
+  if (fused_) return fused_->Run(FusedGenerator::RowsOf(x), mask.flatten());
   for (const VitsStage& stage : stages_) {
     const int64_t padding = (stage.up.weight.size(2) - stage.up.stride) / 2;
     x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
@@ -205,18 +208,23 @@ at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
   return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
 }
 
+at::Tensor AtenVitsDecoder::Decode(const at::Tensor& rows, const at::Tensor& mask,
+                                   const at::Tensor& speaker) const {
+  if (fused_flow_) return fused_->Run(fused_flow_->Run(rows, mask), mask);
+  const at::Tensor channels_mask = mask.view({1, 1, -1});
+  return Generate(Flow(rows.t().unsqueeze(0), channels_mask, speaker), channels_mask, speaker);
+}
+
 at::Tensor AtenVitsDecoder::DecodePacked(const Packed& packed) const {
   const at::Tensor noise = speech::DrawNoiseRows(packed.noise_keys, packed.places, latent_);
   const at::Tensor means = packed.statistics.narrow(1, 0, latent_);
   const at::Tensor deviations =
       at::exp(packed.statistics.narrow(1, latent_, latent_)) * packed.noise_scale;
   const at::Tensor drawn = at::addcmul(means, noise, deviations) * packed.mask.unsqueeze(1);
-  const at::Tensor z = drawn.t().unsqueeze(0);
-  const at::Tensor mask = packed.mask.view({1, 1, -1});
   const at::Tensor speaker = speakers_.defined()
                                  ? at::embedding(speakers_, packed.speakers).t().unsqueeze(0)
                                  : at::Tensor();
-  return Generate(Flow(z, mask, speaker), mask, speaker);
+  return Decode(drawn, packed.mask, speaker);
 }
 
 class AtenVitsDecoder::Sentence final : public Decoding {
@@ -243,9 +251,8 @@ class AtenVitsDecoder::Sentence final : public Decoding {
     const at::Tensor samples = runtime::RunCachedOnHost(
         context, key, inputs_, [this](const std::vector<at::Tensor>& given) {
           const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
-          const at::Tensor z = given[0].transpose(1, 2);
           return std::vector<at::Tensor>{
-              decoder_.Generate(decoder_.Flow(z, given[1], speaker), given[1], speaker)};
+              decoder_.Decode(given[0].squeeze(0), given[1].flatten(), speaker)};
         })[0];
     const float* data = samples.const_data_ptr<float>();
     return std::vector<float>(data + begin * decoder_.hop_, data + frames_ * decoder_.hop_);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/vits/fused_flow.h"
 #include "models/vits/fused_generator.h"
 #include "models/vits/vits_decoder.h"
 #include "models/vits/vits_stage.h"
@@ -48,36 +49,36 @@ class AtenVitsDecoder final : public VitsDecoder {
  private:
   class Sentence;
 
-  struct Coupling {
-    VitsConv pre, post, speaker;
-    std::vector<VitsConv> gates, outputs;
-  };
-  static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
-                               int64_t speaker_channels);
+  static VitsCoupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
+                                   int64_t speaker_channels);
   static VitsBlock TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
   // Below, x and z are [1, channels, frames] and zero where the mask [1, 1, frames] is, which is 1
   // within a sentence. speaker is [1, channels, 1 or frames], or undefined for a voice with one
   // speaker.
-  static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
+  static at::Tensor RunCoupling(const VitsCoupling& coupling, const at::Tensor& kept,
                                 const at::Tensor& mask, const at::Tensor& speaker);
   static at::Tensor RunBlock(const VitsBlock& block, at::Tensor x, const at::Tensor& mask);
   at::Tensor Flow(at::Tensor z, const at::Tensor& mask, const at::Tensor& speaker) const;
   // Returns the greatest number of frames that a layer reads beyond the ends of what it computes.
   int64_t LongestReach() const;
-  // Returns samples [frames * hop]; those beyond the end are undefined.
+  // These return samples [frames * hop]; those beyond the end are undefined. Decode takes rows
+  // [frames, latent] and the mask [frames], and does all.
+  at::Tensor Decode(const at::Tensor& rows, const at::Tensor& mask,
+                    const at::Tensor& speaker) const;
   at::Tensor Generate(const at::Tensor& z, at::Tensor mask, const at::Tensor& speaker) const;
 
   const std::string model_;
   const uint64_t instance_ = runtime::NextInstance();
   const int64_t latent_;
-  const int64_t hop_;                // samples of a frame
-  int64_t gap_ = 0;                  // frames
-  at::Tensor speakers_;              // undefined for one speaker
-  at::Tensor host_speakers_;         // the same on the CPU
-  std::vector<Coupling> couplings_;  // in the order of inference
+  const int64_t hop_;                    // samples of a frame
+  int64_t gap_ = 0;                      // frames
+  at::Tensor speakers_;                  // undefined for one speaker
+  at::Tensor host_speakers_;             // the same on the CPU
+  std::vector<VitsCoupling> couplings_;  // in the order of inference
   VitsConv pre_, post_, speaker_;
   std::vector<VitsStage> stages_;
   std::optional<FusedGenerator> fused_;  // runs in place of stages_ and post_
+  std::optional<FusedFlow> fused_flow_;  // runs in place of couplings_ and pre_ before fused_
 };
 
 }  // namespace millrace::vits

@@ -1,10 +1,8 @@
 #include "models/vits/fused_generator.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <tuple>
 #include <utility>
@@ -44,13 +42,7 @@ at::Tensor Prepare(const at::Tensor& weight, int64_t in_side) {
 std::optional<at::Tensor> PrepareBias(const at::Tensor& bias) {
   if (!bias.defined()) return std::nullopt;
   const at::Tensor padded = at::constant_pad_nd(bias, {0, Padding(bias.size(0))});
-  if (!IsSplit(bias.size(0))) return padded.contiguous();
-  // In float32, so the greater parts are all.
-  return at::cat({padded.view({-1, speech::kSplitChannels}),
-                  at::zeros_like(padded).view({-1, speech::kSplitChannels})},
-                 1)
-      .flatten()
-      .contiguous();
+  return IsSplit(bias.size(0)) ? speech::SplitBias(padded) : padded.contiguous();
 }
 
 }  // namespace
@@ -100,11 +92,13 @@ std::optional<FusedGenerator> FusedGenerator::Make(const std::vector<VitsStage>&
   return generator;
 }
 
-at::Tensor FusedGenerator::Run(const at::Tensor& x, const at::Tensor& mask) const {
-  const RowOperators& operators = *RowOperators::Get();
-  const at::Tensor gaps = mask.flatten().contiguous();
-  at::Tensor rows = std::get<0>(operators.rows_of_channels.call(
+at::Tensor FusedGenerator::RowsOf(const at::Tensor& x) {
+  return std::get<0>(RowOperators::Get()->rows_of_channels.call(
       x, at::full({1}, static_cast<double>(x.size(2)), x.options())));
+}
+
+at::Tensor FusedGenerator::Run(at::Tensor rows, const at::Tensor& gaps) const {
+  const RowOperators& operators = *RowOperators::Get();
   double factor = 1;
   bool split = false;
   for (const Stage& stage : stages_) {

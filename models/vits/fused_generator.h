@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/speech/row_operators.h"
 #include "models/vits/vits_stage.h"
 #include "models/vits/vits_weights.h"
 
@@ -23,16 +24,15 @@ class FusedGenerator {
   static std::optional<FusedGenerator> Make(const std::vector<VitsStage>& stages,
                                             const VitsConv& post, std::string& why_not);
 
-  // x: [1, channels, frames], the input of the first stage before its activation, and mask
-  // [1, 1, frames] is 1 within a sentence and 0 in a gap, where x is 0 too. Returns the samples.
-  at::Tensor Run(const at::Tensor& x, const at::Tensor& mask) const;
+  // Returns x [1, channels, frames] as Run wants it.
+  static at::Tensor RowsOf(const at::Tensor& x);
+  // rows: [1, frames, channels] in half precision, the input of the first stage before its
+  // activation, and mask [frames] is 1 within a sentence and 0 in a gap, where they are 0 too.
+  // Returns the samples.
+  at::Tensor Run(at::Tensor rows, const at::Tensor& mask) const;
 
  private:
-  struct Conv {
-    at::Tensor weight;  // packed
-    std::optional<at::Tensor> bias;
-    int64_t dilation = 1;
-  };
+  using Conv = speech::PackedRowConv;
   struct Block {
     std::vector<Conv> convs, seconds;
   };

@@ -18,4 +18,11 @@ struct VitsStage {
   std::vector<VitsBlock> blocks;
 };
 
+// A coupling layer of the flow.
+struct VitsCoupling {
+  VitsConv pre, post;
+  std::vector<VitsConv> gates, outputs;  // of each layer
+  VitsConv speaker;                      // all layers' gates; unused for one speaker
+};
+
 }  // namespace millrace::vits

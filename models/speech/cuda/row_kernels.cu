@@ -70,6 +70,47 @@ DEFINE_TILED(SplitUpsample, MaskedUpsampledRows, true, true)
 DEFINE_TILED(MaskedConvolution, MaskedSameRows)
 DEFINE_TILED(SplitConvolution, MaskedSameRows, true, true)
 
+// The gates of split rows, [time, 2 * channels]: the hyperbolic tangent of the first half of the
+// channels times the logistic function of the second. Grid: pieces of eight values / threads
+// rounded up.
+extern "C" __global__ void GateRows(const unsigned short* rows, unsigned short* out, int time,
+                                    int channels) {
+  const int pieces = channels / 8, i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= time * pieces) return;
+  const int row = i / pieces, piece = i % pieces;
+  const int place = piece / kSplitPieces * kChunk + piece % kSplitPieces * 8;
+  constexpr int kLow = 8 * kSplitPieces;  // the smaller parts are so far behind the greater ones
+  float values[2][8];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const unsigned short* const from =
+        rows + static_cast<size_t>(row) * 4 * channels + half * 2 * channels + place;
+    const uint4 high = *reinterpret_cast<const uint4*>(from);
+    const uint4 low = *reinterpret_cast<const uint4*>(from + kLow);
+    const Word highs[4] = {high.x, high.y, high.z, high.w};
+    const Word lows[4] = {low.x, low.y, low.z, low.w};
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const float2 a = ToFloats(highs[j]), b = ToFloats(lows[j]);
+      values[half][2 * j] = a.x + b.x;
+      values[half][2 * j + 1] = a.y + b.y;
+    }
+  }
+  Word highs[4], lows[4];
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    float gated[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      gated[k] = tanhf(values[0][2 * j + k]) / (1 + expf(-values[1][2 * j + k]));
+    highs[j] = ToHalves(gated[0], gated[1]);
+    lows[j] = Rest(make_float2(gated[0], gated[1]), highs[j]);
+  }
+  unsigned short* const to = out + static_cast<size_t>(row) * 2 * channels + place;
+  *reinterpret_cast<uint4*>(to) = make_uint4(highs[0], highs[1], highs[2], highs[3]);
+  *reinterpret_cast<uint4*>(to + kLow) = make_uint4(lows[0], lows[1], lows[2], lows[3]);
+}
+
 // The leaky ReLU of rows * factor as [batch, channels, time] in float32, with zeros beyond the end.
 // Blocks of (32, 8) threads; grid: time / 32 rounded up, channels / 32, batch.
 extern "C" __global__ void ChannelsOfRows(const unsigned short* rows, const float* counts,

@@ -22,7 +22,7 @@ using Product = RowKernels::Product;
 
 constexpr int kTransposed = RowKernels::kTransposed;
 constexpr int kTransposedRows = RowKernels::kTransposedRows;
-constexpr int kSamples = 256;  // threads of a block that computes samples
+constexpr int kSamples = 256;  // threads of a block that computes samples or gates
 
 // The compiled kernels.
 class SharedRowKernels : public RowKernels {
@@ -36,6 +36,7 @@ class SharedRowKernels : public RowKernels {
   CUfunction rows_of_channels = Find("RowsOfChannels");
   CUfunction channels_of_rows = Find("ChannelsOfRows");
   CUfunction samples_of_rows = Find("SamplesOfRows");
+  CUfunction gate_rows = Find("GateRows");
   Tiled upsample = FindTiled("Upsample");
   Tiled masked_upsample = FindTiled("MaskedUpsample");
   Tiled splitting_upsample = FindTiled("SplittingUpsample");
@@ -173,6 +174,15 @@ at::Tensor MaskedConvolve(const at::Tensor& rows, const at::Tensor& weight,
   return result;
 }
 
+at::Tensor GateRows(const at::Tensor& rows) {
+  const int64_t time = rows.size(1), channels = rows.size(2) / 4;
+  const at::Tensor result = at::empty({1, time, 2 * channels}, rows.options());
+  const SharedRowKernels& kernels = SharedRowKernels::Get();
+  kernels.Launch(kernels.gate_rows, dim3(Parts(time * channels / 8, kSamples)), dim3(kSamples), 0,
+                 rows.const_data_ptr(), result.mutable_data_ptr(), ToInt(time), ToInt(channels));
+  return result;
+}
+
 at::Tensor ChannelsOfRows(const at::Tensor& rows, const at::Tensor& counts, double factor,
                           double slope) {
   const int64_t batch = rows.size(0), time = rows.size(1), channels = rows.size(2);
@@ -212,6 +222,7 @@ TORCH_LIBRARY_FRAGMENT(millrace_speech, library) {
   library.def(
       "masked_convolve(Tensor rows, Tensor weight, Tensor? bias, int dilation, float factor, "
       "float slope, Tensor[] added, Tensor mask, bool split) -> Tensor");
+  library.def("gate_rows(Tensor rows) -> Tensor");
   library.def("channels_of_rows(Tensor rows, Tensor counts, float factor, float slope) -> Tensor");
   library.def(
       "samples_of_rows(Tensor rows, Tensor weight, Tensor? bias, float factor, float slope, "
@@ -224,6 +235,7 @@ TORCH_LIBRARY_IMPL(millrace_speech, CUDA, library) {
   library.impl("upsample", Upsample);
   library.impl("masked_upsample", MaskedUpsample);
   library.impl("masked_convolve", MaskedConvolve);
+  library.impl("gate_rows", GateRows);
   library.impl("channels_of_rows", ChannelsOfRows);
   library.impl("samples_of_rows", SamplesOfRows);
 }

@@ -286,7 +286,13 @@ __device__ inline void Multiply(const Product& product, Activation activation, c
   for (int chunk = 0; chunk < chunks; ++chunk) {
     activation.Begin(batch, chunk * kChunk + piece * 8, in_channels);
     unsigned char* const rows = row_tiles + (chunk & 1) * row_tile_bytes;
-    AwaitCopies<1>();  // a thread activates what it has copied itself, or others of its warp have
+    // A thread activates what it has copied itself, or others of its warp have. With one tap the
+    // rows were among the last copies.
+    if (taps == 1) {
+      AwaitCopies<0>();
+    } else {
+      AwaitCopies<1>();
+    }
     if constexpr (kSplitIn) __syncwarp();
 #pragma unroll 2
     for (int row = thread >> 3; row < needed; row += kThreads / 8) {
