@@ -24,17 +24,12 @@ constexpr int64_t kSmallestPackedFrames = 64;
 // and this many keep a GPU busy.
 constexpr int64_t kMaxPackedFrames = 4096;
 
-// The encoder is a small part of the work, so that shapes are few rather than tight.
 int64_t PhonemesBucket(size_t phonemes) {
-  return std::max(static_cast<int64_t>(std::bit_ceil(phonemes)), kSmallestPhonemes);
+  return models::ShapeBucket(static_cast<int64_t>(phonemes), kSmallestPhonemes);
 }
 
-// Returns the size of a batch with its padding: a power of four.
-int64_t PaddedSentences(size_t sentences) {
-  int64_t size = 1;
-  while (size < static_cast<int64_t>(sentences)) size *= 4;
-  return size;
-}
+// Pads the size of a batch, because each is a shape of its own.
+int64_t PaddedSentences(size_t sentences) { return static_cast<int64_t>(std::bit_ceil(sentences)); }
 
 void CopyKey(const at::Tensor& key, int64_t* to) {
   std::copy_n(key.const_data_ptr<int64_t>(), key.numel(), to);
@@ -60,10 +55,8 @@ std::vector<VitsBatch::Encoded> VitsBatch::Encode(std::span<const Sentence> sent
   std::vector<Encoded> all(sentences.size());
   for (std::span<const size_t> left = order; !left.empty();) {
     const int64_t bucket = PhonemesBucket(sentences[left.front()].phonemes.size());
-    size_t size = 1;
-    while (4 * static_cast<int64_t>(size) * bucket <= kMaxBatchPhonemes && size < left.size())
-      size *= 4;
-    size = std::min(size, left.size());
+    const size_t most = std::bit_floor(static_cast<uint64_t>(kMaxBatchPhonemes / bucket));
+    const size_t size = std::clamp<size_t>(left.size(), 1, std::max<size_t>(most, 1));
     EncodeTogether(sentences, left.first(size), context, all);
     left = left.subspan(size);
   }
