@@ -20,7 +20,9 @@ constexpr char kNotServed[] = "off";
 
 // A text that is kept as it is if it is valid.
 template <typename IsValid>
-Option Text(Option row, std::string ServerConfig::*field, IsValid is_valid) {
+Option Text(std::string ServerConfig::*field, std::string allowed, IsValid is_valid) {
+  Option row;
+  row.allowed = std::move(allowed);
   row.set = [=](ServerConfig& config, const std::string& text) {
     const bool valid = is_valid(text);
     if (valid) config.*field = text;
@@ -32,7 +34,9 @@ Option Text(Option row, std::string ServerConfig::*field, IsValid is_valid) {
 
 // A list that is empty if it is off. parse: returns nullopt for a text that is not allowed.
 template <typename Parse>
-Option List(Option row, std::vector<std::string> ServerConfig::*field, Parse parse) {
+Option List(std::vector<std::string> ServerConfig::*field, std::string allowed, Parse parse) {
+  Option row;
+  row.allowed = std::move(allowed);
   row.set = [=](ServerConfig& config, const std::string& text) {
     std::optional<std::vector<std::string>> list;
     list = text.empty() || text == kNotServed ? std::vector<std::string>() : parse(text);
@@ -47,8 +51,8 @@ Option List(Option row, std::vector<std::string> ServerConfig::*field, Parse par
 
 }  // namespace
 
-Option Row(const char* name, const char* group, const char* placeholder, std::string help) {
-  Option option;
+Option Row(const char* name, const char* group, const char* placeholder, Option option,
+           std::string help) {
   option.name = name;
   option.group = group;
   option.placeholder = placeholder;
@@ -56,7 +60,8 @@ Option Row(const char* name, const char* group, const char* placeholder, std::st
   return option;
 }
 
-Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
+Option Bytes(uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
+  Option row;
   row.allowed = StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<uint64_t> value = ParseBytes(text);
@@ -68,8 +73,9 @@ Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t h
   return row;
 }
 
-Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
-            std::chrono::milliseconds low, std::chrono::milliseconds high) {
+Option Time(std::chrono::milliseconds ServerConfig::*field, std::chrono::milliseconds low,
+            std::chrono::milliseconds high) {
+  Option row;
   row.allowed =
       StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
   row.set = [=](ServerConfig& config, const std::string& text) {
@@ -82,7 +88,8 @@ Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
   return row;
 }
 
-Option Bool(Option row, bool ServerConfig::*field) {
+Option Bool(bool ServerConfig::*field) {
+  Option row;
   row.literal = Option::Literal::kBool;
   row.allowed = "true, false, on or off";
   row.choices = {"true", "false"};
@@ -97,7 +104,8 @@ Option Bool(Option row, bool ServerConfig::*field) {
   return row;
 }
 
-Option Path(Option row, std::filesystem::path ServerConfig::*field) {
+Option Path(std::filesystem::path ServerConfig::*field) {
+  Option row;
   row.allowed = "a path";
   row.set = [=](ServerConfig& config, const std::string& text) {
     if (text.find('\0') != text.npos) return false;
@@ -108,16 +116,17 @@ Option Path(Option row, std::filesystem::path ServerConfig::*field) {
   return row;
 }
 
-Option Models(Option row, std::string ServerConfig::*field) {
-  row.allowed =
+Option Models(std::string ServerConfig::*field) {
+  return Text(
+      field,
       "folders with commas between them, each perhaps with the name of its only model, such as "
-      "/srv/models or /srv/models,voice=/mnt/models";
-  return Text(std::move(row), field,
-              [](const std::string& text) { return models::ParseModelSources(text).ok(); });
+      "/srv/models or /srv/models,voice=/mnt/models",
+      [](const std::string& text) { return models::ParseModelSources(text).ok(); });
 }
 
-Option Devices(Option row, std::optional<runtime::DeviceType> ServerConfig::*device,
+Option Devices(std::optional<runtime::DeviceType> ServerConfig::*device,
                std::vector<int> ServerConfig::*numbers) {
+  Option row;
   using runtime::DeviceType;
   constexpr char kAuto[] = "auto";
   constexpr char kCard[] = "cuda:";
@@ -156,7 +165,8 @@ Option Devices(Option row, std::optional<runtime::DeviceType> ServerConfig::*dev
   return row;
 }
 
-Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field) {
+Option PublishedModels(std::vector<std::string> ServerConfig::*field) {
+  Option row;
   row.allowed = "names with commas between them, such as piper/en_US-lessac-medium,firefox/en-de";
   row.set = [=](ServerConfig& config, const std::string& text) {
     std::vector<std::string> names;
@@ -177,7 +187,8 @@ Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field
   return row;
 }
 
-Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
+Option Address(std::string ServerConfig::*field, AddressKind kind) {
+  Option row;
   row.allowed =
       StrCat("host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
              MaxSocketPath(), " bytes");
@@ -197,10 +208,10 @@ Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
   return row;
 }
 
-Option PlainAddress(Option row, std::string ServerConfig::*field, std::string protocol,
+Option PlainAddress(const char* option, std::string ServerConfig::*field, std::string protocol,
                     const char* anonymous_option, bool ServerConfig::*anonymous) {
-  row = Address(std::move(row), field, AddressKind::kOptional);
-  row.check = [=, option = row.name](const ServerConfig& config) -> absl::Status {
+  Option row = Address(field, AddressKind::kOptional);
+  row.check = [=](const ServerConfig& config) -> absl::Status {
     const std::string& address = config.*field;
     if (!IsExposed(address)) return absl::OkStatus();
     if (!config.api_keys.empty() && !(config.*anonymous)) {
@@ -217,16 +228,16 @@ Option PlainAddress(Option row, std::string ServerConfig::*field, std::string pr
   return row;
 }
 
-Option Version(Option row, std::string ServerConfig::*field) {
-  row.allowed = "the beginning of a version, such as 2.15";
-  return Text(std::move(row), field, [](const std::string& text) {
+Option Version(std::string ServerConfig::*field) {
+  return Text(field, "the beginning of a version, such as 2.15", [](const std::string& text) {
     return text.size() <= 64 && std::ranges::all_of(text, [](unsigned char c) {
              return absl::ascii_isalnum(c) || c == '.' || c == '+' || c == '-';
            });
   });
 }
 
-Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
+Option Aliases(std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
+  Option row;
   constexpr char kAuto[] = "auto";
   constexpr char kNone[] = "off";
   row.allowed = "auto, off, or pairs such as alloy=joe,nova=jane";
@@ -249,9 +260,8 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
   return row;
 }
 
-Option HostNames(Option row, std::vector<std::string> ServerConfig::*field) {
-  row.allowed = "off, *, or names such as tts.example.org,.example.net";
-  return List(std::move(row), field,
+Option HostNames(std::vector<std::string> ServerConfig::*field) {
+  return List(field, "off, *, or names such as tts.example.org,.example.net",
               [](const std::string& text) -> std::optional<std::vector<std::string>> {
                 std::vector<std::string> names = absl::StrSplit(text, ',');
                 for (const std::string& name : names) {
@@ -266,19 +276,20 @@ Option HostNames(Option row, std::vector<std::string> ServerConfig::*field) {
               });
 }
 
-Option OriginList(Option row, std::vector<std::string> ServerConfig::*field) {
-  row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
-  return List(std::move(row), field, [](const std::string& text) { return ParseOrigins(text); });
+Option OriginList(std::vector<std::string> ServerConfig::*field) {
+  return List(field, "off, *, or origins such as https://chat.example.org,http://localhost:3000",
+              [](const std::string& text) { return ParseOrigins(text); });
 }
 
-Option TraceEndpoint(Option row, std::string ServerConfig::*field) {
-  row.allowed = "auto, off, or a URL such as http://localhost:4317 or https://collector:4318";
-  return Text(std::move(row), field, [](const std::string& text) {
-    return text == "auto" || text == kNotServed || tracing::ParseEndpoint(text).ok();
-  });
+Option TraceEndpoint(std::string ServerConfig::*field) {
+  return Text(field, "auto, off, or a URL such as http://localhost:4317 or https://collector:4318",
+              [](const std::string& text) {
+                return text == "auto" || text == kNotServed || tracing::ParseEndpoint(text).ok();
+              });
 }
 
-Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
+Option Ratio(std::optional<double> ServerConfig::*field) {
+  Option row;
   constexpr char kAuto[] = "auto";
   row.allowed = "auto, or 0..1, such as 0.01";
   row.set = [=](ServerConfig& config, const std::string& text) {
@@ -297,9 +308,8 @@ Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
   return row;
 }
 
-Option ServiceName(Option row, std::string ServerConfig::*field) {
-  row.allowed = "at most 255 printable characters of ASCII";
-  return Text(std::move(row), field, [](const std::string& text) {
+Option ServiceName(std::string ServerConfig::*field) {
+  return Text(field, "at most 255 printable characters of ASCII", [](const std::string& text) {
     return text.size() <= 255 &&
            std::ranges::all_of(text, [](unsigned char c) { return absl::ascii_isprint(c); });
   });

@@ -15,16 +15,18 @@
 #include "server/config/server_config.h"
 #include "server/config/values.h"
 
-// The types of options. Each function completes a row by what follows from the type of its value:
-// what is allowed, and how the field is set from a text and written as one.
+// The types of options. Each function makes what follows from the type of a value: what is allowed,
+// and how the field is set from a text and written as one. Row adds the rest.
 namespace millrace::option_types {
 
-// Makes a row with its name, heading and help; the functions below add what depends on the type.
-Option Row(const char* name, const char* group, const char* placeholder, std::string help);
+// Returns the option with its name, heading and help.
+Option Row(const char* name, const char* group, const char* placeholder, Option option,
+           std::string help);
 
 // An integer of low..high.
 template <class T>
-Option Number(Option row, T ServerConfig::*field, int64_t low, int64_t high) {
+Option Number(T ServerConfig::*field, int64_t low, int64_t high) {
+  Option row;
   row.literal = Option::Literal::kNumber;
   row.allowed = StrCat(low, "..", high);
   row.set = [=](ServerConfig& config, const std::string& text) {
@@ -38,17 +40,18 @@ Option Number(Option row, T ServerConfig::*field, int64_t low, int64_t high) {
 }
 
 // A number of bytes, low..high.
-Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high);
+Option Bytes(uint64_t ServerConfig::*field, uint64_t low, uint64_t high);
 
 // A time of low..high.
-Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
-            std::chrono::milliseconds low, std::chrono::milliseconds high);
+Option Time(std::chrono::milliseconds ServerConfig::*field, std::chrono::milliseconds low,
+            std::chrono::milliseconds high);
 
-Option Bool(Option row, bool ServerConfig::*field);
+Option Bool(bool ServerConfig::*field);
 
 // One of a few words, each with its value.
 template <class T>
-Option Choice(Option row, T ServerConfig::*field, std::vector<std::pair<std::string, T>> choices) {
+Option Choice(T ServerConfig::*field, std::vector<std::pair<std::string, T>> choices) {
+  Option row;
   row.allowed = absl::StrJoin(choices, ", ",
                               [](std::string* out, const auto& choice) { *out += choice.first; });
   for (const auto& choice : choices) row.choices.push_back(choice.first);
@@ -69,46 +72,46 @@ Option Choice(Option row, T ServerConfig::*field, std::vector<std::pair<std::str
   return row;
 }
 
-Option Path(Option row, std::filesystem::path ServerConfig::*field);
+Option Path(std::filesystem::path ServerConfig::*field);
 
 // Folders of models: see models::ParseModelSources.
-Option Models(Option row, std::string ServerConfig::*field);
+Option Models(std::string ServerConfig::*field);
 
 // Names that `millrace pull` takes, with commas between them. The field is empty if there are none.
-Option PublishedModels(Option row, std::vector<std::string> ServerConfig::*field);
+Option PublishedModels(std::vector<std::string> ServerConfig::*field);
 
 // auto, the name of a device, or cards by number, such as cuda:0,cuda:1.
-Option Devices(Option row, std::optional<runtime::DeviceType> ServerConfig::*device,
+Option Devices(std::optional<runtime::DeviceType> ServerConfig::*device,
                std::vector<int> ServerConfig::*numbers);
 
 enum class AddressKind { kRequired, kOptional };
 
 // host:port or unix:path. The field of an optional address is empty if it is off.
-Option Address(Option row, std::string ServerConfig::*field, AddressKind kind);
+Option Address(std::string ServerConfig::*field, AddressKind kind);
 
 // The optional address of a front end whose protocol, of that name, has neither TLS nor keys:
 // beyond this machine it needs --insecure and, where keys are required, the option `anonymous`.
-Option PlainAddress(Option row, std::string ServerConfig::*field, std::string protocol,
+Option PlainAddress(const char* option, std::string ServerConfig::*field, std::string protocol,
                     const char* anonymous_option, bool ServerConfig::*anonymous);
 
 // Allows an empty value, or up to 64 characters of a version.
-Option Version(Option row, std::string ServerConfig::*field);
+Option Version(std::string ServerConfig::*field);
 
 // Pairs of names. The field is an empty map for auto, and nullopt if it is off.
-Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field);
+Option Aliases(std::optional<std::map<std::string, std::string>> ServerConfig::*field);
 
 // Names for a Host header.
-Option HostNames(Option row, std::vector<std::string> ServerConfig::*field);
+Option HostNames(std::vector<std::string> ServerConfig::*field);
 // Origins of web pages. The field is empty if it is off.
-Option OriginList(Option row, std::vector<std::string> ServerConfig::*field);
+Option OriginList(std::vector<std::string> ServerConfig::*field);
 
 // The URL of a collector of traces, auto or off.
-Option TraceEndpoint(Option row, std::string ServerConfig::*field);
+Option TraceEndpoint(std::string ServerConfig::*field);
 
 // A number of 0..1. The field is nullopt for auto.
-Option Ratio(Option row, std::optional<double> ServerConfig::*field);
+Option Ratio(std::optional<double> ServerConfig::*field);
 
 // Allows an empty value, or up to 255 printable characters of ASCII.
-Option ServiceName(Option row, std::string ServerConfig::*field);
+Option ServiceName(std::string ServerConfig::*field);
 
 }  // namespace millrace::option_types
