@@ -49,7 +49,7 @@ std::optional<FusedFlow> FusedFlow::Make(const std::vector<VitsCoupling>& coupli
     };
     Coupling fused;
     fused.pre = Pack({.weight = in_order(coupling.pre.weight, 1), .bias = coupling.pre.bias});
-    // What it gives is taken off.
+    // Its result is taken off.
     fused.post = Pack({.weight = -in_order(coupling.post.weight, 0),
                        .bias = coupling.post.bias.defined() ? -in_order(coupling.post.bias, 0)
                                                             : coupling.post.bias});

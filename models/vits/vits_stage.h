@@ -21,8 +21,9 @@ struct VitsStage {
 // A coupling layer of the flow.
 struct VitsCoupling {
   VitsConv pre, post;
-  std::vector<VitsConv> gates, outputs;  // of each layer
-  VitsConv speaker;                      // all layers' gates; unused for one speaker
+  // Each layer has one of both.
+  std::vector<VitsConv> gates, outputs;
+  VitsConv speaker;  // all layers' gates; unused for one speaker
 };
 
 }  // namespace millrace::vits
