@@ -40,8 +40,9 @@ Option List(std::vector<std::string> ServerConfig::*field, std::string allowed, 
   row.set = [=](ServerConfig& config, const std::string& text) {
     std::optional<std::vector<std::string>> list;
     list = text.empty() || text == kNotServed ? std::vector<std::string>() : parse(text);
-    if (list) config.*field = *std::move(list);
-    return list.has_value();
+    if (!list) return false;
+    config.*field = *std::move(list);
+    return true;
   };
   row.get = [=](const ServerConfig& config) {
     return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
@@ -208,8 +209,9 @@ Option Address(std::string ServerConfig::*field, AddressKind kind) {
   return row;
 }
 
-Option PlainAddress(const char* option, std::string ServerConfig::*field, std::string protocol,
-                    const char* anonymous_option, bool ServerConfig::*anonymous) {
+Option PlainAddress(const char* option, std::string ServerConfig::*field,
+                    const std::string& protocol, const char* anonymous_option,
+                    bool ServerConfig::*anonymous) {
   Option row = Address(field, AddressKind::kOptional);
   row.check = [=](const ServerConfig& config) -> absl::Status {
     const std::string& address = config.*field;

@@ -91,8 +91,9 @@ Option Address(std::string ServerConfig::*field, AddressKind kind);
 
 // The optional address of a front end whose protocol, of that name, has neither TLS nor keys:
 // beyond this machine it needs --insecure and, where keys are required, the option `anonymous`.
-Option PlainAddress(const char* option, std::string ServerConfig::*field, std::string protocol,
-                    const char* anonymous_option, bool ServerConfig::*anonymous);
+Option PlainAddress(const char* option, std::string ServerConfig::*field,
+                    const std::string& protocol, const char* anonymous_option,
+                    bool ServerConfig::*anonymous);
 
 // Allows an empty value, or up to 64 characters of a version.
 Option Version(std::string ServerConfig::*field);
