@@ -20,6 +20,7 @@
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/base/mutex.h"
+#include "mps_runtime/base/startup_pages.h"
 #include "mps_runtime/runtime.h"
 #include "server/allocator.h"
 #include "server/connection_listener.h"
@@ -260,6 +261,7 @@ class Server {
       if (idle_models_.enabled()) idle_models_.Sweep();
     });
 
+    ReleaseStartupPages();
     started_ = true;
     status_.SetReady(true);
     ShowServing();

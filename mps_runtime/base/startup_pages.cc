@@ -10,12 +10,10 @@
 namespace millrace {
 namespace {
 
-// The segments of libtorch have more. A debugger's breakpoints in smaller libraries stay.
-constexpr uint64_t kLargeSegment = uint64_t{8} << 20;
+// Smaller segments hold too little to be worth a call.
+constexpr uint64_t kLargeSegment = uint64_t{1} << 20;
 
 int ReleaseReadOnly(dl_phdr_info* library, size_t /*size*/, void* /*unused*/) {
-  // The program itself has no name.
-  if (library->dlpi_name == nullptr || *library->dlpi_name == '\0') return 0;
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < library->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = library->dlpi_phdr[i];

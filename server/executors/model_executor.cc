@@ -15,6 +15,7 @@
 #include "models/kernels/parallel_for.h"
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
+#include "mps_runtime/base/startup_pages.h"
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/failpoint.h"
 #include "server/executors/frame.h"
@@ -219,6 +220,7 @@ class ModelExecutor {
       }
       WriteStatus(status, *loaded.mutable_status());
       if (!Tell(answer).ok()) return;
+      ReleaseStartupPages();
     }
   }
 
