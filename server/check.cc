@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/instruction_set.h"
 #include "models/repository/model_repository.h"
@@ -29,9 +30,8 @@ absl::Status CheckModel(const models::ModelRepository& repository,
                         const models::ModelRepository::Entry& entry, Device& device,
                         runtime::WorkerContext& context) {
   try {
-    const auto package = repository.Find(entry);
-    if (!package.ok()) return package.status();
-    const auto model = repository.Load(*package);
+    MILLRACE_ASSIGN_OR_RETURN(const auto package, repository.Find(entry));
+    const auto model = repository.Load(package);
     return model.ok() ? WarmUp(**model, device, context) : model.status();
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());

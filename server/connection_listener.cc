@@ -12,6 +12,7 @@
 #include <exception>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/http2/connection_guard.h"
 #include "server/logging/logging.h"
@@ -161,9 +162,8 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Make(
 
 absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
     const std::string& address, const ConnectionLimits& limits, Clock& clock) {
-  const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
-  if (!parsed.ok()) return parsed.status();
-  return Make({.protocol = "", .address = *parsed}, StrCat("--grpc-address ", address), limits,
+  MILLRACE_ASSIGN_OR_RETURN(const ListenAddress parsed, ParseListenAddress(address));
+  return Make({.protocol = "", .address = parsed}, StrCat("--grpc-address ", address), limits,
               clock);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
@@ -67,7 +68,7 @@ class TorchHost final : public ExecutorHost {
     ServerConfig config;
     config.models = settings.models();
     if (settings.has_device_number()) {
-      if (absl::Status status = ShowOneCard(settings.device_number()); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(ShowOneCard(settings.device_number()));
     }
     config.device = static_cast<runtime::DeviceType>(settings.device());
     if (settings.has_mode()) config.mode = static_cast<runtime::ForwardMode>(settings.mode());
@@ -84,7 +85,7 @@ class TorchHost final : public ExecutorHost {
     config.keep_packed_weights = settings.keep_packed_weights();
     if (settings.has_cpu_isa())
       config.cpu_isa = static_cast<kernels::InstructionSet>(settings.cpu_isa());
-    if (absl::Status status = LimitCpuIsa(config.cpu_isa); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(LimitCpuIsa(config.cpu_isa));
     // The front has warned of the processor's profile.
     const bool warns = config.device != runtime::DeviceType::kCpu;
     safety_.emplace(MakeSafetyOptions(config, runtime::OperatorNames()),
@@ -123,12 +124,10 @@ class TorchHost final : public ExecutorHost {
 
   absl::StatusOr<std::unique_ptr<const models::Model>> Load(std::string_view name,
                                                             int64_t version) override {
-    auto model = repository_->Load(name, version);
-    if (!model.ok()) return model.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto model, repository_->Load(name, version));
     main_context_->Synchronize();
-    if (absl::Status status = WarmUp(**model, *device_, *main_context_); !status.ok())
-      return status;
-    return *std::move(model);
+    MILLRACE_RETURN_IF_ERROR(WarmUp(*model, *device_, *main_context_));
+    return model;
   }
 
   void FinishWarmUp() override { runtime_->FinishWarmUp(); }

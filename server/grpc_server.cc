@@ -15,6 +15,7 @@
 #include "server/http2/message_refusal.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
 #include "google/protobuf/stubs/logging.h"
+#include "models/core/errors.h"
 #endif
 
 namespace millrace::server {
@@ -137,7 +138,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
                                                     std::move(server), std::move(acceptor),
                                                     std::move(listener)));
-  if (absl::Status status = result->StartListening(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(result->StartListening());
   return result;
 }
 

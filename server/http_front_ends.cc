@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/http/http_translator.h"
 #include "server/frontends/http/shared_path.h"
@@ -39,7 +40,7 @@ absl::Status HttpFrontEnds::Start(const FrontEndParts& parts,
     options.allowed_hosts = config_.allowed_hosts;
     metrics_http_ = std::make_unique<HttpServer>(std::move(options));
     AddMetricsRoute(*metrics_http_, parts.metrics);
-    if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(metrics_http_->Start());
   }
   if (!config_.http_address.empty()) {
     http_ = std::make_unique<HttpServer>(
@@ -50,9 +51,9 @@ absl::Status HttpFrontEnds::Start(const FrontEndParts& parts,
                             .cors_origins = config_.cors_origins,
                             .checks_host = config_.api_keys.empty(),
                             .allowed_hosts = config_.allowed_hosts});
-    if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(web_sockets_.Start());
     AddRoutes(parts, front_ends);
-    if (absl::Status status = http_->Start(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(http_->Start());
   }
   started_ = true;
   return absl::OkStatus();

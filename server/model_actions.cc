@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "models/repository/package_size.h"
@@ -16,7 +17,7 @@ RepositoryActions ModelActions::MakeRepositoryActions() {
   return {
       .load = [this](std::string model,
                      RepositoryActions::Done done) -> absl::StatusOr<RepositoryActions::Cancel> {
-        if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
+        MILLRACE_RETURN_IF_ERROR(models::CheckModelName(model));
         const auto ticket = loads_.Add(std::move(model), std::move(done));
         if (!ticket.ok()) return ticket.status();
         return [this, ticket = *ticket] { loads_.Cancel(ticket); };
@@ -69,14 +70,13 @@ ModelShelf ModelActions::MakeShelf() {
 
 absl::StatusOr<std::vector<ShelfModel>> ModelActions::ListInstalled(
     const std::optional<std::filesystem::path>& folder) const {
-  const auto entries = repository_.List();
-  if (!entries.ok()) return entries.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto entries, repository_.List());
   std::map<std::string, models::ModelInfo> loaded;
   for (ModelStatusView& view : models_.Models()) {
     if (view.state == ModelState::kReady) loaded[view.info.name] = std::move(view.info);
   }
   std::vector<ShelfModel> models;
-  for (const models::ModelRepository::Entry& entry : *entries) {
+  for (const models::ModelRepository::Entry& entry : entries) {
     ShelfModel& model = models.emplace_back();
     model.info.name = entry.name;
     model.info.version = entry.versions.back();

@@ -1,5 +1,7 @@
 #include "server/port_servers.h"
 
+#include "models/core/errors.h"
+
 namespace millrace::server {
 
 absl::Status PortServers::Start(const FrontEndParts& parts,
@@ -10,7 +12,7 @@ absl::Status PortServers::Start(const FrontEndParts& parts,
     Entry& entry = entries_.emplace_back(Entry{front_end->name, nullptr});
     if ((parts.config.*front_end->address).empty()) continue;
     entry.server = front_end->make_server(parts, sockets.Find(front_end->name));
-    if (absl::Status status = entry.server->Start(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(entry.server->Start());
   }
   return absl::OkStatus();
 }

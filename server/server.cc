@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
 #include "models/repository/model_repository.h"
@@ -166,16 +167,10 @@ class Server {
   absl::Status Start() {
     LogRuntime(config_, *runtime_, safety_);
     if (!config_.api_keys.empty()) {
-      auto keys = ApiKeyStore::Open(config_.api_keys);
-      if (!keys.ok()) return keys.status();
-      keys_ = *std::move(keys);
+      MILLRACE_ASSIGN_OR_RETURN(keys_, ApiKeyStore::Open(config_.api_keys));
     }
-    auto policy = OpenPolicy(config_, keys_.get());
-    if (!policy.ok()) return policy.status();
-    policy_ = *std::move(policy);
-    auto tls = OpenTls(config_);
-    if (!tls.ok()) return tls.status();
-    tls_ = *std::move(tls);
+    MILLRACE_ASSIGN_OR_RETURN(policy_, OpenPolicy(config_, keys_.get()));
+    MILLRACE_ASSIGN_OR_RETURN(tls_, OpenTls(config_));
 
     ConnectionGuard::Process().Configure(
         {.header_bytes = config_.max_header_bytes,
@@ -185,12 +180,9 @@ class Server {
          .message_bytes = config_.max_message_bytes,
          .all_calls = kOpenPerIncompleteCall * int64_t{config_.max_incomplete_calls}},
         /*tls=*/tls_ != nullptr);
-    auto listener = BindGrpc(config_, sockets_);
-    if (!listener.ok()) return listener.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto listener, BindGrpc(config_, sockets_));
 
-    auto traces = StartTraces(config_);
-    if (!traces.ok()) return traces.status();
-    traces_ = *std::move(traces);
+    MILLRACE_ASSIGN_OR_RETURN(traces_, StartTraces(config_));
     services_.emplace(Services{.admission = admission_,
                                .scheduler = scheduler_,
                                .models = directory_,
@@ -216,9 +208,8 @@ class Server {
                                  .pulls = [this] { return actions_.pulls().Pulls(); },
                                  .started = [this] { return started_.load(); },
                                  .control = &control_});
-    if (absl::Status status = http_.Start(*parts_, front_ends_); !status.ok()) return status;
-    if (absl::Status status = port_servers_.Start(*parts_, front_ends_, sockets_); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(http_.Start(*parts_, front_ends_));
+    MILLRACE_RETURN_IF_ERROR(port_servers_.Start(*parts_, front_ends_, sockets_));
 
     const auto stopping = [this] { return shutdown_.requested(); };
     if (!config_.pull.empty()) {
@@ -230,7 +221,7 @@ class Server {
       if (stopping()) return absl::OkStatus();
       if (!status.ok()) return absl::Status(status.code(), StrCat("--pull: ", Message(status)));
     }
-    if (absl::Status status = StartExecutors(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(StartExecutors());
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
@@ -243,11 +234,10 @@ class Server {
     for (const FrontEnd* front_end : front_ends_) {
       if (front_end->add_services != nullptr) front_end->add_services(*parts_, grpc_parts_);
     }
-    auto grpc = GrpcServer::Listen(config_, *std::move(listener),
-                                   tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
-                                   grpc_parts_, call_refusals_);
-    if (!grpc.ok()) return grpc.status();
-    grpc_ = *std::move(grpc);
+    MILLRACE_ASSIGN_OR_RETURN(
+        grpc_, GrpcServer::Listen(config_, std::move(listener),
+                                  tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
+                                  grpc_parts_, call_refusals_));
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
       grpc_->SetModelHealth(model, ready);
       ShowServing();
@@ -266,7 +256,7 @@ class Server {
     status_.SetReady(true);
     ShowServing();
     const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(), port_servers_.Ports()};
-    if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(WritePortFile(config_.port_file, ports));
     NotifySystemd("READY=1");
     for (const auto& [front_end, port] : ports.others) {
       if (port != 0)

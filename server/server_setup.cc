@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/kernels/target.h"
 #include "server/config/command_line.h"
 #include "server/control/version.h"
@@ -94,16 +95,15 @@ absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config,
   std::vector<std::string_view> names;
   names.reserve(addresses.size());
   for (const auto& [name, address] : addresses) names.push_back(name);
-  auto sockets = InheritedSockets::Take(names);
-  if (!sockets.ok()) return sockets.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto sockets, InheritedSockets::Take(names));
   for (const auto& [name, address] : addresses) {
-    if (const int descriptor = sockets->Find(name); descriptor >= 0) {
+    if (const int descriptor = sockets.Find(name); descriptor >= 0) {
       if (const auto local = LocalAddress(descriptor)) *address = ToString(*local);
     }
   }
   // A socket may be open to other machines although the settings are not.
-  if (!sockets->empty()) {
-    if (absl::Status status = Validate(config); !status.ok()) return status;
+  if (!sockets.empty()) {
+    MILLRACE_RETURN_IF_ERROR(Validate(config));
   }
   return sockets;
 }

@@ -7,6 +7,7 @@
 #include "models/audio/pcm_encoder.h"
 #include "models/audio/resampler.h"
 #include "models/audio/sndfile_encoder.h"
+#include "models/core/errors.h"
 
 namespace millrace::models {
 namespace {
@@ -109,14 +110,13 @@ absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeAudioEncoder(const AudioEncode
   if (encoder.ok() && options.volume != 1)
     encoder = std::make_unique<ScalingEncoder>(options.volume, *std::move(encoder));
   if (encoder.ok() && options.input_rate != options.output_rate) {
-    auto resampler = Resampler::Make(options.input_rate, options.output_rate);
-    if (!resampler.ok()) return resampler.status();
-    encoder = std::make_unique<ResamplingEncoder>(*std::move(resampler), *std::move(encoder));
+    MILLRACE_ASSIGN_OR_RETURN(auto resampler,
+                              Resampler::Make(options.input_rate, options.output_rate));
+    encoder = std::make_unique<ResamplingEncoder>(std::move(resampler), *std::move(encoder));
   }
   if (encoder.ok() && options.normalize_loudness) {
-    auto normalizer = LoudnessNormalizer::Make(options.input_rate);
-    if (!normalizer.ok()) return normalizer.status();
-    encoder = std::make_unique<NormalizingEncoder>(*std::move(normalizer), options.container,
+    MILLRACE_ASSIGN_OR_RETURN(auto normalizer, LoudnessNormalizer::Make(options.input_rate));
+    encoder = std::make_unique<NormalizingEncoder>(std::move(normalizer), options.container,
                                                    *std::move(encoder));
   }
   return encoder;

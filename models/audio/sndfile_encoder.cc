@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/audio/sample_value.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -213,7 +214,7 @@ absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeSndfileEncoder(AudioFormat for
                                                                  AudioContainer container,
                                                                  int sample_rate) {
   auto encoder = std::make_unique<SndfileEncoder>(format, container);
-  if (absl::Status status = encoder->Open(sample_rate); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(encoder->Open(sample_rate));
   return encoder;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/bergamot/bergamot_weights.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/translation/search/search_request.h"
 #include "models/translation/translation_batch.h"
@@ -36,15 +37,14 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions
         " tokens of the source and ", weights.target_tokens(), " of the target"));
   }
   translation::Vocabularies vocabularies;
-  auto source = translation::Vocabulary::Load(options.vocabulary_file, weights.source_tokens());
-  if (!source.ok()) return source.status();
-  vocabularies.source = *std::move(source);
+  MILLRACE_ASSIGN_OR_RETURN(
+      vocabularies.source,
+      translation::Vocabulary::Load(options.vocabulary_file, weights.source_tokens()));
   vocabularies.target = vocabularies.source;
   if (options.target_vocabulary_file.empty()) return vocabularies;
-  auto target =
-      translation::Vocabulary::Load(options.target_vocabulary_file, weights.target_tokens());
-  if (!target.ok()) return target.status();
-  vocabularies.target = *std::move(target);
+  MILLRACE_ASSIGN_OR_RETURN(
+      vocabularies.target,
+      translation::Vocabulary::Load(options.target_vocabulary_file, weights.target_tokens()));
   return vocabularies;
 }
 
@@ -52,20 +52,18 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions
 
 absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const BergamotOptions& options,
                                                                    models::ModelInfo info) {
-  auto weights = BergamotWeights::Load(options.weights_file);
-  if (!weights.ok()) return weights.status();
-  auto vocabularies = LoadVocabularies(options, **weights);
-  if (!vocabularies.ok()) return vocabularies.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto weights, BergamotWeights::Load(options.weights_file));
+  MILLRACE_ASSIGN_OR_RETURN(auto vocabularies, LoadVocabularies(options, *weights));
   auto engine =
-      MakeEngine(options.engine, **weights, options.device, StrCat(info.name, "/", info.version));
-  (*weights)->DropLayers();
+      MakeEngine(options.engine, *weights, options.device, StrCat(info.name, "/", info.version));
+  weights->DropLayers();
   info.platform = "bergamot";
   // On a device a batch is decoded to its end in one step, so it is neither continuous nor divided.
   info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
   info.batching.full_work =
       translation::StepLimits::kWorkOfRow * static_cast<double>(translation::StepLimits().max_rows);
   return std::unique_ptr<models::Model>(new BergamotModel(
-      options, std::move(info), *std::move(weights), *std::move(vocabularies), std::move(engine)));
+      options, std::move(info), std::move(weights), std::move(vocabularies), std::move(engine)));
 }
 
 BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo info,
@@ -84,7 +82,7 @@ BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo i
 BergamotModel::~BergamotModel() = default;
 
 absl::Status BergamotModel::Validate(const models::Input& input) const {
-  if (absl::Status status = translation::CheckTexts(input, info_); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(translation::CheckTexts(input, info_));
   const auto& translate = std::get<models::TranslateInput>(input);
   const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
   if (std::ranges::any_of(translate.target_prefixes, begins)) {

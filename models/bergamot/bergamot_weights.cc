@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/integer_kernels.h"
 
@@ -168,9 +169,8 @@ void ReadShortlist(Reader& reader, int64_t source_tokens, int64_t target_tokens,
 
 absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
     const std::filesystem::path& path) {
-  auto file = models::SafetensorsFile::Open(path);
-  if (!file.ok()) return file.status();
-  std::unique_ptr<BergamotWeights> weights(new BergamotWeights(*std::move(file)));
+  MILLRACE_ASSIGN_OR_RETURN(auto file, models::SafetensorsFile::Open(path));
+  std::unique_ptr<BergamotWeights> weights(new BergamotWeights(std::move(file)));
   Reader reader(*weights->file_, weights->copies_);
   ReadEmbeddings(reader, *weights);
   const int64_t dim = weights->dim();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -37,9 +38,8 @@ absl::StatusOr<RegularFile> OpenRegularFile(const std::filesystem::path& path, u
 }
 
 absl::StatusOr<std::string> ReadRegularFile(const std::filesystem::path& path, uint64_t most) {
-  const absl::StatusOr<RegularFile> file = OpenRegularFile(path, most);
-  if (!file.ok()) return file.status();
-  std::optional<std::string> text = ReadToEnd(file->descriptor.get(), most);
+  MILLRACE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path, most));
+  std::optional<std::string> text = ReadToEnd(file.descriptor.get(), most);
   if (!text) {
     return absl::DataLossError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
   }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
 #include "models/kokoro/kokoro_kind.h"
@@ -80,9 +81,8 @@ absl::StatusOr<FrontEnds> MakeFrontEnds(const KokoroConfig& config,
                                         const std::string& model) {
   std::vector<std::string> languages = {config.language};
   if (models::FindEspeakLanguage(config.language) != nullptr) {
-    const auto english = speech::LanguageOfLexicon(text.lexicon_file);
-    if (!english.ok()) return english.status();
-    languages.push_back(*english);
+    MILLRACE_ASSIGN_OR_RETURN(const auto english, speech::LanguageOfLexicon(text.lexicon_file));
+    languages.push_back(english);
   }
   languages.emplace_back("ja");
   for (const models::EspeakLanguage& language : models::kEspeakLanguages) {
@@ -118,43 +118,44 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   };
   const std::filesystem::path config_file = in_folder(config.config_file);
   const std::filesystem::path weights_file = in_folder(config.file);
-  const auto precision = speech::ChoosePrecision(
-      config.precision, context, info.name,
-      {kernels::Target::kAmxInt8, kernels::Target::kAvx512Vnni, kernels::Target::kAvxVnni});
-  if (!precision.ok()) return precision.status();
-  auto settings = KokoroSettings::Read(config_file);
-  if (!settings.ok()) return settings.status();
-  auto voices = OrderVoices(*settings, config_file, config.voice);
-  if (!voices.ok()) return voices.status();
-  auto network = KokoroNetwork::Read({.weights_file = weights_file,
-                                      .voices = *voices,
-                                      .sample_rate = settings->sample_rate,
-                                      .device = context.device,
-                                      .padded = context.shapes != models::ShapePolicy::kExact,
-                                      .precision = *precision,
-                                      .finite = config.precision.asked == kernels::Precision::kInt8,
-                                      .name = StrCat(info.name, "/", info.version)});
-  if (!network.ok()) return network.status();
-  if (settings->largest_id() >= network->encoder->symbols()) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto precision,
+      speech::ChoosePrecision(
+          config.precision, context, info.name,
+          {kernels::Target::kAmxInt8, kernels::Target::kAvx512Vnni, kernels::Target::kAvxVnni}));
+  MILLRACE_ASSIGN_OR_RETURN(auto settings, KokoroSettings::Read(config_file));
+  MILLRACE_ASSIGN_OR_RETURN(auto voices, OrderVoices(settings, config_file, config.voice));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto network,
+      KokoroNetwork::Read({.weights_file = weights_file,
+                           .voices = voices,
+                           .sample_rate = settings.sample_rate,
+                           .device = context.device,
+                           .padded = context.shapes != models::ShapePolicy::kExact,
+                           .precision = precision,
+                           .finite = config.precision.asked == kernels::Precision::kInt8,
+                           .name = StrCat(info.name, "/", info.version)}));
+  if (settings.largest_id() >= network.encoder->symbols()) {
     return absl::DataLossError(StrCat(config_file.string(), ": vocab has the number ",
-                                      settings->largest_id(), ", the weights know ",
-                                      network->encoder->symbols(), " symbols"));
+                                      settings.largest_id(), ", the weights know ",
+                                      network.encoder->symbols(), " symbols"));
   }
-  if (network->encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
+  if (network.encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
     return absl::DataLossError(StrCat(weights_file.string(),
                                       ": bert.embeddings.position_embeddings.weight",
                                       " has no room for a phoneme"));
   }
-  auto front_ends = MakeFrontEnds(config,
-                                  {.language = config.language,
-                                   .lexicon_file = in_folder(config.lexicon_file),
-                                   .user_lexicon_file = in_folder(config.user_lexicon_file),
-                                   .japanese_words_file = in_folder(config.japanese_words_file),
-                                   .chinese_lexicon_file = in_folder(config.chinese_lexicon_file),
-                                   .symbols = settings->Symbols(),
-                                   .espeak = context.espeak},
-                                  info.name);
-  if (!front_ends.ok()) return front_ends.status();
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto front_ends,
+      MakeFrontEnds(config,
+                    {.language = config.language,
+                     .lexicon_file = in_folder(config.lexicon_file),
+                     .user_lexicon_file = in_folder(config.user_lexicon_file),
+                     .japanese_words_file = in_folder(config.japanese_words_file),
+                     .chinese_lexicon_file = in_folder(config.chinese_lexicon_file),
+                     .symbols = settings.Symbols(),
+                     .espeak = context.espeak},
+                    info.name));
 
   info.platform = "kokoro";
   if (context.max_batch == 0 && runtime::TraitsOf(context.device).large_batches)
@@ -163,21 +164,20 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   speech.language = config.language;
   // The readings of Japanese and Chinese are not given in phonemes.
   std::ranges::copy_if(
-      front_ends->spoken, std::back_inserter(speech.pronunciation_languages),
+      front_ends.spoken, std::back_inserter(speech.pronunciation_languages),
       [](const std::string& language) { return language != "ja" && language != "zh"; });
-  speech.languages = std::move(front_ends->spoken);
-  speech.sample_rate = settings->sample_rate;
-  speech.voices = *std::move(voices);
+  speech.languages = std::move(front_ends.spoken);
+  speech.sample_rate = settings.sample_rate;
+  speech.voices = std::move(voices);
   speech.speech_cost = kSpeechCost;
   speech.min_speed = kMinSpeed;
   speech.max_speed = kMaxSpeed;
-  speech.precision = speech::NameOf(*precision);
+  speech.precision = speech::NameOf(precision);
   speech.int8_distance_db = config.precision.int8_distance_db;
-  if (absl::Status status = DescribeVoices(config.voices, config_file, speech); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(DescribeVoices(config.voices, config_file, speech));
   return speech::MakeSpeechModel(
-      std::make_unique<KokoroVoice>(std::move(info), *std::move(settings), *std::move(network),
-                                    std::move(front_ends->all),
+      std::make_unique<KokoroVoice>(std::move(info), std::move(settings), std::move(network),
+                                    std::move(front_ends.all),
                                     context.shapes == models::ShapePolicy::kFew),
       config.pauses, context);
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 #include "models/core/voice_name.h"
@@ -46,11 +47,11 @@ std::string FindMistake(const KokoroSettings& settings) {
 }  // namespace
 
 absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = models::ReadRegularFile(file, models::kMaxSettingsBytes);
-  if (!text.ok()) return text.status();
+  MILLRACE_ASSIGN_OR_RETURN(const std::string text,
+                            models::ReadRegularFile(file, models::kMaxSettingsBytes));
   KokoroSettings settings;
   try {
-    const nlohmann::json json = nlohmann::json::parse(*text);
+    const nlohmann::json json = nlohmann::json::parse(text);
     settings.sample_rate = json.at("sample_rate").get<int>();
     settings.voices = json.at("voices").get<std::vector<std::string>>();
     for (const auto& [symbol, id] : json.at("vocab").items()) {

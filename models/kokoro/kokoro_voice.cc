@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/core/errors.h"
 #include "models/core/payload.h"
 #include "models/speech/noise.h"
 #include "models/speech/speak_together.h"
@@ -78,10 +79,9 @@ std::vector<speech::Voice::Spoken> KokoroVoice::Speak(std::span<models::Request*
 absl::StatusOr<KokoroBatch::Sentence> KokoroVoice::SentenceOf(models::Request& request) const {
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   const speech::SpeechPlan& plan = speech::StateOf(request).plan;
-  const auto shares = SharesOf(plan.voice());
-  if (!shares.ok()) return shares.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto shares, SharesOf(plan.voice()));
   return KokoroBatch::Sentence{.phonemes = plan.ids(),
-                               .style = MixStyle(*shares, plan.symbols()),
+                               .style = MixStyle(shares, plan.symbols()),
                                .seed = input.seed,
                                .stream = input.first_sentence + plan.spoken()};
 }
@@ -90,21 +90,19 @@ speech::Voice::Spoken KokoroVoice::SpeakAlone(models::Request& request,
                                               runtime::WorkerContext& /*context*/) const {
   const at::InferenceMode inference;
   if (request.ShouldStop()) return std::nullopt;
-  const auto sentence = SentenceOf(request);
-  if (!sentence.ok()) return sentence.status();
-  const at::Tensor& style = sentence->style;
+  MILLRACE_ASSIGN_OR_RETURN(const auto sentence, SentenceOf(request));
+  const at::Tensor& style = sentence.style;
   const int64_t half = network_.decoder->style_channels();
   KokoroEncoder::Output encoded =
-      network_.encoder->Forward(sentence->phonemes, style.narrow(1, half, half));
+      network_.encoder->Forward(sentence.phonemes, style.narrow(1, half, half));
   speech::SpeechState& state = speech::StateOf(request);
-  const absl::StatusOr<bool> begun = state.BeginUnit(encoded.frames);
-  if (!begun.ok()) return begun.status();
-  if (!*begun || request.ShouldStop()) return std::nullopt;
+  MILLRACE_ASSIGN_OR_RETURN(const bool begun, state.BeginUnit(encoded.frames));
+  if (!begun || request.ShouldStop()) return std::nullopt;
   const KokoroDecoder::Curves curves = network_.decoder->Predict(encoded, style);
   if (request.ShouldStop()) return std::nullopt;
   std::vector<float> noise(static_cast<size_t>(state.frames() * network_.samples_per_frame *
                                                network_.decoder->noise_per_sample()));
-  speech::NoiseSource(sentence->seed, sentence->stream).Fill(noise);
+  speech::NoiseSource(sentence.seed, sentence.stream).Fill(noise);
   return network_.decoder->Decode(encoded, curves, style, std::move(noise),
                                   [&request] { return request.ShouldStop(); });
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::kokoro {
@@ -25,10 +26,9 @@ int64_t KokoroShape::samples_per_pitch() const {
 
 absl::StatusOr<KokoroWeights> KokoroWeights::Open(const std::filesystem::path& path,
                                                   at::Device device) {
-  auto file = models::SafetensorsFile::Open(path);
-  if (!file.ok()) return file.status();
-  KokoroWeights weights(*std::move(file), device);
-  if (absl::Status status = weights.ReadShape(); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto file, models::SafetensorsFile::Open(path));
+  KokoroWeights weights(std::move(file), device);
+  MILLRACE_RETURN_IF_ERROR(weights.ReadShape());
   return weights;
 }
 

@@ -12,6 +12,7 @@
 #include "google/protobuf/descriptor.h"
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -146,9 +147,8 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
 
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file,
                                             const ModelKinds& kinds) {
-  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxConfigBytes);
-  if (!text.ok()) return text.status();
-  return ParseModelConfig(*text, file.string(), kinds);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(file, kMaxConfigBytes));
+  return ParseModelConfig(text, file.string(), kinds);
 }
 
 }  // namespace millrace::models

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/ignored_folders.h"
 
@@ -118,7 +119,7 @@ absl::Status CheckFile(const fs::path& folder, const ModelRepository::Entry& ent
                                                    : "no such file",
                      ", but ", kModelConfigFile, " names it"));
   }
-  if (absl::Status status = CheckPlace(folder, entry, file); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckPlace(folder, entry, file));
   const uintmax_t bytes = fs::file_size(file, error);
   if (error) return WrongFile(file, error.message());
   if (bytes > named.max_bytes) {
@@ -183,9 +184,8 @@ absl::StatusOr<ModelRepository::Entries> ModelRepository::AllEntries() const {
   if (!sources_.ok()) return sources_.status();
   Entries all;
   for (const ModelSource& source : *sources_) {
-    absl::StatusOr<Entries> entries = EntriesIn(source);
-    if (!entries.ok()) return entries.status();
-    for (auto& [name, entry] : *entries) {
+    MILLRACE_ASSIGN_OR_RETURN(Entries entries, EntriesIn(source));
+    for (auto& [name, entry] : entries) {
       const auto [before, is_new] = all.try_emplace(name, std::move(entry));
       if (!is_new) return Twice(name, before->second.folder, source.folder);
     }
@@ -219,11 +219,10 @@ absl::StatusOr<ModelRepository::Entry> ModelRepository::EntryOf(const std::strin
 }
 
 absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
-  absl::StatusOr<Entries> all = AllEntries();
-  if (!all.ok()) return all.status();
+  MILLRACE_ASSIGN_OR_RETURN(Entries all, AllEntries());
   std::vector<Entry> entries;
-  entries.reserve(all->size());
-  for (auto& [name, entry] : *all) entries.push_back(std::move(entry));
+  entries.reserve(all.size());
+  for (auto& [name, entry] : all) entries.push_back(std::move(entry));
   return entries;
 }
 
@@ -237,11 +236,10 @@ std::vector<std::string> ModelRepository::Ignored() const {
 }
 
 absl::Status ModelRepository::Check() const {
-  if (absl::Status status = AllEntries().status(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(AllEntries().status());
   for (const ModelSource& source : *sources_) {
-    const absl::StatusOr<Entries> entries = EntriesIn(source);
-    if (!entries.ok()) return entries.status();
-    if (!entries->empty()) continue;
+    MILLRACE_ASSIGN_OR_RETURN(const Entries entries, EntriesIn(source));
+    if (!entries.empty()) continue;
     const std::vector<std::string> ignored = IgnoredFolders(source.folder);
     return Wrong(source.folder, "holds no model, expected ", kLayout, ignored.empty() ? "" : "; ",
                  ignored.empty() ? "" : ignored.front());
@@ -251,10 +249,9 @@ absl::Status ModelRepository::Check() const {
 
 absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
     std::string_view name, std::optional<int64_t> version) const {
-  if (absl::Status status = CheckModelName(name); !status.ok()) return status;
-  const absl::StatusOr<Entry> entry = EntryOf(std::string(name));
-  if (!entry.ok()) return entry.status();
-  return Find(*entry, version);
+  MILLRACE_RETURN_IF_ERROR(CheckModelName(name));
+  MILLRACE_ASSIGN_OR_RETURN(const Entry entry, EntryOf(std::string(name)));
+  return Find(entry, version);
 }
 
 absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
@@ -271,23 +268,21 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   const fs::path config_file = package.folder / kModelConfigFile;
   std::error_code ignored;
   if (fs::exists(config_file, ignored)) {
-    if (absl::Status status = CheckPlace(package.folder, entry, config_file); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(CheckPlace(package.folder, entry, config_file));
   }
   absl::StatusOr<ModelConfig> config = ReadModelConfig(config_file, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
   for (const PackageFile& file : package.config.settings->Files()) {
-    if (absl::Status status = CheckFile(package.folder, entry, file); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckFile(package.folder, entry, file));
   }
   return package;
 }
 
 absl::StatusOr<std::unique_ptr<Model>> ModelRepository::Load(std::string_view name,
                                                              std::optional<int64_t> version) const {
-  const absl::StatusOr<Package> package = Find(name, version);
-  if (!package.ok()) return package.status();
-  return Load(*package);
+  MILLRACE_ASSIGN_OR_RETURN(const Package package, Find(name, version));
+  return Load(package);
 }
 
 absl::StatusOr<std::unique_ptr<Model>> ModelRepository::Load(const Package& package) const {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -48,11 +49,10 @@ absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text
 }
 
 absl::StatusOr<std::filesystem::path> FolderForNewModels(std::string_view text) {
-  const absl::StatusOr<std::vector<ModelSource>> sources = ParseModelSources(text);
-  if (!sources.ok()) return sources.status();
-  const auto index = std::find_if(sources->begin(), sources->end(),
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<ModelSource> sources, ParseModelSources(text));
+  const auto index = std::find_if(sources.begin(), sources.end(),
                                   [](const ModelSource& source) { return source.name.empty(); });
-  if (index != sources->end()) return index->folder;
+  if (index != sources.end()) return index->folder;
   return absl::InvalidArgumentError(
       StrCat("'", text, "': names folders of one model each, and none that may take another"));
 }

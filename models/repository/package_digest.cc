@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
@@ -58,8 +59,7 @@ absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
     files[file.name] = file.max_bytes;
   std::vector<char> part(kPartBytes);
   for (const auto& [name, max_bytes] : files) {
-    absl::Status status = AddFile(digest.get(), package.folder / name, name, max_bytes, part);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(AddFile(digest.get(), package.folder / name, name, max_bytes, part));
   }
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
   unsigned int size = 0;

@@ -5,13 +5,14 @@
 #include <string>
 #include <system_error>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 
 namespace millrace::models {
 
 absl::Status RemoveModel(const std::filesystem::path& folder, std::string_view name) {
-  if (absl::Status status = CheckModelName(name); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckModelName(name));
   const std::filesystem::path place = folder / name;
   const auto failed = [&place](const std::error_code& error) {
     return absl::FailedPreconditionError(

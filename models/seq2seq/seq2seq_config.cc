@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
@@ -163,9 +164,9 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
 }  // namespace
 
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path) {
-  const absl::StatusOr<std::string> text = models::ReadRegularFile(path, models::kMaxSettingsBytes);
-  if (!text.ok()) return text.status();
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string text,
+                            models::ReadRegularFile(path, models::kMaxSettingsBytes));
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return absl::DataLossError(StrCat(path.string(), ": is not a JSON object"));
   absl::Status status;

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/packed_linear.h"
 #include "models/seq2seq/aten_seq2seq_engine.h"
@@ -54,19 +55,17 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
                " target tokens: these need a vocabulary each, and target_words_file names none"));
   }
   translation::Vocabularies vocabularies;
-  auto source = translation::Vocabulary::LoadWithTable(options.pieces_file, options.words_file,
-                                                       weights.source_tokens(), config.unknown);
-  if (!source.ok()) return source.status();
-  vocabularies.source = *std::move(source);
+  MILLRACE_ASSIGN_OR_RETURN(vocabularies.source, translation::Vocabulary::LoadWithTable(
+                                                     options.pieces_file, options.words_file,
+                                                     weights.source_tokens(), config.unknown));
   vocabularies.target = vocabularies.source;
   const bool own_pieces = !options.target_pieces_file.empty();
   if (own_tokens || own_pieces) {
-    auto target = translation::Vocabulary::LoadWithTable(
-        own_pieces ? options.target_pieces_file : options.pieces_file,
-        own_tokens ? options.target_words_file : options.words_file, weights.tokens(),
-        config.target_unknown);
-    if (!target.ok()) return target.status();
-    vocabularies.target = *std::move(target);
+    MILLRACE_ASSIGN_OR_RETURN(vocabularies.target,
+                              translation::Vocabulary::LoadWithTable(
+                                  own_pieces ? options.target_pieces_file : options.pieces_file,
+                                  own_tokens ? options.target_words_file : options.words_file,
+                                  weights.tokens(), config.target_unknown));
   }
   return vocabularies;
 }
@@ -111,23 +110,16 @@ absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
 
 absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
                                                                   models::ModelInfo info) {
-  if (absl::Status status = translation::CheckSearchOptions(options.search); !status.ok())
-    return status;
-  const auto precision = PrecisionFor(options, info.name);
-  if (!precision.ok()) return precision.status();
-  auto config = ReadSeq2SeqConfig(options.config_file);
-  if (!config.ok()) return config.status();
-  auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
-  if (!weights.ok()) return weights.status();
-  if (absl::Status status = CheckTokens(*config, *weights, options.config_file.string());
-      !status.ok())
-    return status;
-  if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
+  MILLRACE_RETURN_IF_ERROR(translation::CheckSearchOptions(options.search));
+  MILLRACE_ASSIGN_OR_RETURN(const auto precision, PrecisionFor(options, info.name));
+  MILLRACE_ASSIGN_OR_RETURN(auto config, ReadSeq2SeqConfig(options.config_file));
+  MILLRACE_ASSIGN_OR_RETURN(auto weights, Seq2SeqWeights::Load(options.weights_file, config));
+  MILLRACE_RETURN_IF_ERROR(CheckTokens(config, weights, options.config_file.string()));
+  if (static_cast<int64_t>(options.max_source_tokens) > weights.longest()) {
     return absl::InvalidArgumentError(StrCat("max_source_tokens: ", options.max_source_tokens,
-                                             " is out of range, allowed 16..", weights->longest()));
+                                             " is out of range, allowed 16..", weights.longest()));
   }
-  auto vocabularies = LoadVocabularies(options, *config, *weights);
-  if (!vocabularies.ok()) return vocabularies.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto vocabularies, LoadVocabularies(options, config, weights));
   info.platform = "seq2seq";
   info.batching.continuous = true;
   info.batching.divided = options.device == runtime::DeviceType::kCpu;
@@ -136,9 +128,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
       static_cast<double>(std::max(translation::StepLimits().max_rows, info.batching.max_batch));
   models::TranslationInfo& languages = info.translation();
   languages.max_hypotheses = translation::SearchOptions::kMaxBeam;
-  for (const LanguageToken& language : config->languages) {
+  for (const LanguageToken& language : config.languages) {
     languages.target_languages.push_back(language.tag);
-    if (config->language_tokens == LanguageTokens::kSourceAndTarget)
+    if (config.language_tokens == LanguageTokens::kSourceAndTarget)
       languages.source_languages.push_back(language.tag);
   }
   absl::Status status = CheckDefault("source_language", languages.source_language,
@@ -149,16 +141,14 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   std::unique_ptr<const translation::TranslationEngine> engine;
   if (options.device == runtime::DeviceType::kCpu) {
     engine = std::make_unique<Seq2SeqEngine>(
-        std::make_unique<Seq2SeqNetwork>(*weights, *config,
-                                         kernels::LinearKernels::For(*precision)),
-        *config, static_cast<size_t>(weights->longest()));
+        std::make_unique<Seq2SeqNetwork>(weights, config, kernels::LinearKernels::For(precision)),
+        config, static_cast<size_t>(weights.longest()));
   } else {
     engine = MakeAtenSeq2SeqEngine(
-        *weights, *config,
-        {.device = options.device, .model = info.name, .shapes = options.shapes});
+        weights, config, {.device = options.device, .model = info.name, .shapes = options.shapes});
   }
   return std::unique_ptr<models::Model>(new Seq2SeqModel(
-      options, *std::move(config), std::move(info), *std::move(vocabularies), std::move(engine)));
+      options, std::move(config), std::move(info), std::move(vocabularies), std::move(engine)));
 }
 
 Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
@@ -176,7 +166,7 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
       cache_(options.cache) {}
 
 absl::Status Seq2SeqModel::Validate(const models::Input& input) const {
-  if (absl::Status status = translation::CheckTexts(input, info_); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(translation::CheckTexts(input, info_));
   const auto& translate = std::get<models::TranslateInput>(input);
   absl::Status status;
   if (!translate.source_language.empty()) {

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::seq2seq {
@@ -95,10 +96,9 @@ class Reader {
 
 absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path& path,
                                                     const Seq2SeqConfig& config) {
-  auto file = models::SafetensorsFile::Open(path);
-  if (!file.ok()) return file.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto file, models::SafetensorsFile::Open(path));
   Seq2SeqWeights weights;
-  Reader reader(weights.file_.emplace(*std::move(file)), config.dim);
+  Reader reader(weights.file_.emplace(std::move(file)), config.dim);
   weights.target_embeddings = reader.Matrix("embeddings", -1, config.dim);
   weights.source_embeddings = reader.Has("source_embeddings")
                                   ? reader.Matrix("source_embeddings", -1, config.dim)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_units.h"
 #include "models/text/text_place.h"
@@ -87,9 +88,7 @@ absl::StatusOr<models::PhonemeText> ReadMarked(std::string_view unit, size_t beg
     // The rest of a reading that an earlier unit spoke is left out.
     const size_t at = reading.begin < begin ? 0 : reading.begin - begin;
     const std::string_view before = unit.substr(plain, at - plain);
-    if (absl::Status status = AddPlain(before, plain, behind, language, with_words, reader, joined);
-        !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(AddPlain(before, plain, behind, language, with_words, reader, joined));
     plain = std::min(reading.end - begin, unit.size());
     behind = true;
     if (reading.begin < begin) continue;

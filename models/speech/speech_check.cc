@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/speech/marked_reading.h"
@@ -39,7 +40,7 @@ absl::Status CheckSymbols(std::string_view field, std::string_view phonemes,
   };
   size_t known = 0;  // up to here
   for (const PhonemeSymbol& symbol : reader.ToIds(phonemes).symbols) {
-    if (absl::Status status = check(known, symbol.begin); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(check(known, symbol.begin));
     known = symbol.end;
   }
   return check(known, phonemes.size());
@@ -66,7 +67,7 @@ absl::Status CheckReadable(const models::SynthesizeInput& input, size_t begin, s
   auto reading = std::ranges::upper_bound(readings, begin, {}, &models::SpeechReading::end);
   for (; reading != readings.end() && reading->begin < end; ++reading) {
     if (reading->phonemes.empty()) continue;
-    if (absl::Status status = check(begin, reading->begin); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(check(begin, reading->begin));
     begin = reading->end;
   }
   return check(begin, end);
@@ -77,9 +78,8 @@ absl::Status CheckReadable(const models::SynthesizeInput& input, const SpeechRea
     return CheckReadable(input, 0, input.text.size(), input.language, reader);
   for (const models::SpeechPart& part : input.markup.parts) {
     const std::string& own = part.manner.language;
-    absl::Status status =
-        CheckReadable(input, part.begin, part.end, own.empty() ? input.language : own, reader);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(
+        CheckReadable(input, part.begin, part.end, own.empty() ? input.language : own, reader));
   }
   return absl::OkStatus();
 }
@@ -118,11 +118,10 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
     return absl::InvalidArgumentError(
         StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
   }
-  if (absl::Status status = CheckLanguage(input.language, info); !status.ok()) return status;
-  if (absl::Status status = CheckScript(input, info); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckLanguage(input.language, info));
+  MILLRACE_RETURN_IF_ERROR(CheckScript(input, info));
   for (const models::SpeechPart& part : input.markup.parts) {
-    if (absl::Status status = CheckLanguage(part.manner.language, info); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(CheckLanguage(part.manner.language, info));
   }
   for (const models::SpeechReading& reading : input.markup.readings) {
     if (reading.phonemes.empty()) continue;
@@ -132,13 +131,8 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
         !status.ok())
       return status;
   }
-  if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
-      !status.ok())
-    return status;
-  if (absl::Status status = CheckPause("paragraph_pause_seconds", input.paragraph_pause);
-      !status.ok()) {
-    return status;
-  }
+  MILLRACE_RETURN_IF_ERROR(CheckPause("sentence_pause_seconds", input.sentence_pause));
+  MILLRACE_RETURN_IF_ERROR(CheckPause("paragraph_pause_seconds", input.paragraph_pause));
   return input.is_phonemes ? CheckSymbols("phonemes", input.text, reader)
                            : CheckReadable(input, reader);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
@@ -114,10 +115,9 @@ absl::Status SpeechModel::Validate(const models::Input& input) const {
     return absl::InvalidArgumentError(
         StrCat("model '", info().name, "' synthesizes speech and does nothing else"));
   }
-  if (absl::Status status = CheckSpeech(*speech, info(), voice_->reader()); !status.ok())
-    return status;
-  if (absl::Status status = CheckVoices(*speech); !status.ok()) return status;
-  if (absl::Status status = CheckSpeed(*speech, info().speech()); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckSpeech(*speech, info(), voice_->reader()));
+  MILLRACE_RETURN_IF_ERROR(CheckVoices(*speech));
+  MILLRACE_RETURN_IF_ERROR(CheckSpeed(*speech, info().speech()));
   return voice_->CheckNoise(*speech);
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/chinese/chinese_g2p.h"
 #include "models/text/chinese/chinese_lexicon.h"
@@ -33,9 +34,8 @@ class EnglishToPhonemes final : public TextToPhonemes {
 
   absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                               bool /*with_words*/) const override {
-    const auto tokens = g2p_.Phonemize(sentence);
-    if (!tokens.ok()) return tokens.status();
-    models::PhonemeText text = models::JoinPhonemes(*tokens);
+    MILLRACE_ASSIGN_OR_RETURN(const auto tokens, g2p_.Phonemize(sentence));
+    models::PhonemeText text = models::JoinPhonemes(tokens);
     return text.words.empty() ? models::PhonemeText() : text;
   }
 
@@ -53,10 +53,10 @@ class JapaneseToPhonemes final : public TextToPhonemes {
 
   absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                               bool /*with_words*/) const override {
-    auto text = g2p_ == nullptr || models::CheckKana(sentence).ok() ? models::KanaPhonemes(sentence)
-                                                                    : g2p_->Phonemize(sentence);
-    if (!text.ok()) return text.status();
-    return text->words.empty() ? models::PhonemeText() : *std::move(text);
+    MILLRACE_ASSIGN_OR_RETURN(auto text, g2p_ == nullptr || models::CheckKana(sentence).ok()
+                                             ? models::KanaPhonemes(sentence)
+                                             : g2p_->Phonemize(sentence));
+    return text.words.empty() ? models::PhonemeText() : std::move(text);
   }
   absl::Status Check(std::string_view text) const override {
     return g2p_ == nullptr ? models::CheckKana(text) : models::CheckJapanese(text);
@@ -74,9 +74,8 @@ class ChineseToPhonemes final : public TextToPhonemes {
 
   absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
                                               bool /*with_words*/) const override {
-    auto text = g2p_.Phonemize(sentence);
-    if (!text.ok()) return text.status();
-    return text->words.empty() ? models::PhonemeText() : *std::move(text);
+    MILLRACE_ASSIGN_OR_RETURN(auto text, g2p_.Phonemize(sentence));
+    return text.words.empty() ? models::PhonemeText() : std::move(text);
   }
   absl::Status Check(std::string_view text) const override { return models::CheckChinese(text); }
 
@@ -113,26 +112,26 @@ class RefusedTexts final : public TextToPhonemes {
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEspeak(const TextToPhonemesOptions& options,
                                                            const models::EspeakLanguage& language) {
-  auto g2p = models::EspeakG2p::Create({.espeak = options.espeak,
-                                        .voice = std::string(language.voice),
-                                        .vocabulary = models::PhonemeVocabulary(options.symbols)});
-  if (!g2p.ok()) return g2p.status();
-  return std::make_unique<EspeakToPhonemes>(*std::move(g2p));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto g2p,
+      models::EspeakG2p::Create({.espeak = options.espeak,
+                                 .voice = std::string(language.voice),
+                                 .vocabulary = models::PhonemeVocabulary(options.symbols)}));
+  return std::make_unique<EspeakToPhonemes>(std::move(g2p));
 }
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemesOptions& options,
                                                             models::EnglishDialect dialect) {
-  auto lexicon = models::EnglishLexicon::Open(options.lexicon_file);
-  if (!lexicon.ok()) return lexicon.status();
-  if (lexicon->dialect() != dialect) {
+  MILLRACE_ASSIGN_OR_RETURN(auto lexicon, models::EnglishLexicon::Open(options.lexicon_file));
+  if (lexicon.dialect() != dialect) {
     return absl::InvalidArgumentError(
         StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
   }
   models::EnglishG2p::Options parts;
   parts.vocabulary = models::PhonemeVocabulary(options.symbols);
-  auto espeak = models::EspeakFallback::Create({.espeak = options.espeak, .dialect = dialect});
-  if (!espeak.ok()) return espeak.status();
-  parts.fallback = std::make_shared<models::CachedFallback>(*std::move(espeak));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto espeak, models::EspeakFallback::Create({.espeak = options.espeak, .dialect = dialect}));
+  parts.fallback = std::make_shared<models::CachedFallback>(std::move(espeak));
   if (!options.user_lexicon_file.empty()) {
     const auto report = [](const absl::Status& status) {
       if (status.ok()) return;
@@ -140,12 +139,12 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
           LogSeverity::kWarning,
           StrCat("user lexicon not reloaded, the words before stay in use: ", status.message()));
     };
-    auto user = models::UserLexicon::Open(
-        {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report});
-    if (!user.ok()) return user.status();
-    parts.user_lexicon = *std::move(user);
+    MILLRACE_ASSIGN_OR_RETURN(
+        parts.user_lexicon,
+        models::UserLexicon::Open(
+            {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report}));
   }
-  return std::make_unique<EnglishToPhonemes>(*std::move(lexicon), std::move(parts));
+  return std::make_unique<EnglishToPhonemes>(std::move(lexicon), std::move(parts));
 }
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeJapanese(const TextToPhonemesOptions& options) {
@@ -157,9 +156,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeJapanese(const TextToPhoneme
   }
   models::JapaneseWords words;
   if (!options.japanese_words_file.empty()) {
-    auto opened = models::JapaneseWords::Open(options.japanese_words_file);
-    if (!opened.ok()) return opened.status();
-    words = *std::move(opened);
+    MILLRACE_ASSIGN_OR_RETURN(words, models::JapaneseWords::Open(options.japanese_words_file));
   }
   return std::make_unique<JapaneseToPhonemes>(
       std::make_unique<const models::JapaneseG2p>(*std::move(analyzer), std::move(words)));
@@ -186,9 +183,9 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   if (options.language == "en-GB") return MakeEnglish(options, models::EnglishDialect::kGb);
   if (options.language == "ja") return MakeJapanese(options);
   if (options.language == "zh") {
-    auto lexicon = models::ChineseLexicon::Open(options.chinese_lexicon_file);
-    if (!lexicon.ok()) return lexicon.status();
-    return MakeChinese(options, *std::move(lexicon));
+    MILLRACE_ASSIGN_OR_RETURN(auto lexicon,
+                              models::ChineseLexicon::Open(options.chinese_lexicon_file));
+    return MakeChinese(options, std::move(lexicon));
   }
   if (const models::EspeakLanguage* language = models::FindEspeakLanguage(options.language);
       language != nullptr)
@@ -206,9 +203,8 @@ std::unique_ptr<TextToPhonemes> RefuseTexts(std::string_view language, const abs
 }
 
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {
-  const auto lexicon = models::EnglishLexicon::Open(lexicon_file);
-  if (!lexicon.ok()) return lexicon.status();
-  return lexicon->dialect() == models::EnglishDialect::kGb ? "en-GB" : "en-US";
+  MILLRACE_ASSIGN_OR_RETURN(const auto lexicon, models::EnglishLexicon::Open(lexicon_file));
+  return lexicon.dialect() == models::EnglishDialect::kGb ? "en-GB" : "en-US";
 }
 
 }  // namespace millrace::speech

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::speech {
@@ -16,8 +17,7 @@ absl::Status RefuseNoise(const char* field, float value, const std::string& mode
 }  // namespace
 
 absl::Status Voice::CheckNoise(const models::SynthesizeInput& input) const {
-  if (absl::Status status = RefuseNoise("noise_scale", input.noise_scale, info_.name); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(RefuseNoise("noise_scale", input.noise_scale, info_.name));
   return RefuseNoise("noise_w", input.noise_w, info_.name);
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/find_program.h"
 
@@ -20,20 +21,18 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
 
 absl::StatusOr<std::unique_ptr<EspeakPool>> EspeakPool::Create(const EspeakOptions& options,
                                                                std::string voice, std::string tie) {
-  auto program = FindEspeak(options.program);
-  if (!program.ok()) return program.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto program, FindEspeak(options.program));
   return std::make_unique<EspeakPool>(
-      Options{.process = {*std::move(program), std::move(voice), std::move(tie)},
+      Options{.process = {std::move(program), std::move(voice), std::move(tie)},
               .max_processes = options.max_processes,
               .timeout = options.timeout});
 }
 
 absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const std::string> lines) {
   const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
-  auto idle = Acquire(deadline);
-  if (!idle.ok()) return idle.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto idle, Acquire(deadline));
   Lease lease(*this);
-  lease.process = *std::move(idle);
+  lease.process = std::move(idle);
   auto answers = Ask(lease.process, lines, deadline);
   // The process may have been killed from outside: retry with another one.
   if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
@@ -49,9 +48,7 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Ask(
   // answer cannot be reused.
   std::unique_ptr<EspeakProcess> asked = std::move(process);
   if (asked == nullptr || !asked->Running()) {
-    auto started = EspeakProcess::Start(options_.process);
-    if (!started.ok()) return started.status();
-    asked = *std::move(started);
+    MILLRACE_ASSIGN_OR_RETURN(asked, EspeakProcess::Start(options_.process));
   }
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

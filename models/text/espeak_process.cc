@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"
 
@@ -64,7 +65,7 @@ absl::Status MakeSockets(std::array<int, 2>& sockets) {
 
 absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Options& options) {
   std::array<int, 2> sockets = {-1, -1};
-  if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(MakeSockets(sockets));
   const std::string program = options.program.string();
   // -b 1: the input is UTF-8 whatever the locale. -s 430: even when quiet espeak-ng makes audio,
   // less of it at high speed, and the phonemes are the same. Without a text it reads standard input
@@ -105,8 +106,7 @@ absl::StatusOr<std::vector<std::string>> EspeakProcess::Translate(
   const std::string end = mark + "\n";
   std::string output;
   const Deadline deadline = std::chrono::steady_clock::now() + timeout;
-  if (absl::Status status = Exchange(input, end, lines.size(), deadline, output); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(Exchange(input, end, lines.size(), deadline, output));
 
   std::vector<std::string> answers;
   size_t begin = 0;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/clauses.h"
 #include "models/text/espeak_answer.h"
@@ -16,9 +17,8 @@
 namespace millrace::models {
 
 absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& options) {
-  auto pool = EspeakPool::Create(options.espeak, options.voice);
-  if (!pool.ok()) return pool.status();
-  auto phonemizer = std::unique_ptr<Phonemizer>(new Phonemizer(*std::move(pool)));
+  MILLRACE_ASSIGN_OR_RETURN(auto pool, EspeakPool::Create(options.espeak, options.voice));
+  auto phonemizer = std::unique_ptr<Phonemizer>(new Phonemizer(std::move(pool)));
   const auto answer = phonemizer->Phonemize("1");
   if (!answer.ok() || answer->empty()) {
     return absl::InvalidArgumentError(
@@ -40,13 +40,12 @@ absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
   for (const Clause& clause : clauses) lines.push_back(clause.text);
   Answers result;
   if (clauses.empty()) return result;
-  const auto answers = pool_->Translate(lines);
-  if (!answers.ok()) return answers.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto answers, pool_->Translate(lines));
   for (size_t i = 0; i < asked; ++i)
-    result.lines.push_back(Decompose(CleanEspeakAnswer((*answers)[i])));
+    result.lines.push_back(Decompose(CleanEspeakAnswer(answers[i])));
   std::string& phonemes = result.sentence;
   for (size_t i = 0; i < clauses.size(); ++i) {
-    const std::string clean = CleanEspeakAnswer((*answers)[asked + i]);
+    const std::string clean = CleanEspeakAnswer(answers[asked + i]);
     if (clean.empty()) continue;
     absl::StrAppend(&phonemes, phonemes.empty() ? "" : " ", clean, clauses[i].mark);
   }
@@ -56,9 +55,8 @@ absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
 
 absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence,
                                                   bool has_phonemes) const {
-  auto answers = Ask(sentence, {}, has_phonemes);
-  if (!answers.ok()) return answers.status();
-  return std::move(answers->sentence);
+  MILLRACE_ASSIGN_OR_RETURN(auto answers, Ask(sentence, {}, has_phonemes));
+  return std::move(answers.sentence);
 }
 
 absl::StatusOr<PhonemeText> Phonemizer::PhonemizeWords(std::string_view sentence) const {
@@ -82,11 +80,9 @@ absl::StatusOr<PhonemeText> Phonemizer::PhonemizeParts(std::string_view spoken,
       absl::StrAppend(&line, line.empty() ? "" : " ", clause.text);
     if (line.size() > kMaxClauseBytes) line.clear();
   }
-  auto answers = Ask(spoken, std::move(lines), has_phonemes);
-  if (!answers.ok()) return answers.status();
-  for (size_t i = 0; i < answers->lines.size(); ++i)
-    words[i].phonemes = std::move(answers->lines[i]);
-  PhonemeText text{std::move(answers->sentence), {}};
+  MILLRACE_ASSIGN_OR_RETURN(auto answers, Ask(spoken, std::move(lines), has_phonemes));
+  for (size_t i = 0; i < answers.lines.size(); ++i) words[i].phonemes = std::move(answers.lines[i]);
+  PhonemeText text{std::move(answers.sentence), {}};
   text.words = AlignWords(words, text.phonemes);
   return text;
 }

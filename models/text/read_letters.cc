@@ -1,5 +1,6 @@
 #include "models/text/read_letters.h"
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/foreign_script.h"
 #include "models/text/text_place.h"
@@ -21,7 +22,7 @@ absl::Status CheckCharacter(std::string_view text, size_t at, const CodePoint& p
 absl::Status CheckCharacters(std::string_view text, const ReadLetters& letters) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
-    if (absl::Status status = CheckCharacter(text, at, point, letters); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckCharacter(text, at, point, letters));
     at += point.bytes;
   }
   return absl::OkStatus();

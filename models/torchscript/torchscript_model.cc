@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/torchscript/replace_linear.h"
@@ -395,7 +396,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
                                                info.infer().inputs.size()));
     }
     if (runtime::TraitsOf(options.device).replaces_linear) {
-      if (absl::Status same = CheckLinearReplaced(options, info); !same.ok()) return same;
+      MILLRACE_RETURN_IF_ERROR(CheckLinearReplaced(options, info));
       ReplaceLinear(module.get_method("forward").graph());
     }
     info.platform = "torchscript";

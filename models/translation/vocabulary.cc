@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
@@ -44,23 +45,20 @@ Vocabulary::~Vocabulary() {
 
 absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::Load(
     const std::filesystem::path& path, int64_t tokens) {
-  auto pieces = LoadPieceModel(path);
-  if (!pieces.ok()) return pieces.status();
-  if ((*pieces)->size() != tokens) {
-    return absl::DataLossError(StrCat(path.string(), ": ", (*pieces)->size(),
+  MILLRACE_ASSIGN_OR_RETURN(auto pieces, LoadPieceModel(path));
+  if (pieces->size() != tokens) {
+    return absl::DataLossError(StrCat(path.string(), ": ", pieces->size(),
                                       " pieces, but the weights have ", tokens, " tokens"));
   }
-  return std::unique_ptr<const Vocabulary>(new Vocabulary(*std::move(pieces), nullptr));
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces), nullptr));
 }
 
 absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::LoadWithTable(
     const std::filesystem::path& pieces, const std::filesystem::path& table, int64_t tokens,
     int32_t unknown) {
-  auto model = LoadPieceModel(pieces);
-  if (!model.ok()) return model.status();
-  auto loaded = TokenTable::Load(table, **model, tokens, unknown);
-  if (!loaded.ok()) return loaded.status();
-  return std::unique_ptr<const Vocabulary>(new Vocabulary(*std::move(model), *std::move(loaded)));
+  MILLRACE_ASSIGN_OR_RETURN(auto model, LoadPieceModel(pieces));
+  MILLRACE_ASSIGN_OR_RETURN(auto loaded, TokenTable::Load(table, *model, tokens, unknown));
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(model), std::move(loaded)));
 }
 
 std::vector<int32_t> Vocabulary::TokensOf(std::string_view text) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/precision.h"
 #include "models/kernels/target.h"
@@ -60,19 +61,17 @@ absl::StatusOr<ReadVoice> ReadNetwork(const std::filesystem::path& file,
   // A device that compiles each shape runs the decoder only: the encoder would add many.
   const bool in_batches = context.shapes != models::ShapePolicy::kExact &&
                           !runtime::TraitsOf(context.device).compiles_shapes;
-  auto weights = VitsWeights::Open(file, in_batches ? device : at::kCPU);
-  if (!weights.ok()) return weights.status();
-  if (in_batches) return ReadBatch(*std::move(weights), length_scale, std::move(name));
-  if (finite) weights->RequireFinite();
-  auto encoder = std::make_unique<VitsEncoder>(*weights);
-  if (!weights->status().ok()) return weights->status();
-  auto decoder_weights = VitsWeights::Open(file, device);
-  if (!decoder_weights.ok()) return decoder_weights.status();
-  if (finite) decoder_weights->RequireFinite();
+  MILLRACE_ASSIGN_OR_RETURN(auto weights, VitsWeights::Open(file, in_batches ? device : at::kCPU));
+  if (in_batches) return ReadBatch(std::move(weights), length_scale, std::move(name));
+  if (finite) weights.RequireFinite();
+  auto encoder = std::make_unique<VitsEncoder>(weights);
+  if (!weights.status().ok()) return weights.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto decoder_weights, VitsWeights::Open(file, device));
+  if (finite) decoder_weights.RequireFinite();
   auto decoder =
-      MakeVitsDecoder(*decoder_weights, encoder->latent(), device, std::move(name), precision);
-  if (!decoder_weights->status().ok()) return decoder_weights->status();
-  ReadVoice read{.voice = {.hop = weights->shape().hop(),
+      MakeVitsDecoder(decoder_weights, encoder->latent(), device, std::move(name), precision);
+  if (!decoder_weights.status().ok()) return decoder_weights.status();
+  ReadVoice read{.voice = {.hop = weights.shape().hop(),
                            .decodes_elsewhere = context.device != runtime::DeviceType::kCpu},
                  .symbols = encoder->symbols(),
                  .speakers = encoder->speakers()};
@@ -91,54 +90,52 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   const std::filesystem::path voice_file = context.folder / config.voice_file;
   const std::filesystem::path weights_file = context.folder / config.file;
   // With AMX int8 was measured at 1.1 times the speed of float32.
-  const auto precision =
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto precision,
       speech::ChoosePrecision(config.precision, context, info.name,
-                              {kernels::Target::kAvx512Vnni, kernels::Target::kAvxVnni});
-  if (!precision.ok()) return precision.status();
-  auto voice = VoiceConfig::Read(voice_file);
-  if (!voice.ok()) return voice.status();
-  auto network =
-      ReadNetwork(weights_file, context, voice->length_scale, StrCat(info.name, "/", info.version),
-                  *precision, config.precision.asked == kernels::Precision::kInt8);
-  if (!network.ok()) return network.status();
-  if (voice->largest_id() >= network->symbols) {
+                              {kernels::Target::kAvx512Vnni, kernels::Target::kAvxVnni}));
+  MILLRACE_ASSIGN_OR_RETURN(auto voice, VoiceConfig::Read(voice_file));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto network,
+      ReadNetwork(weights_file, context, voice.length_scale, StrCat(info.name, "/", info.version),
+                  precision, config.precision.asked == kernels::Precision::kInt8));
+  if (voice.largest_id() >= network.symbols) {
     return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",
-                                      voice->largest_id(), ", the weights know ", network->symbols,
+                                      voice.largest_id(), ", the weights know ", network.symbols,
                                       " symbols"));
   }
-  std::vector<Speaker> speakers = ListSpeakers(*voice, config.voice);
+  std::vector<Speaker> speakers = ListSpeakers(voice, config.voice);
   for (const Speaker& speaker : speakers) {
-    if (speaker.id >= 0 && speaker.id < network->speakers) continue;
+    if (speaker.id >= 0 && speaker.id < network.speakers) continue;
     return absl::DataLossError(StrCat(voice_file.string(), ": speaker '", speaker.name,
                                       "' has the id ", speaker.id, ", the weights know ",
-                                      network->speakers, " speakers"));
+                                      network.speakers, " speakers"));
   }
-  network->voice.gain_db = config.gain_db;
+  network.voice.gain_db = config.gain_db;
   std::unique_ptr<const models::Phonemizer> phonemizer;
-  if (!voice->reads_letters) {
-    auto espeak =
-        models::Phonemizer::Create({.espeak = context.espeak, .voice = voice->espeak_voice});
-    if (!espeak.ok()) return espeak.status();
-    phonemizer = *std::move(espeak);
+  if (!voice.reads_letters) {
+    MILLRACE_ASSIGN_OR_RETURN(
+        phonemizer,
+        models::Phonemizer::Create({.espeak = context.espeak, .voice = voice.espeak_voice}));
   }
 
   info.platform = "vits";
   auto& speech = info.details.emplace<models::SpeechInfo>();
   speech.language = config.language;
   speech.languages = {config.language};
-  speech.sample_rate = voice->sample_rate;
+  speech.sample_rate = voice.sample_rate;
   speech.min_speed = kMinSpeed;
   speech.max_speed = VitsVoice::kMaxSpeed;
-  speech.precision = speech::NameOf(*precision);
+  speech.precision = speech::NameOf(precision);
   speech.int8_distance_db = config.precision.int8_distance_db;
   for (const Speaker& speaker : speakers) speech.voices.push_back(speaker.name);
   speech.voice_languages.assign(speech.voices.size(), config.language);
-  if (network->voice.batch != nullptr && context.max_batch == 0 &&
+  if (network.voice.batch != nullptr && context.max_batch == 0 &&
       runtime::TraitsOf(context.device).large_batches)
     info.batching.max_batch = VitsBatch::kMaxSentences;
   return speech::MakeSpeechModel(
-      std::make_unique<VitsVoice>(std::move(info), *std::move(voice), std::move(speakers),
-                                  std::move(phonemizer), std::move(network->voice), context.shapes),
+      std::make_unique<VitsVoice>(std::move(info), std::move(voice), std::move(speakers),
+                                  std::move(phonemizer), std::move(network.voice), context.shapes),
       config.pauses, context);
 }
 

@@ -1,6 +1,7 @@
 #include "models/vits/vits_reader.h"
 
 #include "absl/strings/str_replace.h"
+#include "models/core/errors.h"
 #include "models/text/english/respelled_text.h"
 #include "models/text/unicode.h"
 
@@ -33,9 +34,9 @@ absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(std::string_view sent
                ? phonemizer_->PhonemizeParts(english.text, english.words, /*has_phonemes=*/true)
                : phonemizer_->PhonemizeWords(sentence);
   }
-  auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence, respelled);
-  if (!phonemes.ok()) return phonemes.status();
-  return models::PhonemeText{*std::move(phonemes), {}};
+  MILLRACE_ASSIGN_OR_RETURN(auto phonemes,
+                            phonemizer_->Phonemize(respelled ? english.text : sentence, respelled));
+  return models::PhonemeText{std::move(phonemes), {}};
 }
 
 std::string VitsReader::FromIpa(std::string_view ipa) const {

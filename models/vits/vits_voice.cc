@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/espeak_options.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -105,8 +106,7 @@ absl::StatusOr<std::vector<speech::VoiceShare>> VitsVoice::SharesOf(std::string_
 }
 
 absl::Status VitsVoice::CheckNoise(const models::SynthesizeInput& input) const {
-  if (absl::Status status = CheckNoiseOf("noise_scale", input.noise_scale); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(CheckNoiseOf("noise_scale", input.noise_scale));
   return CheckNoiseOf("noise_w", input.noise_w);
 }
 
@@ -136,9 +136,8 @@ absl::StatusOr<bool> VitsVoice::Encode(models::Request& request) const {
       network_.encoder->Forward(plan.ids(), rhythm, NoiseW(input), config_.length_scale, speaker);
   // The network rounds each length up, which would be too much for shorter ones, so that it is
   // BeginUnit which scales them.
-  const absl::StatusOr<bool> begun = state.BeginUnit(encoded.frames);
-  if (!begun.ok()) return begun.status();
-  if (!*begun) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const bool begun, state.BeginUnit(encoded.frames));
+  if (!begun) return false;
   auto unit = std::make_unique<VitsUnit>();
   unit->noise = MakeNoise(input.seed, place, kLatentStream,
                           static_cast<size_t>(state.frames() * network_.encoder->latent()));
@@ -156,9 +155,8 @@ speech::Voice::Spoken VitsVoice::SpeakAlone(models::Request& request,
   const at::InferenceMode inference;
   speech::SpeechState& state = speech::StateOf(request);
   if (state.unit == nullptr) {
-    const absl::StatusOr<bool> begun = Encode(request);
-    if (!begun.ok()) return begun.status();
-    if (!*begun) return std::nullopt;
+    MILLRACE_ASSIGN_OR_RETURN(const bool begun, Encode(request));
+    if (!begun) return std::nullopt;
   }
   if (request.ShouldStop()) return std::nullopt;
   VitsUnit& unit = UnitOf(request);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::vits {
@@ -23,10 +24,9 @@ int64_t VitsShape::hop() const {
 
 absl::StatusOr<VitsWeights> VitsWeights::Open(const std::filesystem::path& path,
                                               at::Device device) {
-  auto file = models::SafetensorsFile::Open(path);
-  if (!file.ok()) return file.status();
-  VitsWeights weights(*std::move(file), device);
-  if (absl::Status status = weights.ReadShape(path); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto file, models::SafetensorsFile::Open(path));
+  VitsWeights weights(std::move(file), device);
+  MILLRACE_RETURN_IF_ERROR(weights.ReadShape(path));
   return weights;
 }
 

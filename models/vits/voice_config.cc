@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -129,11 +130,11 @@ std::string FindMistake(const VoiceConfig& config) {
 }  // namespace
 
 absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = models::ReadRegularFile(file, models::kMaxSettingsBytes);
-  if (!text.ok()) return text.status();
+  MILLRACE_ASSIGN_OR_RETURN(const std::string text,
+                            models::ReadRegularFile(file, models::kMaxSettingsBytes));
   VoiceConfig config;
   try {
-    const nlohmann::json json = nlohmann::json::parse(*text);
+    const nlohmann::json json = nlohmann::json::parse(text);
     config.sample_rate = json.at("audio").at("sample_rate").get<int>();
     const std::string kind = json.value("phoneme_type", std::string(kEspeak));
     if (kind != kEspeak && kind != kLetters) {

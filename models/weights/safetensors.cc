@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
@@ -71,11 +72,10 @@ absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, con
 }  // namespace
 
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::path& path) {
-  const absl::StatusOr<RegularFile> opened = OpenRegularFile(path, kMaxWeightsBytes);
-  if (!opened.ok()) return opened.status();
-  const auto size = static_cast<size_t>(opened->bytes);
+  MILLRACE_ASSIGN_OR_RETURN(const RegularFile opened, OpenRegularFile(path, kMaxWeightsBytes));
+  const auto size = static_cast<size_t>(opened.bytes);
   if (size < kLengthBytes) return Damaged(path, "shorter than its header");
-  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened->descriptor.get(), 0);
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
     return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
   }
@@ -83,7 +83,7 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::pat
   file.path_ = path;
   file.mapping_ = static_cast<const std::byte*>(mapping);
   file.size_ = size;
-  if (absl::Status status = file.ReadHeader(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(file.ReadHeader());
   return file;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/probe/model_probe.h"
 #include "models/repository/model_repository.h"
@@ -113,10 +114,9 @@ absl::StatusOr<std::vector<ModelRepository::Package>> PackagesOf(const Calibrate
   const ModelRepository repository(command.models, {});
   std::vector<std::string> names = command.only;
   if (names.empty()) {
-    if (absl::Status status = repository.Check(); !status.ok()) return status;
-    const auto entries = repository.List();
-    if (!entries.ok()) return entries.status();
-    for (const auto& entry : *entries) names.push_back(entry.name);
+    MILLRACE_RETURN_IF_ERROR(repository.Check());
+    MILLRACE_ASSIGN_OR_RETURN(const auto entries, repository.List());
+    for (const auto& entry : entries) names.push_back(entry.name);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -136,17 +136,15 @@ absl::StatusOr<std::vector<ModelRepository::Package>> PackagesOf(const Calibrate
 }
 
 absl::StatusOr<Plan> MakePlan(const CalibrateCommand& command, Display& display) {
-  auto packages = PackagesOf(command, display);
-  if (!packages.ok()) return packages.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto packages, PackagesOf(command, display));
   Plan plan;
   plan.device = runtime::Runtime::Describe(command.device);
-  plan.packages = *std::move(packages);
+  plan.packages = std::move(packages);
   for (const std::string& name : runtime::OperatorNames()) plan.items.push_back({.name = name});
   for (const auto& package : plan.packages) {
-    auto digest = models::DigestOf(package);
-    if (!digest.ok()) return digest.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto digest, models::DigestOf(package));
     plan.items.push_back(
-        {.name = package.name, .version = package.version, .sha256 = *std::move(digest)});
+        {.name = package.name, .version = package.version, .sha256 = std::move(digest)});
   }
   plan.threads = runtime::DefaultThreads(command.max_threads > 0 ? command.max_threads
                                                                  : plan.device.useful_concurrency);
@@ -258,9 +256,8 @@ absl::StatusOr<std::optional<SafetyProfile>> Measure(const CalibrateCommand& com
       profile.operators.push_back(*std::move(found));
       continue;
     }
-    const auto digest = models::DigestOf(plan.packages[models++]);
-    if (!digest.ok()) return digest.status();
-    if (*digest != item.sha256) {
+    MILLRACE_ASSIGN_OR_RETURN(const auto digest, models::DigestOf(plan.packages[models++]));
+    if (digest != item.sha256) {
       return absl::FailedPreconditionError(
           StrCat("model ", item.name, " was changed while it was measured: run it again"));
     }
@@ -270,10 +267,9 @@ absl::StatusOr<std::optional<SafetyProfile>> Measure(const CalibrateCommand& com
 }
 
 absl::StatusOr<bool> Calibrate(const CalibrateCommand& command, Display& display) {
-  const auto plan = MakePlan(command, display);
-  if (!plan.ok()) return plan.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto plan, MakePlan(command, display));
   CalibrationJournal journal(command.output.string() + ".partial",
-                             {.key = runtime::KeyOf(plan->device.provenance),
+                             {.key = runtime::KeyOf(plan.device.provenance),
                               .repeats = command.repeats,
                               .watchdog = command.watchdog});
   if (!journal.dropped().empty()) {
@@ -282,7 +278,7 @@ absl::StatusOr<bool> Calibrate(const CalibrateCommand& command, Display& display
   if (journal.resumed() > 0) {
     display.Line(StrCat(journal.resumed(), " results are taken from ", journal.file().string()));
   }
-  auto profile = Measure(command, *plan, journal, display);
+  auto profile = Measure(command, plan, journal, display);
   display.End();
   if (!profile.ok()) return profile.status();
   if (!profile->has_value()) {

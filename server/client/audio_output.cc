@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -48,16 +49,15 @@ absl::Status AudioOutput::Failed() const {
 }
 
 absl::Status AudioOutput::Open(int sample_rate) {
-  const auto rate = models::ResolveSampleRate(format_, sample_rate_, sample_rate);
-  if (!rate.ok()) return rate.status();
-  auto encoder = models::MakeAudioEncoder({.format = format_,
-                                           .container = models::AudioContainer::kStream,
-                                           .input_rate = sample_rate,
-                                           .output_rate = *rate});
-  if (!encoder.ok()) return encoder.status();
-  encoder_ = *std::move(encoder);
+  MILLRACE_ASSIGN_OR_RETURN(const auto rate,
+                            models::ResolveSampleRate(format_, sample_rate_, sample_rate));
+  MILLRACE_ASSIGN_OR_RETURN(encoder_,
+                            models::MakeAudioEncoder({.format = format_,
+                                                      .container = models::AudioContainer::kStream,
+                                                      .input_rate = sample_rate,
+                                                      .output_rate = rate}));
   input_rate_ = sample_rate;
-  output_rate_ = *rate;
+  output_rate_ = rate;
   descriptor_ = pipe_.get() >= 0 ? pipe_.get()
                 : name_ == "-"
                     ? STDOUT_FILENO
@@ -94,8 +94,7 @@ absl::Status AudioOutput::WriteLength() {
       head_.compare(kDataSize - 4, 4, "data") == 0) {
     // A WAV holds at most 4 GiB; what is longer keeps the sizes of a stream.
     if (written_ - 8 > UINT32_MAX) return absl::OkStatus();
-    absl::Status status = WriteAt(kRiffSize, LittleEndian(static_cast<uint32_t>(written_ - 8)));
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(WriteAt(kRiffSize, LittleEndian(static_cast<uint32_t>(written_ - 8))));
     return WriteAt(kDataSize, LittleEndian(static_cast<uint32_t>(written_ - kWavHead)));
   }
   if (format_ == AudioFormat::kFlac && head_.size() >= kFlacHead && head_.starts_with("fLaC")) {
@@ -110,7 +109,7 @@ absl::Status AudioOutput::WriteLength() {
 
 absl::Status AudioOutput::Push(std::span<const float> samples, int sample_rate) {
   if (encoder_ == nullptr) {
-    if (absl::Status status = Open(sample_rate); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Open(sample_rate));
   }
   samples_ += samples.size();
   return Write(encoder_->Push(samples));
@@ -121,9 +120,8 @@ absl::Status AudioOutput::Close() {
     pipe_.Close();
     return absl::OkStatus();
   }
-  const absl::StatusOr<std::string> rest = encoder_->Close();
-  if (!rest.ok()) return rest.status();
-  if (absl::Status status = Write(*rest); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(const std::string rest, encoder_->Close());
+  MILLRACE_RETURN_IF_ERROR(Write(rest));
   absl::Status status = WriteLength();
   if (!CloseDescriptor() && status.ok()) status = Failed();
   return status;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/client/client.h"
@@ -122,9 +123,8 @@ absl::StatusOr<v1::TranslateRequest> RequestOf(const TranslateCommand& command) 
   if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
   if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);
   if (command.glossary.empty()) return request;
-  const auto entries = ReadGlossaryFile(command.glossary);
-  if (!entries.ok()) return entries.status();
-  for (const auto& [source, target] : *entries) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto entries, ReadGlossaryFile(command.glossary));
+  for (const auto& [source, target] : entries) {
     v1::GlossaryEntry& entry = *request.add_glossary();
     entry.set_source(source);
     entry.set_target(target);

@@ -1,6 +1,7 @@
 #include "server/config/clients_cli.h"
 
 #include "CLI/CLI.hpp"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/device_traits.h"
 #include "mps_runtime/provenance.h"
@@ -353,9 +354,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   };
   if (name == "selftest") {
     SelftestCommand selftest = values_->selftest;
-    const absl::StatusOr<Device> device = device_of(values_->selftest_device);
-    if (!device.ok()) return device.status();
-    selftest.device = *device;
+    MILLRACE_ASSIGN_OR_RETURN(const Device device, device_of(values_->selftest_device));
+    selftest.device = device;
     return selftest;
   }
   const auto from_environment = [&](const char* flag, const char* variable, auto& field) {
@@ -365,9 +365,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   };
   if (name == "calibrate") {
     CalibrateCommand calibrate = values_->calibrate;
-    const absl::StatusOr<Device> device = device_of(values_->calibrate_device);
-    if (!device.ok()) return device.status();
-    calibrate.device = *device;
+    MILLRACE_ASSIGN_OR_RETURN(const Device device, device_of(values_->calibrate_device));
+    calibrate.device = device;
     calibrate.watchdog = ParseDuration(values_->watchdog).value_or(calibrate.watchdog);
     // Serve's variables, so that both commands mean the same repository and file.
     from_environment("--models", "MILLRACE_MODELS", calibrate.models);
@@ -393,7 +392,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
                            name == "unload" || name == "pull" || name == "add" || name == "remove";
   if (!client.timeout && !may_be_long) client.timeout = std::chrono::minutes(1);
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
-  if (absl::Status status = CheckServerAddress(client.address); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckServerAddress(client.address));
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
   from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);
   if (client.tls_cert.empty() != client.tls_key.empty()) {

@@ -9,6 +9,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/config/clients_cli.h"
 #include "server/config/command_reference.h"
@@ -87,15 +88,13 @@ std::string ConfigFile(const ServeFlags& flags, const Environment& environment) 
 absl::Status Resolve(const ServeFlags& flags, const Environment& environment, ServerConfig& config,
                      Origins& origins) {
   for (const Option& option : ServeOptions()) origins[option.name] = "default";
-  const absl::StatusOr<GivenValues> variables = ReadEnvironment(environment);
-  if (!variables.ok()) return variables.status();
+  MILLRACE_ASSIGN_OR_RETURN(const GivenValues variables, ReadEnvironment(environment));
   if (const std::string file = ConfigFile(flags, environment); !file.empty()) {
-    const absl::StatusOr<GivenValues> values = ReadTomlFile(file);
-    if (!values.ok()) return values.status();
-    if (absl::Status status = Apply(*values, config, origins); !status.ok()) return status;
+    MILLRACE_ASSIGN_OR_RETURN(const GivenValues values, ReadTomlFile(file));
+    MILLRACE_RETURN_IF_ERROR(Apply(values, config, origins));
   }
-  if (absl::Status status = Apply(*variables, config, origins); !status.ok()) return status;
-  if (absl::Status status = Apply(GivenFlags(flags), config, origins); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(Apply(variables, config, origins));
+  MILLRACE_RETURN_IF_ERROR(Apply(GivenFlags(flags), config, origins));
   return Validate(config);
 }
 

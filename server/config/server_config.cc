@@ -1,5 +1,6 @@
 #include "server/config/server_config.h"
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "server/config/exposed_address.h"
@@ -81,7 +82,7 @@ absl::Status Validate(const ServerConfig& config) {
   }
   for (const Option& option : ServeOptions()) {
     if (!option.check) continue;
-    if (absl::Status status = option.check(config); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(option.check(config));
   }
   return absl::OkStatus();
 }

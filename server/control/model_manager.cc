@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/package_size.h"
 #include "server/logging/logging.h"
@@ -24,24 +25,21 @@ bool IsServing(const ModelDirectory& directory, const std::shared_ptr<ServedMode
 absl::Status ModelManager::LoadAndWarmUp(std::string_view name, const FindPackage& find,
                                          const std::shared_ptr<ServedModel>& idle) {
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<models::ModelRepository::Package> package = find();
-  if (!package.ok()) return package.status();
+  MILLRACE_ASSIGN_OR_RETURN(const models::ModelRepository::Package package, find());
   if (may_serve_ != nullptr) {
-    if (absl::Status status = may_serve_(*package); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(may_serve_(package));
   }
   // Logged so that a slow start shows what it is doing.
-  logging::Info("loading model", {{"model", name}, {"version", package->version}});
-  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(*package);
-  if (!model.ok()) return model.status();
-  logging::Info("warming up model", {{"model", name}, {"version", package->version}});
+  logging::Info("loading model", {{"model", name}, {"version", package.version}});
+  MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<models::Model> model, repository_.Load(package));
+  logging::Info("warming up model", {{"model", name}, {"version", package.version}});
   main_context_.Synchronize();  // the weights must be there before another stream reads them
-  if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
-  const LoadCost cost{.bytes = models::SizeOf(*package),
+  MILLRACE_RETURN_IF_ERROR(WarmUp(*model, device_, main_context_));
+  const LoadCost cost{.bytes = models::SizeOf(package),
                       .time = std::chrono::steady_clock::now() - start};
-  if (absl::Status status = PutInService(*std::move(model), cost, idle); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(PutInService(std::move(model), cost, idle));
   MutexLock lock(mu_);
-  origins_.insert_or_assign(std::string(name), package->config.origin);
+  origins_.insert_or_assign(std::string(name), package.config.origin);
   return absl::OkStatus();
 }
 
@@ -81,7 +79,7 @@ absl::Status ModelManager::PutInService(std::unique_ptr<const models::Model> mod
 }
 
 absl::Status ModelManager::Load(std::string_view name) {
-  if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(models::CheckModelName(name));
   return Load(
       name, [&] { return repository_.Find(name); }, nullptr);
 }
@@ -130,26 +128,25 @@ absl::Status ModelManager::Load(std::string_view name, const FindPackage& find,
 }
 
 absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
-  if (absl::Status status = repository_.Check(); !status.ok()) return status;
-  const auto entries = repository_.List();
-  if (!entries.ok()) return entries.status();
+  MILLRACE_RETURN_IF_ERROR(repository_.Check());
+  MILLRACE_ASSIGN_OR_RETURN(const auto entries, repository_.List());
   for (const std::string& line : repository_.Ignored()) logging::Warning(line);
   int loaded = 0;
-  for (const auto& entry : *entries) {
+  for (const auto& entry : entries) {
     if (stop()) return absl::OkStatus();
     loaded += Load(
                   entry.name, [&] { return repository_.Find(entry); }, nullptr)
                   .ok();
   }
   if (loaded == 0) {
-    return absl::FailedPreconditionError(StrCat("none of the ", entries->size(), " models in ",
+    return absl::FailedPreconditionError(StrCat("none of the ", entries.size(), " models in ",
                                                 repository_.sources(), " could be loaded"));
   }
   return absl::OkStatus();
 }
 
 absl::Status ModelManager::Unload(std::string_view name) {
-  if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(models::CheckModelName(name));
   const std::shared_ptr<ServedModel> removed = directory_.Remove(name);
   if (removed == nullptr) return absl::NotFoundError(StrCat("model '", name, "' is not loaded"));
   if (!removed->loaded()) {

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/package_digest.h"
 
@@ -102,10 +103,9 @@ ModelSafety::Cap ModelSafety::CapOf(const models::ModelRepository::Package& pack
 absl::Status ModelSafety::Check(const models::ModelRepository::Package& package, int permits) {
   if (!profile_) return absl::OkStatus();
   auto known = digests_.extract(package.folder.string());
-  const absl::StatusOr<std::string> digest =
-      known.empty() ? models::DigestOf(package) : std::move(known.mapped());
-  if (!digest.ok()) return digest.status();
-  const Cap cap = CapOf(package, *digest);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string digest,
+                            known.empty() ? models::DigestOf(package) : std::move(known.mapped()));
+  const Cap cap = CapOf(package, digest);
   if (cap.forwards >= permits) return absl::OkStatus();
   return absl::FailedPreconditionError(
       StrCat("model '", package.name, "': ", permits,

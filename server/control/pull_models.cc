@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "mps_runtime/base/spawn.h"
@@ -108,7 +109,7 @@ absl::StatusOr<int> RunModelsProgram(const std::vector<std::string>& arguments,
   const absl::StatusOr<std::string> program = FindModelsProgram();
   if (!program.ok()) return absl::FailedPreconditionError(program.status().message());
   ModelsProcess process;
-  if (absl::Status status = process.Start(*program, arguments); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(process.Start(*program, arguments));
   std::optional<std::chrono::steady_clock::time_point> give_up;
   while (process.ReadLines(take)) {
     const auto now = std::chrono::steady_clock::now();

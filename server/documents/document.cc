@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/core/utf8.h"
@@ -83,9 +84,8 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_nam
     return TooLongError(
         StrCat("file: has ", bytes.size(), " bytes; at most ", limits.file_bytes, " are allowed"));
   }
-  auto document = type->read(std::move(bytes), limits, target_language);
-  if (!document.ok()) return document.status();
-  if (absl::Status status = CheckTexts((*document)->texts(), limits); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto document, type->read(std::move(bytes), limits, target_language));
+  MILLRACE_RETURN_IF_ERROR(CheckTexts(document->texts(), limits));
   return document;
 }
 

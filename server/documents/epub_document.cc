@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "pugixml.hpp"
 #include "server/documents/document_readers.h"
@@ -90,10 +91,9 @@ class EpubDocument final : public Document {
       return absl::InvalidArgumentError(
           StrCat("file: has no ", kContainer, ", which every .epub document has"));
     }
-    auto container = ReadPart(std::string(kContainer));
-    if (!container.ok()) return container.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto container, ReadPart(std::string(kContainer)));
     std::string package;
-    for (pugi::xml_node node = **container; node; node = NextNode(node, **container)) {
+    for (pugi::xml_node node = *container; node; node = NextNode(node, *container)) {
       if (LocalName(node) == "rootfile" && package.empty())
         package = EntryName("", node.attribute("full-path").value());
     }
@@ -101,17 +101,16 @@ class EpubDocument final : public Document {
       return absl::InvalidArgumentError(
           StrCat("file: ", kContainer, " names no package document that the archive has"));
     }
-    auto manifest = ReadPart(package);
-    if (!manifest.ok()) return manifest.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto manifest, ReadPart(package));
     const std::string folder = package.substr(0, package.rfind('/') + 1);  // npos + 1 is 0
-    for (pugi::xml_node node = **manifest; node; node = NextNode(node, **manifest)) {
+    for (pugi::xml_node node = *manifest; node; node = NextNode(node, *manifest)) {
       const std::string_view type = node.attribute("media-type").value();
       const bool has_text = type == "application/xhtml+xml" || type == "application/x-dtbncx+xml";
       if (LocalName(node) != "item" || !has_text) continue;
       const std::string name = EntryName(folder, node.attribute("href").value());
       const bool is_known = std::ranges::find(chapters_, name, &Chapter::name) != chapters_.end();
       if (!Has(name) || is_known) continue;
-      if (absl::Status status = ReadChapter(name); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(ReadChapter(name));
     }
     return absl::OkStatus();
   }
@@ -125,8 +124,7 @@ class EpubDocument final : public Document {
         return absl::InternalError(
             StrCat("the translation of ", chapter.name, " is not valid XML"));
       }
-      absl::Status status = archive_->Replace(chapter.name, chapter.mark + translations[i]);
-      if (!status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(archive_->Replace(chapter.name, chapter.mark + translations[i]));
     }
     return archive_->Finish();
   }
@@ -148,25 +146,22 @@ class EpubDocument final : public Document {
   }
 
   absl::StatusOr<std::unique_ptr<pugi::xml_document>> ReadPart(const std::string& name) {
-    absl::StatusOr<std::string> content = Unpack(name);
-    if (!content.ok()) return content.status();
-    return ReadXml(name, *content, limits_);
+    MILLRACE_ASSIGN_OR_RETURN(std::string content, Unpack(name));
+    return ReadXml(name, content, limits_);
   }
 
   absl::Status ReadChapter(const std::string& name) {
-    absl::StatusOr<std::string> content = Unpack(name);
-    if (!content.ok()) return content.status();
-    absl::StatusOr<std::string> mark = TakeByteOrderMark(*content);
+    MILLRACE_ASSIGN_OR_RETURN(std::string content, Unpack(name));
+    absl::StatusOr<std::string> mark = TakeByteOrderMark(content);
     if (!mark.ok()) {
-      absl::Status encrypted = archive_->CheckEncryption("META-INF/encryption.xml",
-                                                         "CipherReference", limits_.xml_bytes);
-      if (!encrypted.ok()) return encrypted;
+      MILLRACE_RETURN_IF_ERROR(archive_->CheckEncryption("META-INF/encryption.xml",
+                                                         "CipherReference", limits_.xml_bytes));
       return absl::InvalidArgumentError(StrCat("file: ", name, " is not valid UTF-8"));
     }
-    if (content->empty()) return absl::OkStatus();
-    chapters_.push_back({name, *std::move(mark), HasValidNames(*content)});
-    const bool has_cdata = content->find("<![CDATA[") != std::string::npos;
-    texts_.push_back(has_cdata ? WithoutCData(*content) : *std::move(content));
+    if (content.empty()) return absl::OkStatus();
+    chapters_.push_back({name, *std::move(mark), HasValidNames(content)});
+    const bool has_cdata = content.find("<![CDATA[") != std::string::npos;
+    texts_.push_back(has_cdata ? WithoutCData(content) : std::move(content));
     return absl::OkStatus();
   }
 
@@ -182,10 +177,9 @@ class EpubDocument final : public Document {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadEpub(std::string bytes, const DocumentLimits& limits,
                                                    std::string_view) {
-  auto archive = ZipArchive::Open(std::move(bytes), limits);
-  if (!archive.ok()) return archive.status();
-  auto document = std::make_unique<EpubDocument>(*std::move(archive), limits);
-  if (absl::Status status = document->Read(); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto archive, ZipArchive::Open(std::move(bytes), limits));
+  auto document = std::make_unique<EpubDocument>(std::move(archive), limits);
+  MILLRACE_RETURN_IF_ERROR(document->Read());
   return document;
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
@@ -60,8 +61,7 @@ bool HasLetters(std::string_view text) {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const DocumentLimits& limits,
                                                    std::string_view) {
-  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
-  if (!mark.ok()) return mark.status();
+  MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
   // The parser takes a NUL for the end of the file and reads nothing behind it.
   JsonChecker checker;
   if (const size_t nul = bytes.find('\0');
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const Docu
         return json(translation).dump(-1, ' ', is_ascii, json::error_handler_t::replace);
       },
       limits);
-  document->Keep(*mark);
+  document->Keep(mark);
   const std::string_view text = bytes;
   size_t depth = 0;
   bool in_metadata = false;

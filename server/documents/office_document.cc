@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "pugixml.hpp"
 #include "server/documents/document_readers.h"
@@ -154,19 +155,17 @@ class OfficeDocument final : public Document {
     size_t left = limits.xml_bytes;
     for (std::string& name : names) {
       if (!layout_.has_text(name) && !declared.with_text.contains(name)) continue;
-      absl::StatusOr<std::string> content = archive_->Read(name, left);
-      if (!content.ok()) return content.status();
-      left -= content->size();
-      auto xml = ReadXml(name, *content, limits);
-      if (!xml.ok()) return xml.status();
-      UseKnownPrefixes(**xml);
-      JoinSpans(**xml);
-      if (name == declared.main && !(*xml)->child(std::string(layout_.root).c_str())) {
+      MILLRACE_ASSIGN_OR_RETURN(std::string content, archive_->Read(name, left));
+      left -= content.size();
+      MILLRACE_ASSIGN_OR_RETURN(auto xml, ReadXml(name, content, limits));
+      UseKnownPrefixes(*xml);
+      JoinSpans(*xml);
+      if (name == declared.main && !xml->child(std::string(layout_.root).c_str())) {
         return absl::InvalidArgumentError(StrCat("file: ", name, " has no element ", layout_.root,
                                                  ", as a ", layout_.extension, " document has"));
       }
-      AddPart(std::move(name), *std::move(xml));
-      parts_.back().has_valid_names = HasValidNames(*content);
+      AddPart(std::move(name), std::move(xml));
+      parts_.back().has_valid_names = HasValidNames(content);
     }
     return absl::OkStatus();
   }
@@ -185,8 +184,7 @@ class OfficeDocument final : public Document {
       std::string xml = WriteXml(*part.xml);
       if (part.has_valid_names && !HasValidNames(xml))
         return absl::InternalError(StrCat("the translation of ", part.name, " is not valid XML"));
-      if (absl::Status status = archive_->Replace(part.name, std::move(xml)); !status.ok())
-        return status;
+      MILLRACE_RETURN_IF_ERROR(archive_->Replace(part.name, std::move(xml)));
     }
     return archive_->Finish();
   }
@@ -251,10 +249,9 @@ class OfficeDocument final : public Document {
 absl::StatusOr<std::unique_ptr<Document>> ReadOffice(std::string bytes,
                                                      const DocumentLimits& limits,
                                                      const Layout& layout) {
-  auto archive = ZipArchive::Open(std::move(bytes), limits);
-  if (!archive.ok()) return archive.status();
-  auto document = std::make_unique<OfficeDocument>(layout, *std::move(archive));
-  if (absl::Status status = document->Read(limits); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto archive, ZipArchive::Open(std::move(bytes), limits));
+  auto document = std::make_unique<OfficeDocument>(layout, std::move(archive));
+  MILLRACE_RETURN_IF_ERROR(document->Read(limits));
   return document;
 }
 

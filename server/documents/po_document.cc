@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/trim.h"
 #include "server/documents/document_readers.h"
@@ -141,7 +142,7 @@ class PoReader {
             StrCat("file: line ", number, " has none of what a PO file may have: a comment, or ",
                    "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings"));
       }
-      if (absl::Status status = CheckCharset(); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(CheckCharset());
     }
     FillEntry();
     return CheckCharset();
@@ -335,11 +336,10 @@ class PoReader {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadPo(std::string bytes, const DocumentLimits& limits,
                                                  std::string_view target_language) {
-  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
-  if (!mark.ok()) return mark.status();
+  MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
   PoReader reader(bytes, limits, target_language);
-  reader.Keep(*mark);
-  if (absl::Status status = reader.Read(bytes); !status.ok()) return status;
+  reader.Keep(mark);
+  MILLRACE_RETURN_IF_ERROR(reader.Read(bytes));
   return reader.Finish();
 }
 

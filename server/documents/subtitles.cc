@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "server/documents/cue_text.h"
 #include "server/documents/document_readers.h"
 #include "server/documents/inline_text.h"
@@ -189,13 +190,12 @@ bool BeginsOtherBlock(std::string_view line) {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vtt) {
   if (!is_vtt) TurnIntoUtf8(bytes);
-  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
-  if (!mark.ok()) return mark.status();
+  MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
   const std::string_view all = bytes;
   if (is_vtt && !all.starts_with("WEBVTT"))
     return absl::InvalidArgumentError("file: does not begin with WEBVTT, as a .vtt file does");
   auto subtitles = std::make_unique<Subtitles>(is_vtt);
-  std::string before = *std::move(mark);
+  std::string before = std::move(mark);
   const auto end_of = [all](size_t from) { return std::min(all.find('\n', from), all.size()); };
   const auto line_at = [&](size_t from) {
     const std::string_view line = all.substr(from, end_of(from) - from);

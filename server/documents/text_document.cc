@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/text/unicode.h"
 #include "server/documents/document_readers.h"
 #include "server/documents/wrapped_lines.h"
@@ -40,9 +41,8 @@ class TextDocument final : public Document {
 };
 
 absl::StatusOr<std::unique_ptr<Document>> ReadText(std::string bytes, models::TextFormat format) {
-  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
-  if (!mark.ok()) return mark.status();
-  return std::make_unique<TextDocument>(*std::move(mark), std::move(bytes), format);
+  MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
+  return std::make_unique<TextDocument>(std::move(mark), std::move(bytes), format);
 }
 
 std::string FromUtf16(std::string_view bytes, bool big_endian) {

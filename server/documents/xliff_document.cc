@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/text/ascii.h"
@@ -332,18 +333,16 @@ class XliffDocument final : public Document {
 
 absl::StatusOr<std::unique_ptr<Document>> ReadXliff(std::string bytes, const DocumentLimits& limits,
                                                     std::string_view target_language) {
-  if (absl::Status status = ReadEncoding(bytes); !status.ok()) return status;
-  absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
-  if (!mark.ok()) return mark.status();
+  MILLRACE_RETURN_IF_ERROR(ReadEncoding(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
   if (bytes.size() > limits.xml_bytes) {
     return TooLongError(StrCat("file: has ", bytes.size(), " bytes of XML; at most ",
                                limits.xml_bytes, " are allowed"));
   }
-  auto xml = ReadXml("the document", bytes, limits);
-  if (!xml.ok()) return xml.status();
-  auto document = std::make_unique<XliffDocument>(std::move(bytes), *std::move(xml),
-                                                  *std::move(mark), target_language);
-  if (absl::Status status = document->Read(); !status.ok()) return status;
+  MILLRACE_ASSIGN_OR_RETURN(auto xml, ReadXml("the document", bytes, limits));
+  auto document = std::make_unique<XliffDocument>(std::move(bytes), std::move(xml), std::move(mark),
+                                                  target_language);
+  MILLRACE_RETURN_IF_ERROR(document->Read());
   return document;
 }
 

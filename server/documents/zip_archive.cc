@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -98,8 +99,7 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
         "file: is not a zip archive, as a document with this extension is, or a damaged one: ",
         why));
   }
-  if (absl::Status status = CheckEntries(handles.archive, bytes.size(), limits); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(CheckEntries(handles.archive, bytes.size(), limits));
   return zip;
 }
 

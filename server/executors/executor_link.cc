@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/check.h"
 #include "server/executors/failpoint.h"
@@ -46,9 +47,8 @@ absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
 absl::StatusOr<std::vector<StepResult>> ExecutorLink::ReceiveDone(
     size_t lane, size_t requests, MessageSocket::KeepWaiting keep_waiting) {
   executor::v1::StepDone done;
-  const absl::StatusOr<std::string> behind = lanes_[lane].Receive(done, keep_waiting);
-  if (!behind.ok()) return behind.status();
-  return ReadStepDone(done, *behind, requests);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string behind, lanes_[lane].Receive(done, keep_waiting));
+  return ReadStepDone(done, behind, requests);
 }
 
 size_t ExecutorLink::TakeLane() {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/executors/executor_start.h"
 #include "server/executors/executor_watch.h"
@@ -152,13 +153,12 @@ absl::Status ExecutorPool::BringUp(size_t number, const RestartPolicy& policy,
     const MutexLock lock(mu_);
     settings.set_device_number(places_[number].device);
   }
-  absl::Status status = StartExecutor(
+  MILLRACE_RETURN_IF_ERROR(StartExecutor(
       {.lanes = options_.lanes,
        .patience = options_.patience,
        .version = options_.version,
        .settings = settings},
-      launcher_, clock_, [this] { return !stopping(); }, link);
-  if (!status.ok()) return status;
+      launcher_, clock_, [this] { return !stopping(); }, link));
   if (policy.one_step_at_a_time()) {
     link->gate().SetOneAtATime(true);
     logging::Warning("executors died again and again: one step at a time runs in the next one",
@@ -217,9 +217,8 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
       }
     }
     link->Tell(orders.front());
-    const auto loaded = AwaitLoaded(*link);
-    if (!loaded.ok()) return loaded.status();
-    TakeLoaded(number, *link, loaded->loaded());
+    MILLRACE_ASSIGN_OR_RETURN(const auto loaded, AwaitLoaded(*link));
+    TakeLoaded(number, *link, loaded.loaded());
   }
   for (const executor::v1::ToExecutor& order : orders) link->Tell(order);
   return absl::OkStatus();

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/spawn.h"
 #include "server/crashes/crash_file.h"
@@ -113,17 +114,16 @@ class ChildExecutor final : public ExecutorProcess {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDescriptor control) {
-  auto life = MakeSocketPair();
-  if (!life.ok()) return life.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto life, MakeSocketPair());
   pid_t pid = -1;
   const int error = SpawnProgram(
       program_, {argument_},
-      ChildStreams{.input = control.get(), .output = life->theirs.get(), .error = kInherited}, pid);
+      ChildStreams{.input = control.get(), .output = life.theirs.get(), .error = kInherited}, pid);
   if (error != 0) {
     return absl::UnavailableError(
         StrCat("an executor could not be started: ", program_, ": ", std::strerror(error)));
   }
-  return std::make_unique<ChildExecutor>(pid, std::move(life->ours));
+  return std::make_unique<ChildExecutor>(pid, std::move(life.ours));
 }
 
 std::string_view ToString(DeathCause cause) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/crashes/crash_page.h"
 #include "server/executors/descriptor_passing.h"
@@ -39,35 +40,30 @@ absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
 absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launcher, Clock& clock,
                            absl::FunctionRef<bool()> keep_waiting,
                            std::shared_ptr<ExecutorLink>& link) {
-  auto control = MakeSocketPair();
-  if (!control.ok()) return control.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto control, MakeSocketPair());
   std::vector<FileDescriptor> lanes;
   std::vector<FileDescriptor> their_lanes;
   std::vector<int> their_numbers;
   for (size_t i = 0; i < start.lanes; ++i) {
-    auto lane = MakeSocketPair();
-    if (!lane.ok()) return lane.status();
-    lanes.push_back(std::move(lane->ours));
-    their_numbers.push_back(lane->theirs.get());
-    their_lanes.push_back(std::move(lane->theirs));
+    MILLRACE_ASSIGN_OR_RETURN(auto lane, MakeSocketPair());
+    lanes.push_back(std::move(lane.ours));
+    their_numbers.push_back(lane.theirs.get());
+    their_lanes.push_back(std::move(lane.theirs));
   }
-  auto crash_page = MakeCrashPageFile();
-  if (!crash_page.ok()) return crash_page.status();
-  their_numbers.push_back(crash_page->get());
-  auto process = launcher.Launch(std::move(control->theirs));
-  if (!process.ok()) return process.status();
-  absl::Status passed = SendDescriptors(control->ours.get(), their_numbers);
+  MILLRACE_ASSIGN_OR_RETURN(auto crash_page, MakeCrashPageFile());
+  their_numbers.push_back(crash_page.get());
+  MILLRACE_ASSIGN_OR_RETURN(auto process, launcher.Launch(std::move(control.theirs)));
+  absl::Status passed = SendDescriptors(control.ours.get(), their_numbers);
   their_lanes.clear();
-  link =
-      std::make_shared<ExecutorLink>(std::move(control->ours), std::move(lanes),
-                                     *std::move(crash_page), *std::move(process), start.patience);
+  link = std::make_shared<ExecutorLink>(std::move(control.ours), std::move(lanes),
+                                        std::move(crash_page), std::move(process), start.patience);
   if (!passed.ok()) return passed;
 
   WaitLimit wait(clock, kHelloTime);
   const auto is_in_time = [&] { return keep_waiting() && !wait.IsOver(); };
-  const auto hello = Await(*link, executor::v1::FromExecutor::kHello, is_in_time);
-  if (!hello.ok()) return hello.status();
-  const executor::v1::Hello& said = hello->hello();
+  MILLRACE_ASSIGN_OR_RETURN(const auto hello,
+                            Await(*link, executor::v1::FromExecutor::kHello, is_in_time));
+  const executor::v1::Hello& said = hello.hello();
   if (said.protocol() != kProtocolVersion || said.version() != start.version) {
     link->Kill(DeathCause::kProtocol, "it is of another version");
     return absl::FailedPreconditionError(StrCat(
@@ -77,9 +73,9 @@ absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launche
   executor::v1::ToExecutor settings;
   *settings.mutable_configure() = start.settings;
   link->Tell(settings);
-  const auto configured = Await(*link, executor::v1::FromExecutor::kConfigured, is_in_time);
-  if (!configured.ok()) return configured.status();
-  return ReadStatus(configured->configured().status());
+  MILLRACE_ASSIGN_OR_RETURN(const auto configured,
+                            Await(*link, executor::v1::FromExecutor::kConfigured, is_in_time));
+  return ReadStatus(configured.configured().status());
 }
 
 }  // namespace millrace::server

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -144,12 +145,11 @@ absl::Status MessageSocket::Send(const google::protobuf::MessageLite& header,
 absl::StatusOr<std::string> MessageSocket::Receive(google::protobuf::MessageLite& header,
                                                    KeepWaiting keep_waiting) {
   while (true) {
-    auto frame = reader_.Next();
-    if (!frame.ok()) return frame.status();
-    if (*frame) {
-      if (!header.ParseFromString((*frame)->header))
+    MILLRACE_ASSIGN_OR_RETURN(auto frame, reader_.Next());
+    if (frame) {
+      if (!header.ParseFromString(frame->header))
         return absl::InvalidArgumentError("a message has a header that is not of its kind");
-      return std::move((*frame)->behind);
+      return std::move(frame->behind);
     }
     const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
     if (got > 0) {

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "server/executors/message_fields.h"
 #include "server/executors/task_messages.h"
 
@@ -22,19 +23,17 @@ void WriteTensor(const models::Tensor& tensor, wire::Tensor& message, Behind& be
 absl::StatusOr<models::Tensor> ReadTensor(const wire::Tensor& message, BehindReader& behind) {
   models::Tensor tensor;
   tensor.name = message.name();
-  const auto type = ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor");
-  if (!type.ok()) return type.status();
-  tensor.type = *type;
+  MILLRACE_ASSIGN_OR_RETURN(const auto type,
+                            ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
+  tensor.type = type;
   tensor.shape.assign(message.shape().begin(), message.shape().end());
-  const auto data = behind.Take(message.data_bytes());
-  if (!data.ok()) return data.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto data, behind.Take(message.data_bytes()));
   const std::optional<int64_t> count = models::ElementCount(tensor.shape);
   if (!count) return Malformed("a tensor's shape is out of range");
   const size_t size = models::ElementSize(tensor.type);
-  if (size != 0 &&
-      (data->size() % size != 0 || static_cast<uint64_t>(*count) != data->size() / size))
+  if (size != 0 && (data.size() % size != 0 || static_cast<uint64_t>(*count) != data.size() / size))
     return Malformed("a tensor's data are not those of its shape");
-  tensor.data = *data;
+  tensor.data = data;
   return tensor;
 }
 
@@ -43,9 +42,8 @@ absl::StatusOr<std::vector<models::Tensor>> ReadTensors(const Messages& messages
                                                         BehindReader& behind) {
   std::vector<models::Tensor> tensors;
   for (const wire::Tensor& message : messages) {
-    auto tensor = ReadTensor(message, behind);
-    if (!tensor.ok()) return tensor.status();
-    tensors.push_back(*std::move(tensor));
+    MILLRACE_ASSIGN_OR_RETURN(auto tensor, ReadTensor(message, behind));
+    tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
@@ -59,9 +57,8 @@ void WriteTask(const models::InferInput& input, wire::Input& message, Behind& be
 }
 
 absl::StatusOr<models::Input> ReadTask(const wire::InferInput& message, BehindReader& behind) {
-  auto tensors = ReadTensors(message.inputs(), behind);
-  if (!tensors.ok()) return tensors.status();
-  return models::InferInput{.inputs = *std::move(tensors),
+  MILLRACE_ASSIGN_OR_RETURN(auto tensors, ReadTensors(message.inputs(), behind));
+  return models::InferInput{.inputs = std::move(tensors),
                             .requested_outputs = ToVector(message.requested_outputs())};
 }
 
@@ -72,9 +69,8 @@ void WriteTask(const models::InferOutput& output, wire::Output& message, Behind&
 }
 
 absl::StatusOr<models::Output> ReadTask(const wire::InferOutput& message, BehindReader& behind) {
-  auto tensors = ReadTensors(message.outputs(), behind);
-  if (!tensors.ok()) return tensors.status();
-  return models::InferOutput{.outputs = *std::move(tensors)};
+  MILLRACE_ASSIGN_OR_RETURN(auto tensors, ReadTensors(message.outputs(), behind));
+  return models::InferOutput{.outputs = std::move(tensors)};
 }
 
 }  // namespace millrace::server

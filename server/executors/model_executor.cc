@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/parallel_for.h"
 #include "mps_runtime/base/joining_thread.h"
@@ -78,28 +79,26 @@ class ModelExecutor {
       : version_(version), host_(host), control_(std::move(control)) {}
 
   absl::Status Run() {
-    auto lanes = ReceiveDescriptors(control_.descriptor());
-    if (!lanes.ok()) return lanes.status();
-    auto page = MapCrashPage(lanes->back().get());
-    if (!page.ok()) return page.status();
-    lanes->pop_back();
-    page_ = *std::move(page);
+    MILLRACE_ASSIGN_OR_RETURN(auto lanes, ReceiveDescriptors(control_.descriptor()));
+    MILLRACE_ASSIGN_OR_RETURN(auto page, MapCrashPage(lanes.back().get()));
+    lanes.pop_back();
+    page_ = std::move(page);
     host_.ReportCrashes(*page_);
     recorder_.emplace(page_->flight);
     executor::v1::FromExecutor hello;
     hello.mutable_hello()->set_protocol(kProtocolVersion);
     hello.mutable_hello()->set_version(std::string(version_));
-    if (absl::Status status = Tell(hello); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Tell(hello));
     executor::v1::ToExecutor first;
     if (auto behind = control_.Receive(first, WaitForever); !behind.ok()) return behind.status();
     if (!first.has_configure()) return absl::InvalidArgumentError("the front sent no settings");
     absl::Status configured = host_.Configure(first.configure());
     executor::v1::FromExecutor answer;
     WriteStatus(configured, *answer.mutable_configured()->mutable_status());
-    if (absl::Status status = Tell(answer); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Tell(answer));
     if (!configured.ok()) return configured;
 
-    for (FileDescriptor& lane : *lanes) lanes_.emplace_back(std::move(lane));
+    for (FileDescriptor& lane : lanes) lanes_.emplace_back(std::move(lane));
     if (host_.device().ComputesOnWorkers())
       helpers_.emplace(static_cast<int>(lanes_.size()), host_.Cores());
     std::vector<JoiningThread> threads;
@@ -228,11 +227,10 @@ class ModelExecutor {
       MILLRACE_EXCLUDES(mu_) {
     try {
       Failpoint("executor.load");
-      auto model = host_.Load(order.name(), order.version());
-      if (!model.ok()) return model.status();
-      WriteModelInfo((*model)->info(), *loaded.mutable_info());
-      std::shared_ptr<const models::Model> held = *std::move(model);
-      if (absl::Status status = WarmUpLanes(held); !status.ok()) return status;
+      MILLRACE_ASSIGN_OR_RETURN(auto model, host_.Load(order.name(), order.version()));
+      WriteModelInfo(model->info(), *loaded.mutable_info());
+      std::shared_ptr<const models::Model> held = std::move(model);
+      MILLRACE_RETURN_IF_ERROR(WarmUpLanes(held));
       const MutexLock lock(mu_);
       models_[order.model()] = std::move(held);
       return absl::OkStatus();
@@ -318,11 +316,10 @@ class ModelExecutor {
 
   absl::Status RunBytes(const executor::v1::Step& message, std::string_view behind,
                         runtime::WorkerContext& context, size_t lane) MILLRACE_EXCLUDES(mu_) {
-    auto order = ReadStep(message, behind);
-    if (!order.ok()) return order.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto order, ReadStep(message, behind));
     BeginToServe();
     if (helpers_) helpers_->BeginStep();
-    absl::Status status = RunOrder(*std::move(order), context, lane);
+    absl::Status status = RunOrder(std::move(order), context, lane);
     if (helpers_) helpers_->EndStep();
     return status;
   }
@@ -330,11 +327,11 @@ class ModelExecutor {
   absl::Status RunOrder(StepOrder order, runtime::WorkerContext& context, size_t lane)
       MILLRACE_EXCLUDES(mu_) {
     std::vector<HeldRequest*> held;
-    if (absl::Status status = Enter(order, held); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Enter(order, held));
     recorder_->Begin(lane, held.front()->model->info().name, Clock::Real().Now());
     for (size_t i = 0; i < held.size(); ++i)
       recorder_->AddRequest(lane, order.requests[i].id, held[i]->request.input());
-    if (absl::Status status = RunRequests(held, context); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(RunRequests(held, context));
     recorder_->End(lane, Clock::Real().Now());
 
     std::vector<StepResult> results(held.size());

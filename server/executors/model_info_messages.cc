@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "server/executors/message_fields.h"
 
 namespace millrace::server {
@@ -27,9 +28,9 @@ absl::StatusOr<std::vector<models::TensorSpec>> ReadSpecs(
     const google::protobuf::RepeatedPtrField<wire::TensorSpec>& messages) {
   std::vector<models::TensorSpec> specs;
   for (const wire::TensorSpec& message : messages) {
-    const auto type = ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor");
-    if (!type.ok()) return type.status();
-    specs.push_back({message.name(), *type, {message.shape().begin(), message.shape().end()}});
+    MILLRACE_ASSIGN_OR_RETURN(
+        const auto type, ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
+    specs.push_back({message.name(), type, {message.shape().begin(), message.shape().end()}});
   }
   return specs;
 }
@@ -71,11 +72,9 @@ void WriteDetails(const models::SpeechInfo& info, wire::ModelInfo& message) {
 absl::StatusOr<models::ModelDetails> ReadDetails(const wire::ModelInfo& message) {
   switch (message.details_case()) {
     case wire::ModelInfo::kInfer: {
-      auto inputs = ReadSpecs(message.infer().inputs());
-      if (!inputs.ok()) return inputs.status();
-      auto outputs = ReadSpecs(message.infer().outputs());
-      if (!outputs.ok()) return outputs.status();
-      return models::InferInfo{*std::move(inputs), *std::move(outputs)};
+      MILLRACE_ASSIGN_OR_RETURN(auto inputs, ReadSpecs(message.infer().inputs()));
+      MILLRACE_ASSIGN_OR_RETURN(auto outputs, ReadSpecs(message.infer().outputs()));
+      return models::InferInfo{std::move(inputs), std::move(outputs)};
     }
     case wire::ModelInfo::kTranslation: {
       const wire::ModelInfo::Translation& from = message.translation();
@@ -127,8 +126,7 @@ void WriteModelInfo(const models::ModelInfo& info, wire::ModelInfo& message) {
 }
 
 absl::StatusOr<models::ModelInfo> ReadModelInfo(const wire::ModelInfo& message) {
-  auto details = ReadDetails(message);
-  if (!details.ok()) return details.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto details, ReadDetails(message));
   if (message.max_batch() == 0) return Malformed("a model has batches of no request");
   if (message.linger_us() < 0) return Malformed("a model has a negative linger");
   models::ModelInfo info;
@@ -142,7 +140,7 @@ absl::StatusOr<models::ModelInfo> ReadModelInfo(const wire::ModelInfo& message) 
                    .continuous = message.continuous(),
                    .divided = message.divided(),
                    .full_work = message.full_work()};
-  info.details = *std::move(details);
+  info.details = std::move(details);
   return info;
 }
 

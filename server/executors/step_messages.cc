@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -46,14 +47,12 @@ absl::StatusOr<StepOrder> ReadStep(const executor::v1::Step& message, std::strin
             TimePoint(std::chrono::duration_cast<Duration>(nanoseconds(request.expires_ns()))),
         .input = {}};
     if (request.has_input()) {
-      auto input = ReadInput(request.input(), reader);
-      if (!input.ok()) return input.status();
-      entry.input = *std::move(input);
+      MILLRACE_ASSIGN_OR_RETURN(entry.input, ReadInput(request.input(), reader));
     }
     order.requests.push_back(std::move(entry));
   }
   if (order.requests.empty()) return MalformedStep("it has no request");
-  if (absl::Status status = reader.End(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(reader.End());
   return order;
 }
 
@@ -78,9 +77,8 @@ absl::StatusOr<std::vector<StepResult>> ReadStepDone(const executor::v1::StepDon
   for (const executor::v1::StepResult& from : message.results()) {
     StepResult& result = results.emplace_back();
     for (const executor::v1::Output& output : from.outputs()) {
-      auto read = ReadOutput(output, reader);
-      if (!read.ok()) return read.status();
-      result.outputs.push_back(*std::move(read));
+      MILLRACE_ASSIGN_OR_RETURN(auto read, ReadOutput(output, reader));
+      result.outputs.push_back(std::move(read));
     }
     if (from.has_outcome()) {
       const executor::v1::Status& outcome = from.outcome();
@@ -93,7 +91,7 @@ absl::StatusOr<std::vector<StepResult>> ReadStepDone(const executor::v1::StepDon
     result.work_done = from.work_done();
     result.work_left = from.work_left();
   }
-  if (absl::Status status = reader.End(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(reader.End());
   return results;
 }
 

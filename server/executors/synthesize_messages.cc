@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "server/executors/message_fields.h"
 #include "server/executors/task_messages.h"
 
@@ -45,9 +46,9 @@ absl::StatusOr<models::SpeechMarkup> ReadMarkup(const wire::SynthesizeInput& mes
   const size_t size = message.text().size();
   size_t last = 0;
   for (const wire::SpeechPart& part : message.parts()) {
-    const auto pause =
-        ReadEnum(part.break_before(), models::SpeechBreak::kParagraph, "break of a part");
-    if (!pause.ok()) return pause.status();
+    MILLRACE_ASSIGN_OR_RETURN(
+        const auto pause,
+        ReadEnum(part.break_before(), models::SpeechBreak::kParagraph, "break of a part"));
     if (part.begin() < last || part.end() < part.begin() || part.end() > size)
       return Malformed("a part of a text is out of it");
     last = part.end();
@@ -58,7 +59,7 @@ absl::StatusOr<models::SpeechMarkup> ReadMarkup(const wire::SynthesizeInput& mes
                                        .speed = part.speed(),
                                        .gain_db = part.gain_db()},
                             .pause = part.pause(),
-                            .break_before = *pause});
+                            .break_before = pause});
   }
   last = 0;
   for (const wire::SpeechReading& reading : message.readings()) {
@@ -142,11 +143,10 @@ void WriteTask(const models::SynthesizeInput& input, wire::Input& message, Behin
 
 absl::StatusOr<models::Input> ReadTask(const wire::SynthesizeInput& message,
                                        BehindReader& /*behind*/) {
-  const auto pause =
-      ReadEnum(message.break_before(), models::SpeechBreak::kParagraph, "break of a text");
-  if (!pause.ok()) return pause.status();
-  auto markup = ReadMarkup(message);
-  if (!markup.ok()) return markup.status();
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto pause,
+      ReadEnum(message.break_before(), models::SpeechBreak::kParagraph, "break of a text"));
+  MILLRACE_ASSIGN_OR_RETURN(auto markup, ReadMarkup(message));
   if (message.spoken().bytes() > message.text().size())
     return Malformed("more of a text was spoken than it has");
   return models::SynthesizeInput{.text = message.text(),
@@ -161,13 +161,13 @@ absl::StatusOr<models::Input> ReadTask(const wire::SynthesizeInput& message,
                                  .first_sentence = message.first_sentence(),
                                  .spoken = ReadSpoken(message.spoken()),
                                  .part_of_text = message.part_of_text(),
-                                 .break_before = *pause,
+                                 .break_before = pause,
                                  .sentence_pause = message.sentence_pause(),
                                  .paragraph_pause = message.paragraph_pause(),
                                  .word_times = message.word_times(),
                                  .phoneme_times = message.phoneme_times(),
                                  .use_cache = message.use_cache(),
-                                 .markup = *std::move(markup)};
+                                 .markup = std::move(markup)};
 }
 
 void WriteTask(const models::SynthesizeOutput& output, wire::Output& message, Behind& behind) {
@@ -186,16 +186,15 @@ void WriteTask(const models::SynthesizeOutput& output, wire::Output& message, Be
 
 absl::StatusOr<models::Output> ReadTask(const wire::SynthesizeOutput& message,
                                         BehindReader& behind) {
-  const auto samples = behind.Take(message.samples_bytes());
-  if (!samples.ok()) return samples.status();
-  if (samples->size() % sizeof(float) != 0) return Malformed("a sample is cut");
+  MILLRACE_ASSIGN_OR_RETURN(const auto samples, behind.Take(message.samples_bytes()));
+  if (samples.size() % sizeof(float) != 0) return Malformed("a sample is cut");
   constexpr int kMostHertz = 1'000'000;
   if (message.sample_rate() <= 0 || message.sample_rate() > kMostHertz)
     return Malformed(StrCat("the sample rate ", message.sample_rate(), " is out of range"));
   models::SynthesizeOutput output;
   output.sample_rate = message.sample_rate();
-  output.samples.resize(samples->size() / sizeof(float));
-  if (!samples->empty()) std::memcpy(output.samples.data(), samples->data(), samples->size());
+  output.samples.resize(samples.size() / sizeof(float));
+  if (!samples.empty()) std::memcpy(output.samples.data(), samples.data(), samples.size());
   output.sentence_index = message.sentence_index();
   output.text = message.text();
   output.sentence_finished = message.sentence_finished();

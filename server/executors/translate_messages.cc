@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/translation/markup/source_sentences.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/executors/message_fields.h"
@@ -68,11 +69,11 @@ absl::StatusOr<std::shared_ptr<const models::PivotSentence>> ReadPivot(
   const size_t size = marked.text.size();
   size_t last = 0;
   for (const wire::PivotSentence::Event& event : message.events()) {
-    const auto kind = ReadEnum(event.kind(), translation::MarkEvent::Kind::kAlone, "mark");
-    if (!kind.ok()) return kind.status();
+    MILLRACE_ASSIGN_OR_RETURN(const auto kind,
+                              ReadEnum(event.kind(), translation::MarkEvent::Kind::kAlone, "mark"));
     if (event.at() < last || event.at() > size) return Malformed("a mark is out of its text");
     last = event.at();
-    marked.events.push_back({event.at(), *kind, event.markup()});
+    marked.events.push_back({event.at(), kind, event.markup()});
   }
   last = 0;
   for (const wire::PivotSentence::Kept& kept : message.kept()) {
@@ -164,9 +165,10 @@ absl::StatusOr<models::Input> ReadTask(const wire::TranslateInput& message,
   input.target_language = message.target_language();
   input.search = ReadSearch(message.search());
   input.target_prefixes = ToVector(message.target_prefixes());
-  const auto format = ReadEnum(message.format(), models::TextFormat::kMarkdown, "format of a text");
-  if (!format.ok()) return format.status();
-  input.format = *format;
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto format,
+      ReadEnum(message.format(), models::TextFormat::kMarkdown, "format of a text"));
+  input.format = format;
   for (const wire::Term& term : message.glossary())
     input.glossary.push_back({term.source(), term.target()});
   input.do_not_translate = ToVector(message.do_not_translate());
@@ -175,9 +177,8 @@ absl::StatusOr<models::Input> ReadTask(const wire::TranslateInput& message,
   input.for_pivot = message.for_pivot();
   input.first_soon = message.first_soon();
   for (const wire::PivotSentence& pivot : message.pivot_sentences()) {
-    auto sentence = ReadPivot(pivot);
-    if (!sentence.ok()) return sentence.status();
-    input.pivot_sentences.push_back(*std::move(sentence));
+    MILLRACE_ASSIGN_OR_RETURN(auto sentence, ReadPivot(pivot));
+    input.pivot_sentences.push_back(std::move(sentence));
   }
   for (const size_t size : {input.target_prefixes.size(), input.pivot_sentences.size()}) {
     if (size != 0 && size != input.texts.size())
@@ -217,9 +218,7 @@ absl::StatusOr<models::Output> ReadTask(const wire::TranslateOutput& message,
   for (const wire::Alternative& alternative : message.alternatives())
     output.alternatives.push_back({alternative.text(), alternative.score()});
   output.lost = ToVector(message.lost());
-  auto pivot = ReadPivot(message.pivot_sentence());
-  if (!pivot.ok()) return pivot.status();
-  output.pivot_sentence = *std::move(pivot);
+  MILLRACE_ASSIGN_OR_RETURN(output.pivot_sentence, ReadPivot(message.pivot_sentence()));
   return output;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/http/http_server.h"
 #include "server/net/address_policy.h"
@@ -41,7 +42,7 @@ absl::Status CheckOrigin(const httplib::Request& request) {
 
 absl::Status AuthorizeHttpAdmin(const httplib::Request& request, const ApiKeyStore* keys) {
   if (keys == nullptr) return CheckOrigin(request);
-  if (absl::Status status = AuthenticateHttp(request, keys); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(AuthenticateHttp(request, keys));
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");
   const std::string_view bearer = BearerToken(authorization);

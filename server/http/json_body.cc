@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/json/json_member.h"
 #include "server/json/json_size.h"
@@ -12,7 +13,7 @@ namespace millrace {
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
   if (body.empty())
     return absl::InvalidArgumentError("the body is empty; it must be a JSON object");
-  if (absl::Status status = server::CheckJsonSize("the body", body); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(server::CheckJsonSize("the body", body));
   nlohmann::json members;
   try {
     members = nlohmann::json::parse(body);

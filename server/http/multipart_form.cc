@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -81,9 +82,8 @@ absl::Status MultipartReader::Take(std::string_view bytes) {
   buffer_.append(bytes);
   while (state_ != State::kEpilogue) {
     if (state_ == State::kHeaders) {
-      const absl::StatusOr<bool> taken = TakeHeaders();
-      if (!taken.ok()) return taken.status();
-      if (!*taken) return absl::OkStatus();
+      MILLRACE_ASSIGN_OR_RETURN(const bool taken, TakeHeaders());
+      if (!taken) return absl::OkStatus();
     } else if (!TakeToDelimiter()) {
       return absl::OkStatus();
     }
@@ -137,8 +137,7 @@ absl::StatusOr<bool> MultipartReader::TakeHeaders() {
                                              " bytes, which is the limit"));
   }
   if (!is_whole) return false;
-  if (absl::Status status = BeginPart(std::string_view(buffer_).substr(0, end)); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(BeginPart(std::string_view(buffer_).substr(0, end)));
   buffer_.erase(0, end + kEnd.size());
   state_ = State::kBytes;
   return true;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 
@@ -118,7 +119,7 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
   }
   head.is_http_1_0 = version == "HTTP/1.0";
   std::optional<std::string> host;
-  if (absl::Status status = ParseTarget(target, head, host); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(ParseTarget(target, head, host));
   int hosts = 0;
   for (;;) {
     line = TakeLine(bytes);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 
@@ -65,7 +66,7 @@ absl::StatusOr<std::unique_ptr<PolicyFile>> PolicyFile::Open(std::filesystem::pa
                                                              HasKey has_key,
                                                              WatchedFile::Options options) {
   std::unique_ptr<PolicyFile> opened(new PolicyFile(std::move(file), std::move(has_key), options));
-  if (absl::Status status = opened->Reload(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(opened->Reload());
   opened->file_.Watch();
   return opened;
 }
@@ -77,21 +78,20 @@ absl::StatusOr<std::unique_ptr<PolicyFile>> PolicyFile::Open(std::filesystem::pa
 
 absl::Status PolicyFile::Load(const std::string& text) {
   const std::string file = file_.path().string();
-  absl::StatusOr<Policy> policy = ParsePolicy(text, file);
-  if (!policy.ok()) return policy.status();
-  const size_t tiers = policy->tiers.size();
-  const size_t keys = policy->keys.size();
+  MILLRACE_ASSIGN_OR_RETURN(Policy policy, ParsePolicy(text, file));
+  const size_t tiers = policy.tiers.size();
+  const size_t keys = policy.keys.size();
   // It may be that the key is yet to be made, so this is no error.
-  for (const auto& [name, tier] : policy->keys) {
+  for (const auto& [name, tier] : policy.keys) {
     if (has_key_ && !has_key_(name)) {
       logging::Warning("policy names a key that --api-keys does not have",
-                       {{"file", file}, {"key", name}, {"tier", policy->tiers[tier].name}});
+                       {{"file", file}, {"key", name}, {"tier", policy.tiers[tier].name}});
     }
   }
   if (limits_ == nullptr) {
-    limits_ = std::make_unique<KeyLimits>(*std::move(policy), clock_);
+    limits_ = std::make_unique<KeyLimits>(std::move(policy), clock_);
   } else {
-    limits_->SetPolicy(*std::move(policy));
+    limits_->SetPolicy(std::move(policy));
   }
   logging::Info("policy loaded",
                 {{"file", file}, {"tiers", uint64_t{tiers}}, {"keys", uint64_t{keys}}});

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -66,9 +67,7 @@ size_t MaxSocketPath() { return sizeof(sockaddr_un::sun_path) - 1; }
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
   ListenAddress result;
   if (!address.starts_with(kUnix)) {
-    absl::StatusOr<HostPort> tcp = ParseHostPort(address);
-    if (!tcp.ok()) return tcp.status();
-    result.tcp = *std::move(tcp);
+    MILLRACE_ASSIGN_OR_RETURN(result.tcp, ParseHostPort(address));
     return result;
   }
   std::string_view path = address.substr(kUnix.size());

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/core/errors.h"
 #include "server/requests/or_internal.h"
 
 namespace millrace::server {
@@ -133,7 +134,7 @@ absl::StatusOr<std::unique_ptr<Job>> PivotPipeline::MakeSecondJob() {
   if (batch.input.texts.empty()) return nullptr;
   models::Input input = std::move(batch.input);
   const models::Model& model = models_.second->model();
-  if (absl::Status wrong = model.Validate(input); !wrong.ok()) return wrong;
+  MILLRACE_RETURN_IF_ERROR(model.Validate(input));
   auto job = std::make_unique<Job>(std::move(input), deadline_, second_stage_, models_.second,
                                    services_.clock, share_);
   job->checked_by = &model;

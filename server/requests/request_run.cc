@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/logging/line_limiter.h"
@@ -84,7 +85,7 @@ absl::Status RequestRun::Submit(Work&& work, const models::TimeLimit& limit) {
   model_ = std::move(work.model);
   pivot_ = std::move(work.pivot);
   const models::Model& model = model_->model();
-  if (absl::Status status = model.Validate(work.input); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(model.Validate(work.input));
   if (services_.limits != nullptr && account_ == nullptr) SetCaller("", "");
   RequestCost cost;
   if (account_ != nullptr) cost = CostOf(work.input, work.characters);
@@ -106,7 +107,7 @@ absl::Status RequestRun::Submit(Work&& work, const models::TimeLimit& limit) {
     return ticket.status();
   }
   if (account_ != nullptr) {
-    if (absl::Status status = Charge(cost); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Charge(cost));
   }
   ticket_ = *std::move(ticket);
   auto job =

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/text/unicode.h"
 #include "server/requests/request_run.h"
 
@@ -43,7 +44,7 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, const RequestRun&
 
 absl::StatusOr<std::string> SpeechAudio::Flush() {
   // A text with nothing to say gives an empty file.
-  if (absl::Status status = MakeEncoder(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(MakeEncoder());
   return encoder_->Close();
 }
 

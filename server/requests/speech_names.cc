@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
@@ -75,8 +76,8 @@ absl::Status SpeechNames::Resolve(SpeechRequest& speech) const {
     const Models models = SpeechModels();
     if (models.empty()) return UnknownModel(speech.model, models);
     if (has_aliases() && !IsVoiceAlias(voices_, speech.voice)) TakeKokoroVoice(speech, models);
-    if (absl::Status status = CheckVoice(speech.voice, models); !status.ok()) return status;
-    if (absl::Status status = CheckLanguage(speech, models); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckVoice(speech.voice, models));
+    MILLRACE_RETURN_IF_ERROR(CheckLanguage(speech, models));
     ChooseModel(speech, models);
   }
   const auto model = models_.Find(speech.model, speech.model_version);
@@ -105,9 +106,8 @@ std::string SpeechNames::VoiceOf(const models::SpeechInfo& info, const std::stri
 absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> SpeechNames::ModelsMeantBy(
     const std::string& name) const {
   if (IsModelAlias(name)) return SpeechModels();
-  auto model = models_.Find(name, "");
-  if (!model.ok()) return model.status();
-  return std::vector{*std::move(model)};
+  MILLRACE_ASSIGN_OR_RETURN(auto model, models_.Find(name, ""));
+  return std::vector{std::move(model)};
 }
 
 std::vector<std::string_view> SpeechNames::ModelAliases() const {

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
@@ -57,12 +58,11 @@ absl::Status TakeText(SpeechRequest& request, const models::ModelInfo& model,
   context.voice_named = [&](const std::string& name, std::string_view language) {
     return names.VoiceOf(model.speech(), name, language);
   };
-  auto marked = ParseMarkup(request, context);
-  if (!marked.ok()) return marked.status();
-  input.text = std::move(marked->text);
-  input.markup = std::move(marked->markup);
-  result.manner_after = std::move(marked->manner_after);
-  result.break_after = marked->break_after;
+  MILLRACE_ASSIGN_OR_RETURN(auto marked, ParseMarkup(request, context));
+  input.text = std::move(marked.text);
+  input.markup = std::move(marked.markup);
+  result.manner_after = std::move(marked.manner_after);
+  result.break_after = marked.break_after;
   return absl::OkStatus();
 }
 
@@ -95,21 +95,18 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   }
   const char* field = is_phonemes ? "phonemes" : "text";
   const std::string& text = is_phonemes ? request.phonemes : request.text;
-  if (absl::Status status = CheckText(field, text); !status.ok()) return status;
-  if (absl::Status status = CheckTotal(field, models::CountCodePoints(text), max_characters);
-      !status.ok())
-    return status;
-  if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(CheckText(field, text));
+  MILLRACE_RETURN_IF_ERROR(CheckTotal(field, models::CountCodePoints(text), max_characters));
+  MILLRACE_RETURN_IF_ERROR(CheckVersion(request.model, request.model_version));
   const SpeechNames names(services.models, services.voice_aliases);
-  if (absl::Status status = names.Resolve(request); !status.ok()) return status;
-  auto model =
-      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
-  if (!model.ok()) return model.status();
-  const models::SpeechInfo& info = (*model)->info().speech();
-  const auto rate =
-      models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
-  if (!rate.ok()) return rate.status();
+  MILLRACE_RETURN_IF_ERROR(names.Resolve(request));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto model,
+      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version));
+  const models::SpeechInfo& info = model->info().speech();
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto rate,
+      models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate));
   models::SynthesizeInput input;
   input.is_phonemes = is_phonemes;
   input.language = std::move(request.language);
@@ -135,17 +132,17 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   if (is_phonemes) {
     input.text = std::move(request.phonemes);
   } else {
-    status = TakeText(request, (*model)->info(), names, input, result);
+    status = TakeText(request, model->info(), names, input, result);
     if (!status.ok()) return status;
   }
   result.encoding = {.format = request.format,
                      .container = container,
                      .input_rate = info.sample_rate,
-                     .output_rate = *rate,
+                     .output_rate = rate,
                      .normalize_loudness = request.normalize_loudness,
                      .volume = request.volume};
   result.voice = input.voice;
-  result.work = Work{*std::move(model), std::move(input)};
+  result.work = Work{std::move(model), std::move(input)};
   return result;
 }
 

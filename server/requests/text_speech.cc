@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
+
 namespace millrace::server {
 namespace {
 
@@ -92,11 +94,10 @@ void TextSpeech::Append(SpokenPiece piece) {
 void TextSpeech::OnEnd(const absl::Status& status) {
   const absl::Status end = OrInternal([&]() -> absl::Status {
     if (!status.ok()) return status;
-    absl::StatusOr<std::string> rest = text_.FlushAudio();
-    if (!rest.ok()) return rest.status();
-    if (rest->empty()) return absl::OkStatus();
+    MILLRACE_ASSIGN_OR_RETURN(std::string rest, text_.FlushAudio());
+    if (rest.empty()) return absl::OkStatus();
     SpokenPiece last;
-    last.audio = *std::move(rest);
+    last.audio = std::move(rest);
     last.sentence_index = text_.sentences() == 0 ? 0 : text_.sentences() - 1;
     last.sentence_finished = true;
     last.begin = samples_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_units.h"
 #include "models/text/trim.h"
@@ -30,20 +31,20 @@ std::string EndOf(std::string_view text) {
 absl::Status TextStream::Configure(SpeechRequest config) {
   // All of the stream is spoken by the model that is chosen now.
   const SpeechNames names(services().models, services().voice_aliases);
-  if (absl::Status status = names.Resolve(config); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(names.Resolve(config));
   config_ = std::move(config);
   SpeechRequest digit = *config_;
   digit.text.assign(1, '1');  // every language reads digits, and not all read Latin letters
   digit.text_format = SpeechTextFormat::kPlain;
-  auto probe = MakeSpeechWork(std::move(digit), models::AudioContainer::kStream, 1, services());
-  if (!probe.ok()) return probe.status();
-  audio_.Start(probe->encoding);
-  return probe->work.model->model().Validate(probe->work.input);
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto probe, MakeSpeechWork(std::move(digit), models::AudioContainer::kStream, 1, services()));
+  audio_.Start(probe.encoding);
+  return probe.work.model->model().Validate(probe.work.input);
 }
 
 absl::Status TextStream::Push(std::string_view text, bool flush) {
   if (!text.empty()) {
-    if (absl::Status status = CheckText("text", text); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckText("text", text));
   }
   const size_t characters = models::CountCodePoints(text);
   const TimePoint now = services().clock.Now();
@@ -53,7 +54,7 @@ absl::Status TextStream::Push(std::string_view text, bool flush) {
   if (characters != 0 || flush) last_text_ = now;
   characters_ += characters;
   const size_t most = is_document() ? kMaxStreamCharacters : kMaxCharacters;
-  if (absl::Status status = CheckTotal("text", characters_, most); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckTotal("text", characters_, most));
   if (is_document()) {
     if (flush)
       return absl::InvalidArgumentError("flush: is not allowed with SSML, a document is whole");

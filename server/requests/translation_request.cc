@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"
@@ -36,7 +37,7 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
   for (size_t i = 0; i < prefixes.size(); ++i) {
     if (prefixes[i].empty()) continue;
     const std::string field = StrCat("target_prefixes[", i, "]");
-    if (absl::Status status = CheckText(field, prefixes[i]); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckText(field, prefixes[i]));
     if (const size_t count = models::CountCodePoints(prefixes[i]); count > kMaxPrefixCharacters) {
       return absl::InvalidArgumentError(StrCat(field, ": has ", count, " characters; at most ",
                                                kMaxPrefixCharacters, " are allowed"));
@@ -131,8 +132,7 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
     probe.texts.assign(1, "a");
     probe.target_prefixes.resize(std::min<size_t>(probe.target_prefixes.size(), 1));
     const auto& second = work.route.models.back();
-    if (absl::Status status = second->model().Validate(std::move(probe)); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(second->model().Validate(std::move(probe)));
     work.work.pivot = std::make_unique<PivotPipeline>(
         services, PivotPipeline::Models{work.route.models.front(), second},
         PivotSentences(std::move(input), texts), request.streamed ? 1 : kSentencesTogether);
@@ -168,25 +168,23 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
     return status;
   input.texts.clear();
   input.target_prefixes.clear();
-  auto sources = FindSources(request, sorted.texts, services);
-  if (!sources.ok()) return sources.status();
-  if (!sources->read_in.empty()) {
+  MILLRACE_ASSIGN_OR_RETURN(auto sources, FindSources(request, sorted.texts, services));
+  if (!sources.read_in.empty()) {
     // An empty text has no language of its own, so it gets that of the first text.
-    for (TranslationText& text : sorted.all) text.read_in = sources->read_in.front();
+    for (TranslationText& text : sorted.all) text.read_in = sources.read_in.front();
   }
   for (size_t i = 0; i < sorted.places.size(); ++i) {
     TranslationText& text = sorted.all[sorted.places[i]];
-    if (!sources->read_in.empty()) text.read_in = std::move(sources->read_in[i]);
-    if (!sources->untranslated.empty()) text.untranslated = std::move(sources->untranslated[i]);
-    if (!sources->detected.empty()) text.detected = std::move(sources->detected[i]);
+    if (!sources.read_in.empty()) text.read_in = std::move(sources.read_in[i]);
+    if (!sources.untranslated.empty()) text.untranslated = std::move(sources.untranslated[i]);
+    if (!sources.detected.empty()) text.detected = std::move(sources.detected[i]);
   }
   std::vector<TranslationWork> works;
-  for (SourceGroup& group : sources->groups) {
+  for (SourceGroup& group : sources.groups) {
     for (const size_t i : group.texts)
       NameTargetLanguage(group.route, sorted.all[sorted.places[i]]);
-    auto work = MakeWork(request, std::move(group), sorted, services);
-    if (!work.ok()) return work.status();
-    works.push_back(*std::move(work));
+    MILLRACE_ASSIGN_OR_RETURN(auto work, MakeWork(request, std::move(group), sorted, services));
+    works.push_back(std::move(work));
   }
   works.front().texts = std::move(sorted.all);
   return works;
@@ -195,9 +193,8 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
 absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
                                                     const Services& services) {
   request.detect_each = false;
-  auto works = MakeTranslationWorks(std::move(request), services);
-  if (!works.ok()) return works.status();
-  return std::move(works->front());
+  MILLRACE_ASSIGN_OR_RETURN(auto works, MakeTranslationWorks(std::move(request), services));
+  return std::move(works.front());
 }
 
 absl::StatusOr<std::vector<std::vector<models::DetectedLanguage>>> DetectLanguagesOf(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/language_tag.h"
 #include "models/core/strings.h"
 
@@ -40,13 +41,11 @@ absl::StatusOr<TranslationRoute> RouteOf(std::shared_ptr<ServedModel> model,
                                          const std::string& source, const std::string& target) {
   const models::ModelInfo& info = model->info();
   const models::TranslationInfo& languages = info.translation();
-  auto from = LookUp("source_language", source, SourceLanguages(languages),
-                     languages.source_language, info.name);
-  if (!from.ok()) return from.status();
-  auto to = LookUp("target_language", target, TargetLanguages(languages), languages.target_language,
-                   info.name);
-  if (!to.ok()) return to.status();
-  return TranslationRoute{*std::move(from), *std::move(to), {}, {std::move(model)}};
+  MILLRACE_ASSIGN_OR_RETURN(auto from, LookUp("source_language", source, SourceLanguages(languages),
+                                              languages.source_language, info.name));
+  MILLRACE_ASSIGN_OR_RETURN(auto to, LookUp("target_language", target, TargetLanguages(languages),
+                                            languages.target_language, info.name));
+  return TranslationRoute{std::move(from), std::move(to), {}, {std::move(model)}};
 }
 
 absl::StatusOr<TranslationRoute> RouteFrom(const TranslationRequest& request,
@@ -54,10 +53,10 @@ absl::StatusOr<TranslationRoute> RouteFrom(const TranslationRequest& request,
   const std::string& target = request.input.target_language;
   if (request.model.empty())
     return FindRoute(services.models, source, target, request.choose_model);
-  auto model =
-      services.models.FindForTask(models::Task::kTranslation, request.model, request.model_version);
-  if (!model.ok()) return model.status();
-  return RouteOf(*std::move(model), source, target);
+  MILLRACE_ASSIGN_OR_RETURN(auto model,
+                            services.models.FindForTask(models::Task::kTranslation, request.model,
+                                                        request.model_version));
+  return RouteOf(std::move(model), source, target);
 }
 
 bool IsHtml(const TranslationRequest& request) {
@@ -165,13 +164,12 @@ std::vector<size_t> Every(const std::vector<std::string>& texts) {
 absl::StatusOr<TextSources> DetectSources(const TranslationRequest& request,
                                           const std::vector<std::string>& texts,
                                           const Services& services) {
-  if (absl::Status status = CheckDetector(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckDetector());
   // Errors of the model's name are reported before those of the texts.
   std::string model;
   if (!request.model.empty()) {
-    const auto named = RouteFrom(request, "", services);
-    if (!named.ok()) return named.status();
-    model = named->models.front()->info().name;  // a request may write it in another case
+    MILLRACE_ASSIGN_OR_RETURN(const auto named, RouteFrom(request, "", services));
+    model = named.models.front()->info().name;  // a request may write it in another case
   }
   TextSources sources;
   Detection detection(request, model, services);
@@ -214,10 +212,10 @@ absl::StatusOr<TextSources> FindSources(const TranslationRequest& request,
                                         const Services& services) {
   if (request.input.source_language == kAutoLanguage)
     return DetectSources(request, texts, services);
-  auto route = RouteFrom(request, request.input.source_language, services);
-  if (!route.ok()) return route.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto route,
+                            RouteFrom(request, request.input.source_language, services));
   TextSources sources;
-  sources.groups.push_back({*std::move(route), Every(texts)});
+  sources.groups.push_back({std::move(route), Every(texts)});
   if (request.detect_language) {
     for (const std::string& text : texts) {
       auto candidates = models::DetectLanguages(text, IsHtml(request));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/requests/text_field.h"
@@ -22,7 +23,7 @@ absl::Status CheckCount(std::string_view field, size_t count) {
 }
 
 absl::Status CheckTerm(const std::string& field, std::string_view term) {
-  if (absl::Status status = CheckText(field, term); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckText(field, term));
   const size_t characters = models::CountCodePoints(term);
   if (characters <= kMaxCharacters) return absl::OkStatus();
   return absl::InvalidArgumentError(

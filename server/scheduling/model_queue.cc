@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/metrics/model_metrics.h"
 #include "server/scheduling/refusal.h"
@@ -44,7 +45,7 @@ double ModelQueue::ExpectedWait(TimePoint now, double workers) const {
 
 absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   if (!held()) {
-    if (absl::Status status = forecast_.CheckLength(job, now); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(forecast_.CheckLength(job, now));
   }
   if (size() >= capacity_ && !FindToDisplace(job)) {
     return Refused(Refusal::kQueueFull,

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step.h"
@@ -51,8 +52,7 @@ absl::Status ThreadExecutor::WarmUpAll(std::span<const std::shared_ptr<ServedMod
   const WarmUpExtent extent =
       device_.SharesCompiledShapes() ? WarmUpExtent::kOneForward : WarmUpExtent::kEveryShape;
   for (const auto& model : models) {
-    absl::Status status = WarmUp(model->model(), device_, context, extent);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(WarmUp(model->model(), device_, context, extent));
   }
   return absl::OkStatus();
 }

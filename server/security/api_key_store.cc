@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/security/api_key_file.h"
@@ -15,7 +16,7 @@ namespace millrace {
 absl::StatusOr<std::unique_ptr<ApiKeyStore>> ApiKeyStore::Open(std::filesystem::path file,
                                                                Options options) {
   std::unique_ptr<ApiKeyStore> store(new ApiKeyStore(std::move(file), options));
-  if (absl::Status status = store->Reload(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(store->Reload());
   store->file_.Watch();
   return store;
 }
@@ -74,10 +75,9 @@ absl::Status ApiKeyStore::Check(const WatchedFile::Content& content) {
 
 absl::Status ApiKeyStore::Load(const std::string& text) {
   const std::string file = file_.path().string();
-  absl::StatusOr<Keys> keys = ParseApiKeys(text, file);
-  if (!keys.ok()) return keys.status();
-  const size_t count = keys->size();
-  auto next = std::make_shared<const Keys>(*std::move(keys));
+  MILLRACE_ASSIGN_OR_RETURN(Keys keys, ParseApiKeys(text, file));
+  const size_t count = keys.size();
+  auto next = std::make_shared<const Keys>(std::move(keys));
   {
     MutexLock lock(keys_mu_);
     keys_.swap(next);

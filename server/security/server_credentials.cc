@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
@@ -41,10 +42,10 @@ TlsServerCredentials::~TlsServerCredentials() = default;
 
 absl::StatusOr<std::shared_ptr<TlsServerCredentials>> TlsServerCredentials::Open(
     const TlsFiles& files, WatchedFile::Options options) {
-  const auto contents = ReadTlsFiles(files, std::chrono::system_clock::now());
-  if (!contents.ok()) return contents.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto contents,
+                            ReadTlsFiles(files, std::chrono::system_clock::now()));
   std::shared_ptr<TlsServerCredentials> credentials(new TlsServerCredentials(files, options));
-  if (absl::Status status = credentials->file_.Reload(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(credentials->file_.Reload());
   credentials->file_.Watch();
   return credentials;
 }
@@ -56,18 +57,17 @@ void TlsServerCredentials::Reload() {
 }
 
 absl::Status TlsServerCredentials::Load() {
-  auto contents = ReadTlsFiles(files_, std::chrono::system_clock::now());
-  if (!contents.ok()) return contents.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto contents, ReadTlsFiles(files_, std::chrono::system_clock::now()));
   MutexLock lock(mu_);
-  if (contents_ == *contents) return absl::OkStatus();
-  if (const std::string gap = GapInChain(*contents); !gap.empty())
+  if (contents_ == contents) return absl::OkStatus();
+  if (const std::string gap = GapInChain(contents); !gap.empty())
     logging::Warning("chain of certificates has a gap",
                      {{"certificate", files_.certificate.string()}, {"reason", gap}});
   if (contents_) {
     logging::Info("certificates have changed: new connections get them",
                   {{"certificate", files_.certificate.string()}});
   }
-  contents_ = *std::move(contents);
+  contents_ = std::move(contents);
   changed_ = true;
   return absl::OkStatus();
 }

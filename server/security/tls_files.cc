@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
@@ -60,9 +61,7 @@ std::vector<CertificatePtr> ParseCertificates(const std::string& text, bool& who
 // Sets `text` to what the file holds.
 absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesystem::path& file,
                                                              std::string& text) {
-  absl::StatusOr<std::string> read = ReadPem(file);
-  if (!read.ok()) return read.status();
-  text = *std::move(read);
+  MILLRACE_ASSIGN_OR_RETURN(text, ReadPem(file));
   bool whole = true;
   std::vector<CertificatePtr> certificates = ParseCertificates(text, whole);
   if (certificates.empty()) return Bad(file, "holds no PEM certificate");
@@ -78,9 +77,7 @@ absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesyst
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file, std::string& text) {
-  absl::StatusOr<std::string> read = ReadPem(file);
-  if (!read.ok()) return read.status();
-  text = *std::move(read);
+  MILLRACE_ASSIGN_OR_RETURN(text, ReadPem(file));
   KeyPtr key(PEM_read_bio_PrivateKey(Open(text).get(), nullptr, NoPassphrase, nullptr));
   ERR_clear_error();
   if (!key) return Bad(file, "holds no PEM private key without a passphrase");
@@ -113,15 +110,13 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
                                          std::chrono::system_clock::time_point now) {
   const std::time_t time = std::chrono::system_clock::to_time_t(now);
   TlsContents contents;
-  const auto chain = ReadCertificates(files.certificate, contents.certificate);
-  if (!chain.ok()) return chain.status();
-  const X509& leaf = *chain->front();
-  if (absl::Status status = CheckValidity(files.certificate, leaf, time); !status.ok())
-    return status;
+  MILLRACE_ASSIGN_OR_RETURN(const auto chain,
+                            ReadCertificates(files.certificate, contents.certificate));
+  const X509& leaf = *chain.front();
+  MILLRACE_RETURN_IF_ERROR(CheckValidity(files.certificate, leaf, time));
 
-  const absl::StatusOr<KeyPtr> key = ReadKey(files.private_key, contents.private_key);
-  if (!key.ok()) return key.status();
-  const bool matches = X509_check_private_key(&leaf, key->get()) == 1;
+  MILLRACE_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(files.private_key, contents.private_key));
+  const bool matches = X509_check_private_key(&leaf, key.get()) == 1;
   ERR_clear_error();
   if (!matches) {
     return Bad(files.private_key,
@@ -129,11 +124,11 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
   }
 
   if (files.client_ca.empty()) return contents;
-  const auto authorities = ReadCertificates(files.client_ca, contents.client_ca);
-  if (!authorities.ok()) return authorities.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto authorities,
+                            ReadCertificates(files.client_ca, contents.client_ca));
   // A bundle may keep an old authority beside its successor, so one valid authority is enough.
   absl::Status status;
-  for (const CertificatePtr& authority : *authorities) {
+  for (const CertificatePtr& authority : authorities) {
     status = CheckValidity(files.client_ca, *authority, time);
     if (status.ok()) return contents;
   }

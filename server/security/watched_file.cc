@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "server/logging/logging.h"
@@ -73,14 +74,13 @@ absl::Status WatchedFile::Reload(bool repeats) {
 }
 
 absl::Status WatchedFile::Load() {
-  absl::StatusOr<Content> content = ReadFile(file_);
-  if (!content.ok()) return content.status();
+  MILLRACE_ASSIGN_OR_RETURN(Content content, ReadFile(file_));
   if (reader_.check) {
-    if (absl::Status status = reader_.check(*content); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(reader_.check(content));
   }
-  if (content->text == content_) return content_status_;
-  content_status_ = reader_.load(content->text);
-  content_ = std::move(content->text);
+  if (content.text == content_) return content_status_;
+  content_status_ = reader_.load(content.text);
+  content_ = std::move(content.text);
   return content_status_;
 }
 

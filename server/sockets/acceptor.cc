@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/sockets/socket_address.h"
@@ -34,28 +35,25 @@ Acceptor::Acceptor(Options options) : options_(std::move(options)) {}
 absl::Status Acceptor::BindTo(int port) {
   listening_.clear();
   if (options_.inherited >= 0) {
-    absl::StatusOr<ListeningSocket> shared = ListeningSocket::Share(options_.inherited);
-    if (!shared.ok()) return shared.status();
-    listening_.push_back(*std::move(shared));
+    MILLRACE_ASSIGN_OR_RETURN(ListeningSocket shared, ListeningSocket::Share(options_.inherited));
+    listening_.push_back(std::move(shared));
     return absl::OkStatus();
   }
   ListenAddress address = options_.address;
   address.tcp.port = port;
-  absl::StatusOr<std::vector<ListeningSocket>> bound = ListeningSocket::BindAll(address);
-  if (!bound.ok()) return bound.status();
-  listening_ = *std::move(bound);
+  MILLRACE_ASSIGN_OR_RETURN(listening_, ListeningSocket::BindAll(address));
   return absl::OkStatus();
 }
 
 absl::Status Acceptor::Bind() {
-  if (absl::Status status = BindTo(options_.address.tcp.port); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(BindTo(options_.address.tcp.port));
   port_ = listening_.front().port();
   return absl::OkStatus();
 }
 
 absl::Status Acceptor::Listen() {
   for (const ListeningSocket& socket : listening_) {
-    if (absl::Status status = socket.Listen(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(socket.Listen());
   }
   return absl::OkStatus();
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -129,20 +130,18 @@ absl::StatusOr<std::vector<ListeningSocket>> ListeningSocket::BindAll(
     const ListenAddress& address) {
   std::vector<ListeningSocket> sockets;
   if (!address.socket_file.empty()) {
-    absl::StatusOr<ListeningSocket> socket = BindFile(address.socket_file);
-    if (!socket.ok()) return socket.status();
-    sockets.push_back(*std::move(socket));
+    MILLRACE_ASSIGN_OR_RETURN(ListeningSocket socket, BindFile(address.socket_file));
+    sockets.push_back(std::move(socket));
     return sockets;
   }
-  absl::StatusOr<std::vector<Address>> addresses = Resolve(address.tcp.host);
-  if (!addresses.ok()) return addresses.status();
-  const bool alone = addresses->size() == 1;
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<Address> addresses, Resolve(address.tcp.host));
+  const bool alone = addresses.size() == 1;
   absl::Status failure = CannotListenAt("", "the host has no address");
   for (int i = 0; i < kPortTries; ++i) {
     sockets.clear();
     int port = address.tcp.port;
     bool taken = false;
-    for (Address& one : *addresses) {
+    for (Address& one : addresses) {
       PortIn(one.storage) = htons(static_cast<uint16_t>(port));
       const int descriptor = BindTo(one, alone);
       if (descriptor >= 0) {
@@ -165,9 +164,7 @@ absl::StatusOr<std::vector<ListeningSocket>> ListeningSocket::BindAll(
 absl::StatusOr<ListeningSocket> ListeningSocket::BindFile(const std::string& path) {
   ListeningSocket result(MakeSocket(AF_UNIX), 0);
   if (result.descriptor_ < 0) return CannotListenAt("", std::strerror(errno));
-  absl::StatusOr<SocketFile> file = ListenOnFile(result.descriptor_, path);
-  if (!file.ok()) return file.status();
-  result.file_ = *std::move(file);
+  MILLRACE_ASSIGN_OR_RETURN(result.file_, ListenOnFile(result.descriptor_, path));
   return result;
 }
 

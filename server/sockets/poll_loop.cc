@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/sockets/poll_group.h"
 
@@ -23,8 +24,7 @@ PollLoop::~PollLoop() {
 absl::Status PollLoop::Add(PollGroup& group) {
   MutexLock lock(mu_);
   if (!thread_.joinable()) {
-    absl::Status status = wake_->descriptor() < 0 ? wake_->Open() : absl::OkStatus();
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(wake_->descriptor() < 0 ? wake_->Open() : absl::OkStatus());
     try {
       thread_ = std::thread([this] { Run(); });
     } catch (const std::exception& error) {

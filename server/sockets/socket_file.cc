@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -92,7 +93,7 @@ absl::StatusOr<SocketFile> ListenOnFile(int descriptor, const std::string& path)
   const FolderLock lock(path);
   if (!bind_to_it()) {
     if (errno != EADDRINUSE) return CannotListen(errno);
-    if (absl::Status status = RemoveStale(address); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(RemoveStale(address));
     if (!bind_to_it()) return CannotListen(errno);
   }
   struct stat file = {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/speech/markup/markup_values.h"
@@ -255,10 +256,10 @@ absl::Status SsmlElements::EndReading(Open& open) {
     std::string_view language = open.manner_before.language;
     if (language.empty()) language = context_.language;
     if (language.empty()) language = context_.info.language;
-    auto words = SayAs(open.interpret_as, open.format, reading.written, language);
-    if (!words.ok()) return words.status();
-    if (words->empty()) return absl::InvalidArgumentError("its text: there is nothing to say");
-    spoken = *std::move(words);
+    MILLRACE_ASSIGN_OR_RETURN(auto words,
+                              SayAs(open.interpret_as, open.format, reading.written, language));
+    if (words.empty()) return absl::InvalidArgumentError("its text: there is nothing to say");
+    spoken = std::move(words);
   }
   builder_.AppendReading(spoken, std::move(reading), open.reading_byte, open.spaced);
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/text/ascii.h"
 #include "models/text/chinese/chinese_heteronyms.h"
 #include "models/text/chinese/chinese_text.h"
@@ -257,20 +258,18 @@ ChineseG2p::ChineseG2p(ChineseLexicon lexicon, std::shared_ptr<const WordFallbac
     : lexicon_(std::move(lexicon)), english_(std::move(english)) {}
 
 absl::StatusOr<PhonemeText> ChineseG2p::Phonemize(std::string_view text) const {
-  const auto written = WriteChineseOut(text);
-  if (!written.ok()) return written.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto written, WriteChineseOut(text));
   EnglishWords english;
-  if (english_ != nullptr) english = FindEnglishWords(written->text);
+  if (english_ != nullptr) english = FindEnglishWords(written.text);
   if (!english.empty()) {
     std::vector<std::string> words;
     words.reserve(english.size());
     for (const auto& [word, phonemes] : english) words.push_back(word);
-    auto spoken = english_->Phonemize(words);
-    if (!spoken.ok()) return spoken.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto spoken, english_->Phonemize(words));
     size_t i = 0;
-    for (auto& [word, phonemes] : english) phonemes = std::move((*spoken)[i++]);
+    for (auto& [word, phonemes] : english) phonemes = std::move(spoken[i++]);
   }
-  return ChineseSpeaker(*written, lexicon_, english).Speak();
+  return ChineseSpeaker(written, lexicon_, english).Speak();
 }
 
 }  // namespace millrace::models

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 
@@ -29,7 +30,7 @@ absl::StatusOr<ChineseLexicon> ChineseLexicon::Open(const std::filesystem::path&
   if (!file) return absl::NotFoundError(StrCat(path.string(), ": cannot be read"));
   ChineseLexicon lexicon;
   lexicon.text_.assign(std::istreambuf_iterator<char>(file), {});
-  if (absl::Status status = lexicon.Parse(path); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(lexicon.Parse(path));
   return lexicon;
 }
 

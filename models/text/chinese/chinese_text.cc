@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/text/chinese/chinese_cursor.h"
 #include "models/text/chinese/chinese_names.h"
 #include "models/text/chinese/chinese_numbers.h"
@@ -472,7 +473,7 @@ class ChineseNumberWriter : private ChineseCursor {
 absl::Status CheckChinese(std::string_view source) { return CheckCharacters(source, kChinese); }
 
 absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
-  if (absl::Status status = CheckChinese(source); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckChinese(source));
   const auto folded = FoldText(source);
   const std::string_view text = folded ? std::string_view(folded->text) : source;
   const auto origin = [&](size_t at) { return folded ? folded->origins[at] : at; };

@@ -1,6 +1,7 @@
 #include "models/text/english/cached_fallback.h"
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 
 namespace millrace::models {
 
@@ -23,15 +24,14 @@ absl::StatusOr<std::vector<std::string>> CachedFallback::Phonemize(
     }
   }
   if (missing.empty()) return phonemes;
-  auto answers = fallback_->Phonemize(missing);
-  if (!answers.ok()) return answers.status();
-  if (answers->size() != missing.size()) {
+  MILLRACE_ASSIGN_OR_RETURN(auto answers, fallback_->Phonemize(missing));
+  if (answers.size() != missing.size()) {
     return absl::InternalError("a fallback answered another number of words than it was asked");
   }
   MutexLock lock(mu_);
   for (size_t i = 0; i < missing.size(); ++i) {
-    Remember(missing[i], (*answers)[i]);
-    phonemes[places[i]] = std::move((*answers)[i]);
+    Remember(missing[i], answers[i]);
+    phonemes[places[i]] = std::move(answers[i]);
   }
   return phonemes;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/text/ascii.h"
 #include "models/text/english/capitals.h"
 #include "models/text/english/heteronyms.h"
@@ -116,11 +117,11 @@ EnglishG2p::EnglishG2p(EnglishLexicon lexicon, Options options)
       pronouncer_(lexicon_) {}
 
 absl::StatusOr<std::vector<PhonemeToken>> EnglishG2p::Phonemize(std::string_view sentence) const {
-  auto segments = SplitInlinePronunciations(sentence, options_.vocabulary);
-  if (!segments.ok()) return segments.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto segments,
+                            SplitInlinePronunciations(sentence, options_.vocabulary));
   std::vector<SpokenWord> words;
   std::vector<std::string_view> given;
-  for (const TextSegment& segment : *segments) {
+  for (const TextSegment& segment : segments) {
     if (segment.phonemes.empty()) {
       AddPlain(normalizer_, segment, words);
       given.resize(words.size());
@@ -131,7 +132,7 @@ absl::StatusOr<std::vector<PhonemeToken>> EnglishG2p::Phonemize(std::string_view
     }
   }
   std::vector<Work> work = PronounceAlone(words, given);
-  if (absl::Status status = FillUnknown(words, work); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(FillUnknown(words, work));
   PronounceInContext(words, work);
 
   std::vector<PhonemeToken> tokens;
@@ -185,10 +186,9 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
     std::vector<std::string> asked;
     asked.reserve(unknown.size());
     for (const auto& [word, phonemes] : unknown) asked.emplace_back(word);
-    auto answers = options_.fallback->Phonemize(asked);
-    if (!answers.ok()) return answers.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto answers, options_.fallback->Phonemize(asked));
     size_t i = 0;
-    for (auto& [word, phonemes] : unknown) phonemes = std::move((*answers)[i++]);
+    for (auto& [word, phonemes] : unknown) phonemes = std::move(answers[i++]);
   } else {
     for (auto& [word, phonemes] : unknown) phonemes = pronouncer_.Spell(word);
   }

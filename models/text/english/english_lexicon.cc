@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -70,18 +71,17 @@ std::optional<std::string_view> LexiconEntry::Variant(std::string_view name) con
 }
 
 absl::StatusOr<EnglishLexicon> EnglishLexicon::Open(const std::filesystem::path& path) {
-  const absl::StatusOr<RegularFile> file = OpenRegularFile(path, kMaxLexiconBytes);
-  if (!file.ok()) return file.status();
-  const auto size = static_cast<size_t>(file->bytes);
+  MILLRACE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path, kMaxLexiconBytes));
+  const auto size = static_cast<size_t>(file.bytes);
   if (size < kHeaderBytes) return Damaged(path, "shorter than its header");
-  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor.get(), 0);
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
     return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
   }
   EnglishLexicon lexicon;
   lexicon.mapping_ = static_cast<const char*>(mapping);
   lexicon.size_ = size;
-  if (absl::Status status = lexicon.Check(path); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(lexicon.Check(path));
   return lexicon;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/english/phonetics.h"
 #include "models/text/espeak_pool.h"
@@ -87,11 +88,11 @@ std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect) {
 }
 
 absl::StatusOr<std::unique_ptr<EspeakFallback>> EspeakFallback::Create(const Options& options) {
-  auto pool = EspeakPool::Create(options.espeak,
-                                 options.dialect == EnglishDialect::kUs ? "en-us" : "en-gb");
-  if (!pool.ok()) return pool.status();
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto pool, EspeakPool::Create(options.espeak,
+                                    options.dialect == EnglishDialect::kUs ? "en-us" : "en-gb"));
   auto fallback =
-      std::unique_ptr<EspeakFallback>(new EspeakFallback(options.dialect, *std::move(pool)));
+      std::unique_ptr<EspeakFallback>(new EspeakFallback(options.dialect, std::move(pool)));
   const std::array<std::string, 1> trial = {"hello"};
   if (const auto answer = fallback->Phonemize(trial); !answer.ok()) return answer.status();
   return fallback;
@@ -104,9 +105,8 @@ EspeakFallback::~EspeakFallback() = default;
 absl::StatusOr<std::vector<std::string>> EspeakFallback::Phonemize(
     std::span<const std::string> words) const {
   if (words.empty()) return std::vector<std::string>();
-  auto answers = pool_->Translate(words);
-  if (!answers.ok()) return answers.status();
-  for (std::string& answer : *answers) answer = MisakiFromEspeak(answer, dialect_);
+  MILLRACE_ASSIGN_OR_RETURN(auto answers, pool_->Translate(words));
+  for (std::string& answer : answers) answer = MisakiFromEspeak(answer, dialect_);
   return answers;
 }
 

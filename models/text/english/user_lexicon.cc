@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
@@ -68,9 +69,7 @@ absl::StatusOr<UserLexicon::Words> ParseUserLexicon(std::string_view text, std::
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (Trim(line).empty() || line.starts_with('#')) continue;
-    if (absl::Status status = AddLine(line, name, number, vocabulary, words); !status.ok()) {
-      return status;
-    }
+    MILLRACE_RETURN_IF_ERROR(AddLine(line, name, number, vocabulary, words));
   }
   return words;
 }
@@ -88,11 +87,10 @@ absl::StatusOr<std::unique_ptr<UserLexicon>> UserLexicon::Open(Options options) 
   auto lexicon = std::unique_ptr<UserLexicon>(new UserLexicon(std::move(options)));
   // Taken before the file is read, so that a change in between is seen later.
   lexicon->seen_ = lexicon->pending_ = StampOf(lexicon->options_.path);
-  auto words = lexicon->Read();
-  if (!words.ok()) return words.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto words, lexicon->Read());
   {
     MutexLock lock(lexicon->mu_);
-    lexicon->words_ = *std::move(words);
+    lexicon->words_ = std::move(words);
   }
   lexicon->watcher_ = std::thread([watched = lexicon.get()] { watched->Watch(); });
   return lexicon;
@@ -137,9 +135,8 @@ absl::StatusOr<std::shared_ptr<const UserLexicon::Words>> UserLexicon::Read() co
   if (text->size() > kMaxFileBytes) {
     return absl::InvalidArgumentError(StrCat(name, ": more than ", kMaxFileBytes, " bytes"));
   }
-  auto words = ParseUserLexicon(*text, name, options_.vocabulary);
-  if (!words.ok()) return words.status();
-  return std::make_shared<const Words>(*std::move(words));
+  MILLRACE_ASSIGN_OR_RETURN(auto words, ParseUserLexicon(*text, name, options_.vocabulary));
+  return std::make_shared<const Words>(std::move(words));
 }
 
 void UserLexicon::Watch() {

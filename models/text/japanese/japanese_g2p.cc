@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/text/ascii.h"
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/kana_phonemes.h"
@@ -55,7 +56,7 @@ class UnitBuilder {
       : analyzer_(analyzer), prepared_(prepared), text_(prepared.text) {}
 
   absl::StatusOr<std::vector<SpokenUnit>> Build() {
-    if (absl::Status status = Analyze(0); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Analyze(0));
     size_t reading = 0;
     for (size_t i = 0; i < morphemes_.size();) {
       while (reading < prepared_.readings.size() &&
@@ -74,10 +75,9 @@ class UnitBuilder {
           continue;
         }
       }
-      const auto name = AddName(i);
-      if (!name.ok()) return name.status();
-      if (*name > 0) {
-        i += *name;
+      MILLRACE_ASSIGN_OR_RETURN(const auto name, AddName(i));
+      if (name > 0) {
+        i += name;
         continue;
       }
       size_t taken = AddNumber(i);
@@ -88,10 +88,9 @@ class UnitBuilder {
         i += taken;
         continue;
       }
-      const auto behind = AddDividedKanaWord(i);
-      if (!behind.ok()) return behind.status();
-      if (*behind) continue;
-      if (absl::Status status = AddMorpheme(morphemes_[i++]); !status.ok()) return status;
+      MILLRACE_ASSIGN_OR_RETURN(const auto behind, AddDividedKanaWord(i));
+      if (behind) continue;
+      MILLRACE_RETURN_IF_ERROR(AddMorpheme(morphemes_[i++]));
     }
     return std::move(units_);
   }
@@ -107,10 +106,9 @@ class UnitBuilder {
       characters.resize(utf8.size(), i);
     }
     characters.push_back(text_.size());
-    auto morphemes = analyzer_.Analyze(utf8);
-    if (!morphemes.ok()) return morphemes.status();
+    MILLRACE_ASSIGN_OR_RETURN(auto morphemes, analyzer_.Analyze(utf8));
     while (!morphemes_.empty() && morphemes_.back().end > begin) morphemes_.pop_back();
-    for (Morpheme& morpheme : *morphemes) {
+    for (Morpheme& morpheme : morphemes) {
       morpheme.begin = characters[morpheme.begin];
       morpheme.end = characters[morpheme.end];
       morphemes_.push_back(std::move(morpheme));
@@ -246,7 +244,7 @@ class UnitBuilder {
       ++divided_again_;
       units_.push_back({begin, begin + 1, "ワ", false, true});
       morphemes_.resize(i);
-      if (absl::Status status = Analyze(begin + 1); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(Analyze(begin + 1));
       return true;
     }
     const KanaWord word = FindKanaWord(text_, begin);
@@ -259,7 +257,7 @@ class UnitBuilder {
     morphemes_.resize(i);
     units_.push_back({begin, end, Utf8(word.spoken), false, true});
     units_.push_back({end, end + 1, Utf8(particle), false, true});
-    if (absl::Status status = Analyze(end + 1); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Analyze(end + 1));
     return true;
   }
 
@@ -277,7 +275,7 @@ class UnitBuilder {
     // The name stays as one morpheme, so that those behind it keep their places.
     morphemes_.resize(i + 1);
     morphemes_[i].end = end;
-    if (absl::Status status = Analyze(end); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Analyze(end));
     return 1;
   }
 
@@ -386,7 +384,7 @@ class UnitBuilder {
           word += static_cast<char>(text_[end] - 0xFF01 + '!');
         units_.push_back({at, end, Utf8(LatinReading(word)), false, false});
       } else if (IsLetter(c)) {
-        if (absl::Status status = AddLetter(at); !status.ok()) return status;
+        MILLRACE_RETURN_IF_ERROR(AddLetter(at));
       } else {
         const std::string mark = EncodeUtf8(c);
         units_.push_back({at, end, CheckKana(mark).ok() ? mark : "", true, false});
@@ -398,10 +396,9 @@ class UnitBuilder {
 
   // Adds the reading that a kanji has alone; nothing if the dictionary has none.
   absl::Status AddLetter(size_t at) {
-    const auto alone = analyzer_.Analyze(EncodeUtf8(text_[at]));
-    if (!alone.ok()) return alone.status();
-    if (alone->size() == 1 && IsAllKatakana(alone->front().pronunciation))
-      units_.push_back({at, at + 1, alone->front().pronunciation, false, true});
+    MILLRACE_ASSIGN_OR_RETURN(const auto alone, analyzer_.Analyze(EncodeUtf8(text_[at])));
+    if (alone.size() == 1 && IsAllKatakana(alone.front().pronunciation))
+      units_.push_back({at, at + 1, alone.front().pronunciation, false, true});
     return absl::OkStatus();
   }
 
@@ -468,18 +465,15 @@ JapaneseG2p::JapaneseG2p(std::unique_ptr<const MorphologicalAnalyzer> analyzer, 
     : analyzer_(std::move(analyzer)), words_(std::move(words)) {}
 
 absl::StatusOr<PhonemeText> JapaneseG2p::Phonemize(std::string_view text) const {
-  const auto prepared = PrepareJapanese(text);
-  if (!prepared.ok()) return prepared.status();
-  auto units = UnitBuilder(*analyzer_, *prepared).Build();
-  if (!units.ok()) return units.status();
-  const std::vector<SpokenUnit> spoken = JoinWords(prepared->text, *std::move(units), words_);
+  MILLRACE_ASSIGN_OR_RETURN(const auto prepared, PrepareJapanese(text));
+  MILLRACE_ASSIGN_OR_RETURN(auto units, UnitBuilder(*analyzer_, prepared).Build());
+  const std::vector<SpokenUnit> spoken = JoinWords(prepared.text, std::move(units), words_);
   const KanaText kana = WriteKana(spoken);
-  auto phonemes = KanaPhonemes(kana.kana);
-  if (!phonemes.ok()) return phonemes.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto phonemes, KanaPhonemes(kana.kana));
   std::vector<PhonemeWord> words;
-  for (PhonemeWord word : phonemes->words) {
-    word.begin = prepared->begins[spoken[kana.units[word.begin]].begin];
-    word.end = prepared->ends[spoken[kana.units[word.end - 1]].end - 1];
+  for (PhonemeWord word : phonemes.words) {
+    word.begin = prepared.begins[spoken[kana.units[word.begin]].begin];
+    word.end = prepared.ends[spoken[kana.units[word.end - 1]].end - 1];
     // The words of one written number are one.
     if (!words.empty() && word.begin < words.back().end) {
       words.back().end = std::max(words.back().end, word.end);
@@ -488,7 +482,7 @@ absl::StatusOr<PhonemeText> JapaneseG2p::Phonemize(std::string_view text) const 
       words.push_back(word);
     }
   }
-  phonemes->words = std::move(words);
+  phonemes.words = std::move(words);
   return phonemes;
 }
 

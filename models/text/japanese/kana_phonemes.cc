@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/japanese/japanese_numbers.h"
 #include "models/text/text_place.h"
@@ -507,9 +508,8 @@ absl::Status CheckKana(std::string_view text) {
 }
 
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
-  auto written = ToHiragana(text);
-  if (!written.ok()) return written.status();
-  Kana read = ReadNumbers(*written);
+  MILLRACE_ASSIGN_OR_RETURN(auto written, ToHiragana(text));
+  Kana read = ReadNumbers(written);
   ReadParticles(text, read);
   ReadLongVowels(text, read);
   const Kana* kana = &read;

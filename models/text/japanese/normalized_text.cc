@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -83,8 +84,7 @@ absl::StatusOr<PlacedText> NormalizeJapanese(std::string_view source) {
   PlacedText placed;
   for (size_t at = 0; at < source.size();) {
     const CodePoint point = DecodeAt(source, at);
-    if (absl::Status status = CheckCharacter(source, at, point, kJapanese); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(CheckCharacter(source, at, point, kJapanese));
     const size_t begin = at;
     at += point.bytes;
     const char32_t c = WithoutAinu(point.value);

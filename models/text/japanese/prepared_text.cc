@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/japanese_signs.h"
 #include "models/text/japanese/japanese_units_text.h"
@@ -468,10 +469,9 @@ class NumberWriter {
 absl::Status CheckJapanese(std::string_view source) { return CheckCharacters(source, kJapanese); }
 
 absl::StatusOr<PreparedText> PrepareJapanese(std::string_view source) {
-  auto placed = NormalizeJapanese(source);
-  if (!placed.ok()) return placed.status();
-  ReplacePositionalKanji(placed->text);
-  return NumberWriter(*placed).Write();
+  MILLRACE_ASSIGN_OR_RETURN(auto placed, NormalizeJapanese(source));
+  ReplacePositionalKanji(placed.text);
+  return NumberWriter(placed).Write();
 }
 
 }  // namespace millrace::models

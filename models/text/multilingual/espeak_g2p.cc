@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/clauses.h"
 #include "models/text/espeak_answer.h"
@@ -94,10 +95,10 @@ bool AddAnswers(PlainText plain, Dialogue& dialogue, PhonemeText& text) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EspeakG2p>> EspeakG2p::Create(Options options) {
-  auto pool = EspeakPool::Create(options.espeak, options.voice, std::string(kIpaTie));
-  if (!pool.ok()) return pool.status();
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto pool, EspeakPool::Create(options.espeak, options.voice, std::string(kIpaTie)));
   auto g2p =
-      std::unique_ptr<EspeakG2p>(new EspeakG2p(std::move(options.vocabulary), *std::move(pool)));
+      std::unique_ptr<EspeakG2p>(new EspeakG2p(std::move(options.vocabulary), std::move(pool)));
   const auto answer = g2p->Phonemize("1", false);
   if (!answer.ok() || answer->phonemes.empty()) {
     return absl::FailedPreconditionError(
@@ -113,23 +114,21 @@ EspeakG2p::EspeakG2p(PhonemeVocabulary vocabulary, std::unique_ptr<EspeakPool> p
 EspeakG2p::~EspeakG2p() = default;
 
 absl::StatusOr<PhonemeText> EspeakG2p::Phonemize(std::string_view sentence, bool with_words) const {
-  const auto segments = SplitInlinePronunciations(sentence, vocabulary_);
-  if (!segments.ok()) return segments.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto segments, SplitInlinePronunciations(sentence, vocabulary_));
   Dialogue dialogue;
   std::vector<PlainText> plain;
-  for (const TextSegment& segment : *segments) {
-    const bool ends = &segment == &segments->back();
+  for (const TextSegment& segment : segments) {
+    const bool ends = &segment == &segments.back();
     if (segment.phonemes.empty()) plain.push_back(AskAbout(segment, ends, with_words, dialogue));
   }
   if (!dialogue.lines().empty()) {
-    auto answers = pool_->Translate(dialogue.lines());
-    if (!answers.ok()) return answers.status();
-    dialogue.Answer(*std::move(answers));
+    MILLRACE_ASSIGN_OR_RETURN(auto answers, pool_->Translate(dialogue.lines()));
+    dialogue.Answer(std::move(answers));
   }
   PhonemeText text;
   bool spoken = false;
   auto next_plain = plain.begin();
-  for (const TextSegment& segment : *segments) {
+  for (const TextSegment& segment : segments) {
     if (segment.phonemes.empty()) {
       spoken |= AddAnswers(std::move(*next_plain++), dialogue, text);
       continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_text.h"
@@ -56,23 +57,21 @@ ShelfJson ToJson(const ShelfModel& model) {
 }  // namespace
 
 absl::StatusOr<std::string> ShelfView::InstalledJson(bool may_admin) const {
-  const auto installed = shelf_.installed();
-  if (!installed.ok()) return installed.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto installed, shelf_.installed());
   ShelfJson json = {{"may_admin", may_admin},
                     {"may_pull", shelf_.published != nullptr},
                     {"folder", shelf_.folder}};
   ShelfJson& models = json["models"] = ShelfJson::array();
-  for (const ShelfModel& model : *installed) models.push_back(ToJson(model));
+  for (const ShelfModel& model : installed) models.push_back(ToJson(model));
   return JsonText(json);
 }
 
 absl::StatusOr<std::string> ShelfView::AvailableJson(const std::function<bool()>& stop) const {
   if (shelf_.published == nullptr) return NoPull();
-  const auto published = shelf_.published(stop);
-  if (!published.ok()) return published.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto published, shelf_.published(stop));
   // They are JSON already.
-  return StrCat("{\"models\":[", absl::StrJoin(published->models, ","),
-                "],\"notice\":", JsonText(ShelfJson(published->notice)), "}");
+  return StrCat("{\"models\":[", absl::StrJoin(published.models, ","),
+                "],\"notice\":", JsonText(ShelfJson(published.notice)), "}");
 }
 
 }  // namespace millrace::server

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -76,8 +77,7 @@ absl::StatusOr<bool> TakeSplitting(const json& value) {
   if (value == 1) return false;
   if (value == 0) return true;
   std::string splitting;
-  if (absl::Status status = TakeString(value, "split_sentences", splitting); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(value, "split_sentences", splitting));
   if (splitting == "1") return false;
   if (splitting == "0" || splitting == "nonewlines") return true;
   return NotSupported("split_sentences", splitting, "0, 1 and nonewlines");
@@ -87,7 +87,7 @@ absl::StatusOr<bool> TakeSplitting(const json& value) {
 // languages without them, and a demand is refused. Returns true if there was a preference.
 absl::StatusOr<bool> TakeFormality(const json& value) {
   std::string formality;
-  if (absl::Status status = TakeString(value, "formality", formality); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(value, "formality", formality));
   if (formality.empty() || formality == "default") return false;
   if (formality == "prefer_more" || formality == "prefer_less") return true;
   return NotSupported("formality", formality, "default, prefer_more and prefer_less");
@@ -96,8 +96,7 @@ absl::StatusOr<bool> TakeFormality(const json& value) {
 // XML is read as HTML: its tags stay, and those that HTML does not know separate sentences.
 absl::Status TakeTagHandling(const json& value, models::TextFormat& format) {
   std::string handling;
-  if (absl::Status status = TakeString(value, "tag_handling", handling); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(value, "tag_handling", handling));
   if (!handling.empty() && handling != "html" && handling != "xml")
     return NotSupported("tag_handling", handling, "html and xml");
   format = handling.empty() ? models::TextFormat::kText : models::TextFormat::kHtml;
@@ -107,7 +106,7 @@ absl::Status TakeTagHandling(const json& value, models::TextFormat& format) {
 // Reads names of elements: a list of them or, as in a form, some with commas between them.
 absl::Status TakeTags(const json& value, std::string_view name, std::vector<std::string>& tags) {
   std::vector<std::string> listed;
-  if (absl::Status status = TakeTexts(value, name, listed); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeTexts(value, name, listed));
   for (const std::string& some : listed) {
     for (const absl::string_view tag : absl::StrSplit(some, ',', absl::SkipWhitespace()))
       tags.emplace_back(absl::StripAsciiWhitespace(tag));
@@ -120,7 +119,7 @@ absl::Status TakeTags(const json& value, std::string_view name, std::vector<std:
 absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLRequest& request) {
   std::vector<std::string> ids;
   if (name == "glossary_ids") {
-    if (absl::Status status = TakeTags(value, name, ids); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeTags(value, name, ids));
     if (ids.size() > kMaxGlossaries) {
       return absl::InvalidArgumentError(StrCat("glossary_ids: has ", ids.size(),
                                                " glossaries; at most ", kMaxGlossaries,
@@ -128,7 +127,7 @@ absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLReq
     }
   } else {
     std::string id;
-    if (absl::Status status = TakeString(value, name, id); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, id));
     if (!id.empty()) ids.push_back(std::move(id));
   }
   if (ids.empty()) return absl::OkStatus();
@@ -151,9 +150,9 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
   if (name == "glossary_id" || name == "glossary_ids") return TakeGlossaries(name, value, request);
   if (name == "tag_handling") return TakeTagHandling(value, input.format);
   if (name == "split_sentences" || name == "formality") {
-    const auto ignored = name == "formality" ? TakeFormality(value) : TakeSplitting(value);
-    if (!ignored.ok()) return ignored.status();
-    if (*ignored) request.ignored.push_back(name);
+    MILLRACE_ASSIGN_OR_RETURN(const auto ignored,
+                              name == "formality" ? TakeFormality(value) : TakeSplitting(value));
+    if (ignored) request.ignored.push_back(name);
     return absl::OkStatus();
   }
   if (std::ranges::find(kAlwaysSo, name) != kAlwaysSo.end()) {
@@ -173,7 +172,7 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
 absl::Status TakeAll(const json& members, DeepLRequest& request) {
   for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = Take(name, value, request); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Take(name, value, request));
   }
   return absl::OkStatus();
 }
@@ -191,11 +190,11 @@ absl::Status TakeLanguages(DeepLRequest& request) {
 absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   DeepLRequest request;
   models::TranslateInput& input = request.translation.input;
-  if (absl::Status status = TakeAll(members, request); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeAll(members, request));
   const auto text = members.find("text");
   if (text == members.end() || text->is_null())
     return absl::InvalidArgumentError("text: is missing");
-  if (absl::Status status = TakeLanguages(request); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeLanguages(request));
   // Without markup there are no elements.
   if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
     request.kept.emplace(std::move(request.ignored_tags));
@@ -215,15 +214,15 @@ absl::StatusOr<DeepLRequest> ParseDeepLDocument(json members, std::string& file_
                                   {"output_format", &output_format}}) {
     const auto member = members.find(name);
     if (member == members.end()) continue;
-    if (absl::Status status = TakeString(*member, name, *out); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*member, name, *out));
     members.erase(member);
   }
   // Members that concern texts alone have no effect.
   for (const char* name : {"text", "ignore_tags", "non_splitting_tags", "tag_handling"}) {
     if (members.erase(name) > 0) request.ignored.emplace_back(name);
   }
-  if (absl::Status status = TakeAll(members, request); !status.ok()) return status;
-  if (absl::Status status = TakeLanguages(request); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeAll(members, request));
+  MILLRACE_RETURN_IF_ERROR(TakeLanguages(request));
   const std::string_view extension =
       std::string_view(file_name).substr(std::min(file_name.rfind('.'), file_name.size() - 1) + 1);
   if (!output_format.empty() && !absl::EqualsIgnoreCase(View(extension), output_format)) {
@@ -238,7 +237,7 @@ absl::StatusOr<bool> WantsTargets(const json& members) {
   const auto type = members.find("type");
   if (type == members.end() || type->is_null()) return false;
   std::string wanted;
-  if (absl::Status status = TakeString(*type, "type", wanted); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(*type, "type", wanted));
   if (wanted != "source" && wanted != "target")
     return NotSupported("type", wanted, "source and target");
   return wanted == "target";
@@ -273,7 +272,7 @@ absl::StatusOr<Glossary> ParseGlossary(const json& members) {
     const auto member = members.find(name);
     if (member == members.end() || member->is_null())
       return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is missing"));
-    if (absl::Status status = TakeString(*member, name, *out); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*member, name, *out));
     if (out->empty())
       return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is empty"));
   }
@@ -290,9 +289,7 @@ absl::StatusOr<Glossary> ParseGlossary(const json& members) {
     return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(given),
                                              " is not the code of a language, such as EN"));
   }
-  auto parsed = ParseGlossaryEntries(entries, format);
-  if (!parsed.ok()) return parsed.status();
-  glossary.entries = *std::move(parsed);
+  MILLRACE_ASSIGN_OR_RETURN(glossary.entries, ParseGlossaryEntries(entries, format));
   if (absl::Status status = CheckTerms(glossary.entries, {}); !status.ok()) {
     return absl::InvalidArgumentError(StrCat("entries: ", Message(status)));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -69,7 +70,7 @@ struct DocumentWork {
     constexpr std::chrono::milliseconds kCheckInterval{100};
     if (begun == nullptr) end = HttpTranslator::Result();
     while (!end) {
-      if (absl::Status status = go_on(); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(go_on());
       end = begun->Wait(kCheckInterval);
     }
     if (!end->ok()) return end->status();
@@ -78,9 +79,7 @@ struct DocumentWork {
     std::vector<std::string> texts;
     for (TranslationResults::Text& text : (*end)->translations)
       texts.push_back(std::move(text.text));
-    absl::StatusOr<std::string> bytes = document->Render(std::move(texts));
-    if (!bytes.ok()) return bytes.status();
-    translated.bytes = *std::move(bytes);
+    MILLRACE_ASSIGN_OR_RETURN(translated.bytes, document->Render(std::move(texts)));
     translated.file_name = TranslatedName(file_name, target);
     translated.media_type = FindDocumentType(file_name)->media_type;
     return translated;
@@ -330,7 +329,7 @@ class DeepLRoutes {
                                         absl::StatusOr<FileForm>& read,
                                         std::shared_ptr<Document>& document) const {
     const Members members = read.ok() ? MembersOfForm(read->members) : Members(read.status());
-    if (absl::Status status = CheckReady(request, members); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckReady(request, members));
     FileForm& form = *read;
     absl::StatusOr<DeepLRequest> wanted = ParseDeepLDocument(*members, form.file_name);
     if (!wanted.ok()) return wanted;
@@ -339,10 +338,8 @@ class DeepLRoutes {
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
     DocumentLimits limits;
     limits.characters = services_.max_translate_characters;
-    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits,
-                               wanted->translation.input.target_language);
-    if (!opened.ok()) return opened.status();
-    document = *std::move(opened);
+    MILLRACE_ASSIGN_OR_RETURN(document, OpenDocument(form.file_name, std::move(form.bytes), limits,
+                                                     wanted->translation.input.target_language));
     models::TranslateInput& input = wanted->translation.input;
     input.texts.assign(document->texts().begin(), document->texts().end());
     input.format = document->format();
@@ -365,12 +362,12 @@ class DeepLRoutes {
   absl::Status CheckReady(const httplib::Request& request, const Members& members) const {
     absl::Status status = Check(request, members);
     if (absl::IsUnauthenticated(status)) return status;
-    if (absl::Status started = translator_->CheckStarted(); !started.ok()) return started;
+    MILLRACE_RETURN_IF_ERROR(translator_->CheckStarted());
     return status;
   }
 
   absl::StatusOr<DeepLRequest> Take(const httplib::Request& request, const Members& members) const {
-    if (absl::Status status = CheckReady(request, members); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckReady(request, members));
     return ParseDeepLRequest(*members);
   }
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
@@ -197,25 +198,22 @@ class ElevenLabsRoutes {
 
   absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, Form form, Ticket& place,
                                      SpeechBody& body) {
-    absl::StatusOr<Ticket> entered =
-        entrance_.Enter(request, request.get_header_value("xi-api-key"));
-    if (!entered.ok()) return entered.status();
-    place = *std::move(entered);
-    absl::StatusOr<SpeechBody> parsed = ParseSpeechBody(request.body);
-    if (!parsed.ok()) return parsed.status();
+    MILLRACE_ASSIGN_OR_RETURN(place,
+                              entrance_.Enter(request, request.get_header_value("xi-api-key")));
+    MILLRACE_ASSIGN_OR_RETURN(SpeechBody parsed, ParseSpeechBody(request.body));
     const std::string format_name = request.get_param_value("output_format");
-    const absl::StatusOr<OutputFormat> format =
-        ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
-    if (!format.ok()) return format.status();
-    body = *std::move(parsed);
-    if (absl::Status status = TakeFlag(request, kSsmlFlag, body.ssml); !status.ok()) return status;
+    MILLRACE_ASSIGN_OR_RETURN(
+        const OutputFormat format,
+        ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name));
+    body = std::move(parsed);
+    MILLRACE_RETURN_IF_ERROR(TakeFlag(request, kSsmlFlag, body.ssml));
     if (request.has_param(kTextFormatParameter))
       body.text_format = request.get_param_value(kTextFormatParameter);
-    const auto text_format = ChooseTextFormat(body.ssml, body.text_format);
-    if (!text_format.ok()) return text_format.status();
-    body.speech.text_format = *text_format;
-    body.speech.format = format->format;
-    body.speech.sample_rate = format->sample_rate;
+    MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
+                              ChooseTextFormat(body.ssml, body.text_format));
+    body.speech.text_format = text_format;
+    body.speech.format = format.format;
+    body.speech.sample_rate = format.sample_rate;
     body.speech.word_times = form != Form::kAudio;
     SpeechRequest speech = body.speech;
     if (absl::Status status =

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
@@ -22,9 +23,8 @@ absl::Status TakeBodyVoiceSettings(const json& value, SpeechBody& body) {
       continue;
     }
     // The model checks the range.
-    absl::Status status =
-        TakeFloat(setting, "voice_settings.speed", "0.25..4", body.speech.speed.emplace());
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(
+        TakeFloat(setting, "voice_settings.speed", "0.25..4", body.speech.speed.emplace()));
   }
   return absl::OkStatus();
 }
@@ -50,15 +50,14 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
 
 absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view text) {
   if (!models::IsValidUtf8(text)) return absl::InvalidArgumentError("the body is not valid UTF-8");
-  const absl::StatusOr<json> members = ParseJsonObject(text);
-  if (!members.ok()) return members.status();
+  MILLRACE_ASSIGN_OR_RETURN(const json members, ParseJsonObject(text));
   SpeechBody body;
-  for (const auto& [name, value] : members->items()) {
+  for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = TakeBodyMember(name, value, body); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeBodyMember(name, value, body));
   }
-  const auto found = members->find("text");
-  if (found == members->end() || found->is_null())
+  const auto found = members.find("text");
+  if (found == members.end() || found->is_null())
     return absl::InvalidArgumentError("text: is missing");
   return body;
 }

@@ -1,5 +1,6 @@
 #include "server/frontends/elevenlabs/stream_message.h"
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
@@ -26,8 +27,7 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
   known = true;
   if (name == "text") return TakeString(value, name, message.text.emplace());
   if (name == "context_id" || name == "contextId") {
-    if (absl::Status status = TakeString(value, name, message.context_id); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, message.context_id));
     if (message.context_id.size() <= kMaxContextIdBytes) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat(std::string_view(name), ": has ",
                                              message.context_id.size(), " bytes; at most ",
@@ -56,15 +56,13 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
 }  // namespace
 
 absl::StatusOr<StreamMessage> ParseStreamMessage(std::string_view text) {
-  const absl::StatusOr<json> parsed = ParseJsonObject(text);
-  if (!parsed.ok()) return parsed.status();
+  MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(text));
   StreamMessage message;
   bool any = false;
-  for (const auto& [name, value] : parsed->items()) {
+  for (const auto& [name, value] : parsed.items()) {
     bool known = true;
     if (!value.is_null()) {  // null is treated as absent
-      if (absl::Status status = TakeMessageMember(name, value, message, known); !status.ok())
-        return status;
+      MILLRACE_RETURN_IF_ERROR(TakeMessageMember(name, value, message, known));
     }
     any = any || known;
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -53,10 +54,9 @@ absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& o
 
 absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view name) {
   if (name.empty()) return ssml ? SpeechTextFormat::kSsmlFragment : SpeechTextFormat::kPlain;
-  const auto known = ParseSpeechTextFormat(kTextFormatParameter, name);
-  if (!known.ok()) return known.status();
-  if (*known == SpeechTextFormat::kSsml) return SpeechTextFormat::kSsmlFragment;
-  if (!ssml) return *known;
+  MILLRACE_ASSIGN_OR_RETURN(const auto known, ParseSpeechTextFormat(kTextFormatParameter, name));
+  if (known == SpeechTextFormat::kSsml) return SpeechTextFormat::kSsmlFragment;
+  if (!ssml) return known;
   return absl::InvalidArgumentError(StrCat(std::string_view(kTextFormatParameter), ": ",
                                            Shown(name), " is not allowed with ",
                                            std::string_view(kSsmlFlag), "=true, which is ssml"));
@@ -93,20 +93,18 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
         TakeNumber<uint64_t>(request, "seed", 0, UINT64_MAX, options.speech.seed)}) {
     if (!status.ok()) return status;
   }
-  const auto text_format = ChooseTextFormat(ssml, request.get_param_value(kTextFormatParameter));
-  if (!text_format.ok()) return text_format.status();
-  options.speech.text_format = *text_format;
+  MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
+                            ChooseTextFormat(ssml, request.get_param_value(kTextFormatParameter)));
+  options.speech.text_format = text_format;
   options.inactivity_timeout = std::chrono::seconds(inactivity_seconds);
   const std::string format_name = request.get_param_value("output_format");
-  const absl::StatusOr<OutputFormat> format =
-      ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
-  if (!format.ok()) return format.status();
-  options.speech.format = format->format;
-  options.speech.sample_rate = format->sample_rate;
+  MILLRACE_ASSIGN_OR_RETURN(
+      const OutputFormat format,
+      ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name));
+  options.speech.format = format.format;
+  options.speech.sample_rate = format.sample_rate;
   const std::string model_id = request.get_param_value("model_id");
-  if (absl::Status status = ResolveModelAndVoice(names, model_id, voice_id, options.speech);
-      !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(ResolveModelAndVoice(names, model_id, voice_id, options.speech));
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/speech/speech_units.h"
 #include "nlohmann/json.hpp"
@@ -83,12 +84,11 @@ void StreamSession::Receive(WebSocketMessage message) {
   last_message_ = services_.clock.Now();
   const absl::Status status = OrInternal([&]() -> absl::Status {
     if (message.binary) return absl::InvalidArgumentError("messages must be text, not binary");
-    absl::StatusOr<StreamMessage> parsed = ParseStreamMessage(message.data);
-    if (!parsed.ok()) return parsed.status();
-    if (absl::Status denied = Authorize(*parsed); !denied.ok()) return denied;
+    MILLRACE_ASSIGN_OR_RETURN(StreamMessage parsed, ParseStreamMessage(message.data));
+    MILLRACE_RETURN_IF_ERROR(Authorize(parsed));
     if (!options_status_.ok()) return options_status_;
     if (!started_()) return Starting();
-    Handle(*std::move(parsed));
+    Handle(std::move(parsed));
     return absl::OkStatus();
   });
   if (!status.ok()) EndWith(status);

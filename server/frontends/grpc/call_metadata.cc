@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/scheduling/refusal.h"
 
@@ -53,9 +54,8 @@ absl::StatusOr<Principal> PrincipalOf(const ApiKeyStore& keys, const ByteCall& c
 
 absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role) {
   if (keys == nullptr) return absl::OkStatus();
-  const absl::StatusOr<Principal> principal = PrincipalOf(*keys, call);
-  if (!principal.ok()) return principal.status();
-  if (role == Role::kAdmin && principal->role != Role::kAdmin) {
+  MILLRACE_ASSIGN_OR_RETURN(const Principal principal, PrincipalOf(*keys, call));
+  if (role == Role::kAdmin && principal.role != Role::kAdmin) {
     return absl::PermissionDeniedError("this call needs an API key with the role 'admin'");
   }
   return absl::OkStatus();
@@ -73,9 +73,8 @@ absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run) {
   const Services& services = run.services();
   std::string name;
   if (services.keys != nullptr) {
-    absl::StatusOr<Principal> principal = PrincipalOf(*services.keys, call);
-    if (!principal.ok()) return principal.status();
-    name = std::move(principal->name);
+    MILLRACE_ASSIGN_OR_RETURN(Principal principal, PrincipalOf(*services.keys, call));
+    name = std::move(principal.name);
     call.SetCaller(name);
   }
   if (services.limits != nullptr) run.SetCaller(name, call.Metadata(kPriority));

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "server/requests/request_run.h"
 #include "server/requests/services.h"
 #include "server/rpc/byte_call.h"
@@ -29,8 +30,7 @@ absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run);
 template <typename Task>
 absl::StatusOr<Work> DecodeWork(Task& task, ByteCall& call, RequestRun& run) {
   return OrInternal([&]() -> absl::StatusOr<Work> {
-    absl::Status status = AuthenticateCaller(call, run);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(AuthenticateCaller(call, run));
     return task.Decode(call.request(), run.services());
   });
 }

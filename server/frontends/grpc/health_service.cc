@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/latest_stream.h"
@@ -68,8 +69,7 @@ HealthService::HealthService(std::vector<std::string> services)
     : RpcService("grpc.health.v1.Health"), services_(std::move(services)) {
   Serve("Check", Answering<HealthCheckRequest, HealthCheckResponse>(
                      [this](const ByteCall&, const auto& request, auto& response) -> absl::Status {
-                       if (absl::Status status = CheckName(request.service()); !status.ok())
-                         return status;
+                       MILLRACE_RETURN_IF_ERROR(CheckName(request.service()));
                        MutexLock lock(mu_);
                        response.set_status(StatusOf(request.service()));
                        if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN)

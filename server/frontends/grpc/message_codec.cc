@@ -11,6 +11,7 @@
 #include "google/protobuf/empty.pb.h"
 #include "google/protobuf/io/zero_copy_stream.h"
 #include "google/protobuf/unknown_field_set.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/frontends/grpc/decoded_size.h"
@@ -75,8 +76,7 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
 }  // namespace
 
 absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& message) {
-  if (absl::Status status = CheckDecodedSize(buffer, *message.GetDescriptor()); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(CheckDecodedSize(buffer, *message.GetDescriptor()));
   const auto parse_into = [&buffer](google::protobuf::Message& parsed) {
     return buffer.Read([&parsed](google::protobuf::io::ZeroCopyInputStream& bytes) {
       return parsed.ParseFromZeroCopyStream(&bytes);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/reply_stream.h"
@@ -143,9 +144,8 @@ class TextStreamCall final : public Reply,
   absl::Status SendLast(const absl::Status& status) {
     if (!status.ok()) return status;
     if (text_.sentences() == 0) return task_.EmptyStream(text_);
-    const absl::StatusOr<std::string> rest = text_.FlushAudio();
-    if (!rest.ok()) return rest.status();
-    if (!rest->empty()) task_.SendRest(*rest, text_, stream_);
+    MILLRACE_ASSIGN_OR_RETURN(const std::string rest, text_.FlushAudio());
+    if (!rest.empty()) task_.SendRest(rest, text_, stream_);
     return absl::OkStatus();
   }
 

@@ -9,6 +9,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/response_headers.h"
@@ -177,9 +178,8 @@ absl::StatusOr<std::vector<TranslationWork>> HttpTranslator::Prepare(
     const httplib::Request& request, std::string_view other_key,
     absl::StatusOr<TranslationRequest> wanted, Ticket& place) {
   if (!absl::IsUnauthenticated(wanted.status())) {
-    if (absl::Status status = AuthenticateHttp(request, services_.keys, other_key); !status.ok())
-      return status;
-    if (absl::Status status = CheckStarted(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(AuthenticateHttp(request, services_.keys, other_key));
+    MILLRACE_RETURN_IF_ERROR(CheckStarted());
   }
   if (!wanted.ok()) return wanted.status();
   absl::StatusOr<Ticket> entered = connections_.TryEnter();

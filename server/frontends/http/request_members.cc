@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/http/form_size.h"
@@ -78,7 +79,7 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
   }
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
     return MembersOfForm(ParseForm(body));
   }
   return NotSupported(

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/http/http_server.h"
 #include "server/logging/request_id.h"
@@ -18,7 +19,7 @@ absl::Status SpeechEntrance::Check(const httplib::Request& request,
 
 absl::StatusOr<Ticket> SpeechEntrance::Enter(const httplib::Request& request,
                                              std::string_view other_key) {
-  if (absl::Status status = Check(request, other_key); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(Check(request, other_key));
   if (request.version == "HTTP/1.0")
     return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
   absl::StatusOr<Ticket> place = connections_.TryEnter();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "google/protobuf/arena.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/kserve/infer_tensors.h"
@@ -156,9 +157,8 @@ absl::Status CheckInferParameters(const Parameters& parameters,
                                   absl::FunctionRef<std::string()> owner) {
   for (const auto& [name, value] : parameters) {
     if (IsUnset(value)) continue;
-    absl::Status status = CheckInferParameter(
-        name, [&, &known = name] { return StrCat(owner(), "parameters.", known); });
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckInferParameter(
+        name, [&, &known = name] { return StrCat(owner(), "parameters.", known); }));
   }
   return absl::OkStatus();
 }
@@ -181,8 +181,8 @@ absl::Status CheckAllParameters(const ModelInferRequest& request) {
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
                                                const models::ModelInfo& model) {
   const auto inputs = static_cast<size_t>(request.inputs_size());
-  if (absl::Status status = CheckAllParameters(request); !status.ok()) return status;
-  if (absl::Status status = CheckInputCount(inputs, model); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckAllParameters(request));
+  MILLRACE_RETURN_IF_ERROR(CheckInputCount(inputs, model));
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {
     return InvalidArgument("raw_input_contents: has ", request.raw_input_contents_size(),
@@ -200,9 +200,8 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
     if (!status.ok()) return status;
   }
   for (int i = 0; i < request.outputs_size(); ++i) {
-    absl::Status status =
-        AddRequestedOutput(static_cast<size_t>(i), request.outputs(i).name(), model, input);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(
+        AddRequestedOutput(static_cast<size_t>(i), request.outputs(i).name(), model, input));
   }
   return input;
 }
@@ -221,16 +220,15 @@ void EncodeInfer(models::InferOutput output, inference::ModelInferResponse& resp
 absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services& services) {
   SmallArena arena;
   auto& request = arena.Create<ModelInferRequest>();
-  if (absl::Status status = ParseMessage(message, request); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(ParseMessage(message, request));
   if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
-  if (absl::Status status = CheckInferId(request.id()); !status.ok()) return status;
-  auto model = services.models.FindForTask(models::Task::kInfer, request.model_name(),
-                                           request.model_version());
-  if (!model.ok()) return model.status();
+  MILLRACE_RETURN_IF_ERROR(CheckInferId(request.id()));
+  MILLRACE_ASSIGN_OR_RETURN(auto model,
+                            services.models.FindForTask(models::Task::kInfer, request.model_name(),
+                                                        request.model_version()));
   id_ = request.id();
-  absl::StatusOr<models::InferInput> input = DecodeInfer(request, (*model)->info());
-  if (!input.ok()) return input.status();
-  return Work{*std::move(model), *std::move(input)};
+  MILLRACE_ASSIGN_OR_RETURN(models::InferInput input, DecodeInfer(request, model->info()));
+  return Work{std::move(model), std::move(input)};
 }
 
 absl::Status InferTask::End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {

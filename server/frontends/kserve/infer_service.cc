@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inference/grpc_service.pb.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
@@ -151,9 +152,9 @@ absl::Status InferService::ServerMetadata(const inference::ServerMetadataRequest
 
 absl::Status InferService::ModelMetadata(const inference::ModelMetadataRequest& request,
                                          inference::ModelMetadataResponse& response) const {
-  const auto model = services_.models.Find(request.name(), request.version());
-  if (!model.ok()) return model.status();
-  const models::ModelInfo& info = (*model)->info();
+  MILLRACE_ASSIGN_OR_RETURN(const auto model,
+                            services_.models.Find(request.name(), request.version()));
+  const models::ModelInfo& info = model->info();
   response.set_name(info.name);
   response.add_versions(StrCat(info.version));
   response.set_platform(info.platform);
@@ -167,9 +168,9 @@ absl::Status InferService::ModelMetadata(const inference::ModelMetadataRequest& 
 
 absl::Status InferService::ModelConfig(const inference::ModelConfigRequest& request,
                                        inference::ModelConfigResponse& response) const {
-  const auto model = services_.models.Find(request.name(), request.version());
-  if (!model.ok()) return model.status();
-  DescribeModel((*model)->info(), *response.mutable_config());
+  MILLRACE_ASSIGN_OR_RETURN(const auto model,
+                            services_.models.Find(request.name(), request.version()));
+  DescribeModel(model->info(), *response.mutable_config());
   return absl::OkStatus();
 }
 

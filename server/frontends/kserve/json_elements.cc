@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -171,7 +172,7 @@ absl::Status JsonElements::Open() {
     return InvalidArgument(where_, ": must be flat, or nested as the shape ",
                            ShapeText(tensor_.shape), " says");
   }
-  if (absl::Status status = CheckPlace(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckPlace());
   ++sizes_.back();
   sizes_.push_back(0);
   return absl::OkStatus();
@@ -182,7 +183,7 @@ absl::Status JsonElements::Add(const JsonScalar& value) {
     return InvalidArgument(where_, ": must be flat, or nested as the shape ",
                            ShapeText(tensor_.shape), " says");
   }
-  if (absl::Status status = CheckPlace(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckPlace());
   bool taken = true;
   const bool sized = WithElement(tensor_.type, [&]<typename Element>(Element element) {
     taken = Convert(value, element);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -56,13 +57,11 @@ Json IndexEntry(const ModelStatusView& model) {
 // Returns whether only models that serve are asked for; the body may be empty.
 absl::StatusOr<bool> OnlyReady(const std::string& body) {
   if (body.empty()) return false;
-  const auto members = ParseJsonObject(body);
-  if (!members.ok()) return members.status();
-  const auto ready = members->find("ready");
-  if (ready == members->end()) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(body));
+  const auto ready = members.find("ready");
+  if (ready == members.end()) return false;
   bool only_ready = false;
-  if (absl::Status status = server::TakeBool(*ready, "ready", only_ready); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(server::TakeBool(*ready, "ready", only_ready));
   return only_ready;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_routes.h"
@@ -118,9 +119,8 @@ absl::Status CollectStatistics(const Services& services, std::string_view name,
       Describe(*model, services.clock, *response.add_model_stats());
     return absl::OkStatus();
   }
-  const auto model = services.models.Find(name, version);
-  if (!model.ok()) return model.status();
-  Describe(**model, services.clock, *response.add_model_stats());
+  MILLRACE_ASSIGN_OR_RETURN(const auto model, services.models.Find(name, version));
+  Describe(*model, services.clock, *response.add_model_stats());
   return absl::OkStatus();
 }
 

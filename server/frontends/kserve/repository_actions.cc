@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 
@@ -48,14 +49,14 @@ absl::StatusOr<RepositoryActions::Cancel> BeginLoad(const RepositoryActions& act
                                                     RepositoryActions::Done done) {
   if (order.published.empty()) return actions.load(std::move(model), std::move(done));
   if (actions.pull == nullptr) return NoPull();
-  if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(models::CheckModelName(model));
   return actions.pull(std::move(model), std::move(order), std::move(done));
 }
 
 absl::Status Unload(const RepositoryActions& actions, std::string_view model, bool remove) {
   if (!remove) return actions.unload(model);
   if (actions.remove == nullptr) return NoRemove();
-  if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(models::CheckModelName(model));
   return actions.remove(model);
 }
 

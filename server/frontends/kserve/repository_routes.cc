@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
@@ -59,13 +60,12 @@ LoadValue ValueOf(const nlohmann::json& value) {
 template <typename Take>
 absl::Status ReadParameters(const std::string& body, const Take& take) {
   if (body.empty()) return absl::OkStatus();
-  const auto members = ParseJsonObject(body);
-  if (!members.ok()) return members.status();
-  const auto parameters = members->find("parameters");
-  if (parameters == members->end() || parameters->is_null()) return absl::OkStatus();
+  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(body));
+  const auto parameters = members.find("parameters");
+  if (parameters == members.end() || parameters->is_null()) return absl::OkStatus();
   if (!parameters->is_object()) return WrongType("parameters", "an object", *parameters);
   for (const auto& [name, value] : parameters->items()) {
-    if (absl::Status status = take(name, value); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(take(name, value));
   }
   return absl::OkStatus();
 }

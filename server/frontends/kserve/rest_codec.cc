@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"
@@ -73,13 +74,12 @@ absl::StatusOr<RestInferRequest> DecodeRawBody(std::string body, const models::M
     *free = rest == 0 ? 0 : static_cast<int64_t>(elements) / rest;
   }
   int64_t elements = 0;
-  absl::Status status = AddInputTensor(0, spec.name, ToString(spec.type), std::move(shape), model,
-                                       request.input, elements);
-  if (!status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(AddInputTensor(0, spec.name, ToString(spec.type), std::move(shape),
+                                          model, request.input, elements));
   Tensor& tensor = request.input.inputs.front();
   tensor.data = std::move(body);
-  status = CheckTensorData(tensor, elements, [] { return std::string("the body"); });
-  if (!status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(
+      CheckTensorData(tensor, elements, [] { return std::string("the body"); }));
   return request;
 }
 
@@ -96,10 +96,9 @@ absl::Status TakeBinary(std::string_view data, RestInferHead& head) {
     Tensor& tensor = head.input.inputs[i];
     tensor.data = data.substr(at, *bytes);
     at += *bytes;
-    absl::Status status = CheckTensorData(tensor, head.inputs[i].elements, [i] {
+    MILLRACE_RETURN_IF_ERROR(CheckTensorData(tensor, head.inputs[i].elements, [i] {
       return StrCat("the binary data of ", InputName(i));
-    });
-    if (!status.ok()) return status;
+    }));
   }
   if (at == data.size()) return absl::OkStatus();
   return InvalidArgument("the body has ", data.size() - at,
@@ -172,8 +171,7 @@ absl::StatusOr<RestInferAnswer> EncodeRestInfer(const models::InferOutput& outpu
       binary_bytes += tensor.data.size();
     } else {
       body += "\"data\":";
-      absl::Status status = AppendAsJson(tensor, StrCat("output '", tensor.name, "'"), body);
-      if (!status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(AppendAsJson(tensor, StrCat("output '", tensor.name, "'"), body));
       body += '}';
     }
   }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/http/error_status.h"
 #include "server/frontends/http/response_headers.h"
@@ -66,8 +67,7 @@ class RestInferRoutes {
   // Checks a request without its body. Only an admitted request may take memory for one.
   absl::StatusOr<std::shared_ptr<ServedModel>> Admit(const httplib::Request& request,
                                                      Ticket& place) {
-    if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(AuthenticateHttp(request, services_.keys));
     if (!options_.started()) return Starting();
     auto model = services_.models.FindForTask(models::Task::kInfer, request.matches[1].str(),
                                               request.matches[3].str());

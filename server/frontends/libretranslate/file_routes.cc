@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -92,8 +93,8 @@ class FileRoutes {
                                           absl::StatusOr<HttpTranslateRequest> wanted,
                                           FileForm& form, std::unique_ptr<Document>& document) {
     const std::string_view key = wanted.ok() ? wanted->api_key : std::string_view();
-    if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
-    if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckKey(request, services_.keys, key));
+    MILLRACE_RETURN_IF_ERROR(translator_->CheckStarted());
     if (!wanted.ok()) return wanted.status();
     TranslationRequest translation = std::move(wanted->translation);
     if (!form.has_file) return MissingPart("file");
@@ -103,10 +104,8 @@ class FileRoutes {
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
     DocumentLimits limits = kLimits;
     limits.characters = services_.max_translate_characters;
-    auto opened = OpenDocument(form.file_name, std::move(form.bytes), limits,
-                               translation.input.target_language);
-    if (!opened.ok()) return opened.status();
-    document = *std::move(opened);
+    MILLRACE_ASSIGN_OR_RETURN(document, OpenDocument(form.file_name, std::move(form.bytes), limits,
+                                                     translation.input.target_language));
     translation.input.texts.assign(document->texts().begin(), document->texts().end());
     translation.input.format = document->format();
     return translation;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/file_routes.h"
@@ -113,16 +114,16 @@ class LibreTranslateRoutes {
   // Authentication errors take precedence over errors of parsing.
   absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
     const std::string_view key = parsed.ok() ? parsed->api_key : std::string_view();
-    if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
-    if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckKey(request, services_.keys, key));
+    MILLRACE_RETURN_IF_ERROR(translator_->CheckStarted());
     return parsed.status();
   }
 
   absl::StatusOr<TranslationRequest> Take(const httplib::Request& request, const Parsed& parsed,
                                           HttpTranslateRequest& wanted) {
     if (parsed.ok()) wanted = *parsed;
-    if (absl::Status status = Check(request, parsed); !status.ok()) return status;
-    if (absl::Status status = CheckTranslate(wanted); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(Check(request, parsed));
+    MILLRACE_RETURN_IF_ERROR(CheckTranslate(wanted));
     TranslationRequest translation = std::move(wanted.translation);
     translation.preferred_hypotheses = wanted.alternatives + 1;
     return translation;

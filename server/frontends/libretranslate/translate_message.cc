@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "models/core/errors.h"
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -104,12 +105,11 @@ absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
 }
 
 absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
-  const absl::StatusOr<nlohmann::json> members = ParseJsonObject(body);
-  if (!members.ok()) return members.status();
+  MILLRACE_ASSIGN_OR_RETURN(const nlohmann::json members, ParseJsonObject(body));
   HttpTranslateRequest request;
-  for (const auto& [name, value] : members->items()) {
+  for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = TakeJson(name, value, request); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeJson(name, value, request));
   }
   return request;
 }
@@ -140,7 +140,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
       return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
   } else if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    if (absl::Status status = CheckFormSize(body); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
     request = ParseTranslateForm(ParseForm(body));
   } else {
     return NotSupported(
@@ -168,7 +168,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
 }
 
 absl::Status CheckTranslate(const HttpTranslateRequest& request) {
-  if (absl::Status status = CheckDetect(request); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckDetect(request));
   if (request.translation.input.source_language.empty()) return Missing("source");
   if (request.translation.input.target_language.empty()) return Missing("target");
   return absl::OkStatus();

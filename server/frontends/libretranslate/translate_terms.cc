@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
@@ -22,7 +23,7 @@ absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>&
       const std::string field = StrCat(place, ".", std::string_view(name));
       const auto member = entry.find(name);
       if (member == entry.end()) return absl::InvalidArgumentError(StrCat(field, ": is missing"));
-      if (absl::Status status = TakeString(*member, field, *text); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(TakeString(*member, field, *text));
     }
   }
   return absl::OkStatus();
@@ -30,7 +31,7 @@ absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>&
 
 absl::Status TakeGlossaryText(std::string_view text, std::vector<models::GlossaryEntry>& out) {
   if (text.empty()) return absl::OkStatus();
-  if (absl::Status status = CheckJsonSize("glossary", text); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckJsonSize("glossary", text));
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return absl::InvalidArgumentError("glossary: is not valid JSON");
   return TakeGlossary(value, out);
@@ -45,8 +46,7 @@ absl::Status TakeDoNotTranslate(const json& value, std::vector<std::string>& out
     return WrongType("do_not_translate", "a string or a list of strings", value);
   for (const json& text : value) {
     const std::string place = StrCat("do_not_translate[", out.size(), "]");
-    if (absl::Status status = TakeString(text, place, out.emplace_back()); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(text, place, out.emplace_back()));
   }
   return absl::OkStatus();
 }

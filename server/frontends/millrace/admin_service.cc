@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
@@ -112,7 +113,7 @@ absl::Status AdminService::CheckConvicted() const {
 absl::Status AdminService::ListConvictedRequests(
     const v1::ListConvictedRequestsRequest& /*request*/,
     v1::ListConvictedRequestsResponse& response) const {
-  if (absl::Status status = CheckConvicted(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckConvicted());
   for (const ConvictedRequests::View& view : convicted_->List(services_.clock.Now())) {
     v1::ConvictedRequest& request = *response.add_requests();
     request.set_crash(view.crash);
@@ -126,7 +127,7 @@ absl::Status AdminService::ListConvictedRequests(
 absl::Status AdminService::ClearConvictedRequests(
     const v1::ClearConvictedRequestsRequest& request,
     v1::ClearConvictedRequestsResponse& response) const {
-  if (absl::Status status = CheckConvicted(); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckConvicted());
   const size_t cleared = convicted_->Clear(request.crash(), services_.clock.Now());
   if (cleared == 0 && !request.crash().empty()) {
     return absl::NotFoundError(
@@ -229,7 +230,7 @@ void AdminService::LoadModel(ByteCall& call) {
 absl::Status AdminService::UnloadModel(const v1::UnloadModelRequest& request,
                                        v1::UnloadModelResponse& /*response*/) const {
   if (!request.remove()) return models_.Unload(request.model());
-  if (absl::Status status = models::CheckModelName(request.model()); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(models::CheckModelName(request.model()));
   return remove_ == nullptr ? NoRemove() : remove_(request.model());
 }
 

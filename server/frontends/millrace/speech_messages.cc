@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/requests/speech_audio.h"
 
@@ -58,14 +59,13 @@ v1::AudioEncoding ToEncoding(models::AudioFormat format) {
 
 absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
                                               models::AudioContainer container) {
-  const auto format = ToFormat(message.encoding(), container == models::AudioContainer::kFile
-                                                       ? models::AudioFormat::kWav
-                                                       : models::AudioFormat::kPcmS16);
-  if (!format.ok()) return format.status();
-  const auto text_format = ToTextFormat(message.text_format());
-  if (!text_format.ok()) return text_format.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto format,
+                            ToFormat(message.encoding(), container == models::AudioContainer::kFile
+                                                             ? models::AudioFormat::kWav
+                                                             : models::AudioFormat::kPcmS16));
+  MILLRACE_ASSIGN_OR_RETURN(const auto text_format, ToTextFormat(message.text_format()));
   SpeechRequest request;
-  request.text_format = *text_format;
+  request.text_format = text_format;
   request.model = std::move(*message.mutable_model());
   request.model_version = std::move(*message.mutable_model_version());
   request.voice = std::move(*message.mutable_voice());
@@ -79,7 +79,7 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   if (message.has_paragraph_pause_seconds())
     request.paragraph_pause_seconds = message.paragraph_pause_seconds();
   request.seed = message.seed();
-  request.format = *format;
+  request.format = format;
   request.sample_rate = message.sample_rate();
   request.normalize_loudness = message.normalize_loudness();
   request.language = std::move(*message.mutable_language());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/frontends/grpc/message_codec.h"
@@ -37,10 +38,9 @@ absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Serv
                                             models::AudioContainer container,
                                             size_t max_characters) {
   v1::SynthesizeRequest message;
-  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
-  auto request = ToSpeechRequest(std::move(message), container);
-  if (!request.ok()) return request.status();
-  return MakeSpeechWork(*std::move(request), container, max_characters, services);
+  MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
+  MILLRACE_ASSIGN_OR_RETURN(auto request, ToSpeechRequest(std::move(message), container));
+  return MakeSpeechWork(std::move(request), container, max_characters, services);
 }
 
 class SynthesizeTask {
@@ -48,13 +48,13 @@ class SynthesizeTask {
   static constexpr Method kMethod = Method::kSynthesize;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto decoded =
-        DecodeSynthesize(message, services, models::AudioContainer::kFile, kMaxWholeCharacters);
-    if (!decoded.ok()) return decoded.status();
-    audio_.Start(decoded->encoding);
-    voice_ = std::move(decoded->voice);
-    warning_ = UnreadScriptsWarning(*decoded);
-    return std::move(decoded->work);
+    MILLRACE_ASSIGN_OR_RETURN(
+        auto decoded,
+        DecodeSynthesize(message, services, models::AudioContainer::kFile, kMaxWholeCharacters));
+    audio_.Start(decoded.encoding);
+    voice_ = std::move(decoded.voice);
+    warning_ = UnreadScriptsWarning(decoded);
+    return std::move(decoded.work);
   }
 
   void Emit(models::Output output, const RequestRun& run) {
@@ -65,8 +65,8 @@ class SynthesizeTask {
   }
 
   absl::Status End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {
-    absl::StatusOr<std::string> bytes = audio_.Take(status, "text, phonemes", "StreamSynthesize");
-    if (!bytes.ok()) return bytes.status();
+    MILLRACE_ASSIGN_OR_RETURN(std::string bytes,
+                              audio_.Take(status, "text, phonemes", "StreamSynthesize"));
     const models::ModelInfo& model = run.model()->info();
     v1::SynthesizeResponse response;
     response.set_model(model.name);
@@ -75,7 +75,7 @@ class SynthesizeTask {
     response.set_encoding(ToEncoding(audio_.encoding().format));
     response.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
     response.set_duration_seconds(audio_.seconds());
-    response.set_audio(*std::move(bytes));
+    response.set_audio(std::move(bytes));
     *response.mutable_words() = std::move(words_);
     *response.mutable_phonemes() = std::move(phonemes_);
     return SerializeMessage(response, reply);
@@ -96,12 +96,12 @@ class StreamSynthesizeTask {
   static constexpr Method kMethod = Method::kStreamSynthesize;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto decoded =
-        DecodeSynthesize(message, services, models::AudioContainer::kStream, kMaxStreamCharacters);
-    if (!decoded.ok()) return decoded.status();
-    audio_.Start(decoded->encoding);
-    warning_ = UnreadScriptsWarning(*decoded);
-    return std::move(decoded->work);
+    MILLRACE_ASSIGN_OR_RETURN(
+        auto decoded,
+        DecodeSynthesize(message, services, models::AudioContainer::kStream, kMaxStreamCharacters));
+    audio_.Start(decoded.encoding);
+    warning_ = UnreadScriptsWarning(decoded);
+    return std::move(decoded.work);
   }
 
   void Emit(models::Output output, const RequestRun& run, ReplyStream& stream) {
@@ -113,9 +113,8 @@ class StreamSynthesizeTask {
 
   absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
-    const absl::StatusOr<std::string> rest = audio_.Flush();
-    if (!rest.ok()) return rest.status();
-    if (!rest->empty()) SendAudio(audio_.encoding(), *rest, RestOf(sentence_), stream);
+    MILLRACE_ASSIGN_OR_RETURN(const std::string rest, audio_.Flush());
+    if (!rest.empty()) SendAudio(audio_.encoding(), rest, RestOf(sentence_), stream);
     return status;
   }
 
@@ -134,14 +133,13 @@ class SynthesizeTextStreamTask {
 
   absl::Status Take(const ByteBuffer& buffer, const Services&, TextStream& text) {
     v1::SynthesizeTextStreamRequest message;
-    if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
     if (message.has_config() == text.configured()) {
       return absl::InvalidArgumentError(text.configured() ? "config: is for the first message only"
                                                           : kConfigMissing);
     }
     if (message.has_config()) {
-      absl::Status status = TakeConfig(std::move(*message.mutable_config()), text);
-      if (!status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(TakeConfig(std::move(*message.mutable_config()), text));
     }
     if (const size_t characters = models::CountCodePoints(message.text());
         characters > kMaxMessageCharacters) {
@@ -176,9 +174,9 @@ class SynthesizeTextStreamTask {
       return absl::InvalidArgumentError(
           "config.phonemes: must be empty; a stream is of text, phonemes go to StreamSynthesize");
     }
-    auto request = ToSpeechRequest(std::move(config), models::AudioContainer::kStream);
-    if (!request.ok()) return request.status();
-    return text.Configure(*std::move(request));
+    MILLRACE_ASSIGN_OR_RETURN(auto request,
+                              ToSpeechRequest(std::move(config), models::AudioContainer::kStream));
+    return text.Configure(std::move(request));
   }
 };
 

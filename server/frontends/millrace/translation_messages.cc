@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -54,8 +55,7 @@ models::SearchOverrides ToSearch(const v1::TranslateSearch& message) {
 }  // namespace
 
 absl::StatusOr<TranslationRequest> ToTranslationRequest(v1::TranslateRequest message) {
-  const auto format = ToFormat(message.format());
-  if (!format.ok()) return format.status();
+  MILLRACE_ASSIGN_OR_RETURN(const auto format, ToFormat(message.format()));
   TranslationRequest request;
   request.model = std::move(*message.mutable_model());
   request.model_version = std::move(*message.mutable_model_version());
@@ -65,7 +65,7 @@ absl::StatusOr<TranslationRequest> ToTranslationRequest(v1::TranslateRequest mes
   input.texts = Take(*message.mutable_texts());
   input.search = ToSearch(message.search());
   input.target_prefixes = Take(*message.mutable_target_prefixes());
-  input.format = *format;
+  input.format = format;
   for (v1::GlossaryEntry& entry : *message.mutable_glossary())
     input.glossary.push_back(
         {std::move(*entry.mutable_source()), std::move(*entry.mutable_target())});

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/call_metadata.h"
@@ -23,11 +24,10 @@ namespace {
 absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, bool streamed,
                                                 const Services& services) {
   v1::TranslateRequest message;
-  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
-  auto request = ToTranslationRequest(std::move(message));
-  if (!request.ok()) return request.status();
-  request->streamed = streamed;
-  return MakeTranslationWork(*std::move(request), services);
+  MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
+  MILLRACE_ASSIGN_OR_RETURN(auto request, ToTranslationRequest(std::move(message)));
+  request.streamed = streamed;
+  return MakeTranslationWork(std::move(request), services);
 }
 
 class TranslateTask {
@@ -35,10 +35,9 @@ class TranslateTask {
   static constexpr Method kMethod = Method::kTranslate;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto work = DecodeTranslate(message, /*streamed=*/false, services);
-    if (!work.ok()) return work.status();
-    translation_.Start(*work);
-    return std::move(work->work);
+    MILLRACE_ASSIGN_OR_RETURN(auto work, DecodeTranslate(message, /*streamed=*/false, services));
+    translation_.Start(work);
+    return std::move(work.work);
   }
 
   void Emit(models::Output output, const RequestRun&) {
@@ -70,13 +69,12 @@ class StreamTranslateTask {
   static constexpr Method kMethod = Method::kStreamTranslate;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto work = DecodeTranslate(message, /*streamed=*/true, services);
-    if (!work.ok()) return work.status();
-    places_ = work->places;
-    unchanged_ = std::move(work->unchanged);
-    progress_.Start(*work);
+    MILLRACE_ASSIGN_OR_RETURN(auto work, DecodeTranslate(message, /*streamed=*/true, services));
+    places_ = work.places;
+    unchanged_ = std::move(work.unchanged);
+    progress_.Start(work);
     begun_.resize(progress_.texts().size());
-    return std::move(work->work);
+    return std::move(work.work);
   }
 
   void Emit(models::Output output, const RequestRun&, ReplyStream& stream) {
@@ -145,8 +143,7 @@ class StreamTranslateTask {
 
 absl::StatusOr<ByteBuffer> ListedLanguages(const ModelDirectory& models) {
   ByteBuffer buffer;
-  if (absl::Status status = SerializeMessage(ToMessage(AllRoutes(models)), buffer); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(SerializeMessage(ToMessage(AllRoutes(models)), buffer));
   return buffer;
 }
 
@@ -175,9 +172,9 @@ void TranslationService::ListLanguages(ByteCall& call) {
 
 absl::Status TranslationService::DetectLanguage(const v1::DetectLanguageRequest& request,
                                                 v1::DetectLanguageResponse& response) const {
-  auto detected = DetectLanguagesOf({request.texts().begin(), request.texts().end()});
-  if (!detected.ok()) return detected.status();
-  for (std::vector<models::DetectedLanguage>& candidates : *detected) {
+  MILLRACE_ASSIGN_OR_RETURN(auto detected,
+                            DetectLanguagesOf({request.texts().begin(), request.texts().end()}));
+  for (std::vector<models::DetectedLanguage>& candidates : detected) {
     v1::LanguageCandidates& result = *response.add_results();
     for (models::DetectedLanguage& candidate : candidates)
       *result.add_candidates() = ToMessage(std::move(candidate));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"
@@ -167,12 +168,8 @@ class OpenAiRoutes {
 
   absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, SpeechRoute route,
                                      Ticket& place, HttpSpeechRequest& wanted) {
-    absl::StatusOr<Ticket> entered = entrance_.Enter(request);
-    if (!entered.ok()) return entered.status();
-    place = *std::move(entered);
-    auto parsed = ParseSpeechJson(request.body, route);
-    if (!parsed.ok()) return parsed.status();
-    wanted = *std::move(parsed);
+    MILLRACE_ASSIGN_OR_RETURN(place, entrance_.Enter(request));
+    MILLRACE_ASSIGN_OR_RETURN(wanted, ParseSpeechJson(request.body, route));
     return entrance_.MakeWork(wanted.speech,
                               /*whole=*/IsWhole(wanted.framing));
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -26,7 +27,7 @@ constexpr float kMaxVolume = 4;
 absl::Status TakeLanguageCode(const json& value, std::string_view name,
                               HttpSpeechRequest& request) {
   std::string code;
-  if (absl::Status status = TakeString(value, name, code); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(value, name, code));
   if (code.size() != 1) {
     request.language_code = std::move(code);
     return absl::OkStatus();
@@ -41,7 +42,7 @@ absl::Status TakeLanguageCode(const json& value, std::string_view name,
 absl::Status TakeVolume(const json& value, std::string_view name, float& out) {
   const std::string allowed = StrCat("0..", kMaxVolume);
   float volume = 0;
-  if (absl::Status status = TakeFloat(value, name, allowed, volume); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeFloat(value, name, allowed, volume));
   if (volume < 0 || volume > kMaxVolume) {
     return absl::InvalidArgumentError(
         StrCat(name, ": ", value.dump(), " is not allowed; it is a number of ", allowed));
@@ -79,10 +80,9 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
 
 absl::Status TakeTextFormat(const json& value, std::string_view name, SpeechRequest& speech) {
   std::string format;
-  if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
-  const auto known = ParseSpeechTextFormat(name, format);
-  if (!known.ok()) return known.status();
-  speech.text_format = *known;
+  MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
+  MILLRACE_ASSIGN_OR_RETURN(const auto known, ParseSpeechTextFormat(name, format));
+  speech.text_format = known;
   return absl::OkStatus();
 }
 
@@ -125,7 +125,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
     return TakeSeconds(value, name, speech.paragraph_pause_seconds);
   if (name == "response_format") {
     std::string format;
-    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
     const auto known = models::AudioFormatNamed(format);
     if (!known) {
       // See docs/compatibility.md for the reason.
@@ -140,7 +140,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
   }
   if (name == "stream_format") {
     std::string format;
-    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
     request.framing = format == "sse" ? SpeechFraming::kEvents : SpeechFraming::kAudio;
     if (format == "sse" || format == "audio") return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -199,14 +199,13 @@ void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
   if (!models::IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
-  const absl::StatusOr<json> parsed = ParseJsonObject(body);
-  if (!parsed.ok()) return parsed.status();
-  const json& members = *parsed;
+  MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(body));
+  const json& members = parsed;
   HttpSpeechRequest request;
   request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
   for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = TakeMember(name, value, route, request); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeMember(name, value, route, request));
   }
   ApplyOtherMembers(route, request);
   const auto input = members.find("input");

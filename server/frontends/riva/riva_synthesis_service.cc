@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/util/message_differencer.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/trim.h"
 #include "riva/tts.pb.h"
@@ -43,16 +44,15 @@ class SynthesizeTask {
 
   absl::StatusOr<Work> Decode(const ByteBuffer& buffer, const Services& services) {
     SynthesizeSpeechRequest message;
-    if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
     if (message.has_id()) *response_.mutable_id() = message.id();
-    auto speech = ToRivaSpeech(std::move(message), services);
-    if (!speech.ok()) return speech.status();
-    auto work = MakeSpeechWork(std::move(speech->request), models::AudioContainer::kFile,
-                               kMaxWholeCharacters, services);
-    if (!work.ok()) return work.status();
-    response_.mutable_meta()->set_text(std::get<models::SynthesizeInput>(work->work.input).text);
-    audio_.Start(work->encoding);
-    return std::move(work->work);
+    MILLRACE_ASSIGN_OR_RETURN(auto speech, ToRivaSpeech(std::move(message), services));
+    MILLRACE_ASSIGN_OR_RETURN(
+        auto work, MakeSpeechWork(std::move(speech.request), models::AudioContainer::kFile,
+                                  kMaxWholeCharacters, services));
+    response_.mutable_meta()->set_text(std::get<models::SynthesizeInput>(work.work.input).text);
+    audio_.Start(work.encoding);
+    return std::move(work.work);
   }
 
   void Emit(models::Output output, const RequestRun& run) {
@@ -83,7 +83,7 @@ class RivaSynthesizeOnlineTask {
 
   absl::Status Take(const ByteBuffer& buffer, const Services& services, TextStream& text) {
     SynthesizeSpeechRequest message;
-    if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
     const std::string piece = std::exchange(*message.mutable_text(), {});
     const bool has_id = message.has_id();
     const nvidia::riva::RequestId id = message.id();
@@ -100,7 +100,7 @@ class RivaSynthesizeOnlineTask {
     // The beginning of the text decides what the settings leave open; wrong ones do not wait for
     // it.
     if (is_first || (!has_text_ && !blank)) {
-      if (absl::Status status = Configure(piece, services, text); !status.ok()) return status;
+      MILLRACE_RETURN_IF_ERROR(Configure(piece, services, text));
     }
     if (piece.empty() || (!has_text_ && blank)) return absl::OkStatus();
     has_text_ = true;
@@ -136,12 +136,11 @@ class RivaSynthesizeOnlineTask {
                          TextStream& text) {
     SynthesizeSpeechRequest with_text = settings_;
     with_text.set_text(first_text);
-    auto speech = ToRivaSpeech(std::move(with_text), services);
-    if (!speech.ok()) return speech.status();
-    dictionary_ = std::move(speech->dictionary);
-    if (speech->request.format == models::AudioFormat::kOggOpus) opus_.emplace();
-    speech->request.text.clear();
-    return text.Configure(std::move(speech->request));
+    MILLRACE_ASSIGN_OR_RETURN(auto speech, ToRivaSpeech(std::move(with_text), services));
+    dictionary_ = std::move(speech.dictionary);
+    if (speech.request.format == models::AudioFormat::kOggOpus) opus_.emplace();
+    speech.request.text.clear();
+    return text.Configure(std::move(speech.request));
   }
 
   void Send(std::string_view bytes, SynthesizeSpeechResponse message, ReplyStream& stream) {
@@ -175,8 +174,7 @@ RivaSynthesisService::RivaSynthesisService(Services& services)
   Serve("GetRivaSynthesisConfig",
         Answering<RivaSynthesisConfigRequest, RivaSynthesisConfigResponse>(
             [&services](const ByteCall& call, const auto& request, auto& response) {
-              absl::Status status = Authenticate(services.keys, call, Role::kUser);
-              if (!status.ok()) return status;
+              MILLRACE_RETURN_IF_ERROR(Authenticate(services.keys, call, Role::kUser));
               return ListRivaVoices(request.model_name(), services.models, response);
             }));
 }

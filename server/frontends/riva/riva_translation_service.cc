@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "riva/nmt.pb.h"
@@ -39,9 +40,8 @@ absl::StatusOr<TranslationRequest> ToRequest(TranslateTextRequest message) {
   input.source_language = std::move(*message.mutable_source_language());
   input.target_language = std::move(*message.mutable_target_language());
   for (int i = 0; i < message.dnt_phrases_size(); ++i) {
-    absl::Status status = TakeDntPhrases(StrCat("dnt_phrases[", i, "]"), message.dnt_phrases(i),
-                                         input.glossary, input.do_not_translate);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeDntPhrases(StrCat("dnt_phrases[", i, "]"), message.dnt_phrases(i),
+                                            input.glossary, input.do_not_translate));
   }
   input.texts.assign(std::make_move_iterator(message.mutable_texts()->begin()),
                      std::make_move_iterator(message.mutable_texts()->end()));
@@ -62,15 +62,13 @@ class TranslateTextTask {
 
   absl::StatusOr<Work> Decode(const ByteBuffer& buffer, const Services& services) {
     TranslateTextRequest message;
-    if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
     if (message.has_id()) *response_.mutable_id() = message.id();
-    auto request = ToRequest(std::move(message));
-    if (!request.ok()) return request.status();
-    auto work = MakeTranslationWork(*std::move(request), services);
-    if (!work.ok()) return work.status();
-    if (absl::Status status = ErrorOf(work->texts); !status.ok()) return status;
-    translation_.Start(*work);
-    return std::move(work->work);
+    MILLRACE_ASSIGN_OR_RETURN(auto request, ToRequest(std::move(message)));
+    MILLRACE_ASSIGN_OR_RETURN(auto work, MakeTranslationWork(std::move(request), services));
+    MILLRACE_RETURN_IF_ERROR(ErrorOf(work.texts));
+    translation_.Start(work);
+    return std::move(work.work);
   }
 
   void Emit(models::Output output, const RequestRun&) {
@@ -114,8 +112,7 @@ RivaTranslationService::RivaTranslationService(Services& services)
   Serve("ListSupportedLanguagePairs",
         Answering<AvailableLanguageRequest, AvailableLanguageResponse>(
             [&services](const ByteCall& call, const auto& request, auto& response) {
-              absl::Status status = Authenticate(services.keys, call, Role::kUser);
-              if (!status.ok()) return status;
+              MILLRACE_RETURN_IF_ERROR(Authenticate(services.keys, call, Role::kUser));
               return ListLanguages(request.model(), services.models, response);
             }));
 }

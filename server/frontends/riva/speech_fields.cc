@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -82,10 +83,10 @@ absl::Status CheckUnsupported(const nvidia::riva::tts::SynthesizeSpeechRequest& 
 
 // Returns OK if the model of the request takes pronunciations in its language.
 absl::Status CheckTakesDictionary(const SpeechRequest& request, const Services& services) {
-  const auto model =
-      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
-  if (!model.ok()) return model.status();
-  const models::ModelInfo& info = (*model)->info();
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto model,
+      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version));
+  const models::ModelInfo& info = model->info();
   const std::string& language =
       request.language.empty() ? info.speech().language : request.language;
   if (models::ReadsPronunciations(info.speech(), language)) return absl::OkStatus();
@@ -103,15 +104,12 @@ int32_t Milliseconds(int64_t samples, int sample_rate) {
 
 absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechRequest message,
                                         const Services& services) {
-  if (absl::Status status = CheckUnsupported(message); !status.ok()) return status;
-  const auto format = ToFormat(message.encoding());
-  if (!format.ok()) return format.status();
-  auto dictionary = CustomDictionary::Parse(message.custom_dictionary());
-  if (!dictionary.ok()) return dictionary.status();
-  const auto text_format = ToTextFormat(message);
-  if (!text_format.ok()) return text_format.status();
+  MILLRACE_RETURN_IF_ERROR(CheckUnsupported(message));
+  MILLRACE_ASSIGN_OR_RETURN(const auto format, ToFormat(message.encoding()));
+  MILLRACE_ASSIGN_OR_RETURN(auto dictionary, CustomDictionary::Parse(message.custom_dictionary()));
+  MILLRACE_ASSIGN_OR_RETURN(const auto text_format, ToTextFormat(message));
   // A word of it may stand in a tag.
-  if (!dictionary->empty() && *text_format != SpeechTextFormat::kPlain) {
+  if (!dictionary.empty() && text_format != SpeechTextFormat::kPlain) {
     return absl::InvalidArgumentError(
         "custom_dictionary: must be empty for a text with markup; <phoneme> of SSML says how a "
         "word is pronounced");
@@ -119,16 +117,16 @@ absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechReque
   RivaSpeech speech;
   SpeechRequest& request = speech.request;
   request.text = std::move(*message.mutable_text());
-  request.text_format = *text_format;
+  request.text_format = text_format;
   request.language = std::move(*message.mutable_language_code());
-  request.format = *format;
+  request.format = format;
   request.sample_rate = static_cast<uint32_t>(message.sample_rate_hz());
   request.word_times = message.enable_word_time_offsets();
   absl::Status status = ChooseRivaVoice(message.voice_name(), services, request);
-  if (status.ok() && !dictionary->empty()) status = CheckTakesDictionary(request, services);
+  if (status.ok() && !dictionary.empty()) status = CheckTakesDictionary(request, services);
   if (!status.ok()) return status;
-  request.text = dictionary->Apply(request.text);
-  speech.dictionary = *std::move(dictionary);
+  request.text = dictionary.Apply(request.text);
+  speech.dictionary = std::move(dictionary);
   return speech;
 }
 

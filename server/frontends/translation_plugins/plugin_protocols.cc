@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
@@ -32,12 +33,10 @@ const json* Find(const json& members, const char* name) {
 absl::Status TakeLanguages(const json& members, const char* source, const char* target,
                            PluginRequest& request) {
   if (const json* value = Find(members, source)) {
-    if (absl::Status status = TakeString(*value, source, request.source_language); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*value, source, request.source_language));
   }
   if (const json* value = Find(members, target)) {
-    if (absl::Status status = TakeString(*value, target, request.target_language); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*value, target, request.target_language));
   }
   if (request.target_language.empty())
     return absl::InvalidArgumentError(StrCat(target, ": is missing"));
@@ -62,14 +61,12 @@ absl::StatusOr<PluginRequest> Parse(const json& members, const char* text, const
   }
   if (several != nullptr) {
     request.list = true;
-    absl::Status status = TakeStrings(*several, texts, request.translation.input.texts);
-    if (!status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeStrings(*several, texts, request.translation.input.texts));
   } else {
     std::string& only = request.translation.input.texts.emplace_back();
-    if (absl::Status status = TakeString(*one, text, only); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*one, text, only));
   }
-  if (absl::Status status = TakeLanguages(members, source, target, request); !status.ok())
-    return status;
+  MILLRACE_RETURN_IF_ERROR(TakeLanguages(members, source, target, request));
   return request;
 }
 
@@ -149,8 +146,7 @@ absl::StatusOr<PluginRequest> ParseDeepLX(const json& members) {
   if (!request.ok()) return request;
   if (const json* value = Find(members, "tag_handling")) {
     std::string handling;
-    if (absl::Status status = TakeString(*value, "tag_handling", handling); !status.ok())
-      return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(*value, "tag_handling", handling));
     if (!handling.empty() && handling != "html" && handling != "xml")
       return NotSupported("tag_handling", handling, "html and xml");
     if (!handling.empty()) request->translation.input.format = models::TextFormat::kHtml;
@@ -187,7 +183,7 @@ absl::StatusOr<PluginRequest> WithHtml(const json& members, absl::StatusOr<Plugi
   const json* value = Find(members, "html");
   if (!request.ok() || value == nullptr) return request;
   bool html = false;
-  if (absl::Status status = TakeBool(*value, "html", html); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeBool(*value, "html", html));
   if (html) request->translation.input.format = models::TextFormat::kHtml;
   return request;
 }

@@ -1,5 +1,6 @@
 #include "server/frontends/vllm_omni/session_config.h"
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -19,7 +20,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
   if (name == "voice") return TakeString(value, name, speech.voice);
   if (name == "text_format") {
     std::string format;
-    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
     const auto known = ParseSpeechTextFormat(name, format);
     if (known.ok()) speech.text_format = *known;
     return known.status();
@@ -46,7 +47,7 @@ absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const Spee
   SessionConfig config;
   for (const auto& [name, value] : message.items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = TakeMember(name, value, config); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeMember(name, value, config));
   }
   const auto format = models::AudioFormatNamed(config.format_name);
   if (!format) {
@@ -62,7 +63,7 @@ absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const Spee
   SpeechRequest& speech = config.speech;
   speech.format = models::AudioFormat::kPcmS16;
   if (!models::SampleRates(config.format).empty()) speech.sample_rate = kPackedRate;
-  if (absl::Status status = names.Resolve(speech); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(names.Resolve(speech));
   return config;
 }
 

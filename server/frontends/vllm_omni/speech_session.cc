@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/audio/audio_encoder.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -25,21 +26,20 @@ constexpr size_t kMaxReplies = 64;
 absl::StatusOr<std::string> MakeFile(std::string_view samples, models::AudioFormat format,
                                      int rate) {
   if (format == models::AudioFormat::kPcmS16) return std::string(samples);
-  auto encoder = models::MakeAudioEncoder({.format = format,
-                                           .container = models::AudioContainer::kFile,
-                                           .input_rate = rate,
-                                           .output_rate = rate});
-  if (!encoder.ok()) return encoder.status();
+  MILLRACE_ASSIGN_OR_RETURN(auto encoder,
+                            models::MakeAudioEncoder({.format = format,
+                                                      .container = models::AudioContainer::kFile,
+                                                      .input_rate = rate,
+                                                      .output_rate = rate}));
   std::vector<float> floats(samples.size() / 2);
   for (size_t i = 0; i < floats.size(); ++i) {
     const auto low = static_cast<uint8_t>(samples[2 * i]);
     const auto high = static_cast<uint8_t>(samples[2 * i + 1]);
     floats[i] = static_cast<float>(static_cast<int16_t>(high << 8 | low)) / 32'768;
   }
-  std::string file = (*encoder)->Push(floats);
-  const absl::StatusOr<std::string> rest = (*encoder)->Close();
-  if (!rest.ok()) return rest.status();
-  return file + *rest;
+  std::string file = encoder->Push(floats);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string rest, encoder->Close());
+  return file + rest;
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ absl::Status SpeechSession::Handle(const nlohmann::json& message) {
   std::string type;
   const auto found = message.find("type");
   if (found == message.end()) return absl::InvalidArgumentError("type: is missing");
-  if (absl::Status status = TakeString(*found, "type", type); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(*found, "type", type));
   if (!context_.started()) return Starting();
   if (type == "session.config") {
     if (utterance_ != nullptr) {
@@ -98,7 +98,7 @@ absl::Status SpeechSession::AddText(const nlohmann::json& message) {
   std::string text;
   const auto found = message.find("text");
   if (found == message.end()) return absl::InvalidArgumentError("text: is missing");
-  if (absl::Status status = TakeString(*found, "text", text); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(TakeString(*found, "text", text));
   if (utterance_ == nullptr) {
     utterance_ =
         std::make_shared<TextSpeech>(context_.services, Method::kVllmOmniTextStream,

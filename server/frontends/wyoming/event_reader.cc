@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/json/json_member.h"
@@ -20,7 +21,7 @@ constexpr size_t kCompactBytes = size_t{16} << 10;
 absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
   if (!models::IsValidUtf8(text))
     return absl::InvalidArgumentError(StrCat(what, ": is not valid UTF-8"));
-  if (absl::Status status = CheckJsonSize(what, text); !status.ok()) return status;
+  MILLRACE_RETURN_IF_ERROR(CheckJsonSize(what, text));
   json value;
   try {
     value = json::parse(text);
@@ -76,11 +77,11 @@ absl::StatusOr<std::optional<WyomingEvent>> EventReader::Next() {
     }
     searched_ = whole ? 0 : unread().size();
     if (!whole) return std::nullopt;
-    if (absl::Status status = TakeLine(end); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeLine(end));
   }
   if (data_left_ > 0) {
     if (unread().size() < data_left_) return std::nullopt;
-    if (absl::Status status = TakeData(); !status.ok()) return status;
+    MILLRACE_RETURN_IF_ERROR(TakeData());
   }
   const size_t skipped = std::min(payload_left_, unread().size());
   payload_left_ -= skipped;
@@ -90,31 +91,28 @@ absl::StatusOr<std::optional<WyomingEvent>> EventReader::Next() {
 }
 
 absl::Status EventReader::TakeLine(size_t end) {
-  absl::StatusOr<json> line = ParseObject("line", unread().substr(0, end));
-  if (!line.ok()) return line.status();
+  MILLRACE_ASSIGN_OR_RETURN(json line, ParseObject("line", unread().substr(0, end)));
   Skip(end + 1);
   WyomingEvent event;
-  const auto type = line->find("type");
-  if (type == line->end()) return absl::InvalidArgumentError("type: is missing");
-  if (absl::Status status = TakeString(*type, "type", event.type); !status.ok()) return status;
-  if (const auto data = line->find("data"); data != line->end() && !data->is_null()) {
+  const auto type = line.find("type");
+  if (type == line.end()) return absl::InvalidArgumentError("type: is missing");
+  MILLRACE_RETURN_IF_ERROR(TakeString(*type, "type", event.type));
+  if (const auto data = line.find("data"); data != line.end() && !data->is_null()) {
     if (!data->is_object()) return WrongType("data", "a JSON object", *data);
     event.data = std::move(*data);
   }
-  absl::Status status = TakeLength(*line, "data_length", limits_.data_bytes, data_left_);
-  status.Update(TakeLength(*line, "payload_length", limits_.payload_bytes, payload_left_));
+  absl::Status status = TakeLength(line, "data_length", limits_.data_bytes, data_left_);
+  status.Update(TakeLength(line, "payload_length", limits_.payload_bytes, payload_left_));
   event_ = std::move(event);
   return status;
 }
 
 absl::Status EventReader::TakeData() {
-  absl::StatusOr<json> data = ParseObject("data", unread().substr(0, data_left_));
-  if (!data.ok()) return data.status();
+  MILLRACE_ASSIGN_OR_RETURN(json data, ParseObject("data", unread().substr(0, data_left_)));
   Skip(std::exchange(data_left_, 0));
   // Data behind the line wins over data in the line. It is moved, because a copy recurses as deep
   // as a client nests its data.
-  for (auto& [name, value] : data->get_ref<json::object_t&>())
-    event_->data[name] = std::move(value);
+  for (auto& [name, value] : data.get_ref<json::object_t&>()) event_->data[name] = std::move(value);
   return absl::OkStatus();
 }
 

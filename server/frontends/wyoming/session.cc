@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/wyoming/event.h"
@@ -150,9 +151,7 @@ void Session::Begin(WyomingEvent event, SynthesisReply::Kind kind) {
   absl::StatusOr<SpeechRequest> options = OrInternal([&]() -> absl::StatusOr<SpeechRequest> {
     if (!context_.started()) return Starting();
     if (kind == SynthesisReply::Kind::kWhole) {
-      absl::StatusOr<std::string> parsed = ParseEventText(event.data);
-      if (!parsed.ok()) return parsed.status();
-      text = *std::move(parsed);
+      MILLRACE_ASSIGN_OR_RETURN(text, ParseEventText(event.data));
     }
     return ParseSpeechOptions(event.data, context_.services.models, text);
   });

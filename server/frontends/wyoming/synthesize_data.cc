@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -113,12 +114,10 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
 absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDirectory& models,
                                                  std::string_view text) {
   std::string format;
-  if (absl::Status status = TakeOptional(data, "text_format", "text_format", format); !status.ok())
-    return status;
-  const auto text_format = ParseSpeechTextFormat("text_format", format.empty() ? "text" : format);
-  if (!text_format.ok()) return text_format.status();
-  const absl::StatusOr<WantedVoice> wanted = ParseVoice(data);
-  if (!wanted.ok()) return wanted.status();
+  MILLRACE_RETURN_IF_ERROR(TakeOptional(data, "text_format", "text_format", format));
+  MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
+                            ParseSpeechTextFormat("text_format", format.empty() ? "text" : format));
+  MILLRACE_ASSIGN_OR_RETURN(const WantedVoice wanted, ParseVoice(data));
   const std::vector<std::shared_ptr<ServedModel>> all = models.All();
   std::vector<const models::ModelInfo*> voices;
   for (const auto& model : all) {
@@ -127,9 +126,8 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   if (voices.empty()) return absl::NotFoundError("no speech model is loaded");
   SpeechRequest request;
   request.format = models::AudioFormat::kPcmS16;
-  request.text_format = *text_format;
-  if (absl::Status status = ChooseVoice(*wanted, voices, text, request); !status.ok())
-    return status;
+  request.text_format = text_format;
+  MILLRACE_RETURN_IF_ERROR(ChooseVoice(wanted, voices, text, request));
   return request;
 }
 

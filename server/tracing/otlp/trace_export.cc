@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "server/tracing/ids.h"
 #include "server/tracing/otlp/grpc_exporter.h"
 #include "server/tracing/otlp/http_exporter.h"
@@ -27,9 +28,8 @@ absl::StatusOr<std::unique_ptr<TraceExport>> TraceExport::Start(Settings setting
   };
   add("service.version", std::string(version));
   add("service.instance.id", ToHex(NewTraceId()));
-  auto exporter = MakeExporter(settings);
-  if (!exporter.ok()) return exporter.status();
-  std::unique_ptr<TraceExport> traces(new TraceExport(settings, *std::move(exporter)));
+  MILLRACE_ASSIGN_OR_RETURN(auto exporter, MakeExporter(settings));
+  std::unique_ptr<TraceExport> traces(new TraceExport(settings, std::move(exporter)));
   traces->thread_.Start();
   return traces;
 }
