@@ -34,7 +34,7 @@ absl::Status CheckModel(const models::ModelRepository& repository,
     const auto model = repository.Load(package);
     return model.ok() ? WarmUp(**model, device, context) : model.status();
   } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
+    return Internal(error.what());
   }
 }
 
@@ -90,7 +90,7 @@ int Check(const ServerConfig& config) {
       }
     }
   } catch (const std::exception& error) {
-    report("device", absl::InternalError(error.what()));
+    report("device", Internal(error.what()));
   }
   logging::Shutdown();
   return failures == 0 ? 0 : 1;

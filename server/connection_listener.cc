@@ -156,7 +156,7 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Make(
   std::unique_ptr<ConnectionListener> listener(
       new ConnectionListener(std::move(accept), limits, clock));
   if (absl::Status status = listener->group_.acceptor().Bind(); !status.ok())
-    return absl::UnavailableError(StrCat(setting, ": ", Message(status)));
+    return Unavailable(setting, ": ", Message(status));
   return listener;
 }
 
@@ -178,7 +178,7 @@ absl::Status ConnectionListener::Start(Handler handler) {
   handler_ = std::move(handler);
   absl::Status status = group_.acceptor().Listen();
   if (status.ok()) status = group_.Start();
-  if (!status.ok()) return absl::UnavailableError(StrCat("--grpc-address: ", Message(status)));
+  if (!status.ok()) return Unavailable("--grpc-address: ", Message(status));
   started_ = true;
   ConnectionGuard::Process().SetOnMustEnd([wake = loop_.wake_pipe()] { wake->Wake(); });
   return absl::OkStatus();

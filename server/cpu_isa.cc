@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "models/kernels/target.h"
 
 namespace millrace::server {
@@ -44,9 +44,8 @@ absl::Status LimitCpuIsa(std::optional<kernels::InstructionSet> limit) {
   setenv(kernels::kInstructionSetVariable, kernels::ToString(*limit), 1);
   const kernels::InstructionSet best = kernels::BestInstructionSet();
   if (best != *limit) {
-    return absl::InvalidArgumentError(
-        StrCat("cpu-isa: this processor has no ", kernels::ToString(*limit),
-               "; the greatest below it that it has is ", kernels::ToString(best)));
+    return InvalidArgument("cpu-isa: this processor has no ", kernels::ToString(*limit),
+                           "; the greatest below it that it has is ", kernels::ToString(best));
   }
   const LibraryNames names = NamesOf(*limit);
   setenv("ATEN_CPU_CAPABILITY", names.aten, 1);

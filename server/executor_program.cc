@@ -46,8 +46,8 @@ absl::Status ShowOneCard(int number) {
   if (const char* const visible = std::getenv(kVariable)) {
     const std::vector<std::string> cards = absl::StrSplit(visible, ',');
     if (static_cast<size_t>(number) >= cards.size()) {
-      return absl::InvalidArgumentError(
-          StrCat("--device: there is no cuda:", number, ", since ", kVariable, " is ", visible));
+      return InvalidArgument("--device: there is no cuda:", number, ", since ", kVariable, " is ",
+                             visible);
     }
     card = cards[static_cast<size_t>(number)];
   }
@@ -97,14 +97,13 @@ class TorchHost final : public ExecutorHost {
       main_context_ = runtime_->EnterMainThread();
     } catch (const std::exception& error) {
       if (!settings.has_device_number() || config.device != runtime::DeviceType::kCuda)
-        return absl::InternalError(error.what());
-      return absl::InternalError(
-          StrCat("--device: cuda:", settings.device_number(), ": ", error.what()));
+        return Internal(error.what());
+      return Internal("--device: cuda:", settings.device_number(), ": ", error.what());
     }
     if (runtime_->workers() < config.workers) {
-      return absl::InvalidArgumentError(
-          StrCat("--workers: ", config.workers, " are more than the device of an executor has, ",
-                 runtime_->workers(), ": ", runtime_->why_fewer_workers()));
+      return InvalidArgument("--workers: ", config.workers,
+                             " are more than the device of an executor has, ", runtime_->workers(),
+                             ": ", runtime_->why_fewer_workers());
     }
     device_.emplace(*runtime_);
     translations_.emplace(translation::TranslationCache::Limits{

@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
        .on_refused = [&refusals](absl::StatusCode code, std::string_view method,
                                  std::string_view client) { refusals.Add(code, method, client); },
        .trailer = parts.trailer});
-  if (server == nullptr) return absl::InternalError("gRPC could not start its server");
+  if (server == nullptr) return Internal("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
                                                     std::move(server), std::move(acceptor),
                                                     std::move(listener)));

@@ -46,7 +46,7 @@ RemoveAction ModelActions::MakeRemoveAction() {
   return [this, folder = *folder](std::string_view model) {
     // It is known to be there before anybody misses it.
     if (!std::filesystem::is_directory(folder / model))
-      return absl::NotFoundError(StrCat(folder.string(), ": has no model '", model, "'"));
+      return NotFound(folder.string(), ": has no model '", model, "'");
     if (absl::Status status = models_.Unload(model); !status.ok() && !absl::IsNotFound(status))
       return status;
     absl::Status status = models::RemoveModel(folder, model);

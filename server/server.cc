@@ -158,7 +158,7 @@ class Server {
     main_loop_.CloseTasks();
     if (executors_ != nullptr) executors_->EndWaits();
     for (auto& job : scheduler_.Close())
-      FinishJob(std::move(job), absl::UnavailableError("the server failed"));
+      FinishJob(std::move(job), Unavailable("the server failed"));
     models_.SetListener(nullptr);
     // A scrape must not read what is being destroyed.
     metrics_.RemoveOwners();
@@ -214,8 +214,7 @@ class Server {
     const auto stopping = [this] { return shutdown_.requested(); };
     if (!config_.pull.empty()) {
       const auto folder = models::FolderForNewModels(config_.models);
-      if (!folder.ok())
-        return absl::InvalidArgumentError(StrCat("--models: ", folder.status().message()));
+      if (!folder.ok()) return InvalidArgument("--models: ", folder.status().message());
       const absl::Status status =
           PullModels({.names = config_.pull, .folder = *folder, .only_missing = true}, stopping);
       if (stopping()) return absl::OkStatus();
@@ -408,10 +407,10 @@ class Server {
     status_.SetDegraded(DescribeDegraded(stats));
     ShowServing();
     if (!stats.gave_up || !failure_.ok()) return;
-    failure_ = absl::InternalError(
-        StrCat("the last ", config_.executor_restart_limit,
-               " executors died, or could not be started, before they had completed a step "
-               "(--executor-restart-limit)"));
+    failure_ =
+        Internal("the last ", config_.executor_restart_limit,
+                 " executors died, or could not be started, before they had completed a step "
+                 "(--executor-restart-limit)");
     logging::Error("the server ends", {{"reason", Message(failure_)}});
     executors_->EndWaits();
     main_loop_.Stop();
@@ -545,7 +544,7 @@ int Serve(const ServerConfig& config, const Compute& compute) {
         status.Update(server.failure());
       }
     } catch (const std::exception& error) {
-      status = absl::InternalError(error.what());
+      status = Internal(error.what());
     }
   }
   if (!status.ok()) logging::LastWords(Message(status));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -63,14 +64,14 @@ absl::StatusOr<int> ResolveSampleRate(AudioFormat format, uint32_t requested, in
     return static_cast<int>(found == rates.end() ? rates.back() : *found);
   }
   if (rates.empty() && (requested < kMinSampleRate || requested > kMaxSampleRate)) {
-    return absl::InvalidArgumentError(StrCat("sample_rate: ", requested,
-                                             " is not allowed; it is 0 (the voice's own) or ",
-                                             kMinSampleRate, "..", kMaxSampleRate, " hertz"));
+    return InvalidArgument("sample_rate: ", requested,
+                           " is not allowed; it is 0 (the voice's own) or ", kMinSampleRate, "..",
+                           kMaxSampleRate, " hertz");
   }
   if (!rates.empty() && !std::binary_search(rates.begin(), rates.end(), requested)) {
-    return absl::InvalidArgumentError(
-        StrCat("sample_rate: ", requested, " is not allowed; ", ToString(format),
-               " has 0 (the next to the voice's own) or ", absl::StrJoin(rates, ", "), " hertz"));
+    return InvalidArgument("sample_rate: ", requested, " is not allowed; ", ToString(format),
+                           " has 0 (the next to the voice's own) or ", absl::StrJoin(rates, ", "),
+                           " hertz");
   }
   return static_cast<int>(requested);
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "models/audio/sample_value.h"
+#include "models/core/errors.h"
 
 namespace millrace::models {
 namespace {
@@ -32,7 +33,7 @@ void LoudnessNormalizer::Delete::operator()(Meter* meter) const { delete meter; 
 absl::StatusOr<LoudnessNormalizer> LoudnessNormalizer::Make(int sample_rate) {
   ebur128_state* state =
       ebur128_init(1, static_cast<unsigned>(sample_rate), EBUR128_MODE_I | EBUR128_MODE_HISTOGRAM);
-  if (state == nullptr) return absl::InternalError("libebur128 cannot measure loudness: no memory");
+  if (state == nullptr) return Internal("libebur128 cannot measure loudness: no memory");
   return LoudnessNormalizer(std::unique_ptr<Meter, Delete>(new Meter(state)), sample_rate);
 }
 

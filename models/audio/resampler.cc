@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "models/audio/sample_value.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace::models {
 
@@ -21,8 +21,8 @@ absl::StatusOr<Resampler> Resampler::Make(int input_rate, int output_rate) {
   soxr_t handle = soxr_create(input_rate, output_rate, 1, &error, &io, &quality, &runtime);
   if (handle == nullptr || error != nullptr) {
     soxr_delete(handle);
-    return absl::InternalError(StrCat("soxr cannot resample from ", input_rate, " to ", output_rate,
-                                      " hertz: ", error != nullptr ? error : "no memory"));
+    return Internal("soxr cannot resample from ", input_rate, " to ", output_rate,
+                    " hertz: ", error != nullptr ? error : "no memory");
   }
   return Resampler(std::unique_ptr<soxr, Delete>(handle),
                    static_cast<double>(output_rate) / input_rate);

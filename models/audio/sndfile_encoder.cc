@@ -11,7 +11,6 @@
 
 #include "models/audio/sample_value.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -156,7 +155,7 @@ class SndfileEncoder final : public AudioEncoder {
 
  private:
   absl::Status Failed(const char* why) const {
-    return absl::InternalError(StrCat("encoding ", ToString(format_), " failed: ", why));
+    return Internal("encoding ", ToString(format_), " failed: ", why);
   }
 
   // Returns how many samples of silence to drop at the beginning of an MP3 stream, because the

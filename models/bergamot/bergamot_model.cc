@@ -32,9 +32,9 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const BergamotOptions
                                                            const BergamotWeights& weights) {
   if (options.target_vocabulary_file.empty() &&
       weights.source_tokens() != weights.target_tokens()) {
-    return absl::InvalidArgumentError(StrCat(
-        "target_vocabulary_file: is needed, because the weights have ", weights.source_tokens(),
-        " tokens of the source and ", weights.target_tokens(), " of the target"));
+    return InvalidArgument("target_vocabulary_file: is needed, because the weights have ",
+                           weights.source_tokens(), " tokens of the source and ",
+                           weights.target_tokens(), " of the target");
   }
   translation::Vocabularies vocabularies;
   MILLRACE_ASSIGN_OR_RETURN(
@@ -86,9 +86,8 @@ absl::Status BergamotModel::Validate(const models::Input& input) const {
   const auto& translate = std::get<models::TranslateInput>(input);
   const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
   if (std::ranges::any_of(translate.target_prefixes, begins)) {
-    return absl::InvalidArgumentError(
-        StrCat("target_prefixes: model '", info_.name,
-               "' begins its translations as it will; leave them out"));
+    return InvalidArgument("target_prefixes: model '", info_.name,
+                           "' begins its translations as it will; leave them out");
   }
   return translation::CheckGreedy(translate.search);
 }

@@ -33,7 +33,7 @@ class Reader {
   const absl::Status& status() const { return status_; }
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
   void Fail(const std::string& name, const std::string& what) {
-    if (status_.ok()) status_ = absl::DataLossError(StrCat("tensor '", name, "': ", what));
+    if (status_.ok()) status_ = DataLoss("tensor '", name, "': ", what);
   }
 
   // Returns a copy. A negative size accepts any.
@@ -192,7 +192,7 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
   }
   ReadShortlist(reader, weights->source_tokens(), weights->target_tokens(), weights->shortlist);
   if (!reader.status().ok()) {
-    return absl::DataLossError(StrCat(path.string(), ": ", reader.status().message()));
+    return DataLoss(path.string(), ": ", reader.status().message());
   }
   return weights;
 }

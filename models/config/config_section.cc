@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "google/protobuf/descriptor.h"
+#include "models/core/errors.h"
 
 namespace millrace::models {
 namespace {
@@ -25,9 +26,7 @@ void ConfigErrors::Add(int line, int column, const std::string& message) {
       lines_.back(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
 }
 
-absl::Status ConfigErrors::ToStatus() const {
-  return absl::InvalidArgumentError(absl::StrJoin(lines_, "\n"));
-}
+absl::Status ConfigErrors::ToStatus() const { return InvalidArgument(absl::StrJoin(lines_, "\n")); }
 
 ConfigSection ConfigSection::Child(const pb::Message& child, const std::string& field,
                                    int index) const {

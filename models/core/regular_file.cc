@@ -9,14 +9,12 @@
 
 #include "absl/status/status.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
 
 absl::Status TooLarge(const std::filesystem::path& path, uint64_t bytes, uint64_t most) {
-  return absl::FailedPreconditionError(
-      StrCat(path.string(), ": has ", bytes, " bytes, allowed are at most ", most));
+  return FailedPrecondition(path.string(), ": has ", bytes, " bytes, allowed are at most ", most);
 }
 
 }  // namespace
@@ -26,11 +24,10 @@ absl::StatusOr<RegularFile> OpenRegularFile(const std::filesystem::path& path, u
   file.descriptor = FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info = {};
   if (file.descriptor.get() < 0 || fstat(file.descriptor.get(), &info) != 0) {
-    return absl::NotFoundError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    return NotFound(path.string(), ": cannot be read: ", std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) {
-    return absl::FailedPreconditionError(
-        StrCat(path.string(), ": is not a regular file, and only such are read"));
+    return FailedPrecondition(path.string(), ": is not a regular file, and only such are read");
   }
   file.bytes = static_cast<uint64_t>(info.st_size);
   if (file.bytes > most) return TooLarge(path, file.bytes, most);
@@ -41,7 +38,7 @@ absl::StatusOr<std::string> ReadRegularFile(const std::filesystem::path& path, u
   MILLRACE_ASSIGN_OR_RETURN(const RegularFile file, OpenRegularFile(path, most));
   std::optional<std::string> text = ReadToEnd(file.descriptor.get(), most);
   if (!text) {
-    return absl::DataLossError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    return DataLoss(path.string(), ": cannot be read: ", std::strerror(errno));
   }
   if (text->size() > most) return TooLarge(path, text->size(), most);
   return *std::move(text);

@@ -1,6 +1,7 @@
 #include "models/core/too_long.h"
 
 #include "absl/strings/cord.h"
+#include "models/core/errors.h"
 
 namespace millrace {
 namespace {
@@ -10,7 +11,7 @@ constexpr char kTooLongPayload[] = "millrace/too-long";
 }  // namespace
 
 absl::Status TooLongError(const std::string& message) {
-  absl::Status status = absl::InvalidArgumentError(message);
+  absl::Status status = InvalidArgument(message);
   status.SetPayload(kTooLongPayload, absl::Cord("1"));
   return status;
 }

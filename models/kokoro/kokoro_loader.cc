@@ -43,8 +43,8 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
   if (first.empty()) return voices;
   const auto found = std::find(voices.begin(), voices.end(), first);
   if (found == voices.end()) {
-    return absl::InvalidArgumentError(StrCat("voice: ", config_file.string(), " has no voice '",
-                                             first, "'; it has: ", absl::StrJoin(voices, ", ")));
+    return InvalidArgument("voice: ", config_file.string(), " has no voice '", first,
+                           "'; it has: ", absl::StrJoin(voices, ", "));
   }
   std::rotate(voices.begin(), found, found + 1);
   return voices;
@@ -59,9 +59,8 @@ absl::Status DescribeVoices(const std::vector<KokoroVoiceConfig>& voices,
   for (const KokoroVoiceConfig& voice : voices) {
     const auto found = std::ranges::find(info.voices, voice.name);
     if (found == info.voices.end()) {
-      return absl::InvalidArgumentError(StrCat("voices: ", config_file.string(), " has no voice '",
-                                               voice.name,
-                                               "'; it has: ", absl::StrJoin(info.voices, ", ")));
+      return InvalidArgument("voices: ", config_file.string(), " has no voice '", voice.name,
+                             "'; it has: ", absl::StrJoin(info.voices, ", "));
     }
     info.voice_languages[static_cast<size_t>(found - info.voices.begin())] = voice.language;
     for (const std::string& language : voice.default_for)
@@ -136,14 +135,12 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
                            .finite = config.precision.asked == kernels::Precision::kInt8,
                            .name = StrCat(info.name, "/", info.version)}));
   if (settings.largest_id() >= network.encoder->symbols()) {
-    return absl::DataLossError(StrCat(config_file.string(), ": vocab has the number ",
-                                      settings.largest_id(), ", the weights know ",
-                                      network.encoder->symbols(), " symbols"));
+    return DataLoss(config_file.string(), ": vocab has the number ", settings.largest_id(),
+                    ", the weights know ", network.encoder->symbols(), " symbols");
   }
   if (network.encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
-    return absl::DataLossError(StrCat(weights_file.string(),
-                                      ": bert.embeddings.position_embeddings.weight",
-                                      " has no room for a phoneme"));
+    return DataLoss(weights_file.string(), ": bert.embeddings.position_embeddings.weight",
+                    " has no room for a phoneme");
   }
   MILLRACE_ASSIGN_OR_RETURN(
       auto front_ends,

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/kokoro/kokoro_weights.h"
 #include "mps_runtime/tensor_device.h"
 
@@ -27,9 +25,9 @@ absl::StatusOr<KokoroNetwork> KokoroNetwork::Read(const Options& options) {
     if (!weights.status().ok()) return weights.status();
     if (options.padded) network.styles.back() = network.styles.back().to(at::kCPU);
     if (network.styles.back().size(0) == network.styles.front().size(0)) continue;
-    return absl::DataLossError(StrCat(
-        options.weights_file.string(), ": voices.", voice, " has ", network.styles.back().size(0),
-        " rows, voices.", options.voices.front(), " has ", network.styles.front().size(0)));
+    return DataLoss(options.weights_file.string(), ": voices.", voice, " has ",
+                    network.styles.back().size(0), " rows, voices.", options.voices.front(),
+                    " has ", network.styles.front().size(0));
   }
   network.samples_per_frame = weights.shape().samples_per_frame();
   if (options.padded) {

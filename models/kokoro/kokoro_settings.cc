@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/errors.h"
 #include "models/core/regular_file.h"
@@ -57,17 +56,15 @@ absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path&
     for (const auto& [symbol, id] : json.at("vocab").items()) {
       const models::CodePoint point = models::DecodeAt(symbol, 0);
       if (symbol.empty() || point.bytes != symbol.size()) {
-        return absl::DataLossError(
-            StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
+        return DataLoss(file.string(), ": vocab: '", symbol, "' is not one character");
       }
       settings.phoneme_ids[point.value] = id.get<int64_t>();
     }
   } catch (const nlohmann::json::exception& error) {
-    return absl::DataLossError(
-        StrCat(file.string(), ": not the JSON file of a Kokoro model: ", error.what()));
+    return DataLoss(file.string(), ": not the JSON file of a Kokoro model: ", error.what());
   }
   if (std::string mistake = FindMistake(settings); !mistake.empty())
-    return absl::DataLossError(StrCat(file.string(), ": ", mistake));
+    return DataLoss(file.string(), ": ", mistake);
   return settings;
 }
 

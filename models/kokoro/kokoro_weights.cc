@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_split.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -38,9 +37,8 @@ absl::Status KokoroWeights::ReadShape() {
     return found == file().metadata().end() ? std::string() : found->second;
   };
   const auto wrong = [this](const char* key, const std::string& value) {
-    return absl::DataLossError(StrCat(file().path().string(),
-                                      ": not the weights of a Kokoro model: its metadata ", key,
-                                      " is '", value, "'"));
+    return DataLoss(file().path().string(), ": not the weights of a Kokoro model: its metadata ",
+                    key, " is '", value, "'");
   };
   for (const auto& [key, value] : {std::pair{"albert_layers", &shape_.albert_layers},
                                    std::pair{"albert_heads", &shape_.albert_heads}}) {

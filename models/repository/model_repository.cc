@@ -31,8 +31,7 @@ std::optional<int64_t> VersionOf(std::string_view name) {
 // Returns an error about a folder of the repository.
 template <typename... Parts>
 absl::Status Wrong(const fs::path& folder, const Parts&... parts) {
-  return absl::FailedPreconditionError(
-      StrCat("model repository ", folder.string(), ": ", parts...));
+  return FailedPrecondition("model repository ", folder.string(), ": ", parts...);
 }
 
 // Returns the name of the last folder of the path, which may end with '/' or be ".".
@@ -62,7 +61,7 @@ std::vector<int64_t> VersionsIn(const fs::path& model) {
 
 // Converts NOT_FOUND, because the model exists although one of its files does not.
 absl::Status Broken(const absl::Status& status) {
-  return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
+  return absl::IsNotFound(status) ? FailedPrecondition(status.message()) : status;
 }
 
 // Returns true if the path lies below the folder, at any depth. Both are canonical.
@@ -83,7 +82,7 @@ fs::path ContentsOfSnapshot(const fs::path& path) {
 }
 
 absl::Status WrongFile(const fs::path& file, const std::string& what) {
-  return absl::FailedPreconditionError(StrCat(file.string(), ": ", what));
+  return FailedPrecondition(file.string(), ": ", what);
 }
 
 // A file may be a symbolic link, as volumes of a cluster and caches of downloads have them, as long
@@ -212,10 +211,9 @@ absl::StatusOr<ModelRepository::Entry> ModelRepository::EntryOf(const std::strin
   for (const ModelSource& source : *sources_) {
     const fs::path folder = source.folder / name;
     const std::string why = fs::exists(folder, error) ? WhyIgnored(folder) : "";
-    if (!why.empty())
-      return absl::NotFoundError(StrCat("model '", name, "' is not in the repository: ", why));
+    if (!why.empty()) return NotFound("model '", name, "' is not in the repository: ", why);
   }
-  return absl::NotFoundError(StrCat("model '", name, "' is not in the repository"));
+  return NotFound("model '", name, "' is not in the repository");
 }
 
 absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
@@ -258,8 +256,8 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
     const Entry& entry, std::optional<int64_t> version) const {
   const std::vector<int64_t>& versions = entry.versions;
   if (version && !std::binary_search(versions.begin(), versions.end(), *version)) {
-    return absl::NotFoundError(StrCat("model '", entry.name, "' has no version ", *version,
-                                      ", the latest is ", versions.back()));
+    return NotFound("model '", entry.name, "' has no version ", *version, ", the latest is ",
+                    versions.back());
   }
   Package package;
   package.name = entry.name;

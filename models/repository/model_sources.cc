@@ -24,9 +24,9 @@ absl::Status CheckModelName(std::string_view name) {
   const std::string given = name.size() <= kMaxNameLength
                                 ? StrCat("'", name, "'")
                                 : StrCat("of ", name.size(), " characters");
-  return absl::InvalidArgumentError(
-      StrCat("model: ", given, " is no name of a model, allowed are 1..", kMaxNameLength,
-             " letters, digits, '.', '_' and '-', not starting with '.'"));
+  return InvalidArgument("model: ", given, " is no name of a model, allowed are 1..",
+                         kMaxNameLength,
+                         " letters, digits, '.', '_' and '-', not starting with '.'");
 }
 
 absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text) {
@@ -37,12 +37,11 @@ absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text
     if (equals != part.npos && equals < part.find('/')) {
       source = {.name = part.substr(0, equals), .folder = part.substr(equals + 1)};
       if (absl::Status status = CheckModelName(source.name); !status.ok()) {
-        return absl::InvalidArgumentError(
-            StrCat("'", part, "': '", source.name, "' is no name of a model"));
+        return InvalidArgument("'", part, "': '", source.name, "' is no name of a model");
       }
     }
     if (source.folder.empty() || part.find('\0') != part.npos)
-      return absl::InvalidArgumentError(StrCat("'", part, "': is no folder"));
+      return InvalidArgument("'", part, "': is no folder");
     sources.push_back(std::move(source));
   }
   return sources;
@@ -53,8 +52,8 @@ absl::StatusOr<std::filesystem::path> FolderForNewModels(std::string_view text) 
   const auto index = std::find_if(sources.begin(), sources.end(),
                                   [](const ModelSource& source) { return source.name.empty(); });
   if (index != sources.end()) return index->folder;
-  return absl::InvalidArgumentError(
-      StrCat("'", text, "': names folders of one model each, and none that may take another"));
+  return InvalidArgument("'", text,
+                         "': names folders of one model each, and none that may take another");
 }
 
 }  // namespace millrace::models

@@ -32,7 +32,7 @@ bool Add(EVP_MD_CTX* digest, absl::string_view bytes) {
 absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, const std::string& name,
                      uint64_t max_bytes, std::vector<char>& part) {
   const absl::StatusOr<RegularFile> file = OpenRegularFile(path, max_bytes);
-  if (!file.ok()) return absl::FailedPreconditionError(file.status().message());
+  if (!file.ok()) return FailedPrecondition(file.status().message());
   // Name and size come first, so that different packages never hash the same bytes.
   bool added = Add(digest, StrCat(name, absl::string_view("\0", 1), file->bytes, "\n"));
   while (added) {
@@ -40,11 +40,11 @@ absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, cons
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      return absl::DataLossError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+      return DataLoss(path.string(), ": cannot be read: ", std::strerror(errno));
     }
     added = Add(digest, {part.data(), static_cast<size_t>(got)});
   }
-  return added ? absl::OkStatus() : absl::InternalError("OpenSSL computes no SHA-256");
+  return added ? absl::OkStatus() : Internal("OpenSSL computes no SHA-256");
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, cons
 absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
   const Digest digest(EVP_MD_CTX_new());
   if (digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) {
-    return absl::InternalError("OpenSSL computes no SHA-256");
+    return Internal("OpenSSL computes no SHA-256");
   }
   std::map<std::string, uint64_t> files = {{kModelConfigFile, kMaxConfigBytes}};
   for (const PackageFile& file : package.config.settings->Files())
@@ -64,7 +64,7 @@ absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
   unsigned int size = 0;
   if (EVP_DigestFinal_ex(digest.get(), bytes.data(), &size) != 1) {
-    return absl::InternalError("OpenSSL computes no SHA-256");
+    return Internal("OpenSSL computes no SHA-256");
   }
   return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), size});
 }

@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 
 namespace millrace::models {
@@ -15,17 +14,15 @@ absl::Status RemoveModel(const std::filesystem::path& folder, std::string_view n
   MILLRACE_RETURN_IF_ERROR(CheckModelName(name));
   const std::filesystem::path place = folder / name;
   const auto failed = [&place](const std::error_code& error) {
-    return absl::FailedPreconditionError(
-        StrCat("cannot remove ", place.string(), ": ", error.message()));
+    return FailedPrecondition("cannot remove ", place.string(), ": ", error.message());
   };
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::symlink_status(place, error);
   if (std::filesystem::is_symlink(found)) {
-    return absl::FailedPreconditionError(
-        StrCat(place.string(), ": is a link, which may be removed with rm"));
+    return FailedPrecondition(place.string(), ": is a link, which may be removed with rm");
   }
   if (!std::filesystem::is_directory(found))
-    return absl::NotFoundError(StrCat(folder.string(), ": has no model '", name, "'"));
+    return NotFound(folder.string(), ": has no model '", name, "'");
   // It is gone at once, and no half of it is ever there. The hidden folder is none of a model.
   std::string hidden = (folder / ".remove-XXXXXX").string();
   if (mkdtemp(hidden.data()) == nullptr)

@@ -29,7 +29,7 @@ class Fields {
       : object_(object), where_(std::move(where)), status_(status) {}
 
   void Fail(const std::string& field, const std::string& what) {
-    if (status_.ok()) status_ = absl::InvalidArgumentError(StrCat(where_, field, ": ", what));
+    if (status_.ok()) status_ = InvalidArgument(where_, field, ": ", what);
   }
 
   int64_t Integer(const std::string& field, int64_t low, int64_t high) {
@@ -167,8 +167,7 @@ absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& pat
   MILLRACE_ASSIGN_OR_RETURN(const std::string text,
                             models::ReadRegularFile(path, models::kMaxSettingsBytes));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return absl::DataLossError(StrCat(path.string(), ": is not a JSON object"));
+  if (!json.is_object()) return DataLoss(path.string(), ": is not a JSON object");
   absl::Status status;
   Seq2SeqConfig config = Read(json, path.string(), status);
   if (!status.ok()) return status;

@@ -25,8 +25,8 @@ absl::Status CheckTokens(const Seq2SeqConfig& config, const Seq2SeqWeights& weig
                          const std::string& file) {
   const auto check = [&](const char* field, int32_t token, int64_t tokens) {
     if (token < tokens) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat(file, ": ", field, ": ", token, " is not a token, allowed 0..", tokens - 1));
+    return InvalidArgument(file, ": ", field, ": ", token, " is not a token, allowed 0..",
+                           tokens - 1);
   };
   const int64_t source = weights.source_tokens();
   const int64_t target = weights.tokens();
@@ -49,10 +49,10 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
                                                            const Seq2SeqWeights& weights) {
   const bool own_tokens = !options.target_words_file.empty();
   if (!own_tokens && weights.source_tokens() != weights.tokens()) {
-    return absl::DataLossError(
-        StrCat(options.weights_file.string(), ": has embeddings of ", weights.source_tokens(),
-               " source tokens and ", weights.tokens(),
-               " target tokens: these need a vocabulary each, and target_words_file names none"));
+    return DataLoss(
+        options.weights_file.string(), ": has embeddings of ", weights.source_tokens(),
+        " source tokens and ", weights.tokens(),
+        " target tokens: these need a vocabulary each, and target_words_file names none");
   }
   translation::Vocabularies vocabularies;
   MILLRACE_ASSIGN_OR_RETURN(vocabularies.source, translation::Vocabulary::LoadWithTable(
@@ -73,9 +73,8 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
 absl::Status CheckDefault(const char* field, const std::string& language,
                           const std::vector<std::string>& all) {
   if (models::HasLanguage(all, language)) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(field, ": '", language, "' is not among the model's ",
-                                           all.size(), " languages, the first of which is '",
-                                           all.front(), "'"));
+  return InvalidArgument(field, ": '", language, "' is not among the model's ", all.size(),
+                         " languages, the first of which is '", all.front(), "'");
 }
 
 absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
@@ -93,12 +92,12 @@ absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
     return fast ? Precision::kBfloat16 : Precision::kFloat32;
   }
   if (!on_cpu && *options.precision != Precision::kFloat32) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
         "PRECISION_FLOAT32 or PRECISION_AUTO");
   }
   if (on_cpu && !kernels::IsNative(*options.precision)) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "precision: PRECISION_BFLOAT16 would be slower than float32 on this processor, which does "
         "not multiply bfloat16; allowed here are PRECISION_FLOAT32, PRECISION_INT8 and "
         "PRECISION_AUTO");
@@ -116,8 +115,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   MILLRACE_ASSIGN_OR_RETURN(auto weights, Seq2SeqWeights::Load(options.weights_file, config));
   MILLRACE_RETURN_IF_ERROR(CheckTokens(config, weights, options.config_file.string()));
   if (static_cast<int64_t>(options.max_source_tokens) > weights.longest()) {
-    return absl::InvalidArgumentError(StrCat("max_source_tokens: ", options.max_source_tokens,
-                                             " is out of range, allowed 16..", weights.longest()));
+    return InvalidArgument("max_source_tokens: ", options.max_source_tokens,
+                           " is out of range, allowed 16..", weights.longest());
   }
   MILLRACE_ASSIGN_OR_RETURN(auto vocabularies, LoadVocabularies(options, config, weights));
   info.platform = "seq2seq";

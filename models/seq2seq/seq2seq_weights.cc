@@ -24,7 +24,7 @@ class Reader {
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
   void Fail(const std::string& name, const std::string& what) {
     if (status_.ok()) {
-      status_ = absl::DataLossError(StrCat(file_.path().string(), ": tensor '", name, "': ", what));
+      status_ = DataLoss(file_.path().string(), ": tensor '", name, "': ", what);
     }
   }
 

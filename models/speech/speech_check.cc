@@ -28,11 +28,10 @@ absl::Status CheckSymbols(std::string_view field, std::string_view phonemes,
     for (size_t at = begin; at < end;) {
       const models::CodePoint c = models::DecodeAt(phonemes, at);
       if (c.value != '\n' && c.value != '\r') {
-        return absl::InvalidArgumentError(
-            StrCat(View(field), ": the voice does not know the symbol '",
-                   View(phonemes.substr(at, c.bytes)), "' (U+",
-                   absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4), ") at byte ", at,
-                   "; it knows: ", reader.Symbols()));
+        return InvalidArgument(View(field), ": the voice does not know the symbol '",
+                               View(phonemes.substr(at, c.bytes)), "' (U+",
+                               absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4),
+                               ") at byte ", at, "; it knows: ", reader.Symbols());
       }
       at += c.bytes;
     }
@@ -48,8 +47,8 @@ absl::Status CheckSymbols(std::string_view field, std::string_view phonemes,
 
 absl::Status CheckPause(const char* field, float seconds) {
   if (seconds <= kMaxPause) return absl::OkStatus();  // false for NaN
-  return absl::InvalidArgumentError(StrCat(field, ": ", seconds, " is not allowed; it is 0..",
-                                           kMaxPause, ", or unset for the model's own"));
+  return InvalidArgument(field, ": ", seconds, " is not allowed; it is 0..", kMaxPause,
+                         ", or unset for the model's own");
 }
 
 // Checks what stands between the pronunciations of input.text[begin, end).
@@ -88,9 +87,8 @@ absl::Status CheckLanguage(const std::string& language, const models::ModelInfo&
   const std::vector<std::string>& languages = info.speech().languages;
   if (language.empty() || std::ranges::find(languages, language) != languages.end())
     return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("language: model '", info.name, "' does not speak ",
-                                           Shown(language),
-                                           "; it speaks: ", absl::StrJoin(languages, ", ")));
+  return InvalidArgument("language: model '", info.name, "' does not speak ", Shown(language),
+                         "; it speaks: ", absl::StrJoin(languages, ", "));
 }
 
 // Returns an error if all of the text is in scripts that the voice cannot read.
@@ -102,10 +100,9 @@ absl::Status CheckScript(const models::SynthesizeInput& input, const models::Mod
   for (const models::SpeechPart& part : input.markup.parts) {
     if (!part.manner.language.empty() && part.manner.language != language) return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      StrCat("text: it has only ", absl::StrJoin(scripts.names, " and "), ", which model '",
-             info.name, "' cannot read in ", language,
-             "; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
+  return InvalidArgument("text: it has only ", absl::StrJoin(scripts.names, " and "),
+                         ", which model '", info.name, "' cannot read in ", language,
+                         "; it speaks: ", absl::StrJoin(info.speech().languages, ", "));
 }
 
 }  // namespace
@@ -115,8 +112,7 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
   const char* field = input.is_phonemes ? "phonemes" : "text";
   const bool only_pause = input.part_of_text && input.markup.pause_after > 0;
   if (!HasLetterOrDigit(input.text) && !only_pause) {
-    return absl::InvalidArgumentError(
-        StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
+    return InvalidArgument(field, ": there is nothing to speak; it needs a letter or a digit");
   }
   MILLRACE_RETURN_IF_ERROR(CheckLanguage(input.language, info));
   MILLRACE_RETURN_IF_ERROR(CheckScript(input, info));
@@ -141,8 +137,8 @@ absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::Spee
   const auto check = [&](float factor) {
     const float speed = input.speed * factor;
     if (speed >= info.min_speed && speed <= info.max_speed) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat("speed: ", speed, " is not allowed; it is ", info.min_speed, "..", info.max_speed));
+    return InvalidArgument("speed: ", speed, " is not allowed; it is ", info.min_speed, "..",
+                           info.max_speed);
   };
   absl::Status status = check(1);
   for (const models::SpeechPart& part : input.markup.parts) status.Update(check(part.manner.speed));

@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/speech_reader.h"
@@ -112,8 +111,7 @@ class SpeechModel final : public models::Model {
 absl::Status SpeechModel::Validate(const models::Input& input) const {
   const auto* speech = std::get_if<models::SynthesizeInput>(&input);
   if (speech == nullptr) {
-    return absl::InvalidArgumentError(
-        StrCat("model '", info().name, "' synthesizes speech and does nothing else"));
+    return InvalidArgument("model '", info().name, "' synthesizes speech and does nothing else");
   }
   MILLRACE_RETURN_IF_ERROR(CheckSpeech(*speech, info(), voice_->reader()));
   MILLRACE_RETURN_IF_ERROR(CheckVoices(*speech));

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
@@ -106,9 +107,9 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
       Forget();
       ++next_;
     } else if (const size_t count = symbols(); count > reader.max_symbols() && !Halve()) {
-      request.Finish(absl::InvalidArgumentError(
-          StrCat(field(), ": '", View(unit), "' has ", count,
-                 " phonemes without a place to cut it, allowed are ", reader.max_symbols())));
+      request.Finish(InvalidArgument(field(), ": '", View(unit), "' has ", count,
+                                     " phonemes without a place to cut it, allowed are ",
+                                     reader.max_symbols()));
       return false;
     }
   }
@@ -120,10 +121,10 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
     ended_ = true;
     request.Emit(std::move(chunk));
   }
-  request.Finish(spoken_ > 0 || input_.part_of_text
-                     ? absl::OkStatus()
-                     : absl::InvalidArgumentError(
-                           StrCat(field(), ": there is nothing in it that the voice can speak")));
+  request.Finish(
+      spoken_ > 0 || input_.part_of_text
+          ? absl::OkStatus()
+          : InvalidArgument(field(), ": there is nothing in it that the voice can speak"));
   return false;
 }
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::speech {
@@ -40,8 +40,7 @@ absl::StatusOr<bool> SpeechState::BeginUnit(std::vector<int64_t>& frames) {
   const bool usable = std::ranges::all_of(
       frames, [this](int64_t count) { return count >= 1 && count <= traits_.max_id_frames; });
   if (!usable) {
-    return absl::InternalError(
-        StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
+    return Internal("model '", info_.name, "' gave a phoneme a length that is no number");
   }
   frames = plan.ScaledFrames(frames);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
@@ -49,10 +48,10 @@ absl::StatusOr<bool> SpeechState::BeginUnit(std::vector<int64_t>& frames) {
   const int64_t rate = info_.speech().sample_rate;
   if (samples > traits_.max_unit_seconds * rate) {
     if (plan.Halve()) return false;
-    return absl::InvalidArgumentError(StrCat(
-        plan.field(), View(traits_.length_fields), ": one sentence would last ", samples / rate,
-        " seconds", traits_.stretched_symbols == kAllSymbols ? " at normal speed" : "",
-        ", allowed are ", traits_.max_unit_seconds));
+    return InvalidArgument(plan.field(), View(traits_.length_fields), ": one sentence would last ",
+                           samples / rate, " seconds",
+                           traits_.stretched_symbols == kAllSymbols ? " at normal speed" : "",
+                           ", allowed are ", traits_.max_unit_seconds);
   }
   plan.SetFrames(frames, traits_.samples_per_frame);
   recorder.Begin(frames, static_cast<size_t>(samples));

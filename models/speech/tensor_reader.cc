@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::speech {
@@ -52,7 +53,7 @@ std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max) {
 }
 
 void TensorReader::Refuse(const std::string& name, const std::string& what) {
-  status_.Update(absl::DataLossError(StrCat(file_.path().string(), ": ", name, " ", what)));
+  status_.Update(DataLoss(file_.path().string(), ": ", name, " ", what));
 }
 
 bool TensorReader::Has(const std::string& name) const { return file_.tensors().contains(name); }

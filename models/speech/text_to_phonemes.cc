@@ -124,8 +124,8 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
                                                             models::EnglishDialect dialect) {
   MILLRACE_ASSIGN_OR_RETURN(auto lexicon, models::EnglishLexicon::Open(options.lexicon_file));
   if (lexicon.dialect() != dialect) {
-    return absl::InvalidArgumentError(
-        StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
+    return InvalidArgument(options.lexicon_file.string(), ": is not of the language ",
+                           options.language);
   }
   models::EnglishG2p::Options parts;
   parts.vocabulary = models::PhonemeVocabulary(options.symbols);
@@ -193,13 +193,13 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   std::string allowed = "en-US, en-GB, ja, zh";
   for (const models::EspeakLanguage& language : models::kEspeakLanguages)
     absl::StrAppend(&allowed, ", ", View(language.tag));
-  return absl::InvalidArgumentError(StrCat("language: there is no way from '", options.language,
-                                           "' to phonemes, allowed ", allowed));
+  return InvalidArgument("language: there is no way from '", options.language,
+                         "' to phonemes, allowed ", allowed);
 }
 
 std::unique_ptr<TextToPhonemes> RefuseTexts(std::string_view language, const absl::Status& reason) {
-  return std::make_unique<RefusedTexts>(absl::FailedPreconditionError(
-      StrCat("language: '", View(language), "' cannot be spoken here: ", reason.message())));
+  return std::make_unique<RefusedTexts>(FailedPrecondition(
+      "language: '", View(language), "' cannot be spoken here: ", reason.message()));
 }
 
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {

@@ -3,15 +3,14 @@
 #include <string>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace::speech {
 namespace {
 
 absl::Status RefuseNoise(const char* field, float value, const std::string& model) {
   if (value < 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(field, ": ", value, " is not allowed; model '", model,
-                                           "' has no such setting, leave it unset"));
+  return InvalidArgument(field, ": ", value, " is not allowed; model '", model,
+                         "' has no such setting, leave it unset");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/core/voice_name.h"
@@ -17,9 +18,9 @@ constexpr size_t kMaxVoices = 16;
 constexpr double kTolerance = 1e-3;  // for the sum of the weights
 
 absl::Status Refuse(std::string_view text, const std::string& what) {
-  return absl::InvalidArgumentError(
-      StrCat("voice: ", Shown(text), " is not allowed: ", what,
-             "; it is a voice, \"a+b\", or \"a:0.3+b:0.7\", which may be written \"a(3)+b(7)\""));
+  return InvalidArgument(
+      "voice: ", Shown(text), " is not allowed: ", what,
+      "; it is a voice, \"a+b\", or \"a:0.3+b:0.7\", which may be written \"a(3)+b(7)\"");
 }
 
 }  // namespace
@@ -39,8 +40,8 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
   for (const models::VoicePart& part : parts) {
     const size_t index = models::FindVoice(voices, part.name);
     if (index == std::string_view::npos) {
-      return absl::InvalidArgumentError(StrCat("voice: there is no voice ", Shown(part.name),
-                                               "; there are: ", absl::StrJoin(voices, ", ")));
+      return InvalidArgument("voice: there is no voice ", Shown(part.name),
+                             "; there are: ", absl::StrJoin(voices, ", "));
     }
     VoiceShare share{index, unnamed};
     if (part.weight) {

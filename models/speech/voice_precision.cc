@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/narrow_kernels.h"
 #include "mps_runtime/base/log_sink.h"
@@ -42,12 +42,12 @@ absl::StatusOr<Precision> ChoosePrecision(const VoicePrecision& precision,
   }
   if (*precision.asked == Precision::kFloat32) return Precision::kFloat32;
   if (!on_cpu) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "precision: PRECISION_INT8 is for the CPU; on a device none may be set, or "
         "PRECISION_FLOAT32 or PRECISION_AUTO");
   }
   if (!kernels::HasInt8DotProducts()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "precision: PRECISION_INT8 would be slower than float32 on this processor, which has no "
         "dot products of int8; allowed here are PRECISION_FLOAT32 and PRECISION_AUTO");
   }

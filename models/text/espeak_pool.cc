@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "mps_runtime/base/find_program.h"
 
 namespace millrace::models {
@@ -13,10 +12,10 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
   const std::filesystem::path found =
       is_path ? std::filesystem::path(program) : FindProgram(program);
   if (IsProgram(found)) return std::filesystem::absolute(found);
-  return absl::FailedPreconditionError(
-      StrCat("the program ", program,
-             " was not found; install the package espeak-ng (apt-get install espeak-ng, or "
-             "brew install espeak-ng)"));
+  return FailedPrecondition(
+      "the program ", program,
+      " was not found; install the package espeak-ng (apt-get install espeak-ng, or "
+      "brew install espeak-ng)");
 }
 
 absl::StatusOr<std::unique_ptr<EspeakPool>> EspeakPool::Create(const EspeakOptions& options,
@@ -37,7 +36,7 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const s
   // The process may have been killed from outside: retry with another one.
   if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
   if (absl::IsAborted(answers.status()))
-    return absl::UnavailableError(answers.status().message());  // the text is at fault
+    return Unavailable(answers.status().message());  // the text is at fault
   return answers;
 }
 
@@ -62,7 +61,7 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakPool::Acquire(
   MutexLock lock(mu_);
   while (idle_.empty() && busy_ >= options_.max_processes) {
     if (!released_.WaitUntil(mu_, deadline)) {
-      return absl::UnavailableError("all espeak-ng processes are busy");
+      return Unavailable("all espeak-ng processes are busy");
     }
   }
   std::unique_ptr<EspeakProcess> process;

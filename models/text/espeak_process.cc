@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
   close(sockets[1]);
   if (error != 0) {
     close(sockets[0]);
-    return absl::UnavailableError(StrCat("cannot start ", program, ": ", std::strerror(error)));
+    return Unavailable("cannot start ", program, ": ", std::strerror(error));
   }
   return std::unique_ptr<EspeakProcess>(new EspeakProcess(pid, sockets[0]));
 }
@@ -126,10 +126,10 @@ absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view ma
   while (seen < marks || !input.empty()) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return absl::UnavailableError("espeak-ng did not answer in time");
+    if (left.count() <= 0) return Unavailable("espeak-ng did not answer in time");
     pollfd poller = {socket_, static_cast<short>(input.empty() ? POLLIN : POLLIN | POLLOUT), 0};
     if (poll(&poller, 1, static_cast<int>(left.count())) < 0 && errno != EINTR) {
-      return absl::UnavailableError(StrCat("espeak-ng: poll: ", std::strerror(errno)));
+      return Unavailable("espeak-ng: poll: ", std::strerror(errno));
     }
     if ((poller.revents & POLLOUT) != 0) {
       const ssize_t sent = send(socket_, input.data(), input.size(), kSendFlags);
@@ -145,8 +145,7 @@ absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view ma
     }
     if (received < 0) continue;
     output.append(buffer.data(), static_cast<size_t>(received));
-    if (output.size() > kMaxOutputBytes)
-      return absl::UnavailableError("espeak-ng answered far too much");
+    if (output.size() > kMaxOutputBytes) return Unavailable("espeak-ng answered far too much");
     for (size_t at = output.find(mark, searched); at != std::string::npos;
          at = output.find(mark, searched)) {
       ++seen;

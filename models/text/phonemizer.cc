@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
@@ -21,10 +20,9 @@ absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& op
   auto phonemizer = std::unique_ptr<Phonemizer>(new Phonemizer(std::move(pool)));
   const auto answer = phonemizer->Phonemize("1");
   if (!answer.ok() || answer->empty()) {
-    return absl::InvalidArgumentError(
-        StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
-               answer.ok() ? "" : StrCat(": ", answer.status().message()),
-               "; `espeak-ng --voices` lists what it knows"));
+    return InvalidArgument(options.espeak.program, " cannot speak with the voice '", options.voice,
+                           "'", answer.ok() ? "" : StrCat(": ", answer.status().message()),
+                           "; `espeak-ng --voices` lists what it knows");
   }
   return phonemizer;
 }

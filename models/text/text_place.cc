@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -37,7 +38,7 @@ std::optional<Place> PlaceIn(const absl::Status& error) {
 
 absl::Status Make(std::string_view before, std::string_view named, size_t byte,
                   std::string_view behind) {
-  absl::Status error = absl::InvalidArgumentError(StrCat(before, named, behind));
+  absl::Status error = InvalidArgument(before, named, behind);
   error.SetPayload(kPlacePayload,
                    absl::Cord(StrCat(byte, " ", before.size(), " ", before.size() + named.size())));
   return error;

@@ -107,9 +107,8 @@ class TorchScriptModel final : public models::Model {
   absl::Status Validate(const models::Input& input) const override {
     const auto& infer = std::get<models::InferInput>(input);
     if (infer.inputs.size() == info_.infer().inputs.size()) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat("inputs: has ", infer.inputs.size(),
-                                             " tensors; model '", info_.name, "' takes ",
-                                             info_.infer().inputs.size()));
+    return InvalidArgument("inputs: has ", infer.inputs.size(), " tensors; model '", info_.name,
+                           "' takes ", info_.infer().inputs.size());
   }
 
   std::unique_ptr<models::Batch> Prepare(
@@ -364,18 +363,18 @@ absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models
     expected = ToTensors(original.forward(inputs));
     actual = ToTensors(replaced.forward(inputs));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(
-        StrCat(file,
-               ": its nn.Linear has to be replaced to be safe on mps, and the sample input "
-               "that checks it fails: ",
-               FailureCause(error.what()), "; warmup_sizes: say which sizes it takes"));
+    return InvalidArgument(
+        file,
+        ": its nn.Linear has to be replaced to be safe on mps, and the sample input "
+        "that checks it fails: ",
+        FailureCause(error.what()), "; warmup_sizes: say which sizes it takes");
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     const double relative = RelativeTolerance(expected[i].scalar_type());
     if (!at::allclose(expected[i], actual[i], relative, relative / 10, /*equal_nan=*/true)) {
-      return absl::InvalidArgumentError(
-          StrCat(file, ": gives other numbers without nn.Linear, which is not safe on mps: output ",
-                 i, " differs"));
+      return InvalidArgument(
+          file, ": gives other numbers without nn.Linear, which is not safe on mps: output ", i,
+          " differs");
     }
   }
   return absl::OkStatus();
@@ -391,9 +390,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // without self
     if (takes != info.infer().inputs.size()) {
-      return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ", takes,
-                                               " inputs; model.pbtxt names ",
-                                               info.infer().inputs.size()));
+      return InvalidArgument(options.file.string(), ": forward takes ", takes,
+                             " inputs; model.pbtxt names ", info.infer().inputs.size());
     }
     if (runtime::TraitsOf(options.device).replaces_linear) {
       MILLRACE_RETURN_IF_ERROR(CheckLinearReplaced(options, info));
@@ -405,7 +403,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
     const std::string file = options.file.string();
     const std::string text(BeforeStackTrace(error.what()));
     if (text.find('\n') != text.npos) SendToLog(LogSeverity::kError, StrCat(file, ": ", text));
-    return absl::InvalidArgumentError(StrCat(file, ": ", LoadFailure(file, text)));
+    return InvalidArgument(file, ": ", LoadFailure(file, text));
   }
 }
 

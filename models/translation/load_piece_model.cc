@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
-#include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/thread_annotations.h"
 
@@ -43,7 +43,7 @@ absl::StatusOr<LoadFunction> FindLoader() {
     }
     error = dlerror();
   }
-  return absl::DataLossError(StrCat("cannot load the SentencePiece module: ", error));
+  return DataLoss("cannot load the SentencePiece module: ", error);
 }
 
 // The piece models that are in use, by the SHA-256 of their files. Thread-safe.
@@ -91,7 +91,7 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> LoadPieceModel(
   // out.
   const absl::StatusOr<std::string> bytes =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
-  if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
+  if (!bytes.ok()) return DataLoss(bytes.status().message());
   static auto& shared = *new SharedPieceModels;
   const std::string key = DigestOf(*bytes);
   if (!key.empty()) {
@@ -100,7 +100,7 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> LoadPieceModel(
   std::string error;
   std::shared_ptr<const PieceModel> model((*load)(*bytes, &error));
   if (model == nullptr) {
-    return absl::DataLossError(StrCat(path.string(), ": not a SentencePiece model: ", error));
+    return DataLoss(path.string(), ": not a SentencePiece model: ", error);
   }
   return key.empty() ? model : shared.Add(key, std::move(model));
 }

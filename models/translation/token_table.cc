@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/regular_file.h"
-#include "models/core/strings.h"
 
 namespace millrace::translation {
 namespace {
@@ -18,7 +18,7 @@ absl::StatusOr<std::unique_ptr<const TokenTable>> TokenTable::Load(
     const std::filesystem::path& path, const PieceModel& pieces, int64_t tokens, int32_t unknown) {
   const absl::StatusOr<std::string> file =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
-  if (!file.ok()) return absl::DataLossError(file.status().message());
+  if (!file.ok()) return DataLoss(file.status().message());
   std::vector<std::string> texts;
   for (size_t at = 0; at < file->size();) {
     const size_t end = std::min(file->find('\n', at), file->size());
@@ -26,8 +26,8 @@ absl::StatusOr<std::unique_ptr<const TokenTable>> TokenTable::Load(
     at = end + 1;
   }
   if (static_cast<int64_t>(texts.size()) != tokens) {
-    return absl::DataLossError(StrCat(path.string(), ": ", texts.size(),
-                                      " lines, but the weights have ", tokens, " tokens"));
+    return DataLoss(path.string(), ": ", texts.size(), " lines, but the weights have ", tokens,
+                    " tokens");
   }
   return std::unique_ptr<const TokenTable>(new TokenTable(std::move(texts), pieces, unknown));
 }

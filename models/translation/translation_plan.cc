@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "models/core/text_work.h"
 
 namespace millrace::translation {
@@ -127,13 +127,12 @@ void TranslationPlan::Suspend() {
 absl::Status CheckTexts(const models::Input& input, const models::ModelInfo& info) {
   const auto* translate = std::get_if<models::TranslateInput>(&input);
   if (translate == nullptr) {
-    return absl::InvalidArgumentError(
-        StrCat("model '", info.name, "' translates text; it takes no other input"));
+    return InvalidArgument("model '", info.name, "' translates text; it takes no other input");
   }
   const std::vector<std::string>& texts = translate->texts;
-  if (texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
+  if (texts.empty()) return InvalidArgument("texts: at least one is needed");
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i].empty()) return absl::InvalidArgumentError(StrCat("texts[", i, "]: is empty"));
+    if (texts[i].empty()) return InvalidArgument("texts[", i, "]: is empty");
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/core/utf8.h"
 #include "models/text/unicode.h"
 #include "models/translation/load_piece_model.h"
@@ -47,8 +46,8 @@ absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::Load(
     const std::filesystem::path& path, int64_t tokens) {
   MILLRACE_ASSIGN_OR_RETURN(auto pieces, LoadPieceModel(path));
   if (pieces->size() != tokens) {
-    return absl::DataLossError(StrCat(path.string(), ": ", pieces->size(),
-                                      " pieces, but the weights have ", tokens, " tokens"));
+    return DataLoss(path.string(), ": ", pieces->size(), " pieces, but the weights have ", tokens,
+                    " tokens");
   }
   return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces), nullptr));
 }

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/kernels/precision.h"
@@ -100,16 +99,14 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
       ReadNetwork(weights_file, context, voice.length_scale, StrCat(info.name, "/", info.version),
                   precision, config.precision.asked == kernels::Precision::kInt8));
   if (voice.largest_id() >= network.symbols) {
-    return absl::DataLossError(StrCat(voice_file.string(), ": phoneme_id_map has the id ",
-                                      voice.largest_id(), ", the weights know ", network.symbols,
-                                      " symbols"));
+    return DataLoss(voice_file.string(), ": phoneme_id_map has the id ", voice.largest_id(),
+                    ", the weights know ", network.symbols, " symbols");
   }
   std::vector<Speaker> speakers = ListSpeakers(voice, config.voice);
   for (const Speaker& speaker : speakers) {
     if (speaker.id >= 0 && speaker.id < network.speakers) continue;
-    return absl::DataLossError(StrCat(voice_file.string(), ": speaker '", speaker.name,
-                                      "' has the id ", speaker.id, ", the weights know ",
-                                      network.speakers, " speakers"));
+    return DataLoss(voice_file.string(), ": speaker '", speaker.name, "' has the id ", speaker.id,
+                    ", the weights know ", network.speakers, " speakers");
   }
   network.voice.gain_db = config.gain_db;
   std::unique_ptr<const models::Phonemizer> phonemizer;

@@ -81,8 +81,8 @@ std::unique_ptr<const speech::SpeechReader> MakeReader(
 
 absl::Status CheckNoiseOf(const char* field, float value) {
   if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(field, ": ", value, " is not allowed; it is 0..",
-                                           kMaxNoise, ", or unset for the voice's own"));
+  return InvalidArgument(field, ": ", value, " is not allowed; it is 0..", kMaxNoise,
+                         ", or unset for the voice's own");
 }
 
 }  // namespace
@@ -100,9 +100,8 @@ VitsVoice::VitsVoice(models::ModelInfo info, VoiceConfig config, std::vector<Spe
 absl::StatusOr<std::vector<speech::VoiceShare>> VitsVoice::SharesOf(std::string_view voice) const {
   if (const Speaker* const speaker = FindSpeaker(speakers_, voice); speaker != nullptr)
     return std::vector<speech::VoiceShare>{{.voice = static_cast<size_t>(speaker->id)}};
-  return absl::InvalidArgumentError(
-      StrCat("voice: model '", info().name, "' has no voice ", Shown(voice),
-             "; it has: ", absl::StrJoin(info().speech().voices, ", ")));
+  return InvalidArgument("voice: model '", info().name, "' has no voice ", Shown(voice),
+                         "; it has: ", absl::StrJoin(info().speech().voices, ", "));
 }
 
 absl::Status VitsVoice::CheckNoise(const models::SynthesizeInput& input) const {

@@ -47,16 +47,15 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
   for (const int64_t stride : shape_.upsample_strides) {
     hop *= stride;
     if (hop <= kMaxHop) continue;
-    return absl::DataLossError(StrCat(path.string(), ": upsample_strides ",
-                                      absl::StrJoin(shape_.upsample_strides, " "),
-                                      " make a frame longer than ", kMaxHop, " samples"));
+    return DataLoss(path.string(), ": upsample_strides ",
+                    absl::StrJoin(shape_.upsample_strides, " "), " make a frame longer than ",
+                    kMaxHop, " samples");
   }
   if (!complete || shape_.block_dilations.size() % shape_.upsample_strides.size() != 0) {
-    return absl::DataLossError(
-        StrCat(path.string(),
-               ": not the weights of a VITS voice: its metadata upsample_strides, "
-               "flow_dilations and block_dilations are ",
-               "missing or wrong"));
+    return DataLoss(path.string(),
+                    ": not the weights of a VITS voice: its metadata upsample_strides, "
+                    "flow_dilations and block_dilations are ",
+                    "missing or wrong");
   }
   return absl::OkStatus();
 }

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/errors.h"
@@ -138,8 +137,8 @@ absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file)
     config.sample_rate = json.at("audio").at("sample_rate").get<int>();
     const std::string kind = json.value("phoneme_type", std::string(kEspeak));
     if (kind != kEspeak && kind != kLetters) {
-      return absl::DataLossError(StrCat(file.string(), ": phoneme_type is ", Shown(kind),
-                                        ", allowed are '", kEspeak, "' and '", kLetters, "'"));
+      return DataLoss(file.string(), ": phoneme_type is ", Shown(kind), ", allowed are '", kEspeak,
+                      "' and '", kLetters, "'");
     }
     config.reads_letters = kind == kLetters;
     if (!config.reads_letters)
@@ -153,11 +152,10 @@ absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file)
     ReadPhonemes(json.at("phoneme_id_map"), ReadClusters(json), config);
     MapPhonemes(json, config);
   } catch (const nlohmann::json::exception& error) {
-    return absl::DataLossError(
-        StrCat(file.string(), ": not the JSON file of a Piper voice: ", error.what()));
+    return DataLoss(file.string(), ": not the JSON file of a Piper voice: ", error.what());
   }
   if (std::string mistake = FindMistake(config); !mistake.empty()) {
-    return absl::DataLossError(StrCat(file.string(), ": ", mistake));
+    return DataLoss(file.string(), ": ", mistake);
   }
   return config;
 }

@@ -37,7 +37,7 @@ std::optional<DataType> ParseType(std::string_view name) {
 }
 
 absl::Status Damaged(const std::filesystem::path& path, const std::string& what) {
-  return absl::DataLossError(StrCat(path.string(), ": damaged safetensors file: ", what));
+  return DataLoss(path.string(), ": damaged safetensors file: ", what);
 }
 
 uint64_t ReadLittleEndian(const std::byte* bytes) {
@@ -49,7 +49,7 @@ uint64_t ReadLittleEndian(const std::byte* bytes) {
 absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, const std::byte* data,
                                                 uint64_t data_bytes) {
   const auto type = ParseType(entry.at("dtype").get<std::string>());
-  if (!type) return absl::InvalidArgumentError("unsupported dtype");
+  if (!type) return InvalidArgument("unsupported dtype");
   SafetensorsFile::View view;
   view.type = *type;
   view.shape = entry.at("shape").get<std::vector<int64_t>>();
@@ -59,12 +59,12 @@ absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, con
   const uint64_t end = offsets.at(1).get<uint64_t>();
   if (!count || begin > end || end > data_bytes || (end - begin) % ElementSize(*type) != 0 ||
       (end - begin) / ElementSize(*type) != static_cast<uint64_t>(*count)) {
-    return absl::InvalidArgumentError("its shape does not fit its bytes");
+    return InvalidArgument("its shape does not fit its bytes");
   }
   view.data = data + begin;
   view.bytes = end - begin;
   if (reinterpret_cast<uintptr_t>(view.data) % ElementSize(*type) != 0) {
-    return absl::InvalidArgumentError("its data is not aligned");
+    return InvalidArgument("its data is not aligned");
   }
   return view;
 }
@@ -77,7 +77,7 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::pat
   if (size < kLengthBytes) return Damaged(path, "shorter than its header");
   void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
-    return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
+    return Internal(path.string(), ": cannot map: ", std::strerror(errno));
   }
   SafetensorsFile file;
   file.path_ = path;
@@ -117,8 +117,7 @@ absl::Status SafetensorsFile::ReadHeader() {
 absl::StatusOr<SafetensorsFile::View> SafetensorsFile::Find(std::string_view name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    return absl::NotFoundError(
-        StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
+    return NotFound(path_.string(), ": no tensor named '", std::string(name), "'");
   }
   return found->second;
 }

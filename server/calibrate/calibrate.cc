@@ -258,8 +258,8 @@ absl::StatusOr<std::optional<SafetyProfile>> Measure(const CalibrateCommand& com
     }
     MILLRACE_ASSIGN_OR_RETURN(const auto digest, models::DigestOf(plan.packages[models++]));
     if (digest != item.sha256) {
-      return absl::FailedPreconditionError(
-          StrCat("model ", item.name, " was changed while it was measured: run it again"));
+      return FailedPrecondition("model ", item.name,
+                                " was changed while it was measured: run it again");
     }
     profile.models.push_back(*std::move(found));
   }

@@ -43,9 +43,8 @@ bool AudioOutput::CloseDescriptor() {
 }
 
 absl::Status AudioOutput::Failed() const {
-  return absl::UnavailableError(name_ == "-"
-                                    ? std::string("standard output cannot be written")
-                                    : StrCat(name_, ": cannot be written: ", std::strerror(errno)));
+  return Unavailable(name_ == "-" ? std::string("standard output cannot be written")
+                                  : StrCat(name_, ": cannot be written: ", std::strerror(errno)));
 }
 
 absl::Status AudioOutput::Open(int sample_rate) {

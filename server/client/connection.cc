@@ -19,6 +19,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
@@ -131,15 +132,13 @@ absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path) {
   if (path.empty()) return std::string();
   // A stream of a folder looks like an empty file.
   if (std::error_code error; std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(
-        StrCat(path.string(), ": cannot be read, because it is a folder"));
+    return InvalidArgument(path.string(), ": cannot be read, because it is a folder");
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
-  if (!file)
-    return absl::NotFoundError(StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+  if (!file) return NotFound(path.string(), ": cannot be read: ", std::strerror(errno));
   return text.str();
 }
 
@@ -164,8 +163,7 @@ absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesys
     content = ReadInput();
   }
   if (!models::IsValidUtf8(*content)) {
-    return absl::InvalidArgumentError(
-        StrCat(file.empty() ? "text" : file.string(), ": is not valid UTF-8"));
+    return InvalidArgument(file.empty() ? "text" : file.string(), ": is not valid UTF-8");
   }
   return content;
 }

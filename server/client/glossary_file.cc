@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/client/connection.h"
 
@@ -25,8 +26,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadGlossaryFil
     if (line.empty()) continue;
     const std::vector<std::string> parts = absl::StrSplit(line, '\t');
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      return absl::InvalidArgumentError(StrCat("--glossary: line ", number, " of ", file.string(),
-                                               " is not a source, a tab and its translation"));
+      return InvalidArgument("--glossary: line ", number, " of ", file.string(),
+                             " is not a source, a tab and its translation");
     }
     entries.emplace_back(parts[0], parts[1]);
   }

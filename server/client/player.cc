@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/find_program.h"
 #include "mps_runtime/base/spawn.h"
@@ -55,11 +56,10 @@ absl::StatusOr<std::unique_ptr<Player>> Player::Start() {
       return absl::ErrnoToStatus(error, StrCat("cannot start ", program.string()));
     return std::unique_ptr<Player>(new Player(known.name, std::move(ours), process));
   }
-  return absl::NotFoundError(
-      StrCat("--play: no player is in PATH; install one of: ",
-             absl::StrJoin(KnownPlayers(), ", ", [](std::string* out, const KnownPlayer& player) {
-               out->append(player.name);
-             })));
+  return NotFound(
+      "--play: no player is in PATH; install one of: ",
+      absl::StrJoin(KnownPlayers(), ", ",
+                    [](std::string* out, const KnownPlayer& player) { out->append(player.name); }));
 }
 
 Player::~Player() {
@@ -80,12 +80,10 @@ absl::Status Player::Wait() {
   waitpid(process_, &status, 0);
   if (WIFEXITED(status)) {
     if (WEXITSTATUS(status) == 0) return absl::OkStatus();
-    return absl::UnavailableError(
-        StrCat("--play: ", name_, " ended with status ", WEXITSTATUS(status)));
+    return Unavailable("--play: ", name_, " ended with status ", WEXITSTATUS(status));
   }
   if (stopped_) return absl::OkStatus();
-  return absl::UnavailableError(
-      StrCat("--play: ", name_, " was ended by signal ", WTERMSIG(status)));
+  return Unavailable("--play: ", name_, " was ended by signal ", WTERMSIG(status));
 }
 
 void Player::Stop() {

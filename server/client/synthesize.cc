@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "models/audio/audio_format.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/client/audio_output.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
@@ -41,17 +41,17 @@ absl::StatusOr<AudioFormat> FormatOf(const SynthesizeCommand& command) {
   if (ending == ".ogg") return AudioFormat::kOggOpus;
   if (ending == ".raw") return AudioFormat::kPcmS16;
   if (const auto format = models::AudioFormatNamed(ending.substr(1))) return *format;
-  return absl::InvalidArgumentError(
-      StrCat("--output: the ending of '", command.output,
-             "' names no format, allowed: .wav, .flac, .mp3, .opus or .ogg, .pcm or .raw; "
-             "--format names one for any ending"));
+  return InvalidArgument(
+      "--output: the ending of '", command.output,
+      "' names no format, allowed: .wav, .flac, .mp3, .opus or .ogg, .pcm or .raw; "
+      "--format names one for any ending");
 }
 
 absl::Status CheckTimestamps(const std::string& file) {
   const std::string ending = EndingOf(file);
   if (file.empty() || ending == ".vtt" || ending == ".json") return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("--timestamps: the ending of '", file, "' names no format, allowed: .vtt, .json"));
+  return InvalidArgument("--timestamps: the ending of '", file,
+                         "' names no format, allowed: .vtt, .json");
 }
 
 v1::SpeechTextFormat TextFormatOf(const std::string& name) {

@@ -2,7 +2,6 @@
 
 #include "CLI/CLI.hpp"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "mps_runtime/device_traits.h"
 #include "mps_runtime/provenance.h"
 #include "server/config/cli_checks.h"
@@ -20,11 +19,11 @@ absl::Status CheckServerAddress(const std::string& address) {
   const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
   if (parsed.ok() && (!parsed->socket_file.empty() || parsed->tcp.port != 0))
     return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("--address: '", address,
-             "' is not allowed, allowed: host:port or [v6]:port, port 1..65535, or unix: with a "
-             "path of 1..",
-             MaxSocketPath(), " bytes"));
+  return InvalidArgument(
+      "--address: '", address,
+      "' is not allowed, allowed: host:port or [v6]:port, port 1..65535, or unix: with a "
+      "path of 1..",
+      MaxSocketPath(), " bytes");
 }
 
 // Adds the option that names a file in place of the text. It stands before others in the command
@@ -347,8 +346,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     }
     const Device parsed = runtime::ParseDeviceType(device);
     if (!parsed && device != "auto") {
-      return absl::InvalidArgumentError(StrCat(
-          origin, ": '", device, "' is not allowed, allowed: auto, ", runtime::DeviceNames(", ")));
+      return InvalidArgument(origin, ": '", device, "' is not allowed, allowed: auto, ",
+                             runtime::DeviceNames(", "));
     }
     return parsed;
   };
@@ -373,7 +372,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     from_environment("--output", "MILLRACE_SAFETY_PROFILE", calibrate.output);
     if (calibrate.output.empty()) calibrate.output = DefaultSafetyProfile(calibrate.models);
     if (calibrate.operators_only && !calibrate.only.empty()) {
-      return absl::InvalidArgumentError("--operators-only and --model: only one can be given");
+      return InvalidArgument("--operators-only and --model: only one can be given");
     }
     return calibrate;
   }
@@ -382,7 +381,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     CrashesCommand crashes = values_->crashes;
     from_environment("--crash-directory", "MILLRACE_CRASH_DIRECTORY", crashes.folder);
     if (crashes.folder.empty())
-      return absl::InvalidArgumentError("--crash-directory: name the server's folder of reports");
+      return InvalidArgument("--crash-directory: name the server's folder of reports");
     return crashes;
   }
 
@@ -396,10 +395,10 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
   from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);
   if (client.tls_cert.empty() != client.tls_key.empty()) {
-    return absl::InvalidArgumentError("--tls-cert and --tls-key: one needs the other");
+    return InvalidArgument("--tls-cert and --tls-key: one needs the other");
   }
   if (!client.tls_cert.empty() && client.tls_ca.empty()) {
-    return absl::InvalidArgumentError("--tls-cert: needs --tls-ca too");
+    return InvalidArgument("--tls-cert: needs --tls-ca too");
   }
   const auto with_client = [&](auto command) -> Command {
     command.client = client;

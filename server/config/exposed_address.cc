@@ -1,6 +1,6 @@
 #include "server/config/exposed_address.h"
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/net/address_policy.h"
 
 namespace millrace {
@@ -11,9 +11,8 @@ bool IsExposed(const std::string& address) {
 
 absl::Status ReachableWithoutTls(std::string_view option, const std::string& address,
                                  std::string_view remedy) {
-  return absl::InvalidArgumentError(StrCat("--", std::string(option), ": ", address,
-                                           " can be reached from other machines without TLS; ",
-                                           std::string(remedy)));
+  return InvalidArgument("--", std::string(option), ": ", address,
+                         " can be reached from other machines without TLS; ", std::string(remedy));
 }
 
 }  // namespace millrace

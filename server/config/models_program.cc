@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/find_program.h"
 #include "mps_runtime/base/this_program.h"
@@ -17,10 +18,9 @@ absl::StatusOr<std::string> FindModelsProgram() {
   if (!error && IsProgram(beside)) return beside.string();
   if (const std::filesystem::path program = FindProgram(kModelsProgram); !program.empty())
     return program.string();
-  return absl::NotFoundError(StrCat("the program ", kModelsProgram,
-                                    ", which fetches and converts models, is neither in ",
-                                    beside.parent_path().string(),
-                                    " nor in PATH; install it with: pip install ", kModelsProgram));
+  return NotFound(
+      "the program ", kModelsProgram, ", which fetches and converts models, is neither in ",
+      beside.parent_path().string(), " nor in PATH; install it with: pip install ", kModelsProgram);
 }
 
 std::string StartedByThisProgram() {

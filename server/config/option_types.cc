@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "models/core/errors.h"
 #include "models/repository/model_sources.h"
 #include "mps_runtime/device_traits.h"
 #include "server/config/exposed_address.h"
@@ -217,10 +218,10 @@ Option PlainAddress(const char* option, std::string ServerConfig::*field,
     const std::string& address = config.*field;
     if (!IsExposed(address)) return absl::OkStatus();
     if (!config.api_keys.empty() && !(config.*anonymous)) {
-      return absl::InvalidArgumentError(StrCat(
+      return InvalidArgument(
           "--", option, ": ", address,
           " can be reached from other machines without the key that --api-keys asks for, because ",
-          protocol, " has none; use 127.0.0.1, or accept it with --", anonymous_option));
+          protocol, " has none; use 127.0.0.1, or accept it with --", anonymous_option);
     }
     if (config.insecure) return absl::OkStatus();
     return ReachableWithoutTls(

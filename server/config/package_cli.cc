@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "CLI/CLI.hpp"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "server/config/cli_checks.h"
@@ -100,8 +101,7 @@ absl::StatusOr<Command> MakePackageCommand(PackageValues values, const CLI::App&
     origin = "MILLRACE_MODELS";
   }
   const auto folder = models::FolderForNewModels(values.folder);
-  if (!folder.ok())
-    return absl::InvalidArgumentError(StrCat(origin, ": ", folder.status().message()));
+  if (!folder.ok()) return InvalidArgument(origin, ": ", folder.status().message());
   using Kind = PackageCommand::Kind;
   const Kind kind = available        ? Kind::kAvailable
                     : name == "pull" ? Kind::kPull

@@ -18,54 +18,52 @@ std::filesystem::path DefaultSafetyProfile(const std::string& models) {
 absl::Status Validate(const ServerConfig& config) {
   constexpr std::chrono::milliseconds kLeastConnectionAge = std::chrono::seconds(1);
   if (config.max_connection_age.count() != 0 && config.max_connection_age < kLeastConnectionAge) {
-    return absl::InvalidArgumentError(
-        StrCat("--max-connection-age: ", FormatDuration(config.max_connection_age),
-               " is too short, allowed is 0 (no limit) or ", FormatDuration(kLeastConnectionAge),
-               "..24h"));
+    return InvalidArgument("--max-connection-age: ", FormatDuration(config.max_connection_age),
+                           " is too short, allowed is 0 (no limit) or ",
+                           FormatDuration(kLeastConnectionAge), "..24h");
   }
   if (config.max_connection_age_grace.count() != 0 && config.max_connection_age.count() == 0) {
-    return absl::InvalidArgumentError("--max-connection-age-grace: needs --max-connection-age too");
+    return InvalidArgument("--max-connection-age-grace: needs --max-connection-age too");
   }
   constexpr std::chrono::milliseconds kLeastIdleTime = std::chrono::seconds(1);
   if (config.unload_idle_after.count() != 0 && config.unload_idle_after < kLeastIdleTime) {
-    return absl::InvalidArgumentError(
-        StrCat("--unload-idle-after: ", FormatDuration(config.unload_idle_after),
-               " is too short, allowed is 0 (never) or ", FormatDuration(kLeastIdleTime), "..",
-               FormatDuration(kMostIdleTime)));
+    return InvalidArgument("--unload-idle-after: ", FormatDuration(config.unload_idle_after),
+                           " is too short, allowed is 0 (never) or ",
+                           FormatDuration(kLeastIdleTime), "..", FormatDuration(kMostIdleTime));
   }
   if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
       config.graph_cache != runtime::GraphCachePolicy::kFrozen) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--graph-cache-new-shape: refuse needs --graph-cache frozen; with grow, allowed is eager");
   }
   if (const size_t cards = config.device_numbers.size();
       cards > 0 && cards != static_cast<size_t>(config.executors)) {
-    return absl::InvalidArgumentError(StrCat("--executors: ", config.executors,
-                                             " is not allowed, since --device names ", cards,
-                                             " card(s), each for one executor"));
+    return InvalidArgument("--executors: ", config.executors,
+                           " is not allowed, since --device names ", cards,
+                           " card(s), each for one executor");
   }
   if (config.spare_executors > 0 && config.executors == 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--spare-executors: there are no executors to replace; --executors of 1 or more is needed");
   }
   if (config.executor_cpu_fallback && config.executors == 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--executor-cpu-fallback: there are no executors; --executors of 1 or more is needed");
   }
   if (config.executor_max_growth > 0 && config.spare_executors == 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--executor-max-growth: needs --spare-executors of 1 or more, which take over");
   }
   if (config.executor_max_age.count() > 0 && config.spare_executors == 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "--executor-max-age: needs --spare-executors of 1 or more, which take over");
   }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
-    return absl::InvalidArgumentError(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
-                                                              : "--tls-cert: needs --tls-key too");
+    return InvalidArgument(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
+                                                   : "--tls-cert: needs --tls-key too");
   }
   if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
-    return absl::InvalidArgumentError("--tls-client-ca: needs --tls-cert and --tls-key too");
+    return InvalidArgument("--tls-client-ca: needs --tls-cert and --tls-key too");
   }
   if (!config.insecure) {
     if (config.tls_cert.empty() && IsExposed(config.grpc_address)) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
@@ -103,8 +104,7 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
     }
     std::vector<std::string> names(std::begin(kOtherVariables), std::end(kOtherVariables));
     for (const auto& entry : known) names.push_back(entry.first);
-    return absl::InvalidArgumentError(
-        StrCat("unknown environment variable ", name, Suggestion(name, names)));
+    return InvalidArgument("unknown environment variable ", name, Suggestion(name, names));
   }
   return values;
 }
@@ -116,12 +116,10 @@ absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
   std::optional<std::string> text;
   if (descriptor.get() >= 0) text = ReadToEnd(descriptor.get(), kMaxFileBytes);
   if (!text) {
-    return absl::InvalidArgumentError(
-        StrCat("--config: ", file, " cannot be read: ", std::strerror(errno)));
+    return InvalidArgument("--config: ", file, " cannot be read: ", std::strerror(errno));
   }
   if (text->size() > kMaxFileBytes) {
-    return absl::InvalidArgumentError(
-        StrCat("--config: ", file, " has more than ", kMaxFileBytes, " bytes"));
+    return InvalidArgument("--config: ", file, " has more than ", kMaxFileBytes, " bytes");
   }
   return ParseToml(*text, file);
 }
@@ -132,10 +130,10 @@ absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& 
     const toml::source_position at = table.error().source().begin;
     const std::string_view line = LineOf(text, at.line);
     const Option* const option = OptionOf(line);
-    return absl::InvalidArgumentError(
-        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description()),
-               ", in ", Quoted(line),
-               option == nullptr ? "" : ", allowed: ", option == nullptr ? "" : option->allowed));
+    return InvalidArgument(
+        file, ":", at.line, ":", at.column, ": ", std::string(table.error().description()), ", in ",
+        Quoted(line),
+        option == nullptr ? "" : ", allowed: ", option == nullptr ? "" : option->allowed);
   }
   GivenValues values;
   for (const auto& [key, node] : table.table()) {
@@ -149,15 +147,15 @@ absl::StatusOr<GivenValues> ParseToml(std::string_view text, const std::string& 
     }
     if (option == nullptr) {
       const bool is_table = node.is_table() || node.is_array_of_tables();
-      return absl::InvalidArgumentError(
-          StrCat(line, ": unknown ", is_table ? "table " : "key ", name, Suggestion(name, keys),
-                 is_table ? "; all keys stand outside of tables" : ""));
+      return InvalidArgument(line, ": unknown ", is_table ? "table " : "key ", name,
+                             Suggestion(name, keys),
+                             is_table ? "; all keys stand outside of tables" : "");
     }
     const std::optional<std::string> value = ToText(node);
     if (!value) {
-      return absl::InvalidArgumentError(
-          StrCat(line, ": ", name, ": not a string, whole number, boolean or list of strings, in ",
-                 Quoted(LineOf(text, node.source().begin.line)), ", allowed: ", option->allowed));
+      return InvalidArgument(
+          line, ": ", name, ": not a string, whole number, boolean or list of strings, in ",
+          Quoted(LineOf(text, node.source().begin.line)), ", allowed: ", option->allowed);
     }
     values[option->name] = {*value, StrCat(line, ": ", name), StrCat("file ", line)};
   }
@@ -168,13 +166,12 @@ absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& ori
   for (const auto& [name, given] : values) {
     const Option* option = FindOption(name);
     if (!option->is_built) {
-      return absl::InvalidArgumentError(
-          StrCat(given.place, ": this build has no front end '", option->front_end,
-                 "', whose option it is; it has: ", BuiltFrontEnds()));
+      return InvalidArgument(given.place, ": this build has no front end '", option->front_end,
+                             "', whose option it is; it has: ", BuiltFrontEnds());
     }
     if (!option->set(config, given.value)) {
-      return absl::InvalidArgumentError(
-          StrCat(given.place, ": '", given.value, "' is not allowed, allowed: ", option->allowed));
+      return InvalidArgument(given.place, ": '", given.value,
+                             "' is not allowed, allowed: ", option->allowed);
     }
     origins[name] = given.origin;
   }

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/refusal.h"
@@ -87,15 +88,14 @@ void IdleModels::RunTurn(const std::shared_ptr<ServedModel>& model) {
   const std::string name = model->info().name;
   const auto serving = directory_.Find(name, "");
   if (!serving.ok()) {
-    return Settle(model, absl::NotFoundError(StrCat(
-                             "model: '", name,
-                             "' was unloaded while the request waited for it to be loaded")));
+    return Settle(model, NotFound("model: '", name,
+                                  "' was unloaded while the request waited for it to be loaded"));
   }
   if (*serving != model) {
-    return Settle(model, absl::UnavailableError(StrCat(
-                             "model '", name,
-                             "' was replaced while the request waited for it to be loaded; try "
-                             "again")));
+    return Settle(model,
+                  Unavailable("model '", name,
+                              "' was replaced while the request waited for it to be loaded; try "
+                              "again"));
   }
   constexpr long kOwnReferences = 3;  // the directory, the turn and `serving`
   if (model->loaded() || !IsWanted(model, kOwnReferences)) return Settle(model, absl::OkStatus());
@@ -112,8 +112,7 @@ void IdleModels::RunTurn(const std::shared_ptr<ServedModel>& model) {
   const absl::Status status = Load(model);
   if (status.ok()) return Settle(model, status);
   Settle(model,
-         absl::UnavailableError(
-             StrCat("model '", name, "' was idle and could not be loaded: ", Message(status))),
+         Unavailable("model '", name, "' was idle and could not be loaded: ", Message(status)),
          Failure::kHolds);
 }
 

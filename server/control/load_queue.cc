@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/scheduling/refusal.h"
 
@@ -105,7 +106,7 @@ void LoadQueue::EndAll() {
   }
   for (const Entry& entry : entries) {
     for (const Waiter& waiter : entry.waiters)
-      waiter.done(absl::UnavailableError("the server is shutting down"));
+      waiter.done(Unavailable("the server is shutting down"));
   }
 }
 

@@ -68,12 +68,11 @@ absl::Status ModelManager::PutInService(std::unique_ptr<const models::Model> mod
   if (!on_demand) {
     directory_.Put(std::move(served));
   } else if (!directory_.Replace(idle, std::move(served))) {
-    return absl::NotFoundError(StrCat("model: '", name, "' was unloaded while it was loaded"));
+    return NotFound("model: '", name, "' was unloaded while it was loaded");
   }
   if (idle != nullptr) {
-    idle->EndHeld(absl::UnavailableError(
-        StrCat("model '", name,
-               "' was replaced while the request waited for it to be loaded; try again")));
+    idle->EndHeld(Unavailable(
+        "model '", name, "' was replaced while the request waited for it to be loaded; try again"));
   }
   return absl::OkStatus();
 }
@@ -102,11 +101,11 @@ absl::Status ModelManager::Load(std::string_view name, const FindPackage& find,
   try {
     status = LoadAndWarmUp(name, find, idle);
   } catch (const std::exception& error) {  // such as std::bad_alloc; models in service stay
-    status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
+    status = Internal("model '", name, "' could not be loaded: ", error.what());
   }
   // An idle model whose package is gone is one that failed, unlike one that somebody unloaded.
   if (absl::IsNotFound(status) && IsServing(directory_, idle))
-    status = absl::FailedPreconditionError(status.message());
+    status = FailedPrecondition(status.message());
   {
     MutexLock lock(mu_);
     if (status.ok() || absl::IsNotFound(status)) {
@@ -139,8 +138,8 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
                   .ok();
   }
   if (loaded == 0) {
-    return absl::FailedPreconditionError(StrCat("none of the ", entries.size(), " models in ",
-                                                repository_.sources(), " could be loaded"));
+    return FailedPrecondition("none of the ", entries.size(), " models in ", repository_.sources(),
+                              " could be loaded");
   }
   return absl::OkStatus();
 }
@@ -148,10 +147,10 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
 absl::Status ModelManager::Unload(std::string_view name) {
   MILLRACE_RETURN_IF_ERROR(models::CheckModelName(name));
   const std::shared_ptr<ServedModel> removed = directory_.Remove(name);
-  if (removed == nullptr) return absl::NotFoundError(StrCat("model '", name, "' is not loaded"));
+  if (removed == nullptr) return NotFound("model '", name, "' is not loaded");
   if (!removed->loaded()) {
-    removed->EndHeld(absl::NotFoundError(
-        StrCat("model: '", name, "' was unloaded while the request waited for it to be loaded")));
+    removed->EndHeld(
+        NotFound("model: '", name, "' was unloaded while the request waited for it to be loaded"));
   }
   Announce(name, true);
   logging::Info("model unloaded", {{"model", name}});

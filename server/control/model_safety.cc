@@ -107,11 +107,11 @@ absl::Status ModelSafety::Check(const models::ModelRepository::Package& package,
                             known.empty() ? models::DigestOf(package) : std::move(known.mapped()));
   const Cap cap = CapOf(package, digest);
   if (cap.forwards >= permits) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      StrCat("model '", package.name, "': ", permits,
-             " forwards at once may run now, but by the safety profile ", options_.file.string(),
-             " it ", cap.why.empty() ? StrCat("survives ", cap.forwards, " at once") : cap.why,
-             ": start the server again with it, or run `millrace calibrate`"));
+  return FailedPrecondition(
+      "model '", package.name, "': ", permits,
+      " forwards at once may run now, but by the safety profile ", options_.file.string(), " it ",
+      cap.why.empty() ? StrCat("survives ", cap.forwards, " at once") : cap.why,
+      ": start the server again with it, or run `millrace calibrate`");
 }
 
 }  // namespace millrace::server

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace::server {
 
@@ -22,14 +22,13 @@ absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports
     stream << "}\n";
     stream.close();
     if (!stream) {
-      return absl::UnavailableError(
-          StrCat("--port-file ", file.string(), ": cannot be written: ", std::strerror(errno)));
+      return Unavailable("--port-file ", file.string(),
+                         ": cannot be written: ", std::strerror(errno));
     }
   }
   std::error_code error;
   std::filesystem::rename(partial, file, error);
-  if (error)
-    return absl::UnavailableError(StrCat("--port-file ", file.string(), ": ", error.message()));
+  if (error) return Unavailable("--port-file ", file.string(), ": ", error.message());
   return absl::OkStatus();
 }
 

@@ -107,7 +107,7 @@ absl::StatusOr<int> RunModelsProgram(const std::vector<std::string>& arguments,
                                      const std::function<void(const std::string&)>& take,
                                      const std::function<bool()>& stop) {
   const absl::StatusOr<std::string> program = FindModelsProgram();
-  if (!program.ok()) return absl::FailedPreconditionError(program.status().message());
+  if (!program.ok()) return FailedPrecondition(program.status().message());
   ModelsProcess process;
   MILLRACE_RETURN_IF_ERROR(process.Start(*program, arguments));
   std::optional<std::chrono::steady_clock::time_point> give_up;
@@ -214,7 +214,7 @@ absl::Status PullModels(const PullRequest& request, const std::function<bool()>&
   if (!status.ok()) return status.status();
   if (*status == 0) return absl::OkStatus();
   if (!log.failure().ok()) return log.failure();
-  return absl::FailedPreconditionError(StrCat(kModelsProgram, " ended with status ", *status));
+  return FailedPrecondition(kModelsProgram, " ended with status ", *status);
 }
 
 absl::StatusOr<PublishedModels> ListPublished(const std::filesystem::path& folder,
@@ -232,11 +232,10 @@ absl::StatusOr<PublishedModels> ListPublished(const std::filesystem::path& folde
   };
   const auto status =
       RunModelsProgram({"available", "--json", StrCat("--models=", folder.string())}, take, stop);
-  if (absl::IsCancelled(status.status()))
-    return absl::UnavailableError("the hubs did not answer in time");
+  if (absl::IsCancelled(status.status())) return Unavailable("the hubs did not answer in time");
   if (!status.ok()) return status.status();
   if (*status != 0 && published.models.empty() && published.notice.empty()) {
-    return absl::FailedPreconditionError(StrCat(kModelsProgram, " ended with status ", *status));
+    return FailedPrecondition(kModelsProgram, " ended with status ", *status);
   }
   return published;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/scheduling/refusal.h"
 
@@ -18,7 +19,7 @@ PullView ViewOf(const PullRequest& request, bool waiting) {
 
 absl::StatusOr<PullQueue::Ticket> PullQueue::Add(PullRequest request, Done done) {
   MutexLock lock(mu_);
-  if (stopped_) return absl::UnavailableError("the server is shutting down");
+  if (stopped_) return Unavailable("the server is shutting down");
   if (entries_.size() >= kMaxWaiting) {
     return Refused(
         Refusal::kTooMany,
@@ -56,8 +57,7 @@ void PullQueue::Stop() {
     thread.swap(thread_);
     changed_.NotifyAll();
   }
-  for (const Entry& entry : entries)
-    entry.done(absl::UnavailableError("the server is shutting down"));
+  for (const Entry& entry : entries) entry.done(Unavailable("the server is shutting down"));
   if (thread.joinable()) thread.join();
 }
 

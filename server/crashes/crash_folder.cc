@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 
@@ -18,8 +19,7 @@ namespace millrace::server {
 namespace {
 
 absl::Status FolderError(const std::filesystem::path& folder, std::string_view why) {
-  return absl::UnavailableError(
-      StrCat("--crash-directory: '", folder.string(), "' cannot be written: ", why));
+  return Unavailable("--crash-directory: '", folder.string(), "' cannot be written: ", why);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 #include <type_traits>
 
 #include "absl/debugging/symbolize.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "mps_runtime/base/this_program.h"
 
 namespace millrace::server {
@@ -49,8 +49,7 @@ FileDescriptor MakeFileWithoutName() {
 }
 
 absl::Status PageError() {
-  return absl::UnavailableError(
-      StrCat("no memory to share with an executor: ", std::strerror(errno)));
+  return Unavailable("no memory to share with an executor: ", std::strerror(errno));
 }
 
 }  // namespace

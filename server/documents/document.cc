@@ -48,7 +48,7 @@ absl::Status CheckTexts(std::span<const std::string> texts, const DocumentLimits
   size_t characters = 0;
   for (const std::string& text : texts) {
     if (text.find('\0') != std::string::npos)
-      return absl::InvalidArgumentError("file: has a NUL character in its text");
+      return InvalidArgument("file: has a NUL character in its text");
     characters += models::CountCodePoints(text);
   }
   if (characters <= limits.characters) return absl::OkStatus();
@@ -76,9 +76,8 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(std::string_view file_nam
     std::string allowed;
     for (const DocumentType& known : kTypes)
       absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", View(known.extension));
-    return absl::InvalidArgumentError(
-        StrCat("file: the name '", Shown(file_name),
-               "' ends with no extension that is supported; these are: ", allowed));
+    return InvalidArgument("file: the name '", Shown(file_name),
+                           "' ends with no extension that is supported; these are: ", allowed);
   }
   if (bytes.size() > limits.file_bytes) {
     return TooLongError(

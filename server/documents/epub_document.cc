@@ -88,8 +88,7 @@ class EpubDocument final : public Document {
   absl::Status Read() {
     names_ = archive_->Names();
     if (!Has(kContainer)) {
-      return absl::InvalidArgumentError(
-          StrCat("file: has no ", kContainer, ", which every .epub document has"));
+      return InvalidArgument("file: has no ", kContainer, ", which every .epub document has");
     }
     MILLRACE_ASSIGN_OR_RETURN(auto container, ReadPart(std::string(kContainer)));
     std::string package;
@@ -98,8 +97,8 @@ class EpubDocument final : public Document {
         package = EntryName("", node.attribute("full-path").value());
     }
     if (!Has(package)) {
-      return absl::InvalidArgumentError(
-          StrCat("file: ", kContainer, " names no package document that the archive has"));
+      return InvalidArgument("file: ", kContainer,
+                             " names no package document that the archive has");
     }
     MILLRACE_ASSIGN_OR_RETURN(auto manifest, ReadPart(package));
     const std::string folder = package.substr(0, package.rfind('/') + 1);  // npos + 1 is 0
@@ -121,8 +120,7 @@ class EpubDocument final : public Document {
     for (size_t i = 0; i < chapters_.size(); ++i) {
       const Chapter& chapter = chapters_[i];
       if (chapter.is_valid && !HasValidNames(translations[i])) {
-        return absl::InternalError(
-            StrCat("the translation of ", chapter.name, " is not valid XML"));
+        return Internal("the translation of ", chapter.name, " is not valid XML");
       }
       MILLRACE_RETURN_IF_ERROR(archive_->Replace(chapter.name, chapter.mark + translations[i]));
     }
@@ -156,7 +154,7 @@ class EpubDocument final : public Document {
     if (!mark.ok()) {
       MILLRACE_RETURN_IF_ERROR(archive_->CheckEncryption("META-INF/encryption.xml",
                                                          "CipherReference", limits_.xml_bytes));
-      return absl::InvalidArgumentError(StrCat("file: ", name, " is not valid UTF-8"));
+      return InvalidArgument("file: ", name, " is not valid UTF-8");
     }
     if (content.empty()) return absl::OkStatus();
     chapters_.push_back({name, *std::move(mark), HasValidNames(content)});

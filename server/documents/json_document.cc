@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/documents/document_readers.h"
@@ -66,8 +65,8 @@ absl::StatusOr<std::unique_ptr<Document>> ReadJson(std::string bytes, const Docu
   JsonChecker checker;
   if (const size_t nul = bytes.find('\0');
       nul != std::string::npos || !json::sax_parse(bytes, &checker)) {
-    return absl::InvalidArgumentError(StrCat("file: is not valid JSON: there is an error at byte ",
-                                             nul != std::string::npos ? nul + 1 : checker.error()));
+    return InvalidArgument("file: is not valid JSON: there is an error at byte ",
+                           nul != std::string::npos ? nul + 1 : checker.error());
   }
   // A file that escapes all characters beyond ASCII goes on doing so.
   const bool is_ascii =

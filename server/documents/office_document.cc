@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "pugixml.hpp"
 #include "server/documents/document_readers.h"
 #include "server/documents/office_paragraph.h"
@@ -149,8 +148,8 @@ class OfficeDocument final : public Document {
     std::vector<std::string> names = archive_->Names();
     const DeclaredParts declared = ReadTypes(names, limits);
     if (std::ranges::find(names, declared.main) == names.end()) {
-      return absl::InvalidArgumentError(StrCat("file: has no ", layout_.main_part, ", which every ",
-                                               layout_.extension, " document has"));
+      return InvalidArgument("file: has no ", layout_.main_part, ", which every ",
+                             layout_.extension, " document has");
     }
     size_t left = limits.xml_bytes;
     for (std::string& name : names) {
@@ -161,8 +160,8 @@ class OfficeDocument final : public Document {
       UseKnownPrefixes(*xml);
       JoinSpans(*xml);
       if (name == declared.main && !xml->child(std::string(layout_.root).c_str())) {
-        return absl::InvalidArgumentError(StrCat("file: ", name, " has no element ", layout_.root,
-                                                 ", as a ", layout_.extension, " document has"));
+        return InvalidArgument("file: ", name, " has no element ", layout_.root, ", as a ",
+                               layout_.extension, " document has");
       }
       AddPart(std::move(name), std::move(xml));
       parts_.back().has_valid_names = HasValidNames(content);
@@ -183,7 +182,7 @@ class OfficeDocument final : public Document {
       first += part.paragraphs.size();
       std::string xml = WriteXml(*part.xml);
       if (part.has_valid_names && !HasValidNames(xml))
-        return absl::InternalError(StrCat("the translation of ", part.name, " is not valid XML"));
+        return Internal("the translation of ", part.name, " is not valid XML");
       MILLRACE_RETURN_IF_ERROR(archive_->Replace(part.name, std::move(xml)));
     }
     return archive_->Finish();

@@ -138,9 +138,9 @@ class PoReader {
           file.substr(0, line_feed == std::string_view::npos ? file.size() : line_feed + 1);
       file.remove_prefix(line.size());
       if (!ReadLine(line)) {
-        return absl::InvalidArgumentError(
-            StrCat("file: line ", number, " has none of what a PO file may have: a comment, or ",
-                   "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings"));
+        return InvalidArgument(
+            "file: line ", number, " has none of what a PO file may have: a comment, or ",
+            "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings");
       }
       MILLRACE_RETURN_IF_ERROR(CheckCharset());
     }
@@ -281,8 +281,8 @@ class PoReader {
     for (const std::string_view allowed : kAllowed) {
       if (absl::EqualsIgnoreCase(charset_, View(allowed))) return absl::OkStatus();
     }
-    return absl::InvalidArgumentError(
-        StrCat("file: the header names the charset '", charset_, "'; only UTF-8 is supported"));
+    return InvalidArgument("file: the header names the charset '", charset_,
+                           "'; only UTF-8 is supported");
   }
 
   // Writes the msgstr of the entry that ends here.

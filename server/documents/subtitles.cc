@@ -193,7 +193,7 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
   MILLRACE_ASSIGN_OR_RETURN(std::string mark, TakeByteOrderMark(bytes));
   const std::string_view all = bytes;
   if (is_vtt && !all.starts_with("WEBVTT"))
-    return absl::InvalidArgumentError("file: does not begin with WEBVTT, as a .vtt file does");
+    return InvalidArgument("file: does not begin with WEBVTT, as a .vtt file does");
   auto subtitles = std::make_unique<Subtitles>(is_vtt);
   std::string before = std::move(mark);
   const auto end_of = [all](size_t from) { return std::min(all.find('\n', from), all.size()); };
@@ -245,7 +245,7 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
     at = end;
   }
   if (subtitles->cues() == 0) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "file: has no subtitles; one is a line with \"-->\" between two times, and text below it");
   }
   subtitles->End(std::move(before));

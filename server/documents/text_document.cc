@@ -92,7 +92,7 @@ void TurnIntoUtf8(std::string& text) {
 
 absl::StatusOr<std::string> TakeByteOrderMark(std::string& text) {
   if (!models::IsValidUtf8(text)) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "file: is not valid UTF-8; text in another encoding has to be converted first");
   }
   if (!text.starts_with(kByteOrderMark)) return std::string();

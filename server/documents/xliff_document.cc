@@ -150,9 +150,9 @@ absl::Status ReadEncoding(std::string& bytes) {
     std::string text = FromWindows1252(bytes);
     bytes = std::move(text);
   } else if (!is_utf16 && !IsOneOf(encoding, kUnicodeNames)) {
-    return absl::InvalidArgumentError(
-        StrCat("file: declares the encoding '", declared.substr(0, 64),
-               "'; allowed are UTF-8, UTF-16 with a byte order mark, ISO-8859-1 and windows-1252"));
+    return InvalidArgument(
+        "file: declares the encoding '", declared.substr(0, 64),
+        "'; allowed are UTF-8, UTF-16 with a byte order mark, ISO-8859-1 and windows-1252");
   }
   if (!declared.empty() && encoding != "utf-8" && encoding != "utf8")
     bytes.replace(begin, encoding.size(), "UTF-8");
@@ -173,11 +173,11 @@ class XliffDocument final : public Document {
     const pugi::xml_node root = xml_->document_element();
     const std::string_view version = root.attribute("version").value();
     if (LocalName(root) != "xliff") {
-      return absl::InvalidArgumentError("file: has no element xliff, as a .xliff document has");
+      return InvalidArgument("file: has no element xliff, as a .xliff document has");
     }
     if (!version.starts_with("1.") && !version.starts_with("2.")) {
-      return absl::InvalidArgumentError(
-          StrCat("file: is of version '", version, "' of XLIFF; only 1.0 to 2.2 are supported"));
+      return InvalidArgument("file: is of version '", version,
+                             "' of XLIFF; only 1.0 to 2.2 are supported");
     }
     is_2_ = version.starts_with("2.");
     ReadUnits(root);
@@ -210,7 +210,7 @@ class XliffDocument final : public Document {
     }
     const std::string written = edits_.Apply();
     if (HasValidNames(bytes_) && !HasValidNames(written))
-      return absl::InternalError("the translation is not valid XML");
+      return Internal("the translation is not valid XML");
     return mark_ + written;
   }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 
@@ -28,7 +29,7 @@ class StringWriter final : public pugi::xml_writer {
 };
 
 absl::Status Bad(std::string_view part, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("file: ", part, " ", what));
+  return InvalidArgument("file: ", part, " ", what);
 }
 
 }  // namespace

@@ -10,21 +10,19 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
 
 absl::Status Damaged(std::string_view name, std::string_view what) {
-  return absl::InvalidArgumentError(
-      StrCat("file: the entry '", name, "' of the zip archive cannot be read: ", what));
+  return InvalidArgument("file: the entry '", name, "' of the zip archive cannot be read: ", what);
 }
 
 absl::Status CheckEntries(zip_t* archive, size_t file_bytes, const DocumentLimits& limits) {
   const zip_int64_t entries = zip_get_num_entries(archive, 0);
   if (entries > static_cast<zip_int64_t>(limits.entries)) {
-    return absl::InvalidArgumentError(StrCat("file: the zip archive has ", entries,
-                                             " entries; at most ", limits.entries, " are allowed"));
+    return InvalidArgument("file: the zip archive has ", entries, " entries; at most ",
+                           limits.entries, " are allowed");
   }
   const uint64_t allowed = std::min<uint64_t>(limits.unpacked_bytes, file_bytes * limits.ratio);
   uint64_t unpacked = 0;
@@ -33,14 +31,14 @@ absl::Status CheckEntries(zip_t* archive, size_t file_bytes, const DocumentLimit
     constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_ENCRYPTION_METHOD;
     if (zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &entry) != 0 ||
         (entry.valid & kNeeded) != kNeeded)
-      return absl::InvalidArgumentError("file: the zip archive is damaged");
+      return InvalidArgument("file: the zip archive is damaged");
     if (entry.encryption_method != ZIP_EM_NONE)
-      return absl::InvalidArgumentError("file: is an encrypted zip archive");
+      return InvalidArgument("file: is an encrypted zip archive");
     // A sum of such sizes does not overflow, because each is checked.
     if (entry.size > allowed || (unpacked += entry.size) > allowed) {
-      return absl::InvalidArgumentError(StrCat("file: the zip archive unpacks to more than ",
-                                               allowed, " bytes, which are the ",
-                                               "most for an archive of ", file_bytes, " bytes"));
+      return InvalidArgument("file: the zip archive unpacks to more than ", allowed,
+                             " bytes, which are the ", "most for an archive of ", file_bytes,
+                             " bytes");
     }
   }
   return absl::OkStatus();
@@ -65,7 +63,7 @@ ZipArchive::~ZipArchive() = default;
 absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
                                                              const DocumentLimits& limits) {
   // libzip takes no bytes for an archive without entries.
-  if (bytes.empty()) return absl::InvalidArgumentError("file: is empty");
+  if (bytes.empty()) return InvalidArgument("file: is empty");
   std::unique_ptr<ZipArchive> zip(new ZipArchive(std::make_unique<Handles>()));
   Handles& handles = *zip->handles_;
   // libzip has to own the bytes: where it shares the entries at the beginning with the archive that
@@ -87,7 +85,7 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
   if (constexpr std::string_view kContainer = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
       handles.archive == nullptr && bytes.starts_with(kContainer)) {
     zip_error_fini(&error);
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "file: is encrypted, or of a format before Office 2007; save it without a password, in the "
         "format that its extension names");
   }
@@ -95,9 +93,9 @@ absl::StatusOr<std::unique_ptr<ZipArchive>> ZipArchive::Open(std::string bytes,
   const std::string why = opened ? "" : zip_error_strerror(&error);
   zip_error_fini(&error);
   if (!opened) {
-    return absl::InvalidArgumentError(StrCat(
+    return InvalidArgument(
         "file: is not a zip archive, as a document with this extension is, or a damaged one: ",
-        why));
+        why);
   }
   MILLRACE_RETURN_IF_ERROR(CheckEntries(handles.archive, bytes.size(), limits));
   return zip;
@@ -129,16 +127,15 @@ absl::StatusOr<std::string> ZipArchive::Read(std::string_view name, size_t max_b
   zip_fclose(file);
   if (read < 0) return Damaged(name, why);
   if (content.size() <= max_bytes) return content;
-  return absl::InvalidArgumentError(StrCat("file: the entry '", name,
-                                           "' of the zip archive unpacks to more than ", max_bytes,
-                                           " bytes, which are the most for the text"));
+  return InvalidArgument("file: the entry '", name, "' of the zip archive unpacks to more than ",
+                         max_bytes, " bytes, which are the most for the text");
 }
 
 absl::Status ZipArchive::CheckEncryption(std::string_view part, std::string_view element,
                                          size_t max_bytes) {
   const absl::StatusOr<std::string> content = Read(part, max_bytes);
   if (!content.ok() || content->find(element) == std::string::npos) return absl::OkStatus();
-  return absl::InvalidArgumentError("file: is encrypted; remove its password or protection first");
+  return InvalidArgument("file: is encrypted; remove its password or protection first");
 }
 
 absl::Status ZipArchive::Replace(std::string_view name, std::string content) {
@@ -165,19 +162,19 @@ absl::StatusOr<std::string> ZipArchive::Finish() {
   if (contents_.empty()) {
     zip_discard(handles_->archive);
   } else if (zip_close(handles_->archive) != 0) {
-    return absl::InvalidArgumentError(
-        StrCat("file: the zip archive cannot be written again: ", zip_strerror(handles_->archive)));
+    return InvalidArgument("file: the zip archive cannot be written again: ",
+                           zip_strerror(handles_->archive));
   }
   handles_->archive = nullptr;
   zip_source_t* source = handles_->source;
   zip_stat_t all;
   if (zip_source_stat(source, &all) != 0 || zip_source_open(source) != 0)
-    return absl::InternalError("the zip archive that was written cannot be read");
+    return Internal("the zip archive that was written cannot be read");
   std::string out(all.size, '\0');
   const zip_int64_t read = zip_source_read(source, out.data(), out.size());
   zip_source_close(source);
   if (read != static_cast<zip_int64_t>(out.size()))
-    return absl::InternalError("the zip archive that was written cannot be read");
+    return Internal("the zip archive that was written cannot be read");
   return out;
 }
 

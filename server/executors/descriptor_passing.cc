@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "mps_runtime/base/check.h"
 
 namespace millrace::server {
@@ -48,8 +48,7 @@ absl::Status SendDescriptors(int socket, std::span<const int> descriptors) {
     sent = sendmsg(socket, &message, flags);
   } while (sent < 0 && errno == EINTR);
   if (sent == 1) return absl::OkStatus();
-  return absl::UnavailableError(
-      StrCat("an executor did not get its connections: ", std::strerror(errno)));
+  return Unavailable("an executor did not get its connections: ", std::strerror(errno));
 }
 
 absl::StatusOr<std::vector<FileDescriptor>> ReceiveDescriptors(int socket) {
@@ -69,8 +68,8 @@ absl::StatusOr<std::vector<FileDescriptor>> ReceiveDescriptors(int socket) {
   do {
     got = recvmsg(socket, &message, flags);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) return absl::UnavailableError(StrCat("no connections came: ", std::strerror(errno)));
-  if (got == 0) return absl::UnavailableError("the other process has ended");
+  if (got < 0) return Unavailable("no connections came: ", std::strerror(errno));
+  if (got == 0) return Unavailable("the other process has ended");
 
   std::vector<FileDescriptor> descriptors;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
@@ -87,7 +86,7 @@ absl::StatusOr<std::vector<FileDescriptor>> ReceiveDescriptors(int socket) {
     }
   }
   if (descriptors.empty() || (message.msg_flags & MSG_CTRUNC) != 0)
-    return absl::InvalidArgumentError("the connections of an executor are missing in its message");
+    return InvalidArgument("the connections of an executor are missing in its message");
   return descriptors;
 }
 

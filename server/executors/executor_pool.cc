@@ -107,8 +107,8 @@ void ExecutorPool::Supervise(size_t number) {
       const ExecutorDeath death = TakeDeath(number, *link, recycled);
       killed = death.cause == DeathCause::kKilled;
       if (absl::IsUnavailable(status)) {
-        status = absl::UnavailableError(
-            StrCat("an executor did not become ready: ", Message(status), " (", death.how, ")"));
+        status = Unavailable("an executor did not become ready: ", Message(status), " (", death.how,
+                             ")");
       }
     }
     MutexLock lock(mu_);
@@ -382,8 +382,8 @@ void ExecutorPool::NoteDeath(size_t number, const ExecutorDeath& death, bool rec
                              : std::reduce(wanted.deaths.begin(), wanted.deaths.end());
     }
     if (deaths >= kMostDeathsInLoad) {
-      wanted.results[number] = absl::InternalError(
-          StrCat("an executor died while it loaded model '", wanted.name, "': ", death.how));
+      wanted.results[number] =
+          Internal("an executor died while it loaded model '", wanted.name, "': ", death.how);
     } else if (wanted.info) {
       wanted.results[number] = absl::OkStatus();
     }
@@ -438,7 +438,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
     lock.Lock();
     const auto has_result = [](const auto& result) { return result.has_value(); };
     while (!stopping_ && !std::ranges::all_of(wanted.results, has_result)) changed_.Wait(mu_);
-    if (stopping_) status = absl::UnavailableError("the server is shutting down");
+    if (stopping_) status = Unavailable("the server is shutting down");
     for (const auto& result : wanted.results) {
       if (result) status.Update(*result);
     }
@@ -485,14 +485,14 @@ absl::StatusOr<std::shared_ptr<ExecutorLink>> ExecutorPool::Choose(
       if (best == nullptr || load(link) < load(*best)) best = &link;
     }
     if (best != nullptr) return *best;
-    if (waits_end_) return absl::UnavailableError("the server is shutting down");
+    if (waits_end_) return Unavailable("the server is shutting down");
     const auto wanted = wanted_.find(model);
     const auto failed = [](const auto& result) { return result && !result->ok(); };
-    if (wanted == wanted_.end()) return absl::InternalError("a step of a model that is not loaded");
+    if (wanted == wanted_.end()) return Internal("a step of a model that is not loaded");
     if (std::ranges::all_of(wanted->second.results, failed)) {
-      return absl::InternalError(StrCat("model '", wanted->second.name,
-                                        "' could not be loaded again after an executor died: ",
-                                        Message(*wanted->second.results.front())));
+      return Internal("model '", wanted->second.name,
+                      "' could not be loaded again after an executor died: ",
+                      Message(*wanted->second.results.front()));
     }
     lock.Unlock();
     if (!keep_waiting()) return absl::CancelledError("nobody waits for the executor any more");

@@ -120,8 +120,7 @@ absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDes
       program_, {argument_},
       ChildStreams{.input = control.get(), .output = life.theirs.get(), .error = kInherited}, pid);
   if (error != 0) {
-    return absl::UnavailableError(
-        StrCat("an executor could not be started: ", program_, ": ", std::strerror(error)));
+    return Unavailable("an executor could not be started: ", program_, ": ", std::strerror(error));
   }
   return std::make_unique<ChildExecutor>(pid, std::move(life.ours));
 }

@@ -30,7 +30,7 @@ absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
   }
   if (message.ok() && message->kind_case() != kind) {
     link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
-    return absl::InvalidArgumentError("an executor said something else than it was asked");
+    return InvalidArgument("an executor said something else than it was asked");
   }
   return message;
 }
@@ -66,9 +66,9 @@ absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launche
   const executor::v1::Hello& said = hello.hello();
   if (said.protocol() != kProtocolVersion || said.version() != start.version) {
     link->Kill(DeathCause::kProtocol, "it is of another version");
-    return absl::FailedPreconditionError(StrCat(
-        "an executor is of version ", said.version(), " and speaks protocol ", said.protocol(),
-        "; this server is of version ", start.version, " and speaks ", kProtocolVersion));
+    return FailedPrecondition("an executor is of version ", said.version(), " and speaks protocol ",
+                              said.protocol(), "; this server is of version ", start.version,
+                              " and speaks ", kProtocolVersion);
   }
   executor::v1::ToExecutor settings;
   *settings.mutable_configure() = start.settings;

@@ -31,7 +31,7 @@ constexpr int kSendFlags = MSG_NOSIGNAL;
 constexpr int kSendFlags = 0;  // SO_NOSIGPIPE is set
 #endif
 
-absl::Status Gone() { return absl::UnavailableError("the other process has ended"); }
+absl::Status Gone() { return Unavailable("the other process has ended"); }
 absl::Status WaitEnded() {
   return absl::DeadlineExceededError("the other process does not answer");
 }
@@ -57,16 +57,14 @@ absl::StatusOr<std::optional<MessageFrame>> MessageReader::Next() {
   std::memcpy(&magic, rest.data(), sizeof(magic));
   std::memcpy(&header, rest.data() + 4, sizeof(header));
   std::memcpy(&behind, rest.data() + 8, sizeof(behind));
-  if (magic != kMagic)
-    return absl::InvalidArgumentError("a message does not begin as a frame does");
+  if (magic != kMagic) return InvalidArgument("a message does not begin as a frame does");
   if (header > limits_.header) {
-    return absl::InvalidArgumentError(StrCat("a message has a header of ", header,
-                                             " bytes; at most ", limits_.header, " are allowed"));
+    return InvalidArgument("a message has a header of ", header, " bytes; at most ", limits_.header,
+                           " are allowed");
   }
   if (behind > limits_.behind) {
-    return absl::InvalidArgumentError(StrCat("a message has ", behind,
-                                             " bytes behind its header; at most ", limits_.behind,
-                                             " are allowed"));
+    return InvalidArgument("a message has ", behind, " bytes behind its header; at most ",
+                           limits_.behind, " are allowed");
   }
   if (rest.size() - kPrefix < header + behind) return std::nullopt;
   MessageFrame frame{.header = std::string(rest.substr(kPrefix, header)),
@@ -148,7 +146,7 @@ absl::StatusOr<std::string> MessageSocket::Receive(google::protobuf::MessageLite
     MILLRACE_ASSIGN_OR_RETURN(auto frame, reader_.Next());
     if (frame) {
       if (!header.ParseFromString(frame->header))
-        return absl::InvalidArgumentError("a message has a header that is not of its kind");
+        return InvalidArgument("a message has a header that is not of its kind");
       return std::move(frame->behind);
     }
     const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
@@ -156,7 +154,7 @@ absl::StatusOr<std::string> MessageSocket::Receive(google::protobuf::MessageLite
       reader_.Append(std::string_view(buffer_).substr(0, static_cast<size_t>(got)));
     } else if (got == 0) {
       if (reader_.is_within_frame())
-        return absl::UnavailableError("the other process has ended within a message");
+        return Unavailable("the other process has ended within a message");
       return Gone();
     } else if (errno != EINTR) {
       if (!WouldBlock(errno)) return Gone();
@@ -174,8 +172,7 @@ absl::StatusOr<SocketPair> MakeSocketPair() {
 #else
   const int made = socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data());
 #endif
-  if (made != 0)
-    return absl::UnavailableError(StrCat("no connection to an executor: ", std::strerror(errno)));
+  if (made != 0) return Unavailable("no connection to an executor: ", std::strerror(errno));
   SocketPair pair{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 #ifndef SOCK_CLOEXEC
   for (const int end : ends) {

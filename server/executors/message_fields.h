@@ -7,13 +7,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 // The messages between the front and its executors share these fields.
 namespace millrace::server {
 
 inline absl::Status Malformed(std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("a message of an executor is malformed: ", what));
+  return InvalidArgument("a message of an executor is malformed: ", what);
 }
 
 // Returns the enumerator of this number, if it is at most the last one.

@@ -91,7 +91,7 @@ class ModelExecutor {
     MILLRACE_RETURN_IF_ERROR(Tell(hello));
     executor::v1::ToExecutor first;
     if (auto behind = control_.Receive(first, WaitForever); !behind.ok()) return behind.status();
-    if (!first.has_configure()) return absl::InvalidArgumentError("the front sent no settings");
+    if (!first.has_configure()) return InvalidArgument("the front sent no settings");
     absl::Status configured = host_.Configure(first.configure());
     executor::v1::FromExecutor answer;
     WriteStatus(configured, *answer.mutable_configured()->mutable_status());
@@ -179,11 +179,11 @@ class ModelExecutor {
         return absl::OkStatus();
       }
       case executor::v1::ToExecutor::kConfigure:
-        return absl::InvalidArgumentError("the front sent its settings twice");
+        return InvalidArgument("the front sent its settings twice");
       case executor::v1::ToExecutor::KIND_NOT_SET:
         break;
     }
-    return absl::InvalidArgumentError("the front sent a message without content");
+    return InvalidArgument("the front sent a message without content");
   }
 
   void Drop(uint64_t id) MILLRACE_EXCLUDES(mu_) {
@@ -235,8 +235,7 @@ class ModelExecutor {
       models_[order.model()] = std::move(held);
       return absl::OkStatus();
     } catch (const std::exception& error) {
-      return absl::InternalError(
-          StrCat("model '", order.name(), "' could not be loaded: ", error.what()));
+      return Internal("model '", order.name(), "' could not be loaded: ", error.what());
     }
   }
 
@@ -310,7 +309,7 @@ class ModelExecutor {
         }
       }
     } catch (const std::exception& error) {
-      End(absl::InternalError(StrCat("a worker of an executor failed: ", error.what())));
+      End(Internal("a worker of an executor failed: ", error.what()));
     }
   }
 
@@ -364,12 +363,11 @@ class ModelExecutor {
     const MutexLock lock(mu_);
     const auto model = models_.find(order.model);
     if (model == models_.end())
-      return absl::InvalidArgumentError("the front ordered a step of a model that is not loaded");
+      return InvalidArgument("the front ordered a step of a model that is not loaded");
     for (StepOrder::Entry& entry : order.requests) {
       auto found = requests_.find(entry.id);
       if (entry.input.has_value() != (found == requests_.end()))
-        return absl::InvalidArgumentError(
-            "the front began a request twice, or continued one that is unknown");
+        return InvalidArgument("the front began a request twice, or continued one that is unknown");
       if (entry.input) {
         found = requests_
                     .emplace(entry.id, std::make_unique<HeldRequest>(
@@ -380,7 +378,7 @@ class ModelExecutor {
           request.Finish(std::move(status));
       }
       if (found->second->in_step || found->second->model != model->second)
-        return absl::InvalidArgumentError("the front ordered two steps of a request at once");
+        return InvalidArgument("the front ordered two steps of a request at once");
       found->second->in_step = true;
       found->second->sink.SetExpires(entry.expires);
       held.push_back(found->second.get());

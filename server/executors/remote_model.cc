@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "absl/hash/hash.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/executors/delivered_outputs.h"
 #include "server/executors/executor_pool.h"
 #include "server/executors/wait_limit.h"
@@ -193,7 +193,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       for (size_t i = 0; i < group.requests.size() && results.ok(); ++i) {
         if (Fits(group.requests[i]->input(), (*results)[i].outputs)) continue;
         link.Kill(DeathCause::kProtocol, "it returned outputs of another task");
-        results = absl::InvalidArgumentError("outputs of another task");
+        results = InvalidArgument("outputs of another task");
       }
     }
     if (!results.ok()) {
@@ -241,10 +241,10 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     const int most = without_memory ? kMostReplaysWithoutMemory : kMostReplays;
     const bool often_enough = was_in_step && replays >= most;
     if (often_enough || !pool_.budget().Take(pool_.clock().Now())) {
-      request.Finish(absl::UnavailableError(
-          StrCat("the executor of the request died (", death.how, ", ", death.id, "), and ",
-                 often_enough ? "it was run again often enough"
-                              : "too many requests are run again already")));
+      request.Finish(Unavailable("the executor of the request died (", death.how, ", ", death.id,
+                                 "), and ",
+                                 often_enough ? "it was run again often enough"
+                                              : "too many requests are run again already"));
       return;
     }
     if (was_in_step) ++replays;
@@ -258,9 +258,8 @@ class RemoteModel::RemoteBatch final : public models::Batch {
     pool_.CountConvicted();
     logging::Error("a request was convicted",
                    {{"model", model_.info().name}, {"executor", death.id}, {"how", death.how}});
-    request.Finish(
-        absl::InternalError(StrCat("the request ended two executors of model '", model_.info().name,
-                                   "' (", death.how, "); crash ", death.id)));
+    request.Finish(Internal("the request ended two executors of model '", model_.info().name, "' (",
+                            death.how, "); crash ", death.id));
   }
 
   void Deliver(models::Request& request, StepResult result) {
@@ -285,7 +284,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
   }
 
   static void EndDifferent(models::Request& request) {
-    request.Finish(absl::InternalError(
+    request.Finish(Internal(
         "the executor of the request died, and another one came to other results, so that it "
         "could not go on where it was"));
   }
@@ -317,9 +316,9 @@ absl::Status RemoteModel::Validate(const models::Input& input) const {
   if (!pool_.convicted().any()) return absl::OkStatus();
   const auto crash = pool_.convicted().Refuse(Fingerprint(input), pool_.clock().Now());
   if (!crash) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(InputField(info().task()),
-                                           ": an equal request ended two executors (crash ", *crash,
-                                           "); it is refused for an hour"));
+  return InvalidArgument(InputField(info().task()),
+                         ": an equal request ended two executors (crash ", *crash,
+                         "); it is refused for an hour");
 }
 
 std::unique_ptr<models::Batch> RemoteModel::Prepare(

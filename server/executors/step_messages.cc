@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 bool IsWork(double work) { return std::isfinite(work) && work >= 0; }
 
 absl::Status MalformedStep(std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("a step's message is malformed: ", what));
+  return InvalidArgument("a step's message is malformed: ", what);
 }
 
 }  // namespace

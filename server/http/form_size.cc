@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace {
 namespace {
@@ -14,8 +14,7 @@ constexpr int64_t kMostFormMembers = 20'000;
 
 absl::Status CheckFormSize(std::string_view body) {
   if (std::ranges::count(body, '&') < kMostFormMembers) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("the form has more than ", kMostFormMembers, " members"));
+  return InvalidArgument("the form has more than ", kMostFormMembers, " members");
 }
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -193,8 +194,8 @@ void HttpServer::ShapeErrorsOf(IsOfClient is_of_client, MakeErrorBody make) {
 absl::Status HttpServer::Start() {
   const absl::StatusOr<ListenAddress> address = ParseListenAddress(options_.address);
   if (!address.ok()) {
-    return absl::InvalidArgumentError(
-        StrCat(options_.setting, " ", options_.address, ": ", Message(address.status())));
+    return InvalidArgument(options_.setting, " ", options_.address, ": ",
+                           Message(address.status()));
   }
   // The library's own limit is for all routes; BoundedServer keeps each route's.
   server_->set_payload_max_length(server_->routes().largest_body_bytes());
@@ -236,8 +237,7 @@ absl::Status HttpServer::Start() {
   if (status.ok()) status = poller_->Start();
   if (status.ok()) return status;
   Stop();
-  return absl::UnavailableError(
-      StrCat(options_.setting, " ", options_.address, ": ", Message(status)));
+  return Unavailable(options_.setting, " ", options_.address, ": ", Message(status));
 }
 
 int HttpServer::port() const { return poller_ == nullptr ? 0 : poller_->port(); }

@@ -11,20 +11,18 @@
 namespace millrace {
 
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
-  if (body.empty())
-    return absl::InvalidArgumentError("the body is empty; it must be a JSON object");
+  if (body.empty()) return InvalidArgument("the body is empty; it must be a JSON object");
   MILLRACE_RETURN_IF_ERROR(server::CheckJsonSize("the body", body));
   nlohmann::json members;
   try {
     members = nlohmann::json::parse(body);
   } catch (const nlohmann::json::parse_error& error) {
-    return absl::InvalidArgumentError(StrCat("the body is not valid JSON at byte ", error.byte));
+    return InvalidArgument("the body is not valid JSON at byte ", error.byte);
   } catch (const nlohmann::json::exception&) {
-    return absl::InvalidArgumentError("the body is not valid JSON: a number is out of range");
+    return InvalidArgument("the body is not valid JSON: a number is out of range");
   }
   if (!members.is_object()) {
-    return absl::InvalidArgumentError(
-        StrCat("the body must be a JSON object, not ", server::ShownKind(members)));
+    return InvalidArgument("the body must be a JSON object, not ", server::ShownKind(members));
   }
   return members;
 }

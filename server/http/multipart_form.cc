@@ -63,9 +63,9 @@ std::optional<std::string> FindParameter(std::string_view header, std::string_vi
 absl::StatusOr<std::string> BoundaryOf(std::string_view content_type) {
   const auto boundary = FindParameter(content_type, "boundary");
   if (!boundary || boundary->empty() || boundary->size() > kMaxBoundary) {
-    return absl::InvalidArgumentError(
-        StrCat("Content-Type: needs a boundary of 1 to ", kMaxBoundary,
-               " characters to be multipart/form-data, such as multipart/form-data; boundary=x"));
+    return InvalidArgument(
+        "Content-Type: needs a boundary of 1 to ", kMaxBoundary,
+        " characters to be multipart/form-data, such as multipart/form-data; boundary=x");
   }
   return *boundary;
 }
@@ -132,9 +132,8 @@ absl::StatusOr<bool> MultipartReader::TakeHeaders() {
   const size_t end = buffer_.find(kEnd);
   const bool is_whole = end != buffer_.npos;
   if (is_whole ? end > kMaxHeaderBytes : buffer_.size() >= kMaxHeaderBytes + kEnd.size()) {
-    return absl::InvalidArgumentError(StrCat("the headers of part ", parts_ + 1,
-                                             " of the form have more than ", kMaxHeaderBytes,
-                                             " bytes, which is the limit"));
+    return InvalidArgument("the headers of part ", parts_ + 1, " of the form have more than ",
+                           kMaxHeaderBytes, " bytes, which is the limit");
   }
   if (!is_whole) return false;
   MILLRACE_RETURN_IF_ERROR(BeginPart(std::string_view(buffer_).substr(0, end)));
@@ -145,8 +144,7 @@ absl::StatusOr<bool> MultipartReader::TakeHeaders() {
 
 absl::Status MultipartReader::BeginPart(std::string_view headers) {
   if (++parts_ > kMaxParts)
-    return absl::InvalidArgumentError(
-        StrCat("the form has more than ", kMaxParts, " parts, which is the limit"));
+    return InvalidArgument("the form has more than ", kMaxParts, " parts, which is the limit");
   Part part;
   while (!headers.empty()) {
     const size_t line_end = std::min(headers.find(kLineEnd), headers.size());
@@ -165,8 +163,8 @@ absl::Status MultipartReader::BeginPart(std::string_view headers) {
 
 absl::Status MultipartReader::End() const {
   if (state_ == State::kEpilogue) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("the form ends before its last boundary line, --", delimiter_.substr(4), "--"));
+  return InvalidArgument("the form ends before its last boundary line, --", delimiter_.substr(4),
+                         "--");
 }
 
 bool IsMultipartForm(const httplib::Request& request) {

@@ -26,7 +26,7 @@ std::string_view WordOf(std::string_view head, int n) {
 }
 
 absl::Status Malformed(std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("malformed request: ", what));
+  return InvalidArgument("malformed request: ", what);
 }
 
 // Takes the next line off the head, without its end. A line that a bare LF ends, or that holds

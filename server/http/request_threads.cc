@@ -2,12 +2,13 @@
 
 #include <exception>
 
+#include "models/core/errors.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
 
 absl::Status RequestThreads::Start() {
-  return AddThread() ? absl::OkStatus() : absl::UnavailableError("cannot start a thread");
+  return AddThread() ? absl::OkStatus() : Unavailable("cannot start a thread");
 }
 
 bool RequestThreads::Submit(std::unique_ptr<Connection>& connection) {

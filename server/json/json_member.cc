@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -18,13 +19,13 @@ std::string ShownKind(const json& value) {
 }
 
 absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
-  return absl::InvalidArgumentError(StrCat(name, ": must be ", wanted, ", not ", ShownKind(value)));
+  return InvalidArgument(name, ": must be ", wanted, ", not ", ShownKind(value));
 }
 
 absl::Status NotSupported(std::string_view name, std::string_view value,
                           std::string_view supported) {
-  return absl::InvalidArgumentError(
-      StrCat(name, ": '", value.substr(0, 64), "' is not supported; ", supported, " are"));
+  return InvalidArgument(name, ": '", value.substr(0, 64), "' is not supported; ", supported,
+                         " are");
 }
 
 absl::Status TakeString(const json& value, std::string_view name, std::string& out) {
@@ -51,8 +52,8 @@ absl::Status TakeBool(const json& value, std::string_view name, bool& out) {
 absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
   if (!value.is_number()) return WrongType(name, StrCat("a whole number of 0..", max), value);
   if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));
+    return InvalidArgument(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..",
+                           max);
   }
   out = value.get<uint64_t>();
   return absl::OkStatus();

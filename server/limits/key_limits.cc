@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -16,8 +15,8 @@ namespace {
 // A file that everybody may write limits nobody.
 absl::Status CheckMode(const std::filesystem::path& file, const WatchedFile::Content& content) {
   if ((content.mode & S_IWOTH) == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(StrCat(
-      file.string(), ": everybody may write it and so change the limits; `chmod o-w` closes it"));
+  return FailedPrecondition(
+      file.string(), ": everybody may write it and so change the limits; `chmod o-w` closes it");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/config/edit_distance.h"
 #include "server/config/toml.h"
@@ -54,8 +55,7 @@ class Reader {
 
   void Fail(const toml::node& at, std::string_view what) {
     if (!status_.ok()) return;
-    status_ = absl::InvalidArgumentError(
-        StrCat(file_, ":", at.source().begin.line, ": ", std::string(what)));
+    status_ = InvalidArgument(file_, ":", at.source().begin.line, ": ", std::string(what));
   }
   void Refuse(const toml::node& node, std::string_view key, std::string_view allowed) {
     Fail(node, StrCat(std::string(key), ": ", Shown(node),
@@ -202,11 +202,10 @@ absl::StatusOr<Policy> Reader::Read(const toml::table& table) {
               [&](const toml::node& node) { anonymous_tier = FindTier("anonymous", node); }}});
   if (!status_.ok()) return status_;
   if (tiers == nullptr)
-    return absl::InvalidArgumentError(
-        StrCat(file_, ": tiers: is missing, allowed: tables such as [tiers.standard]"));
+    return InvalidArgument(file_, ": tiers: is missing, allowed: tables such as [tiers.standard]");
   if (!default_tier) {
-    return absl::InvalidArgumentError(StrCat(
-        file_, ": default: is missing, allowed: the name of a tier, for keys that none names"));
+    return InvalidArgument(
+        file_, ": default: is missing, allowed: the name of a tier, for keys that none names");
   }
   policy_.default_tier = *default_tier;
   policy_.anonymous_tier = anonymous_tier.value_or(*default_tier);
@@ -225,8 +224,8 @@ absl::StatusOr<Policy> ParsePolicy(std::string_view text, const std::string& fil
   const toml::parse_result table = toml::parse(text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
-    return absl::InvalidArgumentError(
-        StrCat(file, ":", at.line, ":", at.column, ": ", std::string(table.error().description())));
+    return InvalidArgument(file, ":", at.line, ":", at.column, ": ",
+                           std::string(table.error().description()));
   }
   return Reader(file).Read(table.table());
 }

@@ -17,9 +17,8 @@ namespace {
 constexpr std::string_view kUnix = "unix:";
 
 absl::Status Malformed(std::string_view address, std::string_view why) {
-  return absl::InvalidArgumentError(
-      StrCat("'", std::string(address), "': ", std::string(why),
-             ", allowed is host:port or [v6]:port with a port of 0..65535"));
+  return InvalidArgument("'", std::string(address), "': ", std::string(why),
+                         ", allowed is host:port or [v6]:port with a port of 0..65535");
 }
 
 }  // namespace
@@ -74,9 +73,8 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
   if (path.starts_with("///")) path.remove_prefix(2);
   if (path.empty() || path.starts_with("//") || path.size() > MaxSocketPath() ||
       path.find('\0') != path.npos) {
-    return absl::InvalidArgumentError(
-        StrCat("'", std::string(address), "': its path has ", path.size(),
-               " bytes, allowed is unix: with a path of 1..", MaxSocketPath()));
+    return InvalidArgument("'", std::string(address), "': its path has ", path.size(),
+                           " bytes, allowed is unix: with a path of 1..", MaxSocketPath());
   }
   result.socket_file = path;
   return result;

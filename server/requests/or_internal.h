@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "absl/status/status.h"
+#include "models/core/errors.h"
 
 namespace millrace::server {
 
@@ -12,7 +12,7 @@ auto OrInternal(Function function) -> decltype(function()) {
   try {
     return function();
   } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
+    return Internal(error.what());
   }
 }
 

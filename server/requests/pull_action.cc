@@ -3,16 +3,17 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "models/core/errors.h"
 
 namespace millrace::server {
 
 absl::Status NoPull() {
-  return absl::FailedPreconditionError(
+  return FailedPrecondition(
       "pull: this server fetches no models for its callers; --allow-pull lets it");
 }
 
 absl::Status NoRemove() {
-  return absl::FailedPreconditionError(
+  return FailedPrecondition(
       "remove: this server removes no models for its callers; --allow-pull lets it");
 }
 
@@ -22,7 +23,7 @@ absl::Status CheckPublishedName(std::string_view name) {
       !name.empty() && name.size() <= 256 && name[0] != '-' &&
       std::all_of(name.begin(), name.end(), [](unsigned char c) { return absl::ascii_isgraph(c); });
   if (allowed) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return InvalidArgument(
       "pull: not the name of a published model, such as firefox/en-de: allowed are 1..256 "
       "printable characters of ASCII without spaces, not starting with '-'");
 }

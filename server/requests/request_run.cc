@@ -58,9 +58,9 @@ void RequestRun::SetCaller(std::string_view key, std::string_view priority) {
   if (const auto asked = ParsePriority(priority)) {
     share_.priority = std::min(share_.priority, *asked);
   } else {
-    priority_status_ = absl::InvalidArgumentError(
-        StrCat("x-priority: '", priority.substr(0, 32),
-               "' is not allowed, allowed: low, normal, high; it may only lower that of the key"));
+    priority_status_ = InvalidArgument(
+        "x-priority: '", priority.substr(0, 32),
+        "' is not allowed, allowed: low, normal, high; it may only lower that of the key");
   }
 }
 

@@ -64,9 +64,8 @@ absl::Status CheckLanguage(const SpeechRequest& speech,
     if (!models::LookUpLanguage(languages, speech.language).empty()) return absl::OkStatus();
     choice.push_back(StrCat(absl::StrJoin(languages, ", "), " (", model->info().name, ")"));
   }
-  return absl::InvalidArgumentError(StrCat("language: no loaded model speaks ",
-                                           Shown(speech.language),
-                                           "; they speak: ", absl::StrJoin(choice, ", ")));
+  return InvalidArgument("language: no loaded model speaks ", Shown(speech.language),
+                         "; they speak: ", absl::StrJoin(choice, ", "));
 }
 
 }  // namespace
@@ -145,15 +144,14 @@ bool SpeechNames::IsModelAlias(std::string_view name) const {
 }
 
 absl::Status SpeechNames::UnknownModel(std::string_view name, const Models& models) const {
-  if (models.empty()) return absl::NotFoundError("model: no model for speech is loaded");
+  if (models.empty()) return NotFound("model: no model for speech is loaded");
   std::vector<std::string> loaded;
   for (const auto& model : models) loaded.push_back(model->info().name);
   std::vector<std::string> aliases;
   for (const std::string_view alias : ModelAliases()) aliases.emplace_back(alias);
-  return absl::NotFoundError(
-      StrCat("model: ", Shown(name),
-             " is not loaded; loaded for speech are: ", absl::StrJoin(loaded, ", "),
-             "; these names stand for any of them: ", absl::StrJoin(aliases, ", ")));
+  return NotFound("model: ", Shown(name),
+                  " is not loaded; loaded for speech are: ", absl::StrJoin(loaded, ", "),
+                  "; these names stand for any of them: ", absl::StrJoin(aliases, ", "));
 }
 
 absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& models) const {
@@ -176,7 +174,7 @@ absl::Status SpeechNames::CheckVoice(const std::string& voice, const Models& mod
   if (missing.size() == voice.size() && missing.find('+') != missing.npos)
     message += "; the voices of a mix are of one model";
   if (voices_ && !alias) message += "; OpenAI's names, such as alloy, stand for one of them";
-  return absl::InvalidArgumentError(message);
+  return InvalidArgument(message);
 }
 
 void SpeechNames::ChooseModel(SpeechRequest& speech, const Models& models) const {

@@ -7,7 +7,6 @@
 #include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
-#include "models/core/strings.h"
 #include "models/speech/markup/ssml.h"
 #include "models/speech/markup/tagged_text.h"
 #include "models/text/unicode.h"
@@ -23,8 +22,7 @@ absl::Status TakePositive(std::string_view field, std::optional<float> value, in
   if (!value) return absl::OkStatus();
   out = *value;
   if (*value >= 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(field, ": is ", *value, "; 0 to ", most, " are allowed"));
+  return InvalidArgument(field, ": is ", *value, "; 0 to ", most, " are allowed");
 }
 
 absl::StatusOr<speech::MarkedText> ParseMarkup(const SpeechRequest& request,
@@ -78,20 +76,18 @@ std::optional<SpeechTextFormat> SpeechTextFormatNamed(std::string_view name) {
 absl::StatusOr<SpeechTextFormat> ParseSpeechTextFormat(std::string_view field,
                                                        std::string_view value) {
   if (const auto known = SpeechTextFormatNamed(value)) return *known;
-  return absl::InvalidArgumentError(
-      StrCat(field, ": ", Shown(value), " is not allowed; it is text, tags or ssml"));
+  return InvalidArgument(field, ": ", Shown(value), " is not allowed; it is text, tags or ssml");
 }
 
 absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
                                           size_t max_characters, const Services& services) {
   const bool is_phonemes = !request.phonemes.empty();
   if (is_phonemes && !request.text.empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "phonemes: must be empty when there is a text; a request has one of the two");
   }
   if (is_phonemes && request.text_format != SpeechTextFormat::kPlain) {
-    return absl::InvalidArgumentError(
-        "phonemes: must be empty with text_format, which says what the text is");
+    return InvalidArgument("phonemes: must be empty with text_format, which says what the text is");
   }
   const char* field = is_phonemes ? "phonemes" : "text";
   const std::string& text = is_phonemes ? request.phonemes : request.text;

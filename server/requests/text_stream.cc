@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/speech/speech_units.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
@@ -56,8 +55,7 @@ absl::Status TextStream::Push(std::string_view text, bool flush) {
   const size_t most = is_document() ? kMaxStreamCharacters : kMaxCharacters;
   MILLRACE_RETURN_IF_ERROR(CheckTotal("text", characters_, most));
   if (is_document()) {
-    if (flush)
-      return absl::InvalidArgumentError("flush: is not allowed with SSML, a document is whole");
+    if (flush) return InvalidArgument("flush: is not allowed with SSML, a document is whole");
     ready_ += text;
     return absl::OkStatus();
   }
@@ -134,8 +132,8 @@ absl::StatusOr<Work> TextStream::MakeWork() {
   if (!speech.ok()) return speech.status();
   config_->manner = std::move(speech->manner_after);
   if (speech->encoding.input_rate != audio_.encoding().input_rate) {
-    return absl::FailedPreconditionError(
-        StrCat("model '", config_->model, "' was replaced by one of another sample rate"));
+    return FailedPrecondition("model '", config_->model,
+                              "' was replaced by one of another sample rate");
   }
   first_sentence_ = sentences_;
   auto& input = std::get<models::SynthesizeInput>(speech->work.input);

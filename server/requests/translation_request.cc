@@ -20,8 +20,7 @@ constexpr size_t kMaxTexts = 10'000;
 constexpr size_t kMaxPrefixCharacters = 1'000;
 
 absl::Status CheckCount(size_t texts) {
-  if (texts == 0)
-    return absl::InvalidArgumentError(StrCat("texts: is empty; 1 to ", kMaxTexts, " are allowed"));
+  if (texts == 0) return InvalidArgument("texts: is empty; 1 to ", kMaxTexts, " are allowed");
   if (texts <= kMaxTexts) return absl::OkStatus();
   return TooLongError(
       StrCat("texts: has ", texts, " entries; at most ", kMaxTexts, " are allowed"));
@@ -30,17 +29,16 @@ absl::Status CheckCount(size_t texts) {
 absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t texts) {
   if (prefixes.empty()) return absl::OkStatus();
   if (prefixes.size() != texts) {
-    return absl::InvalidArgumentError(StrCat("target_prefixes: has ", prefixes.size(),
-                                             " entries for ", texts,
-                                             " texts; none or one for each is allowed"));
+    return InvalidArgument("target_prefixes: has ", prefixes.size(), " entries for ", texts,
+                           " texts; none or one for each is allowed");
   }
   for (size_t i = 0; i < prefixes.size(); ++i) {
     if (prefixes[i].empty()) continue;
     const std::string field = StrCat("target_prefixes[", i, "]");
     MILLRACE_RETURN_IF_ERROR(CheckText(field, prefixes[i]));
     if (const size_t count = models::CountCodePoints(prefixes[i]); count > kMaxPrefixCharacters) {
-      return absl::InvalidArgumentError(StrCat(field, ": has ", count, " characters; at most ",
-                                               kMaxPrefixCharacters, " are allowed"));
+      return InvalidArgument(field, ": has ", count, " characters; at most ", kMaxPrefixCharacters,
+                             " are allowed");
     }
   }
   return absl::OkStatus();

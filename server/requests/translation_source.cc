@@ -32,8 +32,8 @@ absl::StatusOr<std::string> LookUp(std::string_view field, const std::string& as
     absl::StrAppend(&allowed, i == 0 ? "'" : ", '", have[i], "'");
   if (have.size() > kMaxShown)
     absl::StrAppend(&allowed, " and ", have.size() - kMaxShown, " more, which the model list has");
-  return absl::InvalidArgumentError(StrCat(field, ": '", asked.substr(0, 64),
-                                           "' is not what model '", model, "' has: ", allowed));
+  return InvalidArgument(field, ": '", asked.substr(0, 64), "' is not what model '", model,
+                         "' has: ", allowed);
 }
 
 // Returns the route of a model that the request names.
@@ -116,8 +116,8 @@ class Detection {
       if (!route.ok()) return {route};
       return {route, {route->source_language, 0}};
     }
-    return {absl::InvalidArgumentError(
-        "source_language: 'auto' cannot tell the language of the texts; name it")};
+    return {
+        InvalidArgument("source_language: 'auto' cannot tell the language of the texts; name it")};
   }
 
  private:

@@ -18,16 +18,15 @@ constexpr size_t kMaxCharacters = 200;
 
 absl::Status CheckCount(std::string_view field, size_t count) {
   if (count <= kMaxTerms) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(field, ": has ", count, " entries; at most ", kMaxTerms, " are allowed"));
+  return InvalidArgument(field, ": has ", count, " entries; at most ", kMaxTerms, " are allowed");
 }
 
 absl::Status CheckTerm(const std::string& field, std::string_view term) {
   MILLRACE_RETURN_IF_ERROR(CheckText(field, term));
   const size_t characters = models::CountCodePoints(term);
   if (characters <= kMaxCharacters) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(field, ": has ", characters, " characters; at most ", kMaxCharacters, " are allowed"));
+  return InvalidArgument(field, ": has ", characters, " characters; at most ", kMaxCharacters,
+                         " are allowed");
 }
 
 }  // namespace
@@ -49,18 +48,17 @@ absl::Status CheckTerms(std::vector<models::GlossaryEntry>& glossary,
       entries.push_back(entry);
     } else if (const models::GlossaryEntry& first = glossary[found->second];
                first.target != entry.target) {
-      return absl::InvalidArgumentError(
-          StrCat("glossary[", i, "]: '", entry.source, "' is '", entry.target, "' here and '",
-                 first.target, "' in glossary[", found->second, "]; a term has one translation"));
+      return InvalidArgument("glossary[", i, "]: '", entry.source, "' is '", entry.target,
+                             "' here and '", first.target, "' in glossary[", found->second,
+                             "]; a term has one translation");
     }
   }
   for (size_t i = 0; i < do_not_translate.size(); ++i) {
     const std::string field = StrCat("do_not_translate[", i, "]");
     if (status = CheckTerm(field, do_not_translate[i]); !status.ok()) return status;
     if (const auto found = places.find(do_not_translate[i]); found != places.end()) {
-      return absl::InvalidArgumentError(StrCat(field, ": '", do_not_translate[i],
-                                               "' is translated by glossary[", found->second,
-                                               "]; it can be in one of the two"));
+      return InvalidArgument(field, ": '", do_not_translate[i], "' is translated by glossary[",
+                             found->second, "]; it can be in one of the two");
     }
   }
   glossary = std::move(entries);

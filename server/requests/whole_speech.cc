@@ -1,6 +1,6 @@
 #include "server/requests/whole_speech.h"
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/requests/speech_request.h"
 
 namespace millrace::server {
@@ -18,9 +18,8 @@ bool WholeSpeech::Push(models::SynthesizeOutput& piece, const RequestRun& run) {
 absl::StatusOr<std::string> WholeSpeech::Take(const absl::Status& status, std::string_view fields,
                                               std::string_view streaming_method) {
   if (too_long_) {
-    return absl::InvalidArgumentError(
-        StrCat(fields, ": the speech is longer than one reply may hold, ",
-               kMaxWholeAudioBytes >> 20, " MiB; use ", streaming_method));
+    return InvalidArgument(fields, ": the speech is longer than one reply may hold, ",
+                           kMaxWholeAudioBytes >> 20, " MiB; use ", streaming_method);
   }
   if (!status.ok()) return status;
   return audio_.Flush();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
@@ -15,7 +16,7 @@ constexpr Duration kLogInterval = std::chrono::seconds(10);
 // Calls are taken for a flood for so long after a refusal beyond the rate.
 constexpr Duration kFlood = std::chrono::milliseconds(100);
 
-absl::Status StopStatus() { return absl::UnavailableError("the server is shutting down"); }
+absl::Status StopStatus() { return Unavailable("the server is shutting down"); }
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/logging/logging.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
@@ -82,8 +82,8 @@ void GrpcCall::FirstRead(bool ok) {
           return;
         }
         if (method_->takes_stream) return;
-        Finish(absl::InternalError(StrCat("the call ended without a request; ", method_->path,
-                                          " takes exactly one message")));
+        Finish(Internal("the call ended without a request; ", method_->path,
+                        " takes exactly one message"));
       }))
     Fail();
   if (finished_.load(std::memory_order_relaxed)) return Begun();
@@ -104,7 +104,7 @@ void GrpcCall::Begin() {
   try {
     method_->function(*this);
   } catch (const std::exception& error) {
-    if (!Try([&] { Finish(absl::InternalError(error.what())); })) Fail();
+    if (!Try([&] { Finish(Internal(error.what())); })) Fail();
   }
 }
 

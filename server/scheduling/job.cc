@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "server/scheduling/refusal.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step_trace.h"
@@ -20,8 +21,7 @@ Job::Job(models::Input input, const models::TimeLimit& limit, Reply& reply,
 }
 
 void Reply::Park(std::unique_ptr<Job> job) {
-  FinishJob(std::move(job),
-            absl::InternalError("a reply that is never congested was asked to park its job"));
+  FinishJob(std::move(job), Internal("a reply that is never congested was asked to park its job"));
 }
 
 absl::Status StopStatus(const models::Request& request) {
@@ -31,8 +31,7 @@ absl::Status StopStatus(const models::Request& request) {
 }
 
 absl::Status ShutdownStatus(const Job& job) {
-  return job.service == Duration::zero() ? Draining()
-                                         : absl::UnavailableError("the server is shutting down");
+  return job.service == Duration::zero() ? Draining() : Unavailable("the server is shutting down");
 }
 
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -61,13 +62,12 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::Find(std::string_vi
     }
     if (found != models_.end()) {
       if (version.empty() || version == StrCat(found->second->info().version)) return found->second;
-      return absl::NotFoundError(StrCat("model_version: '", version.substr(0, kMaxShownName),
-                                        "' of model '", name, "' is not loaded; ",
-                                        found->second->info().version, " is"));
+      return NotFound("model_version: '", version.substr(0, kMaxShownName), "' of model '", name,
+                      "' is not loaded; ", found->second->info().version, " is");
     }
   }
-  return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
-                                    "' is not loaded; loaded are: ", Names(All())));
+  return NotFound("model: '", name.substr(0, kMaxShownName),
+                  "' is not loaded; loaded are: ", Names(All()));
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
@@ -75,24 +75,21 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
   if (!name.empty()) {
     auto model = Find(name, version);
     if (absl::IsNotFound(model.status()) && !Find(name, "").ok()) {
-      return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
-                                        "' is not loaded; loaded for ", models::ToString(task),
-                                        " are: ", Names(AllForTask(task))));
+      return NotFound("model: '", name.substr(0, kMaxShownName), "' is not loaded; loaded for ",
+                      models::ToString(task), " are: ", Names(AllForTask(task)));
     }
     if (model.ok() && (*model)->info().task() != task) {
-      return absl::FailedPreconditionError(StrCat("model: '", name, "' is a model for ",
-                                                  models::ToString((*model)->info().task()),
-                                                  ", not for ", models::ToString(task)));
+      return FailedPrecondition("model: '", name, "' is a model for ",
+                                models::ToString((*model)->info().task()), ", not for ",
+                                models::ToString(task));
     }
     return model;
   }
   const std::vector<std::shared_ptr<ServedModel>> candidates = AllForTask(task);
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty())
-    return absl::NotFoundError(
-        StrCat("model: no model for ", models::ToString(task), " is loaded"));
-  return absl::InvalidArgumentError(
-      StrCat("model: is empty and several could be meant: ", Names(candidates)));
+    return NotFound("model: no model for ", models::ToString(task), " is loaded");
+  return InvalidArgument("model: is empty and several could be meant: ", Names(candidates));
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
@@ -116,14 +113,13 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
       fields.emplace_back("target_language");
       wanted += StrCat(" to '", target.substr(0, kMaxShownName), "'");
     }
-    return absl::NotFoundError(StrCat(fields.empty() ? "model" : absl::StrJoin(fields, ", "),
-                                      ": no loaded model translates", wanted, "; ",
-                                      Directions(All())));
+    return NotFound(fields.empty() ? "model" : absl::StrJoin(fields, ", "),
+                    ": no loaded model translates", wanted, "; ", Directions(All()));
   }
-  return absl::InvalidArgumentError(
-      StrCat("target_language, model: ", target.empty() ? "are empty" : "say too little",
-             ", several models could be meant: ", Names(candidates), "; name one, or the ",
-             target.empty() ? "target language" : "source language"));
+  return InvalidArgument(
+      "target_language, model: ", target.empty() ? "are empty" : "say too little",
+      ", several models could be meant: ", Names(candidates), "; name one, or the ",
+      target.empty() ? "target language" : "source language");
 }
 
 // Callers destroy what they get outside the lock, because it may free weights.

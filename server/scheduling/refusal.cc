@@ -6,6 +6,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -39,13 +40,13 @@ absl::Status Refused(Refusal reason, std::string message, std::chrono::duration<
 }
 
 absl::Status NeverFitting(std::string message) {
-  return WithReason(absl::InvalidArgumentError(message), Refusal::kNeverFits);
+  return WithReason(InvalidArgument(message), Refusal::kNeverFits);
 }
 
-absl::Status Starting() { return absl::UnavailableError("the server is starting; try again soon"); }
+absl::Status Starting() { return Unavailable("the server is starting; try again soon"); }
 
 absl::Status Draining() {
-  return WithReason(absl::UnavailableError("the server is shutting down; try another one"),
+  return WithReason(Unavailable("the server is shutting down; try another one"),
                     Refusal::kDraining);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/errors.h"
 #include "models/core/failure_text.h"
 #include "models/core/strings.h"
 #include "models/kernels/parallel_for.h"
@@ -197,7 +198,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
 absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context,
                     WarmUpExtent extent) {
   const auto failed = [&model](std::string_view why) {
-    return absl::InternalError(StrCat("warm-up of model '", model.info().name, "' failed: ", why));
+    return Internal("warm-up of model '", model.info().name, "' failed: ", why);
   };
   try {
     for (const size_t size : model.WarmupBatches()) {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <exception>
 
+#include "models/core/errors.h"
 #include "models/core/failure_text.h"
-#include "models/core/strings.h"
 #include "mps_runtime/errors.h"
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kMaxLoggedFailure = 16 << 10;
 
 absl::Status Failed(const models::Model& model, std::string_view why) {
-  return absl::InternalError(StrCat("model '", model.info().name, "' failed on this request: ",
-                                    why.empty() ? "unknown failure" : why));
+  return Internal("model '", model.info().name,
+                  "' failed on this request: ", why.empty() ? "unknown failure" : why);
 }
 
 }  // namespace
@@ -37,8 +37,7 @@ absl::Status StepFailure(const models::Model& model) {
   try {
     throw;
   } catch (const runtime::ShapeRefused& refusal) {
-    return absl::InvalidArgumentError(
-        StrCat(InputField(model.info().task()), ": ", refusal.what()));
+    return InvalidArgument(InputField(model.info().task()), ": ", refusal.what());
   } catch (const std::exception& error) {
     LogModelFailure(model, error.what());
     return Failed(model, FailureCause(error.what()));

@@ -62,10 +62,10 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
   try {
     context = device_.EnterWorker();
   } catch (const std::exception& error) {
-    ReportStarted(absl::InternalError(StrCat("a worker could not start: ", error.what())));
+    ReportStarted(Internal("a worker could not start: ", error.what()));
     return;
   } catch (...) {
-    ReportStarted(absl::InternalError("a worker could not start: unknown failure"));
+    ReportStarted(Internal("a worker could not start: unknown failure"));
     return;
   }
   absl::Status status;

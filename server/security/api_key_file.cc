@@ -16,6 +16,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 
@@ -54,7 +55,7 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line[0] == '#') continue;
     const auto error = [&](absl::string_view what) {
-      return absl::InvalidArgumentError(StrCat(file, ":", number, ": ", what));
+      return InvalidArgument(file, ":", number, ": ", what);
     };
     const std::vector<absl::string_view> parts = absl::StrSplit(line, ':');
     if (parts.size() != 3) return error("not name:role:sha256, three parts between colons");
@@ -72,15 +73,14 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
     entries.push_back(std::move(entry));
   }
   if (entries.empty())
-    return absl::InvalidArgumentError(
-        StrCat(file, ": holds no key, so that no request could pass"));
+    return InvalidArgument(file, ": holds no key, so that no request could pass");
   return entries;
 }
 
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key) {
   if (!IsName({name.data(), name.size()}))
-    return absl::InvalidArgumentError(StrCat("name: '", name, "' is not allowed, ", kNameRule));
-  if (key.empty()) return absl::InvalidArgumentError("key: is empty");
+    return InvalidArgument("name: '", name, "' is not allowed, ", kNameRule);
+  if (key.empty()) return InvalidArgument("key: is empty");
   const KeyDigest digest = DigestOf(key);
   const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
   return StrCat(std::string(name),
@@ -95,7 +95,7 @@ std::string OctalMode(mode_t mode) {
 
 absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_view line) {
   const auto error = [&file](absl::string_view what) {
-    return absl::FailedPreconditionError(StrCat(file.string(), ": ", what));
+    return FailedPrecondition(file.string(), ": ", what);
   };
   const auto system_error = [&error] {
     return error(StrCat("cannot be written: ", std::strerror(errno)));
@@ -128,8 +128,7 @@ absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_vie
 
 absl::StatusOr<std::string> GenerateApiKey() {
   unsigned char bytes[32];
-  if (RAND_bytes(bytes, sizeof(bytes)) != 1)
-    return absl::InternalError("no random bytes from OpenSSL");
+  if (RAND_bytes(bytes, sizeof(bytes)) != 1) return Internal("no random bytes from OpenSSL");
   return absl::WebSafeBase64Escape(
       absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
 }

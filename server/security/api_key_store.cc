@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/security/api_key_file.h"
 
@@ -61,9 +60,8 @@ std::optional<Principal> ApiKeyStore::Authenticate(std::string_view key) const {
 absl::Status ApiKeyStore::Check(const WatchedFile::Content& content) {
   const std::string file = file_.path().string();
   if ((content.mode & S_IWOTH) != 0) {
-    return absl::FailedPreconditionError(
-        StrCat(file, ": everybody may write it (mode ", OctalMode(content.mode),
-               ") and so let himself in, allowed are 0600 and 0640"));
+    return FailedPrecondition(file, ": everybody may write it (mode ", OctalMode(content.mode),
+                              ") and so let himself in, allowed are 0600 and 0640");
   }
   if ((content.mode & ~kKeyFileMode) != 0 && !warned_of_mode_) {
     warned_of_mode_ = true;

@@ -31,14 +31,14 @@ using CertificatePtr = std::unique_ptr<X509, Deleter>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter>;
 
 absl::Status Bad(const std::filesystem::path& file, std::string_view what) {
-  return absl::FailedPreconditionError(StrCat(file.string(), ": ", std::string(what)));
+  return FailedPrecondition(file.string(), ": ", std::string(what));
 }
 
 absl::StatusOr<std::string> ReadPem(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return Bad(file, "is a folder, not a PEM file");
   absl::StatusOr<std::string> text = models::ReadRegularFile(file, kMaxPemBytes);
-  if (!text.ok()) return absl::FailedPreconditionError(text.status().message());
+  if (!text.ok()) return FailedPrecondition(text.status().message());
   return text;
 }
 

@@ -12,7 +12,6 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "mps_runtime/base/file.h"
 #include "server/logging/logging.h"
 
@@ -23,20 +22,17 @@ constexpr size_t kMaxFileBytes = size_t{4} << 20;
 
 absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file) {
   const auto error = [&] {
-    return absl::FailedPreconditionError(
-        StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
+    return FailedPrecondition(file.string(), ": cannot be read: ", std::strerror(errno));
   };
   // The open does not block, because the path may name a pipe.
   const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat state {};
   if (descriptor.get() < 0 || fstat(descriptor.get(), &state) != 0) return error();
-  if (!S_ISREG(state.st_mode))
-    return absl::FailedPreconditionError(StrCat(file.string(), ": is not a file"));
+  if (!S_ISREG(state.st_mode)) return FailedPrecondition(file.string(), ": is not a file");
   std::optional<std::string> text = ReadToEnd(descriptor.get(), kMaxFileBytes);
   if (!text) return error();
   if (text->size() > kMaxFileBytes) {
-    return absl::FailedPreconditionError(
-        StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
+    return FailedPrecondition(file.string(), ": is larger than ", kMaxFileBytes, " bytes");
   }
   WatchedFile::Content content;
   content.mode = state.st_mode & 07777;

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace {
 namespace {
@@ -65,8 +65,8 @@ absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
     return sockets;
   const std::optional<int> count = NumberOf(passed.fds);
   if (!count || *count < 0 || *count > kMostSockets) {
-    return absl::InvalidArgumentError(StrCat(
-        "LISTEN_FDS: '", passed.fds, "' is no number of sockets, allowed are 0..", kMostSockets));
+    return InvalidArgument("LISTEN_FDS: '", passed.fds,
+                           "' is no number of sockets, allowed are 0..", kMostSockets);
   }
   if (*count == 0) return sockets;
   const std::string allowed = absl::StrJoin(
@@ -74,24 +74,23 @@ absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
   const std::vector<std::string> given =
       absl::StrSplit(passed.names != nullptr ? passed.names : "", ':');
   if (given.size() != static_cast<size_t>(*count) || passed.names == nullptr) {
-    return absl::InvalidArgumentError(StrCat(
+    return InvalidArgument(
         "LISTEN_FDNAMES: has ", passed.names == nullptr ? 0 : given.size(), " names for ", *count,
-        " sockets; each socket unit needs FileDescriptorName= with one of: ", allowed));
+        " sockets; each socket unit needs FileDescriptorName= with one of: ", allowed);
   }
   for (int i = 0; i < *count; ++i) {
     const std::string& name = given[static_cast<size_t>(i)];
     const int descriptor = passed.first + i;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return absl::InvalidArgumentError(
-          StrCat("LISTEN_FDNAMES: '", name, "' is no port of this server, allowed are: ", allowed));
+      return InvalidArgument("LISTEN_FDNAMES: '", name,
+                             "' is no port of this server, allowed are: ", allowed);
     }
     if (!IsListeningStream(descriptor)) {
-      return absl::InvalidArgumentError(StrCat("LISTEN_FDS: descriptor ", descriptor, " (", name,
-                                               ") is no stream socket that listens"));
+      return InvalidArgument("LISTEN_FDS: descriptor ", descriptor, " (", name,
+                             ") is no stream socket that listens");
     }
     if (!sockets.descriptors_.emplace(name, descriptor).second) {
-      return absl::InvalidArgumentError(
-          StrCat("LISTEN_FDNAMES: '", name, "' occurs twice; a port has one socket"));
+      return InvalidArgument("LISTEN_FDNAMES: '", name, "' occurs twice; a port has one socket");
     }
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);

@@ -16,7 +16,6 @@
 
 #include "absl/strings/match.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -35,8 +34,7 @@ struct Address {
 };
 
 absl::Status CannotListenAt(std::string_view where, std::string_view why) {
-  return absl::UnavailableError(
-      StrCat("cannot listen", where.empty() ? "" : " on ", where, ": ", why));
+  return Unavailable("cannot listen", where.empty() ? "" : " on ", where, ": ", why);
 }
 
 // Returns each address once: a resolver may say one twice.

@@ -6,7 +6,6 @@
 #include <exception>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/sockets/poll_group.h"
 
 namespace millrace {
@@ -28,7 +27,7 @@ absl::Status PollLoop::Add(PollGroup& group) {
     try {
       thread_ = std::thread([this] { Run(); });
     } catch (const std::exception& error) {
-      return absl::UnavailableError(StrCat("cannot start a thread: ", error.what()));
+      return Unavailable("cannot start a thread: ", error.what());
     }
   }
   groups_.push_back(&group);

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -54,9 +53,7 @@ class FolderLock {
   const int descriptor_;
 };
 
-absl::Status CannotListen(std::string_view why) {
-  return absl::UnavailableError(StrCat("cannot listen: ", why));
-}
+absl::Status CannotListen(std::string_view why) { return Unavailable("cannot listen: ", why); }
 
 absl::Status CannotListen(int error) { return CannotListen(std::strerror(error)); }
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace {
 
@@ -29,7 +29,7 @@ absl::Status WakePipe::Open() {
   }
 #endif
   if (made) return absl::OkStatus();
-  return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
+  return Unavailable("cannot make a pipe: ", std::strerror(errno));
 }
 
 void WakePipe::Wake() const noexcept {

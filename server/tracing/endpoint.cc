@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/status/status.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/net/address_policy.h"
 
@@ -10,8 +10,8 @@ namespace millrace::tracing {
 
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view url) {
   const auto wrong = [url](std::string_view why) {
-    return absl::InvalidArgumentError(StrCat("'", url, "' is not allowed: ", why,
-                                             "; allowed are URLs such as http://localhost:4317"));
+    return InvalidArgument("'", url, "' is not allowed: ", why,
+                           "; allowed are URLs such as http://localhost:4317");
   };
   Endpoint endpoint;
   std::string_view rest = url;

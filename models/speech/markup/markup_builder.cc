@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 
@@ -63,14 +64,12 @@ absl::Status MarkupBuilder::AddPause(double seconds) {
   pause_ = std::max(pause_, 0.0) + seconds;
   pauses_ += seconds;
   if (pause_ > kMaxMarkupPause) {
-    return absl::InvalidArgumentError(StrCat("the pause there is ", pause_, " s in all; at most ",
-                                             kMaxMarkupPause,
-                                             " s are allowed between two pieces of speech"));
+    return InvalidArgument("the pause there is ", pause_, " s in all; at most ", kMaxMarkupPause,
+                           " s are allowed between two pieces of speech");
   }
   if (pauses_ > kMaxMarkupPauses) {
-    return absl::InvalidArgumentError(StrCat("the pauses up to there are ", pauses_,
-                                             " s in all; at most ", kMaxMarkupPauses,
-                                             " s are allowed in a text"));
+    return InvalidArgument("the pauses up to there are ", pauses_, " s in all; at most ",
+                           kMaxMarkupPauses, " s are allowed in a text");
   }
   return absl::OkStatus();
 }

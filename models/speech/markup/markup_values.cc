@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
@@ -69,7 +70,7 @@ std::optional<double> ParseWithUnit(std::string_view text, std::string_view unit
 }
 
 absl::Status NotAllowed(std::string_view value, std::string_view allowed) {
-  return absl::InvalidArgumentError(StrCat(Shown(value), " is not allowed; it is ", allowed));
+  return InvalidArgument(Shown(value), " is not allowed; it is ", allowed);
 }
 
 // Returns the factor of a rate relative to the manner's.
@@ -115,9 +116,8 @@ absl::Status SetRate(std::string_view value, const MarkupContext& context,
   }
   const double all = *speed * context.speed;
   if (!(all >= context.info.min_speed && all <= context.info.max_speed)) {
-    return absl::InvalidArgumentError(StrCat(Shown(value), " makes the speed ", all, "; model '",
-                                             context.model, "' has ", context.info.min_speed, "..",
-                                             context.info.max_speed));
+    return InvalidArgument(Shown(value), " makes the speed ", all, "; model '", context.model,
+                           "' has ", context.info.min_speed, "..", context.info.max_speed);
   }
   manner.speed = static_cast<float>(*speed);
   return absl::OkStatus();
@@ -131,8 +131,8 @@ absl::Status SetVolume(std::string_view value, models::SpeechManner& manner) {
     if (!gain) return NotAllowed(value, StrCat("one of ", Names(kVolumes), ", or as +3dB or -6dB"));
     gain = manner.gain_db + (louder ? *gain : -*gain);
     if (std::isfinite(*gain) && (*gain < kMinGain || *gain > kMaxGain)) {
-      return absl::InvalidArgumentError(StrCat(Shown(value), " makes the volume ", *gain,
-                                               " dB; it is ", kMinGain, "..", kMaxGain, " dB"));
+      return InvalidArgument(Shown(value), " makes the volume ", *gain, " dB; it is ", kMinGain,
+                             "..", kMaxGain, " dB");
     }
   }
   manner.gain_db = static_cast<float>(*gain);
@@ -146,9 +146,8 @@ absl::Status SetVoice(std::string_view value, const MarkupContext& context,
     voice =
         context.voice_named(voice, manner.language.empty() ? context.language : manner.language);
   if (!models::HasVoice(context.info, voice) || voice.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat("model '", context.model, "' has no voice ", Shown(value),
-               "; it has: ", absl::StrJoin(context.info.voices, ", ")));
+    return InvalidArgument("model '", context.model, "' has no voice ", Shown(value),
+                           "; it has: ", absl::StrJoin(context.info.voices, ", "));
   }
   manner.voice = std::move(voice);
   return absl::OkStatus();
@@ -158,9 +157,8 @@ absl::Status SetLanguage(std::string_view value, const MarkupContext& context, b
                          models::SpeechManner& manner) {
   std::string language = models::LookUpLanguage(context.info.languages, value);
   if (language.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat("model '", context.model, "' does not speak ", Shown(value),
-               "; it speaks: ", absl::StrJoin(context.info.languages, ", ")));
+    return InvalidArgument("model '", context.model, "' does not speak ", Shown(value),
+                           "; it speaks: ", absl::StrJoin(context.info.languages, ", "));
   }
   manner.language = std::move(language);
   if (keep_voice || !models::IsMadeFor(context.info, value)) return absl::OkStatus();

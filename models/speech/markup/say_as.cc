@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -30,8 +31,7 @@ constexpr std::array<std::string_view, 12> kMonths = {
 
 absl::Status CannotRead(std::string_view text, std::string_view interpret_as,
                         std::string_view wanted) {
-  return absl::InvalidArgumentError(
-      StrCat(Shown(text), " cannot be read as ", interpret_as, "; it is ", wanted));
+  return InvalidArgument(Shown(text), " cannot be read as ", interpret_as, "; it is ", wanted);
 }
 
 // Returns the letters with stops, which are read by their names, and the digits as words.
@@ -128,8 +128,7 @@ absl::StatusOr<std::string> DateOf(std::string_view text, std::string_view forma
     std::string names;
     for (const std::string_view known : kDateFormats)
       names += StrCat(names.empty() ? "" : ", ", known);
-    return absl::InvalidArgumentError(
-        StrCat("format: ", Shown(format), " is not supported; it is one of ", names));
+    return InvalidArgument("format: ", Shown(format), " is not supported; it is one of ", names);
   }
   if (!good || at != text.size() || month > 12 || day > 31)
     return CannotRead(text, StrCat("date in the format ", format),
@@ -155,13 +154,11 @@ absl::StatusOr<std::string> SayAs(std::string_view interpret_as, std::string_vie
                                   std::string_view text, std::string_view language) {
   const std::string tag = models::CanonicalLanguage(language);
   if (tag != "en" && !tag.starts_with("en-")) {
-    return absl::InvalidArgumentError(
-        StrCat("is supported for English only; the language is ", Shown(language)));
+    return InvalidArgument("is supported for English only; the language is ", Shown(language));
   }
   if (!format.empty() && interpret_as != "date") {
-    return absl::InvalidArgumentError(StrCat("format: ", Shown(format),
-                                             " is not supported with interpret-as ",
-                                             Shown(interpret_as), "; only with date"));
+    return InvalidArgument("format: ", Shown(format), " is not supported with interpret-as ",
+                           Shown(interpret_as), "; only with date");
   }
   const auto dialect = tag == "en-GB" ? models::EnglishDialect::kGb : models::EnglishDialect::kUs;
   const models::NumberWords numbers(dialect);
@@ -186,8 +183,8 @@ absl::StatusOr<std::string> SayAs(std::string_view interpret_as, std::string_vie
     return Words(models::ReadMoney(numbers, text, 0, /*article=*/false), text, "currency",
                  "a sign and an amount, as $3.50");
   }
-  return absl::InvalidArgumentError(
-      StrCat("interpret-as: ", Shown(interpret_as), " is not supported; it is one of ", kKnown));
+  return InvalidArgument("interpret-as: ", Shown(interpret_as), " is not supported; it is one of ",
+                         kKnown);
 }
 
 }  // namespace millrace::speech

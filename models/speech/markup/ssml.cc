@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "absl/functional/function_ref.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/speech/markup/markup_builder.h"
@@ -82,13 +83,12 @@ class SsmlParser {
       const auto end = static_cast<size_t>(XML_GetCurrentByteIndex(parser->parser_.get()));
       const size_t begin = parser->document_.rfind("<!DOCTYPE", end);
       parser->place_ = PlaceBehind(parser->document_.substr(0, begin)).ToString();
-      return absl::InvalidArgumentError("a DOCTYPE is not allowed");
+      return InvalidArgument("a DOCTYPE is not allowed");
     });
   }
   static void XMLCALL OnInstruction(void* self, const XML_Char* target, const XML_Char*) {
     static_cast<SsmlParser*>(self)->Run([&] {
-      return absl::InvalidArgumentError(
-          StrCat("the processing instruction ", Shown(target), " is not supported"));
+      return InvalidArgument("the processing instruction ", Shown(target), " is not supported");
     });
   }
 
@@ -97,8 +97,8 @@ class SsmlParser {
     if (!status_.ok() || thrown_) return;
     try {
       if (absl::Status status = function(); !status.ok())
-        status_ = absl::InvalidArgumentError(
-            StrCat("text: ", place_.empty() ? Place() : place_, ": ", Message(status)));
+        status_ =
+            InvalidArgument("text: ", place_.empty() ? Place() : place_, ": ", Message(status));
     } catch (...) {
       thrown_ = std::current_exception();
     }
@@ -107,12 +107,11 @@ class SsmlParser {
 
   absl::Status Begin(std::string_view name, const XML_Char** attributes) {
     if (++depth_ > kMaxDepth) {
-      return absl::InvalidArgumentError(StrCat("element <", Name(name), "> is nested ", depth_,
-                                               " deep; ", kMaxDepth, " are allowed"));
+      return InvalidArgument("element <", Name(name), "> is nested ", depth_, " deep; ", kMaxDepth,
+                             " are allowed");
     }
     if (++count_ > kMaxElements) {
-      return absl::InvalidArgumentError(
-          StrCat("there are more than ", kMaxElements, " elements, which is the limit"));
+      return InvalidArgument("there are more than ", kMaxElements, " elements, which is the limit");
     }
     SsmlAttributes pairs;
     for (; *attributes != nullptr; attributes += 2)
@@ -128,23 +127,22 @@ class SsmlParser {
     const auto at = static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get()));
     if (error == XML_ERROR_TAG_MISMATCH && root_bytes_ != 0 &&
         at + kRootEnd.size() >= document_.size())
-      return absl::InvalidArgumentError(StrCat("text: ", elements_.Unclosed()));
+      return InvalidArgument("text: ", elements_.Unclosed());
     if (error == XML_ERROR_NO_ELEMENTS && root_bytes_ != 0) {
       // The end of the root closed a <speak> of the fragment.
       const std::string_view fragment =
           document_.substr(root_bytes_, document_.size() - root_bytes_ - kRootEnd.size());
-      return absl::InvalidArgumentError(
-          StrCat("text: ", PlaceBehind(fragment, begin_).ToString(), ": <speak>: is not closed"));
+      return InvalidArgument("text: ", PlaceBehind(fragment, begin_).ToString(),
+                             ": <speak>: is not closed");
     }
     if (error == XML_ERROR_UNDEFINED_ENTITY) {
       const std::string_view rest = std::string_view(document_).substr(at);
       const std::string_view name = rest.substr(0, rest.find(';') + 1);
-      return absl::InvalidArgumentError(
-          StrCat("text: ", Place(), ": the entity ", Shown(name),
-                 " is not allowed; &amp; &lt; &gt; &quot; &apos; and numbers such as &#233; are"));
+      return InvalidArgument(
+          "text: ", Place(), ": the entity ", Shown(name),
+          " is not allowed; &amp; &lt; &gt; &quot; &apos; and numbers such as &#233; are");
     }
-    return absl::InvalidArgumentError(
-        StrCat("text: ", Place(), ": not well-formed SSML: ", XML_ErrorString(error)));
+    return InvalidArgument("text: ", Place(), ": not well-formed SSML: ", XML_ErrorString(error));
   }
 
   std::string Place() const {

@@ -39,27 +39,26 @@ const KnownElement& Known(SsmlElement element) { return kElements[static_cast<si
 std::string Tag(SsmlElement element) { return StrCat("<", Known(element).name, ">"); }
 
 absl::Status Unsupported(SsmlElement element, std::string_view attribute) {
-  return absl::InvalidArgumentError(StrCat("the attribute ", Shown(attribute),
-                                           " is not supported; allowed are ",
-                                           Known(element).attributes));
+  return InvalidArgument("the attribute ", Shown(attribute), " is not supported; allowed are ",
+                         Known(element).attributes);
 }
 
 absl::Status Missing(std::string_view attribute) {
-  return absl::InvalidArgumentError(StrCat(attribute, ": is missing"));
+  return InvalidArgument(attribute, ": is missing");
 }
 
 // Puts a name before a message.
 absl::Status In(std::string_view name, const absl::Status& status) {
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(StrCat(name, ": ", Message(status)));
+  return InvalidArgument(name, ": ", Message(status));
 }
 
 absl::Status TakeShort(std::string_view value, std::string& out) {
   const std::string_view trimmed = models::Trim(value);
-  if (trimmed.empty()) return absl::InvalidArgumentError("is empty");
+  if (trimmed.empty()) return InvalidArgument("is empty");
   if (trimmed.size() > kMaxReadingBytes) {
-    return absl::InvalidArgumentError(
-        StrCat("has ", trimmed.size(), " bytes; at most ", kMaxReadingBytes, " are allowed"));
+    return InvalidArgument("has ", trimmed.size(), " bytes; at most ", kMaxReadingBytes,
+                           " are allowed");
   }
   out = std::string(trimmed);
   return absl::OkStatus();
@@ -79,8 +78,8 @@ bool SsmlElements::IsWithin(SsmlElement element) const {
 absl::Status SsmlElements::CheckParent(SsmlElement element) const {
   const bool is_root = open_.empty() || open_.size() == implied_elements_;
   if (element == SsmlElement::kSpeak ? !is_root : open_.empty()) {
-    return absl::InvalidArgumentError(open_.empty() ? "the first element must be <speak>"
-                                                    : "is not allowed within another element");
+    return InvalidArgument(open_.empty() ? "the first element must be <speak>"
+                                         : "is not allowed within another element");
   }
   if (open_.empty()) return absl::OkStatus();
   const SsmlElement parent = open_.back().element;
@@ -88,11 +87,10 @@ absl::Status SsmlElements::CheckParent(SsmlElement element) const {
                       ((element == SsmlElement::kParagraph || element == SsmlElement::kSentence) &&
                        IsWithin(SsmlElement::kSentence));
   if (parent == SsmlElement::kBreak || TakesOnlyText(parent) || nested) {
-    return absl::InvalidArgumentError(
-        StrCat("is not allowed within ",
-               Tag(!nested                            ? parent
-                   : IsWithin(SsmlElement::kSentence) ? SsmlElement::kSentence
-                                                      : SsmlElement::kParagraph)));
+    return InvalidArgument("is not allowed within ",
+                           Tag(!nested                            ? parent
+                               : IsWithin(SsmlElement::kSentence) ? SsmlElement::kSentence
+                                                                  : SsmlElement::kParagraph));
   }
   return absl::OkStatus();
 }
@@ -104,8 +102,7 @@ absl::Status SsmlElements::Begin(std::string_view name, const SsmlAttributes& at
     std::string names;
     for (const KnownElement& element : kElements)
       names += StrCat(names.empty() ? "<" : ", <", element.name, ">");
-    return absl::InvalidArgumentError(
-        StrCat("the element ", Shown(name), " is not supported; these are: ", names));
+    return InvalidArgument("the element ", Shown(name), " is not supported; these are: ", names);
   }
   Open open;
   open.element = known->element;
@@ -133,8 +130,7 @@ absl::Status SsmlElements::TakeSpeakAttribute(std::string_view name, std::string
     return In(name, SetLanguage(value, context_, context_.has_voice, manner));
   if (name == "version") {
     if (value == "1.0" || value == "1.1") return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", Shown(value), " is not allowed; it is 1.0 or 1.1"));
+    return InvalidArgument(name, ": ", Shown(value), " is not allowed; it is 1.0 or 1.1");
   }
   // These name XML's vocabularies, of which only elements without a prefix are known.
   if (name == "xmlns" || name.starts_with("xmlns:") || name == "xsi:schemaLocation")
@@ -171,9 +167,9 @@ absl::Status SsmlElements::TakeAttribute(Open& open, std::string_view name, std:
       if (name == "alphabet") {
         open.reading.is_ipa = value == "ipa";
         if (open.reading.is_ipa || value == "x-voice") return absl::OkStatus();
-        return absl::InvalidArgumentError(
-            StrCat(name, ": ", Shown(value),
-                   " is not supported; it is ipa, or x-voice for the voice's own symbols"));
+        return InvalidArgument(
+            name, ": ", Shown(value),
+            " is not supported; it is ipa, or x-voice for the voice's own symbols");
       }
       break;
     case SsmlElement::kSayAs:
@@ -258,7 +254,7 @@ absl::Status SsmlElements::EndReading(Open& open) {
     if (language.empty()) language = context_.info.language;
     MILLRACE_ASSIGN_OR_RETURN(auto words,
                               SayAs(open.interpret_as, open.format, reading.written, language));
-    if (words.empty()) return absl::InvalidArgumentError("its text: there is nothing to say");
+    if (words.empty()) return InvalidArgument("its text: there is nothing to say");
     spoken = std::move(words);
   }
   builder_.AppendReading(spoken, std::move(reading), open.reading_byte, open.spaced);

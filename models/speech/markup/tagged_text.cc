@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "models/speech/markup/markup_builder.h"
@@ -61,7 +62,7 @@ absl::Status Obey(const BracketTag& tag, const MarkupContext& context, MarkupBui
     manner.gain_db = 0;
     status = SetVolume(tag.value, manner);
   } else {
-    return absl::InvalidArgumentError("is not supported; pause, voice, rate and volume are");
+    return InvalidArgument("is not supported; pause, voice, rate and volume are");
   }
   if (status.ok()) builder.SetManner(std::move(manner));
   return status;
@@ -81,9 +82,8 @@ absl::StatusOr<MarkedText> ParseTaggedText(std::string_view text, const MarkupCo
     }
     builder.Append(text.substr(plain, at - plain), plain);
     if (absl::Status status = Obey(*tag, context, builder); !status.ok()) {
-      return absl::InvalidArgumentError(
-          StrCat("text: ", PlaceBehind(text.substr(0, at), context.begin).ToString(), ": the tag [",
-                 tag->name, ":", tag->value, "]: ", Message(status)));
+      return InvalidArgument("text: ", PlaceBehind(text.substr(0, at), context.begin).ToString(),
+                             ": the tag [", tag->name, ":", tag->value, "]: ", Message(status));
     }
     at += tag->bytes;
     plain = at;

@@ -8,7 +8,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -27,7 +26,7 @@ bool ParseLogarithm(absl::string_view text, double& value) {
 
 absl::StatusOr<ChineseLexicon> ChineseLexicon::Open(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(StrCat(path.string(), ": cannot be read"));
+  if (!file) return NotFound(path.string(), ": cannot be read");
   ChineseLexicon lexicon;
   lexicon.text_.assign(std::istreambuf_iterator<char>(file), {});
   MILLRACE_RETURN_IF_ERROR(lexicon.Parse(path));
@@ -37,7 +36,7 @@ absl::StatusOr<ChineseLexicon> ChineseLexicon::Open(const std::filesystem::path&
 absl::Status ChineseLexicon::Parse(const std::filesystem::path& path) {
   const std::string_view text(text_.data(), text_.size());
   if (text.size() > UINT32_MAX || !IsValidUtf8(text))
-    return absl::DataLossError(StrCat(path.string(), ": is not text in UTF-8"));
+    return DataLoss(path.string(), ": is not text in UTF-8");
   std::string_view section;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
@@ -47,15 +46,14 @@ absl::Status ChineseLexicon::Parse(const std::filesystem::path& path) {
     if (line.starts_with('[')) {
       section = line;
     } else if (!ParseLine(section, at, line)) {
-      return absl::DataLossError(
-          StrCat(path.string(), ": line ", number, " is damaged, in the section '", section, "'"));
+      return DataLoss(path.string(), ": line ", number, " is damaged, in the section '", section,
+                      "'");
     }
     at = end + 1;
   }
   if (transitions_.empty()) transitions_.assign(states() * states(), kNever);
   if (total_ <= 0 || words_.empty() || syllables_.empty()) {
-    return absl::DataLossError(
-        StrCat(path.string(), ": has no words, no syllables, or no sum of frequencies"));
+    return DataLoss(path.string(), ": has no words, no syllables, or no sum of frequencies");
   }
   return absl::OkStatus();
 }

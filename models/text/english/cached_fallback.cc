@@ -1,6 +1,5 @@
 #include "models/text/english/cached_fallback.h"
 
-#include "absl/status/status.h"
 #include "models/core/errors.h"
 
 namespace millrace::models {
@@ -26,7 +25,7 @@ absl::StatusOr<std::vector<std::string>> CachedFallback::Phonemize(
   if (missing.empty()) return phonemes;
   MILLRACE_ASSIGN_OR_RETURN(auto answers, fallback_->Phonemize(missing));
   if (answers.size() != missing.size()) {
-    return absl::InternalError("a fallback answered another number of words than it was asked");
+    return Internal("a fallback answered another number of words than it was asked");
   }
   MutexLock lock(mu_);
   for (size_t i = 0; i < missing.size(); ++i) {

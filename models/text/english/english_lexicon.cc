@@ -48,7 +48,7 @@ uint32_t Crc32(std::string_view bytes, uint32_t before = 0) {
 }
 
 absl::Status Damaged(const std::filesystem::path& path, const std::string& what) {
-  return absl::DataLossError(StrCat(path.string(), ": damaged lexicon: ", what));
+  return DataLoss(path.string(), ": damaged lexicon: ", what);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ absl::StatusOr<EnglishLexicon> EnglishLexicon::Open(const std::filesystem::path&
   if (size < kHeaderBytes) return Damaged(path, "shorter than its header");
   void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
-    return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
+    return Internal(path.string(), ": cannot map: ", std::strerror(errno));
   }
   EnglishLexicon lexicon;
   lexicon.mapping_ = static_cast<const char*>(mapping);

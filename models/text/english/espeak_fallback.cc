@@ -3,9 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/text/english/phonetics.h"
 #include "models/text/espeak_pool.h"
 #include "models/text/unicode.h"

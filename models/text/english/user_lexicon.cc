@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kInterval{1};
 constexpr size_t kMaxFileBytes = size_t{16} << 20;
 
 absl::Status WrongLine(std::string_view name, size_t line, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat(name, ":", line, ": ", what));
+  return InvalidArgument(name, ":", line, ": ", what);
 }
 
 // Reads one line that holds something into `words`.
@@ -126,14 +126,14 @@ absl::StatusOr<std::shared_ptr<const UserLexicon::Words>> UserLexicon::Read() co
   const std::string name = options_.path.string();
   // O_NONBLOCK, because opening a pipe would wait for its writer.
   const FileDescriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return absl::NotFoundError(StrCat(name, ": ", std::strerror(errno)));
+  if (file.get() < 0) return NotFound(name, ": ", std::strerror(errno));
   if (!IsRegularFile(file.get())) {
-    return absl::InvalidArgumentError(StrCat(name, ": not a regular file"));
+    return InvalidArgument(name, ": not a regular file");
   }
   const auto text = ReadToEnd(file.get(), kMaxFileBytes);
-  if (!text) return absl::NotFoundError(StrCat(name, ": ", std::strerror(errno)));
+  if (!text) return NotFound(name, ": ", std::strerror(errno));
   if (text->size() > kMaxFileBytes) {
-    return absl::InvalidArgumentError(StrCat(name, ": more than ", kMaxFileBytes, " bytes"));
+    return InvalidArgument(name, ": more than ", kMaxFileBytes, " bytes");
   }
   MILLRACE_ASSIGN_OR_RETURN(auto words, ParseUserLexicon(*text, name, options_.vocabulary));
   return std::make_shared<const Words>(std::move(words));

@@ -6,9 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -117,8 +116,7 @@ class MecabAnalyzer final : public MorphologicalAnalyzer {
       const size_t end = PartEnd(text, begin);
       lattice->set_sentence(text.data() + begin, end - begin);
       if (!tagger_->parse(lattice.get())) {
-        return absl::InternalError(
-            StrCat("MeCab cannot divide the text: ", std::string_view(lattice->what())));
+        return Internal("MeCab cannot divide the text: ", std::string_view(lattice->what()));
       }
       for (const MeCab::Node* node = lattice->bos_node(); node != nullptr; node = node->next) {
         if (node->stat == MECAB_BOS_NODE || node->stat == MECAB_EOS_NODE) continue;
@@ -142,19 +140,16 @@ class MecabAnalyzer final : public MorphologicalAnalyzer {
 absl::StatusOr<std::unique_ptr<const MorphologicalAnalyzer>> MorphologicalAnalyzer::Open() {
   std::unique_ptr<MeCab::Model> model(MeCab::createModel(""));
   if (model == nullptr) {
-    return absl::FailedPreconditionError(
-        StrCat(kAdvice, " (MeCab: ", std::string_view(MeCab::getLastError()), ")"));
+    return FailedPrecondition(kAdvice, " (MeCab: ", std::string_view(MeCab::getLastError()), ")");
   }
   const std::string_view charset = model->dictionary_info()->charset;
   if (!absl::EqualsIgnoreCase(absl::string_view(charset.data(), charset.size()), "utf-8") &&
       !absl::EqualsIgnoreCase(absl::string_view(charset.data(), charset.size()), "utf8")) {
-    return absl::FailedPreconditionError(
-        StrCat(kAdvice, " (the dictionary that is there is in ", charset, ")"));
+    return FailedPrecondition(kAdvice, " (the dictionary that is there is in ", charset, ")");
   }
   std::unique_ptr<MeCab::Tagger> tagger(model->createTagger());
   if (tagger == nullptr) {
-    return absl::FailedPreconditionError(
-        StrCat(kAdvice, " (MeCab: ", std::string_view(MeCab::getLastError()), ")"));
+    return FailedPrecondition(kAdvice, " (MeCab: ", std::string_view(MeCab::getLastError()), ")");
   }
   return std::make_unique<MecabAnalyzer>(std::move(model), std::move(tagger));
 }

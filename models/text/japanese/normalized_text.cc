@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "models/core/errors.h"
 #include "models/text/unicode.h"
 

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
@@ -101,10 +100,10 @@ absl::StatusOr<std::unique_ptr<EspeakG2p>> EspeakG2p::Create(Options options) {
       std::unique_ptr<EspeakG2p>(new EspeakG2p(std::move(options.vocabulary), std::move(pool)));
   const auto answer = g2p->Phonemize("1", false);
   if (!answer.ok() || answer->phonemes.empty()) {
-    return absl::FailedPreconditionError(
-        StrCat(options.espeak.program, " cannot speak with the voice '", options.voice, "'",
-               answer.ok() ? "" : StrCat(": ", answer.status().message()),
-               "; `espeak-ng --voices` lists what it knows"));
+    return FailedPrecondition(options.espeak.program, " cannot speak with the voice '",
+                              options.voice, "'",
+                              answer.ok() ? "" : StrCat(": ", answer.status().message()),
+                              "; `espeak-ng --voices` lists what it knows");
   }
   return g2p;
 }

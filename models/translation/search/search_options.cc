@@ -1,6 +1,6 @@
 #include "models/translation/search/search_options.h"
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace::translation {
 namespace {
@@ -8,8 +8,7 @@ namespace {
 template <typename T>
 absl::Status InRange(const char* field, T value, T low, T high) {
   if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(field, ": ", value, " is out of range, allowed ", low, "..", high));
+  return InvalidArgument(field, ": ", value, " is out of range, allowed ", low, "..", high);
 }
 
 }  // namespace
@@ -26,8 +25,8 @@ absl::Status CheckSearchOptions(const SearchOptions& options) {
   status.Update(InRange("top_k", options.top_k, 0, kMaxTopK));
   status.Update(InRange("top_p", options.top_p, 0.0F, 1.0F));
   if (options.sample && options.beam_size != 1) {
-    status.Update(absl::InvalidArgumentError(
-        StrCat("beam_size: ", options.beam_size, " with sample, which is for beam_size 1")));
+    status.Update(InvalidArgument("beam_size: ", options.beam_size,
+                                  " with sample, which is for beam_size 1"));
   }
   return status;
 }

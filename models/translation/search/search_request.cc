@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace::translation {
 namespace {
@@ -11,8 +11,8 @@ constexpr int kMaxTargetTokens = 1024;
 
 absl::Status CheckTokens(const char* field, std::optional<int> value, int low) {
   if (!value || (*value >= low && *value <= kMaxTargetTokens)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(field, ": ", *value, " is out of range, allowed ", low, "..", kMaxTargetTokens));
+  return InvalidArgument(field, ": ", *value, " is out of range, allowed ", low, "..",
+                         kMaxTargetTokens);
 }
 
 absl::Status CheckTargetTokens(const models::SearchOverrides& wanted) {
@@ -20,9 +20,8 @@ absl::Status CheckTargetTokens(const models::SearchOverrides& wanted) {
   status.Update(CheckTokens("max_target_tokens", wanted.max_target_tokens, 1));
   if (status.ok() && wanted.min_target_tokens && wanted.max_target_tokens &&
       *wanted.min_target_tokens > *wanted.max_target_tokens) {
-    return absl::InvalidArgumentError(StrCat("min_target_tokens: ", *wanted.min_target_tokens,
-                                             " is above max_target_tokens, which is ",
-                                             *wanted.max_target_tokens));
+    return InvalidArgument("min_target_tokens: ", *wanted.min_target_tokens,
+                           " is above max_target_tokens, which is ", *wanted.max_target_tokens);
   }
   return status;
 }
@@ -58,9 +57,9 @@ absl::Status CheckGreedy(const models::SearchOverrides& wanted) {
   // A value outside every range is reported as such first.
   if (auto search = SearchFor({}, wanted); !search.ok()) return search.status();
   const auto refuse = [](const char* field) {
-    return absl::InvalidArgumentError(StrCat(
+    return InvalidArgument(
         field, ": this model takes the likeliest word each time, so a text has one translation; ",
-        "only max_target_tokens can be set"));
+        "only max_target_tokens can be set");
   };
   if (wanted.beam_size.value_or(1) != 1) return refuse("beam_size");
   if (wanted.hypotheses.value_or(1) != 1) return refuse("hypotheses");

@@ -112,8 +112,7 @@ absl::Status TakeTags(const json& value, std::string_view name, std::vector<std:
       tags.emplace_back(absl::StripAsciiWhitespace(tag));
   }
   if (tags.size() <= kMaxTags) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(name, ": has ", tags.size(), " names; at most ", kMaxTags, " are allowed"));
+  return InvalidArgument(name, ": has ", tags.size(), " names; at most ", kMaxTags, " are allowed");
 }
 
 absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLRequest& request) {
@@ -121,9 +120,8 @@ absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLReq
   if (name == "glossary_ids") {
     MILLRACE_RETURN_IF_ERROR(TakeTags(value, name, ids));
     if (ids.size() > kMaxGlossaries) {
-      return absl::InvalidArgumentError(StrCat("glossary_ids: has ", ids.size(),
-                                               " glossaries; at most ", kMaxGlossaries,
-                                               " are allowed"));
+      return InvalidArgument("glossary_ids: has ", ids.size(), " glossaries; at most ",
+                             kMaxGlossaries, " are allowed");
     }
   } else {
     std::string id;
@@ -132,8 +130,7 @@ absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLReq
   }
   if (ids.empty()) return absl::OkStatus();
   if (!request.glossary_ids.empty()) {
-    return absl::InvalidArgumentError(
-        "glossary_id, glossary_ids: are both given; one of them is allowed");
+    return InvalidArgument("glossary_id, glossary_ids: are both given; one of them is allowed");
   }
   request.glossary_ids = std::move(ids);
   if (name == "glossary_ids") request.glossary_field = "glossary_ids";
@@ -163,7 +160,7 @@ absl::Status Take(const std::string& name, const json& value, DeepLRequest& requ
       std::ranges::find(kRefused, name, [](const auto& member) { return member.first; });
   if (refused != kRefused.end()) {
     if (IsEmpty(value)) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(name, ": is not supported; ", refused->second));
+    return InvalidArgument(name, ": is not supported; ", refused->second);
   }
   request.ignored.push_back(name);
   return absl::OkStatus();
@@ -179,7 +176,7 @@ absl::Status TakeAll(const json& members, DeepLRequest& request) {
 
 absl::Status TakeLanguages(DeepLRequest& request) {
   models::TranslateInput& input = request.translation.input;
-  if (input.target_language.empty()) return absl::InvalidArgumentError("target_lang: is missing");
+  if (input.target_language.empty()) return InvalidArgument("target_lang: is missing");
   input.source_language =
       request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
   return absl::OkStatus();
@@ -192,8 +189,7 @@ absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   models::TranslateInput& input = request.translation.input;
   MILLRACE_RETURN_IF_ERROR(TakeAll(members, request));
   const auto text = members.find("text");
-  if (text == members.end() || text->is_null())
-    return absl::InvalidArgumentError("text: is missing");
+  if (text == members.end() || text->is_null()) return InvalidArgument("text: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeLanguages(request));
   // Without markup there are no elements.
   if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
@@ -226,9 +222,8 @@ absl::StatusOr<DeepLRequest> ParseDeepLDocument(json members, std::string& file_
   const std::string_view extension =
       std::string_view(file_name).substr(std::min(file_name.rfind('.'), file_name.size() - 1) + 1);
   if (!output_format.empty() && !absl::EqualsIgnoreCase(View(extension), output_format)) {
-    return absl::InvalidArgumentError(StrCat("output_format: ", Shown(output_format),
-                                             " is not supported; a document keeps its format, ",
-                                             Shown(extension)));
+    return InvalidArgument("output_format: ", Shown(output_format),
+                           " is not supported; a document keeps its format, ", Shown(extension));
   }
   return request;
 }
@@ -271,14 +266,13 @@ absl::StatusOr<Glossary> ParseGlossary(const json& members) {
   for (const auto& [name, out] : fields) {
     const auto member = members.find(name);
     if (member == members.end() || member->is_null())
-      return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is missing"));
+      return InvalidArgument(std::string_view(name), ": is missing");
     MILLRACE_RETURN_IF_ERROR(TakeString(*member, name, *out));
-    if (out->empty())
-      return absl::InvalidArgumentError(StrCat(std::string_view(name), ": is empty"));
+    if (out->empty()) return InvalidArgument(std::string_view(name), ": is empty");
   }
   if (glossary.name.size() > kMaxGlossaryName) {
-    return absl::InvalidArgumentError(StrCat("name: has ", glossary.name.size(), " bytes; at most ",
-                                             kMaxGlossaryName, " are allowed"));
+    return InvalidArgument("name: has ", glossary.name.size(), " bytes; at most ", kMaxGlossaryName,
+                           " are allowed");
   }
   for (const auto& [name, language] : {std::pair("source_lang", &glossary.source_language),
                                        std::pair("target_lang", &glossary.target_language)}) {
@@ -286,12 +280,12 @@ absl::StatusOr<Glossary> ParseGlossary(const json& members) {
     const bool is_code = (language->size() == 2 || language->size() == 3) &&
                          std::ranges::all_of(*language, absl::ascii_islower);
     if (is_code) continue;
-    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(given),
-                                             " is not the code of a language, such as EN"));
+    return InvalidArgument(std::string_view(name), ": ", Shown(given),
+                           " is not the code of a language, such as EN");
   }
   MILLRACE_ASSIGN_OR_RETURN(glossary.entries, ParseGlossaryEntries(entries, format));
   if (absl::Status status = CheckTerms(glossary.entries, {}); !status.ok()) {
-    return absl::InvalidArgumentError(StrCat("entries: ", Message(status)));
+    return InvalidArgument("entries: ", Message(status));
   }
   glossary.created = std::chrono::system_clock::now();
   return glossary;

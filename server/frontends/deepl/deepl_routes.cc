@@ -237,7 +237,7 @@ class DeepLRoutes {
     const auto found = FindTranslated(request, response, members, std::chrono::milliseconds(0));
     if (!found) return;
     if (found->end == nullptr)
-      return SendDeepLError(response, absl::UnavailableError("the document is not translated yet"));
+      return SendDeepLError(response, Unavailable("the document is not translated yet"));
     if (!found->end->ok()) return SendDeepLError(response, found->end->status());
     const TranslatedDocument& document = **found->end;
     response.set_header("Content-Disposition", AttachmentNamed(document.file_name));
@@ -288,8 +288,7 @@ class DeepLRoutes {
                        absl::StatusOr<DeepLRequest>& wanted) const {
     if (!wanted.ok() || wanted->glossary_ids.empty()) return;
     if (wanted->source_language.empty()) {
-      wanted = absl::InvalidArgumentError(
-          "source_lang: is missing, which a request with a glossary needs");
+      wanted = InvalidArgument("source_lang: is missing, which a request with a glossary needs");
       return;
     }
     const std::string owner = OwnerOf(request);
@@ -308,15 +307,14 @@ class DeepLRoutes {
                              DeepLRequest& wanted) const {
     const auto glossary = glossaries_.Find(owner, id);
     if (glossary == nullptr) {
-      return absl::InvalidArgumentError(StrCat(wanted.glossary_field, ": ", NoGlossary(id)));
+      return InvalidArgument(wanted.glossary_field, ": ", NoGlossary(id));
     }
     models::TranslateInput& input = wanted.translation.input;
     if (GlossaryLanguage(wanted.source_language) != glossary->source_language ||
         GlossaryLanguage(input.target_language) != glossary->target_language) {
-      return absl::InvalidArgumentError(
-          StrCat(wanted.glossary_field, ": the glossary ", Shown(id), " is from ",
-                 glossary->source_language, " to ", glossary->target_language, ", not from ",
-                 wanted.source_language, " to ", input.target_language));
+      return InvalidArgument(wanted.glossary_field, ": the glossary ", Shown(id), " is from ",
+                             glossary->source_language, " to ", glossary->target_language,
+                             ", not from ", wanted.source_language, " to ", input.target_language);
     }
     for (const models::GlossaryEntry& entry : glossary->entries) {
       if (sources.insert(entry.source).second) input.glossary.push_back(entry);
@@ -333,9 +331,9 @@ class DeepLRoutes {
     FileForm& form = *read;
     absl::StatusOr<DeepLRequest> wanted = ParseDeepLDocument(*members, form.file_name);
     if (!wanted.ok()) return wanted;
-    if (!form.has_file) return absl::InvalidArgumentError("file: is missing");
+    if (!form.has_file) return InvalidArgument("file: is missing");
     if (!models::IsValidUtf8(form.file_name))
-      return absl::InvalidArgumentError("file: its name is not valid UTF-8");
+      return InvalidArgument("file: its name is not valid UTF-8");
     DocumentLimits limits;
     limits.characters = services_.max_translate_characters;
     MILLRACE_ASSIGN_OR_RETURN(document, OpenDocument(form.file_name, std::move(form.bytes), limits,
@@ -379,7 +377,7 @@ class DeepLRoutes {
     DocumentStore::Handle handle{request.matches[1].str(), ""};
     if (status.ok()) {
       const auto member = members->find(kDocumentKey);
-      status = member == members->end() ? absl::InvalidArgumentError("document_key: is missing")
+      status = member == members->end() ? InvalidArgument("document_key: is missing")
                                         : TakeString(*member, kDocumentKey, handle.key);
     }
     if (status.ok()) return handle;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 
@@ -66,7 +67,7 @@ bool HasControl(std::string_view term) {
 }
 
 absl::Status BadLine(size_t line, std::string_view what) {
-  return absl::InvalidArgumentError(StrCat("entries: line ", line, " ", what));
+  return InvalidArgument("entries: line ", line, " ", what);
 }
 
 }  // namespace
@@ -75,8 +76,7 @@ absl::StatusOr<std::vector<models::GlossaryEntry>> ParseGlossaryEntries(std::str
                                                                         std::string_view format) {
   const bool csv = format == "csv";
   if (!csv && format != "tsv") {
-    return absl::InvalidArgumentError(
-        StrCat("entries_format: ", Shown(format), " is not supported; tsv and csv are"));
+    return InvalidArgument("entries_format: ", Shown(format), " is not supported; tsv and csv are");
   }
   std::vector<models::GlossaryEntry> entries;
   for (size_t line = 1; !text.empty(); ++line) {
@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<models::GlossaryEntry>> ParseGlossaryEntries(std::str
       return BadLine(line, "has a control character within a term, which is not allowed");
     entries.push_back({std::move(fields[0]), std::move(fields[1])});
   }
-  if (entries.empty()) return absl::InvalidArgumentError("entries: there are none");
+  if (entries.empty()) return InvalidArgument("entries: there are none");
   return entries;
 }
 

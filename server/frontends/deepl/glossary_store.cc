@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 #include "server/frontends/http/random_id.h"
 
 namespace millrace::server {
@@ -27,10 +27,9 @@ absl::StatusOr<std::string> GlossaryStore::Add(const std::string& owner, Glossar
       glossaries_, [&](const auto& entry) { return entry.first.first == owner; }));
   if (of_owner >= limits_.glossaries_of_owner || glossaries_.size() >= limits_.glossaries ||
       bytes_ + bytes > limits_.bytes) {
-    return absl::FailedPreconditionError(
-        StrCat("no more glossaries fit; the server keeps ", limits_.glossaries_of_owner,
-               " of an API key, ", limits_.glossaries, " in all and ", limits_.bytes >> 20,
-               " MiB of entries; delete one"));
+    return FailedPrecondition("no more glossaries fit; the server keeps ",
+                              limits_.glossaries_of_owner, " of an API key, ", limits_.glossaries,
+                              " in all and ", limits_.bytes >> 20, " MiB of entries; delete one");
   }
   bytes_ += bytes;
   glossaries_[{owner, id}] = std::make_shared<const Glossary>(std::move(glossary));

@@ -141,9 +141,8 @@ class ElevenLabsRoutes {
     const std::string value = request.get_param_value(name);
     if (value.empty()) return absl::OkStatus();
     if (absl::SimpleAtoi(value, &out) && out >= least && out <= most) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": ", Shown(value),
-                                             " is not allowed; it is a whole number of ", least,
-                                             "..", most));
+    return InvalidArgument(std::string_view(name), ": ", Shown(value),
+                           " is not allowed; it is a whole number of ", least, "..", most);
   }
 
   void Send(const httplib::Request& request, httplib::Response& response, const std::string& body) {

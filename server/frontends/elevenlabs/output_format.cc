@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 
@@ -13,10 +14,10 @@ namespace millrace::server {
 namespace {
 
 absl::Status Impossible(std::string_view name) {
-  return absl::InvalidArgumentError(
-      StrCat("output_format: ", Shown(name),
-             " is not available; mp3_RATE_KBPS, opus_48000_KBPS, pcm_RATE and wav_RATE are, such "
-             "as mp3_44100_128, opus_48000_64, pcm_16000 and wav_24000"));
+  return InvalidArgument(
+      "output_format: ", Shown(name),
+      " is not available; mp3_RATE_KBPS, opus_48000_KBPS, pcm_RATE and wav_RATE are, such "
+      "as mp3_44100_128, opus_48000_64, pcm_16000 and wav_24000");
 }
 
 }  // namespace

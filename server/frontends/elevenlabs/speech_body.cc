@@ -39,8 +39,7 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
   if (name == "enable_ssml_parsing") return TakeBool(value, name, body.ssml);
   if (name == "text_format") return TakeString(value, name, body.text_format);
   if (name == "pronunciation_dictionary_locators" && !(value.is_array() && value.empty())) {
-    return absl::InvalidArgumentError(
-        "pronunciation_dictionary_locators: dictionaries are not available");
+    return InvalidArgument("pronunciation_dictionary_locators: dictionaries are not available");
   }
   body.ignored.push_back(name);
   return absl::OkStatus();
@@ -49,7 +48,7 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
 }  // namespace
 
 absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view text) {
-  if (!models::IsValidUtf8(text)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+  if (!models::IsValidUtf8(text)) return InvalidArgument("the body is not valid UTF-8");
   MILLRACE_ASSIGN_OR_RETURN(const json members, ParseJsonObject(text));
   SpeechBody body;
   for (const auto& [name, value] : members.items()) {
@@ -57,8 +56,7 @@ absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view text) {
     MILLRACE_RETURN_IF_ERROR(TakeBodyMember(name, value, body));
   }
   const auto found = members.find("text");
-  if (found == members.end() || found->is_null())
-    return absl::InvalidArgumentError("text: is missing");
+  if (found == members.end() || found->is_null()) return InvalidArgument("text: is missing");
   return body;
 }
 

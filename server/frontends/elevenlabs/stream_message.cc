@@ -1,7 +1,6 @@
 #include "server/frontends/elevenlabs/stream_message.h"
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
@@ -29,9 +28,8 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
   if (name == "context_id" || name == "contextId") {
     MILLRACE_RETURN_IF_ERROR(TakeString(value, name, message.context_id));
     if (message.context_id.size() <= kMaxContextIdBytes) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": has ",
-                                             message.context_id.size(), " bytes; at most ",
-                                             kMaxContextIdBytes, " are allowed"));
+    return InvalidArgument(std::string_view(name), ": has ", message.context_id.size(),
+                           " bytes; at most ", kMaxContextIdBytes, " are allowed");
   }
   if (name == "flush") return TakeBool(value, name, message.flush);
   if (name == "close_context") return TakeBool(value, name, message.close_context);
@@ -46,8 +44,7 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
   }
   if (name == "pronunciation_dictionary_locators") {
     if (value.is_array() && value.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "pronunciation_dictionary_locators: dictionaries are not available");
+    return InvalidArgument("pronunciation_dictionary_locators: dictionaries are not available");
   }
   known = name == "generation_config" || name == "try_trigger_generation";
   return absl::OkStatus();
@@ -67,7 +64,7 @@ absl::StatusOr<StreamMessage> ParseStreamMessage(std::string_view text) {
     any = any || known;
   }
   if (any) return message;
-  return absl::InvalidArgumentError(
+  return InvalidArgument(
       "the message has none of text, flush, close_context, close_socket, voice_settings and "
       "xi_api_key");
 }

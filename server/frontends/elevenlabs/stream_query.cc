@@ -21,8 +21,8 @@ constexpr std::string_view kTheirModels = "eleven_";
 constexpr uint32_t kMaxInactivitySeconds = 180;
 
 absl::Status Wrong(const char* name, const std::string& value, std::string_view allowed) {
-  return absl::InvalidArgumentError(
-      StrCat(std::string_view(name), ": ", Shown(value), " is not allowed; it is ", allowed));
+  return InvalidArgument(std::string_view(name), ": ", Shown(value), " is not allowed; it is ",
+                         allowed);
 }
 
 // Returns true for a string in the form of ElevenLabs' ids, such as JBFqnCBsd6RMkjVDRZzb, which
@@ -57,15 +57,15 @@ absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view na
   MILLRACE_ASSIGN_OR_RETURN(const auto known, ParseSpeechTextFormat(kTextFormatParameter, name));
   if (known == SpeechTextFormat::kSsml) return SpeechTextFormat::kSsmlFragment;
   if (!ssml) return known;
-  return absl::InvalidArgumentError(StrCat(std::string_view(kTextFormatParameter), ": ",
-                                           Shown(name), " is not allowed with ",
-                                           std::string_view(kSsmlFlag), "=true, which is ssml"));
+  return InvalidArgument(std::string_view(kTextFormatParameter), ": ", Shown(name),
+                         " is not allowed with ", std::string_view(kSsmlFlag),
+                         "=true, which is ssml");
 }
 
 absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& model_id,
                                   const std::string& voice_id, SpeechRequest& speech) {
   if (!models::IsValidUtf8(voice_id) || !models::IsValidUtf8(model_id))
-    return absl::InvalidArgumentError("voice_id, model_id: must be valid UTF-8");
+    return InvalidArgument("voice_id, model_id: must be valid UTF-8");
   speech.model = model_id.starts_with(kTheirModels) ? "" : model_id;
   const bool stands_for_any =
       names.has_aliases() && IsTheirVoiceId(voice_id) && !names.KnowsVoice(voice_id);
@@ -81,7 +81,7 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
   options.speech.word_times = true;
   options.speech.language = request.get_param_value("language_code");
   if (!models::IsValidUtf8(options.speech.language))
-    return absl::InvalidArgumentError("language_code: must be valid UTF-8");
+    return InvalidArgument("language_code: must be valid UTF-8");
   bool ssml = false;
   bool times = true;
   uint32_t inactivity_seconds = 20;

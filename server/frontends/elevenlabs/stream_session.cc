@@ -83,7 +83,7 @@ StreamSession::~StreamSession() {
 void StreamSession::Receive(WebSocketMessage message) {
   last_message_ = services_.clock.Now();
   const absl::Status status = OrInternal([&]() -> absl::Status {
-    if (message.binary) return absl::InvalidArgumentError("messages must be text, not binary");
+    if (message.binary) return InvalidArgument("messages must be text, not binary");
     MILLRACE_ASSIGN_OR_RETURN(StreamMessage parsed, ParseStreamMessage(message.data));
     MILLRACE_RETURN_IF_ERROR(Authorize(parsed));
     if (!options_status_.ok()) return options_status_;

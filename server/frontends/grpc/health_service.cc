@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/latest_stream.h"
 #include "server/rpc/self_owned.h"
@@ -23,11 +22,11 @@ constexpr size_t kMaxNameBytes = 256;
 
 absl::Status CheckName(const std::string& name) {
   if (name.size() <= kMaxNameBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("service: has ", name.size(), " bytes; at most ", kMaxNameBytes, " are allowed"));
+  return InvalidArgument("service: has ", name.size(), " bytes; at most ", kMaxNameBytes,
+                         " are allowed");
 }
 
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
+absl::Status ShuttingDown() { return Unavailable("the server is shutting down"); }
 
 }  // namespace
 
@@ -74,9 +73,8 @@ HealthService::HealthService(std::vector<std::string> services)
                        response.set_status(StatusOf(request.service()));
                        if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN)
                          return absl::OkStatus();
-                       return absl::NotFoundError(
-                           StrCat("service: the server has no service and no model named '",
-                                  request.service(), "'"));
+                       return NotFound("service: the server has no service and no model named '",
+                                       request.service(), "'");
                      }));
   Serve("Watch", [this](ByteCall& call) {
     HealthCheckRequest request;

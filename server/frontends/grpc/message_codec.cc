@@ -46,9 +46,9 @@ absl::Status CheckDecodedSize(const ByteBuffer& buffer, const Descriptor& type) 
     return true;
   });
   if (size < limit) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(
-      "the request has too many small values: it has ", bytes, " bytes and would take more than ",
-      limit, " when decoded; send fewer at once, or tensors as raw_input_contents"));
+  return InvalidArgument("the request has too many small values: it has ", bytes,
+                         " bytes and would take more than ", limit,
+                         " when decoded; send fewer at once, or tensors as raw_input_contents");
 }
 
 // Returns the path of the first string field that is not UTF-8, or an empty string.
@@ -89,17 +89,17 @@ absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& m
     const Descriptor& type = *message.GetDescriptor();
     const std::string field =
         FindInvalidUtf8(fields.GetReflection()->GetUnknownFields(fields), type);
-    if (!field.empty()) return absl::InvalidArgumentError(StrCat(field, ": is not valid UTF-8"));
+    if (!field.empty()) return InvalidArgument(field, ": is not valid UTF-8");
   }
-  return absl::InvalidArgumentError(
-      StrCat("the request is not a valid ", message.GetDescriptor()->full_name(), " message"));
+  return InvalidArgument("the request is not a valid ", message.GetDescriptor()->full_name(),
+                         " message");
 }
 
 absl::Status SerializeMessage(const google::protobuf::Message& message, ByteBuffer& buffer) {
   const size_t size = message.ByteSizeLong();
   if (size > kMaxMessageBytes) {
-    return absl::InternalError(StrCat("the reply cannot be serialised: it has ", size,
-                                      " bytes; a message has fewer than 2 GiB"));
+    return Internal("the reply cannot be serialised: it has ", size,
+                    " bytes; a message has fewer than 2 GiB");
   }
   buffer = ByteBuffer(
       size, [&message](uint8_t* bytes) { message.SerializeWithCachedSizesToArray(bytes); });

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/core/errors.h"
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
 
@@ -75,7 +76,7 @@ void ReplyStream::Record() {
   {
     MutexLock lock(mu_);
     // Without an end, the job threw before it could be queued.
-    outcome = end_.value_or(absl::InternalError("the call could not begin"));
+    outcome = end_.value_or(Internal("the call could not begin"));
     // The work was done, but not all of it arrived. When a client that sends a stream leaves, the
     // end of its stream is reported first, which may have come too early.
     if ((outcome.ok() && (broken_ || run_.reply().cancelled())) ||

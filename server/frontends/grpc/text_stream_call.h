@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/reply_stream.h"
 #include "server/requests/request_run.h"
@@ -125,9 +124,8 @@ class TextStreamCall final : public Reply,
   // Takes the message that was read.
   absl::Status Take() {
     if (message_.size() > kMaxTextMessageBytes) {
-      return absl::InvalidArgumentError(StrCat("text: the message has ", message_.size(),
-                                               " bytes; at most ", kMaxTextMessageBytes,
-                                               " are allowed"));
+      return InvalidArgument("text: the message has ", message_.size(), " bytes; at most ",
+                             kMaxTextMessageBytes, " are allowed");
     }
     return task_.Take(message_, services(), text_);
   }

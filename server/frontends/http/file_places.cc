@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/http/http_server.h"
 #include "server/http/multipart_form.h"
@@ -25,8 +26,8 @@ absl::StatusOr<FilePlaces::Place> FilePlaces::TryEnter(const httplib::Request& r
   }
   if (!IsMultipartForm(request)) {
     const std::string type = request.get_header_value("Content-Type");
-    return absl::InvalidArgumentError(StrCat("Content-Type: '", type.substr(0, 64),
-                                             "' is not supported; multipart/form-data is"));
+    return InvalidArgument("Content-Type: '", type.substr(0, 64),
+                           "' is not supported; multipart/form-data is");
   }
   return Place{std::move(of_peer), *std::move(of_all)};
 }

@@ -138,7 +138,7 @@ absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Re
   if (wanted.ok()) {
     wanted->streamed = true;
     if (request.version == "HTTP/1.0")
-      wanted = absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
+      wanted = InvalidArgument("the answer is chunked, which needs HTTP/1.1");
   }
   stream->reply->Start(Prepare(request, other_key, std::move(wanted), stream->place));
   // If memory runs out before the answer owns the stream, nothing else would end the work.

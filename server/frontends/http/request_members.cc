@@ -16,7 +16,7 @@
 namespace millrace::server {
 namespace {
 
-absl::Status NotUtf8() { return absl::InvalidArgumentError("the body is not valid UTF-8"); }
+absl::Status NotUtf8() { return InvalidArgument("the body is not valid UTF-8"); }
 
 }  // namespace
 

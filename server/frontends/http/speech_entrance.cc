@@ -21,7 +21,7 @@ absl::StatusOr<Ticket> SpeechEntrance::Enter(const httplib::Request& request,
                                              std::string_view other_key) {
   MILLRACE_RETURN_IF_ERROR(Check(request, other_key));
   if (request.version == "HTTP/1.0")
-    return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
+    return InvalidArgument("the answer is chunked, which needs HTTP/1.1");
   absl::StatusOr<Ticket> place = connections_.TryEnter();
   if (place.ok()) return place;
   return Refused(Refusal::kTooMany,

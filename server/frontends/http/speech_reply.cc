@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "models/core/strings.h"
+#include "models/core/errors.h"
 
 namespace millrace::server {
 namespace {
@@ -50,9 +50,8 @@ void SpeechReply::Append(std::string_view bytes) {
 void SpeechReply::Finish(const absl::Status& result) {
   const absl::Status status = OrInternal([&]() -> absl::Status {
     if (too_long_) {
-      return absl::InvalidArgumentError(
-          StrCat("text: its speech is longer than one object may hold, ", kMaxWholeAudioBytes >> 20,
-                 " MiB; ask for a stream of them"));
+      return InvalidArgument("text: its speech is longer than one object may hold, ",
+                             kMaxWholeAudioBytes >> 20, " MiB; ask for a stream of them");
     }
     if (!result.ok()) return result;
     const absl::StatusOr<std::string> rest = audio_.Flush();

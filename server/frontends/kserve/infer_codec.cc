@@ -221,7 +221,7 @@ absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services
   SmallArena arena;
   auto& request = arena.Create<ModelInferRequest>();
   MILLRACE_RETURN_IF_ERROR(ParseMessage(message, request));
-  if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
+  if (request.model_name().empty()) return InvalidArgument("model_name: is empty");
   MILLRACE_RETURN_IF_ERROR(CheckInferId(request.id()));
   MILLRACE_ASSIGN_OR_RETURN(auto model,
                             services.models.FindForTask(models::Task::kInfer, request.model_name(),

@@ -24,7 +24,7 @@ namespace {
 template <typename Request>
 absl::Status CheckRepositoryRequest(const Request& request) {
   if (!request.repository_name().empty()) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "repository_name: must be empty; there is one repository, that of --models");
   }
   return absl::OkStatus();

@@ -10,7 +10,6 @@
 
 #include "models/core/errors.h"
 #include "models/core/shown.h"
-#include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 
 namespace millrace::server {
@@ -12,15 +11,13 @@ namespace {
 
 absl::Status CheckIgnoredParameter(std::string_view name) {
   if (name == "unload_dependents") return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("parameters: '", name.substr(0, 64),
-             "' is not supported; a model is loaded as the repository has it"));
+  return InvalidArgument("parameters: '", name.substr(0, 64),
+                         "' is not supported; a model is loaded as the repository has it");
 }
 
 absl::Status TakeFlag(std::string_view name, const LoadValue& value, bool& flag) {
   const bool* const given = std::get_if<bool>(&value);
-  if (given == nullptr)
-    return absl::InvalidArgumentError(StrCat("parameters: ", name, ": must be true or false"));
+  if (given == nullptr) return InvalidArgument("parameters: ", name, ": must be true or false");
   flag = *given;
   return absl::OkStatus();
 }
@@ -35,8 +32,7 @@ absl::Status TakeUnloadParameter(std::string_view name, const LoadValue& value, 
 absl::Status TakeLoadParameter(std::string_view name, const LoadValue& value, PullOrder& order) {
   if (name == "pull") {
     const auto* const published = std::get_if<std::string>(&value);
-    if (published == nullptr)
-      return absl::InvalidArgumentError("parameters: pull: must be a string");
+    if (published == nullptr) return InvalidArgument("parameters: pull: must be a string");
     order.published = *published;
     return CheckPublishedName(order.published);
   }

@@ -73,7 +73,7 @@ class RestInferRoutes {
                                               request.matches[3].str());
     if (!model.ok()) return model;
     if (IsMultipartForm(request))
-      return absl::InvalidArgumentError("the body must be JSON or binary data, not a form");
+      return InvalidArgument("the body must be JSON or binary data, not a form");
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
     if (!entered.ok()) {
       return Refused(Refusal::kTooMany,

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "absl/functional/function_ref.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
 #include "server/frontends/kserve/invalid_argument.h"
@@ -90,7 +91,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override {
     switch (place()) {
       case RestPlace::kTop:
-        return Fail(absl::InvalidArgumentError("the body must be a JSON object, not an array"));
+        return Fail(InvalidArgument("the body must be a JSON object, not an array"));
       case RestPlace::kInputs:
       case RestPlace::kOutputs:
       case RestPlace::kShape:

@@ -28,7 +28,7 @@ constexpr DocumentLimits kLimits;
 constexpr size_t kMaxBody = kLimits.file_bytes + kMaxFormBytes;
 
 absl::Status MissingPart(std::string_view name) {
-  return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
+  return InvalidArgument("Invalid request: missing ", name, " parameter");
 }
 
 class FileRoutes {
@@ -101,7 +101,7 @@ class FileRoutes {
     if (translation.input.source_language.empty()) return MissingPart("source");
     if (translation.input.target_language.empty()) return MissingPart("target");
     if (!models::IsValidUtf8(form.file_name))
-      return absl::InvalidArgumentError("file: its name is not valid UTF-8");
+      return InvalidArgument("file: its name is not valid UTF-8");
     DocumentLimits limits = kLimits;
     limits.characters = services_.max_translate_characters;
     MILLRACE_ASSIGN_OR_RETURN(document, OpenDocument(form.file_name, std::move(form.bytes), limits,

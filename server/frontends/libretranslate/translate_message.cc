@@ -44,12 +44,10 @@ absl::Status TakeFormat(std::string_view format, HttpTranslateRequest& request) 
 absl::Status TakeAlternatives(std::string_view text, HttpTranslateRequest& request) {
   int64_t count = 0;
   if (!absl::SimpleAtoi(View(text), &count)) {
-    return absl::InvalidArgumentError(
-        StrCat("alternatives: '", text.substr(0, 64), "' is not a whole number"));
+    return InvalidArgument("alternatives: '", text.substr(0, 64), "' is not a whole number");
   }
   if (count < 0) {
-    return absl::InvalidArgumentError(
-        StrCat("alternatives: ", count, " is not allowed; it is 0 or more"));
+    return InvalidArgument("alternatives: ", count, " is not allowed; it is 0 or more");
   }
   request.alternatives = static_cast<int>(std::min<int64_t>(count, kMaxAlternatives));
   return absl::OkStatus();
@@ -115,7 +113,7 @@ absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
 }
 
 absl::Status Missing(std::string_view name) {
-  return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
+  return InvalidArgument("Invalid request: missing ", name, " parameter");
 }
 
 Json ToJson(const models::DetectedLanguage& detected) {
@@ -136,8 +134,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   absl::StatusOr<HttpTranslateRequest> request;
   if (IsJsonBody(content_type, body)) {
-    if (!models::IsValidUtf8(body))
-      return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (!models::IsValidUtf8(body)) return InvalidArgument("the body is not valid UTF-8");
     request = ParseJson(body);
   } else if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
     MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
@@ -154,8 +151,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
   HttpTranslateRequest request;
   std::vector<std::string>& texts = request.translation.input.texts;
   for (auto& [name, value] : members) {
-    if (!models::IsValidUtf8(value))
-      return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (!models::IsValidUtf8(value)) return InvalidArgument("the body is not valid UTF-8");
     if (name == "q") {
       texts.push_back(std::move(value));
     } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {

@@ -22,7 +22,7 @@ absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>&
          {std::pair("source", &taken.source), std::pair("target", &taken.target)}) {
       const std::string field = StrCat(place, ".", std::string_view(name));
       const auto member = entry.find(name);
-      if (member == entry.end()) return absl::InvalidArgumentError(StrCat(field, ": is missing"));
+      if (member == entry.end()) return InvalidArgument(field, ": is missing");
       MILLRACE_RETURN_IF_ERROR(TakeString(*member, field, *text));
     }
   }
@@ -33,7 +33,7 @@ absl::Status TakeGlossaryText(std::string_view text, std::vector<models::Glossar
   if (text.empty()) return absl::OkStatus();
   MILLRACE_RETURN_IF_ERROR(CheckJsonSize("glossary", text));
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return absl::InvalidArgumentError("glossary: is not valid JSON");
+  if (value.is_discarded()) return InvalidArgument("glossary: is not valid JSON");
   return TakeGlossary(value, out);
 }
 

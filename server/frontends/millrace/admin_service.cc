@@ -95,8 +95,7 @@ v1::KeyUsage ToProto(const KeyUsage& usage, double worker_seconds) {
 absl::Status AdminService::ListKeyUsage(const v1::ListKeyUsageRequest& /*request*/,
                                         v1::ListKeyUsageResponse& response) const {
   if (services_.limits == nullptr)
-    return absl::FailedPreconditionError(
-        "the server runs without --policy, so it tells no keys apart");
+    return FailedPrecondition("the server runs without --policy, so it tells no keys apart");
   const std::vector<double> worker_seconds = services_.scheduler.key_seconds();
   for (const KeyUsage& usage : services_.limits->Usage())
     *response.add_keys() = ToProto(usage, WorkerSeconds(usage, worker_seconds));
@@ -105,8 +104,7 @@ absl::Status AdminService::ListKeyUsage(const v1::ListKeyUsageRequest& /*request
 
 absl::Status AdminService::CheckConvicted() const {
   if (convicted_ == nullptr)
-    return absl::FailedPreconditionError(
-        "the server runs without --executors, so it convicts no requests");
+    return FailedPrecondition("the server runs without --executors, so it convicts no requests");
   return absl::OkStatus();
 }
 
@@ -130,8 +128,8 @@ absl::Status AdminService::ClearConvictedRequests(
   MILLRACE_RETURN_IF_ERROR(CheckConvicted());
   const size_t cleared = convicted_->Clear(request.crash(), services_.clock.Now());
   if (cleared == 0 && !request.crash().empty()) {
-    return absl::NotFoundError(
-        StrCat("crash: no convicted request has '", request.crash(), "'; an empty one means all"));
+    return NotFound("crash: no convicted request has '", request.crash(),
+                    "'; an empty one means all");
   }
   response.set_cleared(static_cast<uint32_t>(cleared));
   logging::Info("convicted requests were cleared",
@@ -268,9 +266,9 @@ absl::Status AdminService::GetTimeline(const v1::GetTimelineRequest& request,
                                        v1::GetTimelineResponse& response) const {
   const auto workers = static_cast<int>(steps_.workers());
   if (request.seen_size() != 0 && request.seen_size() != workers) {
-    return absl::InvalidArgumentError(StrCat("seen: has ", request.seen_size(),
-                                             " numbers; allowed are none, or one for each of the ",
-                                             workers, " workers"));
+    return InvalidArgument("seen: has ", request.seen_size(),
+                           " numbers; allowed are none, or one for each of the ", workers,
+                           " workers");
   }
   const auto nanoseconds = [](auto time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();

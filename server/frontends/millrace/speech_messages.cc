@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "server/requests/speech_audio.h"
 
 namespace millrace::server {
@@ -27,10 +26,9 @@ absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
   for (const auto& [known, format] : kEncodings) {
     if (known == encoding) return format;
   }
-  return absl::InvalidArgumentError(
-      StrCat("encoding: ", static_cast<int>(encoding),
-             " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
-             "OGG_OPUS (6), MULAW (7), ALAW (8)"));
+  return InvalidArgument("encoding: ", static_cast<int>(encoding),
+                         " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
+                         "OGG_OPUS (6), MULAW (7), ALAW (8)");
 }
 
 absl::StatusOr<SpeechTextFormat> ToTextFormat(v1::SpeechTextFormat format) {
@@ -43,8 +41,8 @@ absl::StatusOr<SpeechTextFormat> ToTextFormat(v1::SpeechTextFormat format) {
     case v1::SPEECH_TEXT_FORMAT_SSML:
       return SpeechTextFormat::kSsml;
     default:
-      return absl::InvalidArgumentError(StrCat("text_format: ", static_cast<int>(format),
-                                               " is none of PLAIN (1), TAGS (2), SSML (3)"));
+      return InvalidArgument("text_format: ", static_cast<int>(format),
+                             " is none of PLAIN (1), TAGS (2), SSML (3)");
   }
 }
 

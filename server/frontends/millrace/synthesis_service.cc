@@ -135,24 +135,24 @@ class SynthesizeTextStreamTask {
     v1::SynthesizeTextStreamRequest message;
     MILLRACE_RETURN_IF_ERROR(ParseMessage(buffer, message));
     if (message.has_config() == text.configured()) {
-      return absl::InvalidArgumentError(text.configured() ? "config: is for the first message only"
-                                                          : kConfigMissing);
+      return InvalidArgument(text.configured() ? "config: is for the first message only"
+                                               : kConfigMissing);
     }
     if (message.has_config()) {
       MILLRACE_RETURN_IF_ERROR(TakeConfig(std::move(*message.mutable_config()), text));
     }
     if (const size_t characters = models::CountCodePoints(message.text());
         characters > kMaxMessageCharacters) {
-      return absl::InvalidArgumentError(StrCat("text: has ", characters, " characters; at most ",
-                                               kMaxMessageCharacters, " are allowed in a message"));
+      return InvalidArgument("text: has ", characters, " characters; at most ",
+                             kMaxMessageCharacters, " are allowed in a message");
     }
     return text.Push(message.text(), message.flush());
   }
 
   absl::Status EmptyStream(const TextStream& text) const {
-    return absl::InvalidArgumentError(
-        text.configured() ? "text: there is nothing to speak; it needs a letter or a digit"
-                          : kConfigMissing);
+    return InvalidArgument(text.configured()
+                               ? "text: there is nothing to speak; it needs a letter or a digit"
+                               : kConfigMissing);
   }
 
   void SendAudio(std::string_view bytes, models::SynthesizeOutput piece, const TextStream& text,
@@ -169,9 +169,9 @@ class SynthesizeTextStreamTask {
  private:
   absl::Status TakeConfig(v1::SynthesizeRequest config, TextStream& text) {
     if (!config.text().empty())
-      return absl::InvalidArgumentError("config.text: must be empty; the text comes in 'text'");
+      return InvalidArgument("config.text: must be empty; the text comes in 'text'");
     if (!config.phonemes().empty()) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "config.phonemes: must be empty; a stream is of text, phonemes go to StreamSynthesize");
     }
     MILLRACE_ASSIGN_OR_RETURN(auto request,

@@ -22,8 +22,8 @@ absl::StatusOr<models::TextFormat> ToFormat(v1::TextFormat format) {
     case v1::TEXT_FORMAT_MARKDOWN:
       return models::TextFormat::kMarkdown;
     default:
-      return absl::InvalidArgumentError(
-          StrCat("format: ", static_cast<int>(format), " is none of HTML (1), MARKDOWN (2)"));
+      return InvalidArgument("format: ", static_cast<int>(format),
+                             " is none of HTML (1), MARKDOWN (2)");
   }
 }
 
@@ -94,7 +94,7 @@ v1::TextStatus ToMessage(const absl::Status& status) {
 absl::Status StatusOf(const TranslationText& text) {
   if (!text.status.ok() || text.untranslated.empty() || text.is_in_target_language)
     return text.status;
-  return absl::FailedPreconditionError(text.untranslated);
+  return FailedPrecondition(text.untranslated);
 }
 
 v1::DetectedLanguage ToMessage(models::DetectedLanguage detected) {

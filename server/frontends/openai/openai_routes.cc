@@ -46,7 +46,7 @@ absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language
   for (const auto& [ours, theirs] : terms) {
     if (!message.starts_with(StrCat(ours, ": "))) continue;
     const std::string named = StrCat(theirs, message.substr(ours.size()));
-    return IsTooLong(status) ? TooLongError(named) : absl::InvalidArgumentError(named);
+    return IsTooLong(status) ? TooLongError(named) : InvalidArgument(named);
   }
   return status;
 }

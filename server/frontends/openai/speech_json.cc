@@ -34,9 +34,9 @@ absl::Status TakeLanguageCode(const json& value, std::string_view name,
   }
   request.language_code = KokoroLanguage(code[0]);
   if (!request.language_code.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat(name, ": ", Shown(code),
-             " is not allowed; it is one of a, b, e, f, h, i, j, p and z, or a tag such as en-US"));
+  return InvalidArgument(
+      name, ": ", Shown(code),
+      " is not allowed; it is one of a, b, e, f, h, i, j, p and z, or a tag such as en-US");
 }
 
 absl::Status TakeVolume(const json& value, std::string_view name, float& out) {
@@ -44,8 +44,8 @@ absl::Status TakeVolume(const json& value, std::string_view name, float& out) {
   float volume = 0;
   MILLRACE_RETURN_IF_ERROR(TakeFloat(value, name, allowed, volume));
   if (volume < 0 || volume > kMaxVolume) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", value.dump(), " is not allowed; it is a number of ", allowed));
+    return InvalidArgument(name, ": ", value.dump(), " is not allowed; it is a number of ",
+                           allowed);
   }
   out = volume;
   return absl::OkStatus();
@@ -65,11 +65,10 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
   if (!value.is_object()) return WrongType(name, "a string or an object with an id", value);
   const auto id = value.find("id");
   if (id == value.end() || !id->is_string()) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": its id ",
-               id == value.end() ? std::string("is missing")
-                                 : StrCat("must be a string, not ", ShownKind(*id)),
-               "; a voice is a string, or an object such as {\"id\": \"joe\"}"));
+    return InvalidArgument(name, ": its id ",
+                           id == value.end() ? std::string("is missing")
+                                             : StrCat("must be a string, not ", ShownKind(*id)),
+                           "; a voice is a string, or an object such as {\"id\": \"joe\"}");
   }
   request.speech.voice = id->get<std::string>();
   for (const auto& [member, unused] : value.items()) {
@@ -95,9 +94,9 @@ absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequ
     } else if (entry == "phoneme") {
       speech.phoneme_times = true;
     } else {
-      return absl::InvalidArgumentError(
-          StrCat(name, ": has ", Shown(entry.is_string() ? entry.get<std::string>() : entry.dump()),
-                 "; it is ", kAllowed));
+      return InvalidArgument(name, ": has ",
+                             Shown(entry.is_string() ? entry.get<std::string>() : entry.dump()),
+                             "; it is ", kAllowed);
     }
   }
   return absl::OkStatus();
@@ -131,9 +130,8 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
       // See docs/compatibility.md for the reason.
       const std::string_view instead =
           format == "aac" ? ", and mp3 is played by all that plays aac" : "";
-      return absl::InvalidArgumentError(
-          StrCat(name, ": ", Shown(format), " is not available; mp3, opus, flac, wav and pcm are",
-                 instead));
+      return InvalidArgument(name, ": ", Shown(format),
+                             " is not available; mp3, opus, flac, wav and pcm are", instead);
     }
     speech.format = *known;
     return absl::OkStatus();
@@ -143,8 +141,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
     MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
     request.framing = format == "sse" ? SpeechFraming::kEvents : SpeechFraming::kAudio;
     if (format == "sse" || format == "audio") return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", Shown(format), " is not allowed; it is audio or sse"));
+    return InvalidArgument(name, ": ", Shown(format), " is not allowed; it is audio or sse");
   }
   if (name == "instructions") {
     // OpenAI's tts-1 does not follow them either.
@@ -198,7 +195,7 @@ void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
 }  // namespace
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
-  if (!models::IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+  if (!models::IsValidUtf8(body)) return InvalidArgument("the body is not valid UTF-8");
   MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(body));
   const json& members = parsed;
   HttpSpeechRequest request;
@@ -210,11 +207,10 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechR
   ApplyOtherMembers(route, request);
   const auto input = members.find("input");
   if ((input == members.end() || input->is_null()) && request.speech.phonemes.empty())
-    return absl::InvalidArgumentError("input: is missing");
+    return InvalidArgument("input: is missing");
   if ((request.speech.word_times || request.speech.phoneme_times) &&
       (request.framing == SpeechFraming::kAudio || request.framing == SpeechFraming::kFile)) {
-    return absl::InvalidArgumentError(
-        "timestamps: come as events, which needs \"stream_format\": \"sse\"");
+    return InvalidArgument("timestamps: come as events, which needs \"stream_format\": \"sse\"");
   }
   if (request.speech.format == models::AudioFormat::kPcmS16 && request.speech.sample_rate == 0)
     request.speech.sample_rate = kPcmRate;

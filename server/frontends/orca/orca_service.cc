@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/latest_stream.h"
 #include "server/frontends/grpc/message_codec.h"
@@ -18,15 +19,15 @@ namespace {
 using xds::data::orca::v3::OrcaLoadReport;
 using xds::service::orca::v3::OrcaLoadReportRequest;
 
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
+absl::Status ShuttingDown() { return Unavailable("the server is shutting down"); }
 
 absl::StatusOr<Duration> IntervalOf(const OrcaLoadReportRequest& request) {
   constexpr int32_t kNanosOfASecond = 1'000'000'000;
   const auto& interval = request.report_interval();
   if (interval.seconds() < 0 || interval.nanos() < 0 || interval.nanos() >= kNanosOfASecond) {
-    return absl::InvalidArgumentError(
-        StrCat("report_interval: ", interval.seconds(), " s and ", interval.nanos(),
-               " ns is no interval; allowed are 0 or more seconds, and 0..999999999 nanoseconds"));
+    return InvalidArgument(
+        "report_interval: ", interval.seconds(), " s and ", interval.nanos(),
+        " ns is no interval; allowed are 0 or more seconds, and 0..999999999 nanoseconds");
   }
   const int64_t longest = std::chrono::seconds(OrcaService::kLongest).count();
   if (interval.seconds() >= longest) return Duration(OrcaService::kLongest);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/core/utf8.h"
@@ -20,8 +21,7 @@ constexpr size_t kMaxPhonemeBytes = 100;
 constexpr std::string_view kReserved = "[]()/";
 
 absl::Status BadEntry(std::string_view entry, std::string_view what) {
-  return absl::InvalidArgumentError(
-      StrCat("custom_dictionary: the entry ", Shown(entry), " ", what));
+  return InvalidArgument("custom_dictionary: the entry ", Shown(entry), " ", what);
 }
 
 absl::Status CheckSide(std::string_view entry, std::string_view side, size_t most,
@@ -53,8 +53,8 @@ absl::StatusOr<CustomDictionary> CustomDictionary::Parse(std::string_view list) 
     status.Update(CheckSide(entry, phonemes, kMaxPhonemeBytes, "phonemes"));
     if (!status.ok()) return status;
     if (result.entries_.size() == kMaxEntries) {
-      return absl::InvalidArgumentError(StrCat("custom_dictionary: has more than ", kMaxEntries,
-                                               " entries, which is the most allowed"));
+      return InvalidArgument("custom_dictionary: has more than ", kMaxEntries,
+                             " entries, which is the most allowed");
     }
     result.entries_.emplace_back(word, phonemes);
   }

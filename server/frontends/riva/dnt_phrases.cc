@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/core/errors.h"
 #include "models/core/shown.h"
-#include "models/core/strings.h"
 #include "models/text/trim.h"
 
 namespace millrace::server {
@@ -29,12 +29,11 @@ absl::Status TakeDntPhrases(std::string_view field, std::string_view phrases,
     const std::string_view translation =
         models::Trim(phrase.substr(std::min(middle + kPhraseSeparator.size(), phrase.size())));
     if (term.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat(field, ": ", Shown(phrase), " has no term before ##"));
+      return InvalidArgument(field, ": ", Shown(phrase), " has no term before ##");
     }
     if (glossary.size() + kept.size() == kMaxPhrases) {
-      return absl::InvalidArgumentError(
-          StrCat(field, ": is one of more than ", kMaxPhrases, " phrases, the most allowed"));
+      return InvalidArgument(field, ": is one of more than ", kMaxPhrases,
+                             " phrases, the most allowed");
     }
     if (translation.empty()) {
       kept.emplace_back(term);

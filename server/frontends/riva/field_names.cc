@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -23,7 +24,7 @@ absl::Status WithRivaFieldName(const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
   for (const auto& [ours, rivas] : kNames) {
     if (Message(status).starts_with(ours))
-      return absl::InvalidArgumentError(StrCat(rivas, Message(status).substr(ours.size())));
+      return InvalidArgument(rivas, Message(status).substr(ours.size()));
   }
   return status;
 }

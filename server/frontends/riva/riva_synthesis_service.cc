@@ -93,7 +93,7 @@ class RivaSynthesizeOnlineTask {
       if (has_id) id_ = id;
       settings_ = message;
     } else if (message.ByteSizeLong() != 0 && !MessageDifferencer::Equals(message, settings_)) {
-      return absl::InvalidArgumentError(
+      return InvalidArgument(
           "the settings of a message that is not the first must be those of the first, or unset");
     }
     const bool blank = models::Trim(piece).empty();
@@ -110,8 +110,7 @@ class RivaSynthesizeOnlineTask {
   }
 
   absl::Status EmptyStream(const TextStream&) const {
-    return absl::InvalidArgumentError(
-        "text: there is nothing to speak; it needs a letter or a digit");
+    return InvalidArgument("text: there is nothing to speak; it needs a letter or a digit");
   }
 
   void SendAudio(std::string_view bytes, models::SynthesizeOutput piece, const TextStream&,

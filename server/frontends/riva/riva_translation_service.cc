@@ -29,9 +29,8 @@ using nvidia::riva::nmt::TranslateTextResponse;
 
 absl::StatusOr<TranslationRequest> ToRequest(TranslateTextRequest message) {
   if (!message.max_len_variation().empty()) {
-    return absl::InvalidArgumentError(
-        StrCat("max_len_variation: ", Shown(message.max_len_variation()),
-               " is not supported; it must be empty"));
+    return InvalidArgument("max_len_variation: ", Shown(message.max_len_variation()),
+                           " is not supported; it must be empty");
   }
   TranslationRequest request;
   request.choose_model = true;
@@ -101,7 +100,7 @@ absl::Status ListLanguages(const std::string& model, const ModelDirectory& model
     for (const std::string& tag : TargetLanguages(info.translation())) pair.add_tgt_lang(tag);
   }
   if (model.empty() || !response.languages().empty()) return absl::OkStatus();
-  return absl::NotFoundError(StrCat("model: no translation model ", Shown(model), " is loaded"));
+  return NotFound("model: no translation model ", Shown(model), " is loaded");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -88,8 +89,7 @@ absl::Status UnknownVoice(std::string_view name, const Infos& infos) {
     for (const std::string& voice : info->speech().voices)
       known += StrCat(known.empty() ? "" : ", ", FullName(*info, voice));
   }
-  return absl::InvalidArgumentError(
-      StrCat("voice_name: ", Shown(name), " is not available; these are: ", known));
+  return InvalidArgument("voice_name: ", Shown(name), " is not available; these are: ", known);
 }
 
 // Returns the language that a client is to be offered the voice for.
@@ -103,7 +103,7 @@ std::string OfferedLanguage(const models::SpeechInfo& info, std::string_view voi
 absl::Status ChooseRivaVoice(const std::string& name, const Services& services,
                              SpeechRequest& request) {
   const Models models = SpeechModels(services.models);
-  if (models.empty()) return absl::NotFoundError("no speech model is loaded");
+  if (models.empty()) return NotFound("no speech model is loaded");
   Infos infos;
   for (const auto& model : models) infos.push_back(&model->info());
   const bool names_none = name.empty();
@@ -150,7 +150,7 @@ absl::Status ListRivaVoices(const std::string& model, const ModelDirectory& dire
     }
   }
   if (found) return absl::OkStatus();
-  return absl::NotFoundError(StrCat("model_name: no speech model ", Shown(model), " is loaded"));
+  return NotFound("model_name: no speech model ", Shown(model), " is loaded");
 }
 
 }  // namespace millrace::server

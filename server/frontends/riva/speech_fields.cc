@@ -30,10 +30,10 @@ absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encodin
     case nvidia::riva::OGGOPUS:
       return models::AudioFormat::kOggOpus;
     default:
-      return absl::InvalidArgumentError(
-          StrCat("encoding: ", static_cast<int>(encoding),
-                 " is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
-                 "(20) are"));
+      return InvalidArgument(
+          "encoding: ", static_cast<int>(encoding),
+          " is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
+          "(20) are");
   }
 }
 
@@ -63,20 +63,17 @@ absl::StatusOr<SpeechTextFormat> ToTextFormat(
 
 absl::Status CheckUnsupported(const nvidia::riva::tts::SynthesizeSpeechRequest& message) {
   if (!message.zero_shot_data().audio_prompt().empty()) {
-    return absl::InvalidArgumentError(
-        "zero_shot_data.audio_prompt: must be empty; no voice is cloned here");
+    return InvalidArgument("zero_shot_data.audio_prompt: must be empty; no voice is cloned here");
   }
   for (const auto& [key, value] : message.custom_configuration()) {
     if (key == kTextFormat) continue;
-    return absl::InvalidArgumentError(StrCat("custom_configuration: has the key ", Shown(key),
-                                             "; only ", std::string_view(kTextFormat),
-                                             " is known here"));
+    return InvalidArgument("custom_configuration: has the key ", Shown(key), "; only ",
+                           std::string_view(kTextFormat), " is known here");
   }
   if (message.sample_rate_hz() < 0) {
-    return absl::InvalidArgumentError(StrCat("sample_rate_hz: ", message.sample_rate_hz(),
-                                             " is not allowed; it is 0 (the voice's own) or ",
-                                             models::kMinSampleRate, "..", models::kMaxSampleRate,
-                                             " hertz"));
+    return InvalidArgument("sample_rate_hz: ", message.sample_rate_hz(),
+                           " is not allowed; it is 0 (the voice's own) or ", models::kMinSampleRate,
+                           "..", models::kMaxSampleRate, " hertz");
   }
   return absl::OkStatus();
 }
@@ -90,9 +87,8 @@ absl::Status CheckTakesDictionary(const SpeechRequest& request, const Services& 
   const std::string& language =
       request.language.empty() ? info.speech().language : request.language;
   if (models::ReadsPronunciations(info.speech(), language)) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("custom_dictionary: model '", info.name,
-                                           "' takes no pronunciations in the language ",
-                                           Shown(language)));
+  return InvalidArgument("custom_dictionary: model '", info.name,
+                         "' takes no pronunciations in the language ", Shown(language));
 }
 
 int32_t Milliseconds(int64_t samples, int sample_rate) {
@@ -110,7 +106,7 @@ absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechReque
   MILLRACE_ASSIGN_OR_RETURN(const auto text_format, ToTextFormat(message));
   // A word of it may stand in a tag.
   if (!dictionary.empty() && text_format != SpeechTextFormat::kPlain) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "custom_dictionary: must be empty for a text with markup; <phoneme> of SSML says how a "
         "word is pronounced");
   }

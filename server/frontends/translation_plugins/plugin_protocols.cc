@@ -38,8 +38,7 @@ absl::Status TakeLanguages(const json& members, const char* source, const char* 
   if (const json* value = Find(members, target)) {
     MILLRACE_RETURN_IF_ERROR(TakeString(*value, target, request.target_language));
   }
-  if (request.target_language.empty())
-    return absl::InvalidArgumentError(StrCat(target, ": is missing"));
+  if (request.target_language.empty()) return InvalidArgument(target, ": is missing");
   if (absl::EqualsIgnoreCase(request.source_language, View(kAutoLanguage)))
     request.source_language.clear();
   models::TranslateInput& input = request.translation.input;
@@ -56,8 +55,7 @@ absl::StatusOr<PluginRequest> Parse(const json& members, const char* text, const
   const json* one = text == nullptr ? nullptr : Find(members, text);
   const json* several = texts == nullptr ? nullptr : Find(members, texts);
   if (one == nullptr && several == nullptr) {
-    return absl::InvalidArgumentError(
-        StrCat(std::string_view(text != nullptr ? text : texts), ": is missing"));
+    return InvalidArgument(std::string_view(text != nullptr ? text : texts), ": is missing");
   }
   if (several != nullptr) {
     request.list = true;

@@ -2,7 +2,6 @@
 
 #include "models/core/errors.h"
 #include "models/core/shown.h"
-#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
 
@@ -35,8 +34,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
     return status;
   }
   if (name == "ref_audio" || name == "ref_text") {
-    return absl::InvalidArgumentError(
-        StrCat(std::string_view(name), ": voices cannot be cloned; name one as voice"));
+    return InvalidArgument(std::string_view(name), ": voices cannot be cloned; name one as voice");
   }
   return absl::OkStatus();
 }
@@ -51,14 +49,12 @@ absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const Spee
   }
   const auto format = models::AudioFormatNamed(config.format_name);
   if (!format) {
-    return absl::InvalidArgumentError(
-        StrCat("response_format: ", Shown(config.format_name),
-               " is not available; wav, pcm, mp3, opus and flac are"));
+    return InvalidArgument("response_format: ", Shown(config.format_name),
+                           " is not available; wav, pcm, mp3, opus and flac are");
   }
   config.format = *format;
   if (config.stream_audio && config.format != models::AudioFormat::kPcmS16) {
-    return absl::InvalidArgumentError(
-        StrCat("stream_audio: needs the response_format pcm, not ", config.format_name));
+    return InvalidArgument("stream_audio: needs the response_format pcm, not ", config.format_name);
   }
   SpeechRequest& speech = config.speech;
   speech.format = models::AudioFormat::kPcmS16;

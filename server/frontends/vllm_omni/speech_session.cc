@@ -60,7 +60,7 @@ SpeechSession::~SpeechSession() {
 void SpeechSession::Receive(WebSocketMessage message) {
   last_activity_ = context_.services.clock.Now();
   const absl::Status status = OrInternal([&]() -> absl::Status {
-    if (message.binary) return absl::InvalidArgumentError("messages must be text, not binary");
+    if (message.binary) return InvalidArgument("messages must be text, not binary");
     const absl::StatusOr<nlohmann::json> parsed = ParseJsonObject(message.data);
     return parsed.ok() ? Handle(*parsed) : parsed.status();
   });
@@ -70,13 +70,12 @@ void SpeechSession::Receive(WebSocketMessage message) {
 absl::Status SpeechSession::Handle(const nlohmann::json& message) {
   std::string type;
   const auto found = message.find("type");
-  if (found == message.end()) return absl::InvalidArgumentError("type: is missing");
+  if (found == message.end()) return InvalidArgument("type: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeString(*found, "type", type));
   if (!context_.started()) return Starting();
   if (type == "session.config") {
     if (utterance_ != nullptr) {
-      return absl::FailedPreconditionError(
-          "session.config: comes before the input.done of the text before");
+      return FailedPrecondition("session.config: comes before the input.done of the text before");
     }
     absl::StatusOr<SessionConfig> config = ParseSessionConfig(message, *context_.names);
     if (config.ok()) config_ = *std::move(config);
@@ -88,16 +87,16 @@ absl::Status SpeechSession::Handle(const nlohmann::json& message) {
     end_ = End{};
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      StrCat("type: ", Shown(type),
-             " is not known; it is session.config, input.text, input.done or session.close"));
+  return InvalidArgument(
+      "type: ", Shown(type),
+      " is not known; it is session.config, input.text, input.done or session.close");
 }
 
 absl::Status SpeechSession::AddText(const nlohmann::json& message) {
-  if (!config_) return absl::FailedPreconditionError("input.text: needs session.config before it");
+  if (!config_) return FailedPrecondition("input.text: needs session.config before it");
   std::string text;
   const auto found = message.find("text");
-  if (found == message.end()) return absl::InvalidArgumentError("text: is missing");
+  if (found == message.end()) return InvalidArgument("text: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeString(*found, "text", text));
   if (utterance_ == nullptr) {
     utterance_ =
@@ -115,7 +114,7 @@ absl::Status SpeechSession::EndUtterance() {
     utterance_->EndText();
     return absl::OkStatus();
   }
-  if (!config_) return absl::FailedPreconditionError("input.done: needs session.config before it");
+  if (!config_) return FailedPrecondition("input.done: needs session.config before it");
   AddEnd(absl::OkStatus());
   return absl::OkStatus();
 }

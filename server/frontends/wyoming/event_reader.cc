@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/json/json_member.h"
 #include "server/json/json_size.h"
@@ -19,17 +18,15 @@ using nlohmann::json;
 constexpr size_t kCompactBytes = size_t{16} << 10;
 
 absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
-  if (!models::IsValidUtf8(text))
-    return absl::InvalidArgumentError(StrCat(what, ": is not valid UTF-8"));
+  if (!models::IsValidUtf8(text)) return InvalidArgument(what, ": is not valid UTF-8");
   MILLRACE_RETURN_IF_ERROR(CheckJsonSize(what, text));
   json value;
   try {
     value = json::parse(text);
   } catch (const json::parse_error& error) {
-    return absl::InvalidArgumentError(StrCat(what, ": is not valid JSON at byte ", error.byte));
+    return InvalidArgument(what, ": is not valid JSON at byte ", error.byte);
   } catch (const json::exception&) {
-    return absl::InvalidArgumentError(
-        StrCat(what, ": is not valid JSON: a number is out of range"));
+    return InvalidArgument(what, ": is not valid JSON: a number is out of range");
   }
   if (!value.is_object()) return WrongType(what, "a JSON object", value);
   return value;
@@ -71,9 +68,9 @@ absl::StatusOr<std::optional<WyomingEvent>> EventReader::Next() {
     const size_t end = unread().find('\n', searched_);
     const bool whole = end != std::string_view::npos;
     if ((whole ? end : unread().size()) > limits_.line_bytes) {
-      return absl::InvalidArgumentError(StrCat("line: is longer than ", limits_.line_bytes,
-                                               " bytes, which is its limit; longer data comes "
-                                               "behind it, with data_length"));
+      return InvalidArgument("line: is longer than ", limits_.line_bytes,
+                             " bytes, which is its limit; longer data comes "
+                             "behind it, with data_length");
     }
     searched_ = whole ? 0 : unread().size();
     if (!whole) return std::nullopt;
@@ -95,7 +92,7 @@ absl::Status EventReader::TakeLine(size_t end) {
   Skip(end + 1);
   WyomingEvent event;
   const auto type = line.find("type");
-  if (type == line.end()) return absl::InvalidArgumentError("type: is missing");
+  if (type == line.end()) return InvalidArgument("type: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeString(*type, "type", event.type));
   if (const auto data = line.find("data"); data != line.end() && !data->is_null()) {
     if (!data->is_object()) return WrongType("data", "a JSON object", *data);

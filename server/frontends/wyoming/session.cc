@@ -34,7 +34,7 @@ constexpr char kChunk[] = "synthesize-chunk";
 constexpr char kStop[] = "synthesize-stop";
 
 absl::Status OutsideOfStream(std::string_view event) {
-  return absl::FailedPreconditionError(StrCat(event, ": needs ", kStart, " before it"));
+  return FailedPrecondition(event, ": needs ", kStart, " before it");
 }
 
 }  // namespace
@@ -114,12 +114,12 @@ void Session::Handle(WyomingEvent event) {
   }
   if (event.type == "select-program") {
     const auto found = event.data.find("name");
-    if (found == event.data.end()) return Fail(absl::InvalidArgumentError("name: is missing"));
+    if (found == event.data.end()) return Fail(InvalidArgument("name: is missing"));
     std::string name;
     if (absl::Status status = TakeString(*found, "name", name); !status.ok()) return Fail(status);
     if (name == kWyomingProgram) return;
-    return Fail(absl::InvalidArgumentError(
-        StrCat("name: ", Shown(name), " is not allowed; the only program is ", kWyomingProgram)));
+    return Fail(InvalidArgument("name: ", Shown(name), " is not allowed; the only program is ",
+                                kWyomingProgram));
   }
   if (event.type == "synthesize") {
     // The text of a stream once more, for servers that take none in pieces.
@@ -128,8 +128,7 @@ void Session::Handle(WyomingEvent event) {
   }
   if (event.type == kStart) {
     if (text_open_) {
-      return Fail(absl::FailedPreconditionError(
-          StrCat(kStart, ": comes before the ", kStop, " of the text before")));
+      return Fail(FailedPrecondition(kStart, ": comes before the ", kStop, " of the text before"));
     }
     return Begin(std::move(event), SynthesisReply::Kind::kStreamed);
   }

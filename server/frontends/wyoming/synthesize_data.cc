@@ -46,7 +46,7 @@ absl::StatusOr<WantedVoice> ParseVoice(const json& data) {
   status.Update(TakeOptional(*voice, "language", "voice.language", wanted.language));
   if (!status.ok()) return status;
   if (wanted.name.empty() && !wanted.speaker.empty())
-    return absl::InvalidArgumentError("voice.speaker: needs voice.name, which is missing");
+    return InvalidArgument("voice.speaker: needs voice.name, which is missing");
   return wanted;
 }
 
@@ -57,8 +57,8 @@ absl::Status UnknownVoice(const WantedVoice& wanted,
     for (const std::string& voice : model->speech().voices)
       allowed += StrCat(allowed.empty() ? "" : ", ", VoiceName(*model, voice));
   }
-  return absl::InvalidArgumentError(
-      StrCat("voice.name: ", Shown(wanted.name), " is not available; these are: ", allowed));
+  return InvalidArgument("voice.name: ", Shown(wanted.name),
+                         " is not available; these are: ", allowed);
 }
 
 // Sets the model and the voice of the request.
@@ -95,14 +95,13 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
   const models::SpeechInfo& speech = chosen->speech();
   if (!models::HasVoice(speech, request.voice)) {
     if (names_voice) return UnknownVoice(wanted, voices);
-    return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
-                                             " is no voice of the model '", chosen->name, "'"));
+    return InvalidArgument("voice.speaker: ", Shown(wanted.speaker), " is no voice of the model '",
+                           chosen->name, "'");
   }
   if (names_voice && !wanted.speaker.empty() &&
       !absl::EqualsIgnoreCase(wanted.speaker, request.voice)) {
-    return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
-                                             " is not allowed; the voice ", Shown(wanted.name),
-                                             " has no other speakers"));
+    return InvalidArgument("voice.speaker: ", Shown(wanted.speaker), " is not allowed; the voice ",
+                           Shown(wanted.name), " has no other speakers");
   }
   request.model = chosen->name;
   request.language = models::LanguageOfVoice(speech, request.voice);
@@ -123,7 +122,7 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   for (const auto& model : all) {
     if (model->info().task() == models::Task::kSynthesis) voices.push_back(&model->info());
   }
-  if (voices.empty()) return absl::NotFoundError("no speech model is loaded");
+  if (voices.empty()) return NotFound("no speech model is loaded");
   SpeechRequest request;
   request.format = models::AudioFormat::kPcmS16;
   request.text_format = text_format;
@@ -133,7 +132,7 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
 
 absl::StatusOr<std::string> ParseEventText(const json& data) {
   const auto text = data.find("text");
-  if (text == data.end()) return absl::InvalidArgumentError("text: is missing");
+  if (text == data.end()) return InvalidArgument("text: is missing");
   std::string out;
   absl::Status status = TakeString(*text, "text", out);
   if (status.ok()) status = CheckTotal("text", models::CountCodePoints(out), kMaxStreamCharacters);

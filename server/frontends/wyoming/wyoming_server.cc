@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/wyoming/event.h"
 #include "server/frontends/wyoming/voice_list.h"
@@ -60,8 +61,7 @@ absl::Status WyomingServer::Start() {
   absl::Status status = group_.acceptor().Start();
   if (status.ok()) status = group_.Start();
   if (status.ok()) return status;
-  return absl::UnavailableError(
-      StrCat("--wyoming-address ", options_.address, ": ", Message(status)));
+  return Unavailable("--wyoming-address ", options_.address, ": ", Message(status));
 }
 
 std::unique_ptr<PollClient> WyomingServer::Open(FileDescriptor socket, const Peer& peer,

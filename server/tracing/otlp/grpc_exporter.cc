@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "google/rpc/status.pb.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "opentelemetry/proto/collector/trace/v1/trace_service.grpc.pb.h"
@@ -34,7 +35,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return absl::NotFoundError(StrCat(path, ": cannot be read"));
+  if (!file) return NotFound(path, ": cannot be read");
   return text.str();
 }
 
