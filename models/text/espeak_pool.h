@@ -5,11 +5,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/core/espeak_options.h"
 #include "models/text/espeak_process.h"

@@ -13,7 +13,6 @@
 #include <random>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"

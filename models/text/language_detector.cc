@@ -4,7 +4,6 @@
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
 
-#include <cstdio>
 // clang-format on
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"

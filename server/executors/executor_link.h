@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "millrace/executor/v1/executor.pb.h"
 #include "mps_runtime/base/mutex.h"

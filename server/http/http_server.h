@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "server/http/connection.h"
 #include "server/http/cors.h"
 #include "server/http/httplib_fwd.h"

@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"

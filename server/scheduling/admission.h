@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
 

@@ -1,7 +1,5 @@
 #include "models/text/english/bible_reference.h"
 
-#include <string>
-
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/bible_books_text.h"

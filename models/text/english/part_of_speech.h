@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 
 #include "models/text/english/spoken_word.h"
 

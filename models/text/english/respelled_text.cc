@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/english/capitals.h"

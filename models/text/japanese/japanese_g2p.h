@@ -1,10 +1,8 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/text/japanese/japanese_words.h"
 #include "models/text/japanese/morphological_analyzer.h"

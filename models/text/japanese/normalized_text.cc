@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "models/core/errors.h"
 #include "models/text/unicode.h"

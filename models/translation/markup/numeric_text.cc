@@ -1,7 +1,6 @@
 #include "models/translation/markup/numeric_text.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "models/translation/markup/respelled.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "models/text/unicode.h"
