@@ -12,21 +12,23 @@ namespace wire = executor::v1;
 
 namespace {
 
+template <typename Tensor, typename Message>
+void CopyTensor(Tensor& tensor, Message& message) {
+  MILLRACE_COPY(tensor, message, name, shape);
+}
+
 void WriteTensor(const models::Tensor& tensor, wire::Tensor& message, Behind& behind) {
-  message.set_name(tensor.name);
+  CopyTensor(tensor, message);
   message.set_type(static_cast<uint32_t>(tensor.type));
-  AddAll(tensor.shape, message.mutable_shape());
   message.set_data_bytes(tensor.data.size());
   behind.push_back(tensor.data);
 }
 
 absl::StatusOr<models::Tensor> ReadTensor(const wire::Tensor& message, BehindReader& behind) {
   models::Tensor tensor;
-  tensor.name = message.name();
-  MILLRACE_ASSIGN_OR_RETURN(const auto type,
+  CopyTensor(tensor, message);
+  MILLRACE_ASSIGN_OR_RETURN(tensor.type,
                             ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
-  tensor.type = type;
-  tensor.shape.assign(message.shape().begin(), message.shape().end());
   MILLRACE_ASSIGN_OR_RETURN(const auto data, behind.Take(message.data_bytes()));
   const std::optional<int64_t> count = models::ElementCount(tensor.shape);
   if (!count) return Malformed("a tensor's shape is out of range");
@@ -53,13 +55,15 @@ absl::StatusOr<std::vector<models::Tensor>> ReadTensors(const Messages& messages
 void WriteTask(const models::InferInput& input, wire::Input& message, Behind& behind) {
   wire::InferInput& to = *message.mutable_infer();
   for (const models::Tensor& tensor : input.inputs) WriteTensor(tensor, *to.add_inputs(), behind);
-  AddAll(input.requested_outputs, to.mutable_requested_outputs());
+  to.mutable_requested_outputs()->Add(input.requested_outputs.begin(),
+                                      input.requested_outputs.end());
 }
 
 absl::StatusOr<models::Input> ReadTask(const wire::InferInput& message, BehindReader& behind) {
   MILLRACE_ASSIGN_OR_RETURN(auto tensors, ReadTensors(message.inputs(), behind));
   return models::InferInput{.inputs = std::move(tensors),
-                            .requested_outputs = ToVector(message.requested_outputs())};
+                            .requested_outputs = {message.requested_outputs().begin(),
+                                                  message.requested_outputs().end()}};
 }
 
 void WriteTask(const models::InferOutput& output, wire::Output& message, Behind& behind) {

@@ -30,33 +30,42 @@ std::optional<std::string_view> Interned(const std::string& text) {
   return *found;
 }
 
+template <typename Event, typename Message>
+void CopyEvent(Event& event, Message& message) {
+  MILLRACE_COPY(event, message, at, markup);
+}
+
+template <typename Kept, typename Message>
+void CopyKept(Kept& kept, Message& message) {
+  MILLRACE_COPY(kept, message, begin, end, becomes, returns);
+}
+
+template <typename Spelling, typename Message>
+void CopySpelling(Spelling& spelling, Message& message) {
+  MILLRACE_COPY(spelling, message, begin, end, written);
+}
+
+template <typename Marked, typename Message>
+void CopyMarked(Marked& marked, Message& message) {
+  MILLRACE_COPY(marked, message, text, is_html);
+  MILLRACE_COPY_EACH(marked, message, events, CopyEvent);
+  MILLRACE_COPY_EACH(marked, message, kept, CopyKept);
+  MILLRACE_COPY_EACH(marked, message, spellings, CopySpelling);
+}
+
 void WritePivot(const models::PivotSentence* pivot, wire::PivotSentence& message) {
   const auto* sentence = static_cast<const translation::TranslatedSentence*>(pivot);
   message.set_is_set(sentence != nullptr);
   if (sentence == nullptr) return;
   const translation::MarkedText& marked = sentence->marked;
-  message.set_text(marked.text);
-  message.set_is_html(marked.is_html);
+  CopyMarked(marked, message);
   message.set_behind(sentence->behind);
-  for (const translation::MarkEvent& event : marked.events) {
-    wire::PivotSentence::Event& to = *message.add_events();
-    to.set_at(event.at);
-    to.set_kind(static_cast<uint32_t>(event.kind));
-    to.set_markup(event.markup);
-  }
-  for (const translation::KeptSpan& kept : marked.kept) {
-    wire::PivotSentence::Kept& to = *message.add_kept();
-    to.set_begin(kept.begin);
-    to.set_end(kept.end);
-    to.set_becomes(kept.becomes);
-    if (kept.reads) to.set_reads(std::string(*kept.reads));
-    to.set_returns(kept.returns);
-  }
-  for (const translation::Spelling& spelling : marked.spellings) {
-    wire::PivotSentence::Spelling& to = *message.add_spellings();
-    to.set_begin(spelling.begin);
-    to.set_end(spelling.end);
-    to.set_written(spelling.written);
+  for (size_t i = 0; i < marked.events.size(); ++i)
+    message.mutable_events(static_cast<int>(i))
+        ->set_kind(static_cast<uint32_t>(marked.events[i].kind));
+  for (size_t i = 0; i < marked.kept.size(); ++i) {
+    if (const auto& reads = marked.kept[i].reads)
+      message.mutable_kept(static_cast<int>(i))->set_reads(std::string(*reads));
   }
 }
 
@@ -64,94 +73,74 @@ absl::StatusOr<std::shared_ptr<const models::PivotSentence>> ReadPivot(
     const wire::PivotSentence& message) {
   if (!message.is_set()) return nullptr;
   translation::MarkedText marked;
-  marked.text = message.text();
-  marked.is_html = message.is_html();
+  CopyMarked(marked, message);
   const size_t size = marked.text.size();
   size_t last = 0;
-  for (const wire::PivotSentence::Event& event : message.events()) {
-    MILLRACE_ASSIGN_OR_RETURN(const auto kind,
-                              ReadEnum(event.kind(), translation::MarkEvent::Kind::kAlone, "mark"));
-    if (event.at() < last || event.at() > size) return Malformed("a mark is out of its text");
-    last = event.at();
-    marked.events.push_back({event.at(), kind, event.markup()});
+  for (size_t i = 0; i < marked.events.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(marked.events[i].kind,
+                              ReadEnum(message.events(static_cast<int>(i)).kind(),
+                                       translation::MarkEvent::Kind::kAlone, "mark"));
+    if (marked.events[i].at < last || marked.events[i].at > size)
+      return Malformed("a mark is out of its text");
+    last = marked.events[i].at;
   }
-  last = 0;
-  for (const wire::PivotSentence::Kept& kept : message.kept()) {
-    if (kept.begin() < last || kept.end() < kept.begin() || kept.end() > size)
-      return Malformed("a protected span is out of its text");
-    last = kept.end();
-    translation::KeptSpan span{kept.begin(), kept.end(), kept.becomes(), {}, kept.returns()};
-    if (kept.has_reads()) {
-      span.reads = Interned(kept.reads());
-      if (!span.reads) return Malformed("too many texts in place of protected spans");
-    }
-    marked.kept.push_back(std::move(span));
-  }
-  last = 0;
-  for (const wire::PivotSentence::Spelling& spelling : message.spellings()) {
-    if (spelling.begin() < last || spelling.end() < spelling.begin() || spelling.end() > size)
-      return Malformed("a spelling is out of its text");
-    last = spelling.end();
-    marked.spellings.push_back({spelling.begin(), spelling.end(), spelling.written()});
+  if (!FollowEachOther(message.kept(), size))
+    return Malformed("a protected span is out of its text");
+  if (!FollowEachOther(message.spellings(), size))
+    return Malformed("a spelling is out of its text");
+  for (size_t i = 0; i < marked.kept.size(); ++i) {
+    const wire::PivotSentence::Kept& kept = message.kept(static_cast<int>(i));
+    if (!kept.has_reads()) continue;
+    marked.kept[i].reads = Interned(kept.reads());
+    if (!marked.kept[i].reads) return Malformed("too many texts in place of protected spans");
   }
   return std::make_shared<translation::TranslatedSentence>(std::move(marked), message.behind());
 }
 
-void WriteSearch(const models::SearchOverrides& search, wire::Search& to) {
-  if (search.beam_size) to.set_beam_size(*search.beam_size);
-  if (search.hypotheses) to.set_hypotheses(*search.hypotheses);
-  if (search.length_penalty) to.set_length_penalty(*search.length_penalty);
-  if (search.no_repeat_ngram_size) to.set_no_repeat_ngram_size(*search.no_repeat_ngram_size);
-  if (search.repetition_penalty) to.set_repetition_penalty(*search.repetition_penalty);
-  if (search.min_target_tokens) to.set_min_target_tokens(*search.min_target_tokens);
-  if (search.max_target_tokens) to.set_max_target_tokens(*search.max_target_tokens);
-  if (!search.sampling) return;
-  to.mutable_sampling()->set_temperature(search.sampling->temperature);
-  to.mutable_sampling()->set_top_k(search.sampling->top_k);
-  to.mutable_sampling()->set_top_p(search.sampling->top_p);
-  to.mutable_sampling()->set_seed(search.sampling->seed);
+template <typename Sampling, typename Message>
+void CopySampling(Sampling& sampling, Message& message) {
+  MILLRACE_COPY(sampling, message, temperature, top_k, top_p, seed);
 }
 
-models::SearchOverrides ReadSearch(const wire::Search& message) {
-  models::SearchOverrides search;
-  if (message.has_beam_size()) search.beam_size = message.beam_size();
-  if (message.has_hypotheses()) search.hypotheses = message.hypotheses();
-  if (message.has_length_penalty()) search.length_penalty = message.length_penalty();
-  if (message.has_no_repeat_ngram_size())
-    search.no_repeat_ngram_size = message.no_repeat_ngram_size();
-  if (message.has_repetition_penalty()) search.repetition_penalty = message.repetition_penalty();
-  if (message.has_min_target_tokens()) search.min_target_tokens = message.min_target_tokens();
-  if (message.has_max_target_tokens()) search.max_target_tokens = message.max_target_tokens();
-  if (message.has_sampling()) {
-    const wire::Sampling& sampling = message.sampling();
-    search.sampling = models::SamplingOverride{.temperature = sampling.temperature(),
-                                               .top_k = sampling.top_k(),
-                                               .top_p = sampling.top_p(),
-                                               .seed = sampling.seed()};
-  }
-  return search;
+template <typename Search, typename Message>
+void CopySearch(Search& search, Message& message) {
+  MILLRACE_COPY(search, message, beam_size, hypotheses, length_penalty, no_repeat_ngram_size,
+                repetition_penalty, min_target_tokens, max_target_tokens);
+}
+
+template <typename Entry, typename Message>
+void CopyTerm(Entry& entry, Message& message) {
+  MILLRACE_COPY(entry, message, source, target);
+}
+
+template <typename Input, typename Message>
+void CopyTranslateInput(Input& input, Message& message) {
+  MILLRACE_COPY(input, message, texts, source_language, target_language, target_prefixes,
+                do_not_translate, partial, use_cache, for_pivot, first_soon);
+  MILLRACE_COPY_EACH(input, message, glossary, CopyTerm);
+}
+
+template <typename Alternative, typename Message>
+void CopyAlternative(Alternative& alternative, Message& message) {
+  MILLRACE_COPY(alternative, message, text, score);
+}
+
+template <typename Output, typename Message>
+void CopyTranslateOutput(Output& output, Message& message) {
+  MILLRACE_COPY(output, message, text_index, text, text_finished, source_tokens, target_tokens,
+                sentence_finished, score, lost);
+  MILLRACE_COPY_EACH(output, message, alternatives, CopyAlternative);
 }
 
 }  // namespace
 
 void WriteTask(const models::TranslateInput& input, wire::Input& message, Behind& /*behind*/) {
   wire::TranslateInput& to = *message.mutable_translate();
-  AddAll(input.texts, to.mutable_texts());
-  to.set_source_language(input.source_language);
-  to.set_target_language(input.target_language);
-  if (input.search != models::SearchOverrides()) WriteSearch(input.search, *to.mutable_search());
-  AddAll(input.target_prefixes, to.mutable_target_prefixes());
+  CopyTranslateInput(input, to);
   to.set_format(static_cast<uint32_t>(input.format));
-  for (const models::GlossaryEntry& entry : input.glossary) {
-    wire::Term& term = *to.add_glossary();
-    term.set_source(entry.source);
-    term.set_target(entry.target);
-  }
-  AddAll(input.do_not_translate, to.mutable_do_not_translate());
-  to.set_partial(input.partial);
-  to.set_use_cache(input.use_cache);
-  to.set_for_pivot(input.for_pivot);
-  to.set_first_soon(input.first_soon);
+  if (input.search != models::SearchOverrides()) CopySearch(input.search, *to.mutable_search());
+  if (input.search.sampling)
+    CopySampling(*input.search.sampling, *to.mutable_search()->mutable_sampling());
   for (const auto& pivot : input.pivot_sentences)
     WritePivot(pivot.get(), *to.add_pivot_sentences());
 }
@@ -159,26 +148,15 @@ void WriteTask(const models::TranslateInput& input, wire::Input& message, Behind
 absl::StatusOr<models::Input> ReadTask(const wire::TranslateInput& message,
                                        BehindReader& /*behind*/) {
   models::TranslateInput input;
-  input.texts = ToVector(message.texts());
+  CopyTranslateInput(input, message);
   if (input.texts.empty()) return Malformed("there is no text to translate");
-  input.source_language = message.source_language();
-  input.target_language = message.target_language();
-  input.search = ReadSearch(message.search());
-  input.target_prefixes = ToVector(message.target_prefixes());
   MILLRACE_ASSIGN_OR_RETURN(
-      const auto format,
-      ReadEnum(message.format(), models::TextFormat::kMarkdown, "format of a text"));
-  input.format = format;
-  for (const wire::Term& term : message.glossary())
-    input.glossary.push_back({term.source(), term.target()});
-  input.do_not_translate = ToVector(message.do_not_translate());
-  input.partial = message.partial();
-  input.use_cache = message.use_cache();
-  input.for_pivot = message.for_pivot();
-  input.first_soon = message.first_soon();
+      input.format, ReadEnum(message.format(), models::TextFormat::kMarkdown, "format of a text"));
+  CopySearch(input.search, message.search());
+  if (message.search().has_sampling())
+    CopySampling(input.search.sampling.emplace(), message.search().sampling());
   for (const wire::PivotSentence& pivot : message.pivot_sentences()) {
-    MILLRACE_ASSIGN_OR_RETURN(auto sentence, ReadPivot(pivot));
-    input.pivot_sentences.push_back(std::move(sentence));
+    MILLRACE_ASSIGN_OR_RETURN(input.pivot_sentences.emplace_back(), ReadPivot(pivot));
   }
   for (const size_t size : {input.target_prefixes.size(), input.pivot_sentences.size()}) {
     if (size != 0 && size != input.texts.size())
@@ -189,18 +167,7 @@ absl::StatusOr<models::Input> ReadTask(const wire::TranslateInput& message,
 
 void WriteTask(const models::TranslateOutput& output, wire::Output& message, Behind& /*behind*/) {
   wire::TranslateOutput& to = *message.mutable_translate();
-  to.set_text_index(output.text_index);
-  to.set_text(output.text);
-  to.set_text_finished(output.text_finished);
-  to.set_source_tokens(output.source_tokens);
-  to.set_target_tokens(output.target_tokens);
-  to.set_sentence_finished(output.sentence_finished);
-  to.set_score(output.score);
-  for (const models::TranslationAlternative& alternative : output.alternatives) {
-    to.add_alternatives()->set_text(alternative.text);
-    to.mutable_alternatives()->rbegin()->set_score(alternative.score);
-  }
-  AddAll(output.lost, to.mutable_lost());
+  CopyTranslateOutput(output, to);
   if (output.pivot_sentence != nullptr)
     WritePivot(output.pivot_sentence.get(), *to.mutable_pivot_sentence());
 }
@@ -208,16 +175,7 @@ void WriteTask(const models::TranslateOutput& output, wire::Output& message, Beh
 absl::StatusOr<models::Output> ReadTask(const wire::TranslateOutput& message,
                                         BehindReader& /*behind*/) {
   models::TranslateOutput output;
-  output.text_index = message.text_index();
-  output.text = message.text();
-  output.text_finished = message.text_finished();
-  output.source_tokens = message.source_tokens();
-  output.target_tokens = message.target_tokens();
-  output.sentence_finished = message.sentence_finished();
-  output.score = message.score();
-  for (const wire::Alternative& alternative : message.alternatives())
-    output.alternatives.push_back({alternative.text(), alternative.score()});
-  output.lost = ToVector(message.lost());
+  CopyTranslateOutput(output, message);
   MILLRACE_ASSIGN_OR_RETURN(output.pivot_sentence, ReadPivot(message.pivot_sentence()));
   return output;
 }
