@@ -8,6 +8,7 @@
 
 #include "models/core/utf8.h"
 #include "models/text/characters.h"
+#include "models/text/sign_names.h"
 #include "models/text/trim.h"
 
 namespace millrace::models {
@@ -20,36 +21,13 @@ bool MayFollowMark(char32_t c) {
          category == UTF8PROC_CATEGORY_PI || c == '"' || c == '\'';
 }
 
+constexpr SignName<char> kClauseMarks[] = {{U",、，", ','}, {U".。", '.'}, {U":：", ':'},
+                                           {U";；", ';'},   {U"?？", '?'}, {U"!！", '!'},
+                                           {U"…", '~'}};
+
 // Returns the pause that a punctuation character means; 0 for others. A '.' may turn out to be an
 // abbreviation's.
-char MarkOf(char32_t c) {
-  switch (c) {
-    case ',':
-    case '.':
-    case ':':
-    case ';':
-    case '?':
-    case '!':
-      return static_cast<char>(c);
-    case 0x2026:  // …
-      return '~';
-    case 0x3002:  // ideographic full stop, comma; fullwidth marks
-      return '.';
-    case 0x3001:
-    case 0xFF0C:
-      return ',';
-    case 0xFF01:
-      return '!';
-    case 0xFF1F:
-      return '?';
-    case 0xFF1A:
-      return ':';
-    case 0xFF1B:
-      return ';';
-    default:
-      return 0;
-  }
-}
+char MarkOf(char32_t c) { return NameOfSign(kClauseMarks, c); }
 
 // Marks of East Asian text are not followed by a space.
 constexpr char32_t kFirstEastAsian = 0x3000;

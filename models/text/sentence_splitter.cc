@@ -7,6 +7,7 @@
 
 #include "models/text/abbreviations.h"
 #include "models/text/ascii.h"
+#include "models/text/sign_names.h"
 #include "models/text/splitting_language.h"
 #include "models/text/unicode.h"
 
@@ -23,82 +24,16 @@ constexpr size_t kShortLineBytes = 16;
 constexpr size_t kWrappedBytes = 400;
 
 // Returns true for stops that occur in no word or abbreviation and need no space after them.
-bool IsSureStop(char32_t c) {
-  switch (c) {
-    case U'。':
-    case U'！':
-    case U'？':
-    case U'｡':
-    case U'．':
-    case U'।':  // Hindi
-    case U'॥':
-    case U'։':  // Armenian
-    case U'۔':  // Urdu
-    case U'។':  // Khmer
-    case U'៕':
-    case U'။':  // Burmese
-    case U'።':  // Amharic
-    case U'፧':
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsSureStop(char32_t c) { return IsAmong(U"。！？｡．।॥։۔។៕။።፧", c); }
 
 bool IsStop(char32_t c) {
   return c == '.' || c == '!' || c == '?' || c == U'…' || c == U'‽' || c == U'؟' || IsSureStop(c);
 }
 
-bool IsCloser(char32_t c) {
-  switch (c) {
-    case '"':
-    case '\'':
-    case ')':
-    case ']':
-    case '}':
-    case U'”':
-    case U'’':
-    case U'»':
-    case U'›':
-    case U'」':
-    case U'』':
-    case U'）':
-    case U'】':
-    case U'》':
-    case U'〉':
-    case U'］':
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsCloser(char32_t c) { return IsAmong(U"\"')]}”’»›」』）】》〉］", c); }
 
 // Returns true for characters that may precede the first letter of a sentence.
-bool IsOpener(char32_t c) {
-  switch (c) {
-    case '"':
-    case '\'':
-    case '(':
-    case '[':
-    case '{':
-    case '-':
-    case '*':
-    case U'“':
-    case U'‘':
-    case U'«':
-    case U'‹':
-    case U'„':
-    case U'‚':
-    case U'¿':
-    case U'¡':
-    case U'–':
-    case U'—':
-    case U'•':
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsOpener(char32_t c) { return IsAmong(U"\"'([{-*“‘«‹„‚¿¡–—•", c); }
 
 bool IsDash(char32_t c) { return c == '-' || c == U'–' || c == U'—'; }
 

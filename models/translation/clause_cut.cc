@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::translation {
@@ -76,24 +77,8 @@ double StrengthOfWord(std::string_view word, const Conjunctions* conjunctions) {
 }
 
 double StrengthOfMark(char32_t c) {
-  switch (c) {
-    case ';':
-    case ':':
-    case 0x2013:  // dashes
-    case 0x2014:
-    case 0xFF1B:
-    case 0xFF1A:
-    case '!':
-    case '?':
-      return kStrongMark;
-    case ',':
-    case 0x060C:  // Arabic
-    case 0x3001:
-    case 0xFF0C:
-      return kComma;
-    default:
-      return 0;
-  }
+  if (models::IsAmong(U";:–—；：!?", c)) return kStrongMark;
+  return models::IsAmong(U",،、，", c) ? kComma : 0;
 }
 
 bool IsWideMark(char32_t c) { return c >= 0x3000; }

@@ -15,6 +15,7 @@
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/chinese/chinese_words.h"
 #include "models/text/chinese/tone_sandhi.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -31,57 +32,13 @@ struct ChineseMark {
   bool opens = false;
 };
 
-ChineseMark MarkOfChinese(char32_t c) {
-  switch (c) {
-    case U'，':
-    case U'、':
-    case ',':
-      return {","};
-    case U'。':
-    case U'．':
-    case '.':
-      return {"."};
-    case U'！':
-    case '!':
-      return {"!"};
-    case U'？':
-    case '?':
-      return {"?"};
-    case U'：':
-    case ':':
-      return {":"};
-    case U'；':
-    case ';':
-      return {";"};
-    case U'…':
-      return {"…"};
-    case U'—':
-    case U'–':
-      return {"—"};
-    case U'«':
-    case U'《':
-    case U'「':
-    case U'『':
-    case U'【':
-    case U'“':
-      return {"“", true};
-    case U'»':
-    case U'》':
-    case U'」':
-    case U'』':
-    case U'】':
-    case U'”':
-      return {"”"};
-    case U'（':
-    case '(':
-      return {"(", true};
-    case U'）':
-    case ')':
-      return {")"};
-    default:
-      return {};
-  }
-}
+constexpr SignName<ChineseMark> kChineseMarks[] = {
+    {U"，、,", {","}},      {U"。．.", {"."}},     {U"！!", {"!"}},
+    {U"？?", {"?"}},        {U"：:", {":"}},       {U"；;", {";"}},
+    {U"…", {"…"}},          {U"—–", {"—"}},        {U"«《「『【“", {"“", true}},
+    {U"»》」』】”", {"”"}}, {U"（(", {"(", true}}, {U"）)", {")"}}};
+
+ChineseMark MarkOfChinese(char32_t c) { return NameOfSign(kChineseMarks, c); }
 
 bool IsLatin(char32_t c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 

@@ -3,71 +3,30 @@
 #include <array>
 
 #include "models/text/chinese/chinese_numbers.h"
+#include "models/text/sign_names.h"
 
 namespace millrace::models {
+namespace {
 
-std::u32string_view ChineseCurrency(char32_t c) {
-  switch (c) {
-    case U'¥':
-      return U"元";
-    case '$':
-      return U"美元";
-    case U'€':
-      return U"欧元";
-    case U'£':
-      return U"英镑";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::u32string_view> kChineseCurrencies[] = {
+    {U"¥", U"元"}, {U"$", U"美元"}, {U"€", U"欧元"}, {U"£", U"英镑"}};
 
-std::u32string_view OperatorName(char32_t c) {
-  switch (c) {
-    case '+':
-      return U"加";
-    case '-':
-    case U'−':
-      return U"减";
-    case U'×':
-    case '*':
-      return U"乘";
-    case U'÷':
-      return U"除以";
-    case '=':
-      return U"等于";
-    case U'≈':
-      return U"约等于";
-    case '<':
-      return U"小于";
-    case '>':
-      return U"大于";
-    case U'≤':
-      return U"小于等于";
-    case U'≥':
-      return U"大于等于";
-    case U'≠':
-      return U"不等于";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::u32string_view> kSignsBeforeNumbers[] = {{U"±", U"正负"}, {U"√", U"根号"}};
+
+constexpr SignName<std::u32string_view> kOperatorNames[] = {
+    {U"+", U"加"},       {U"-−", U"减"},      {U"×*", U"乘"},   {U"÷", U"除以"},
+    {U"=", U"等于"},     {U"≈", U"约等于"},   {U"<", U"小于"},  {U">", U"大于"},
+    {U"≤", U"小于等于"}, {U"≥", U"大于等于"}, {U"≠", U"不等于"}};
+
+}  // namespace
+
+std::u32string_view ChineseCurrency(char32_t c) { return NameOfSign(kChineseCurrencies, c); }
+
+std::u32string_view OperatorName(char32_t c) { return NameOfSign(kOperatorNames, c); }
 
 std::u32string_view SignBeforeNumber(char32_t c) {
-  switch (c) {
-    case '+':
-    case '<':
-    case '>':
-    case U'≤':
-    case U'≥':
-    case U'≈':
-      return OperatorName(c);
-    case U'±':
-      return U"正负";
-    case U'√':
-      return U"根号";
-    default:
-      return {};
-  }
+  if (IsAmong(U"+<>≤≥≈", c)) return OperatorName(c);
+  return NameOfSign(kSignsBeforeNumbers, c);
 }
 
 std::u32string_view GreekName(char32_t c) {

@@ -3,6 +3,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
+#include "models/text/sign_names.h"
 
 namespace millrace::models {
 namespace {
@@ -10,21 +11,11 @@ namespace {
 bool IsFile(char c) { return c >= 'a' && c <= 'h'; }
 bool IsRank(char c) { return c >= '1' && c <= '8'; }
 
+constexpr SignName<std::string_view> kPieceNames[] = {
+    {U"B", "bishop"}, {U"K", "king"}, {U"N", "knight"}, {U"Q", "queen"}, {U"R", "rook"}};
+
 std::string_view PieceName(char c) {
-  switch (c) {
-    case 'B':
-      return "bishop";
-    case 'K':
-      return "king";
-    case 'N':
-      return "knight";
-    case 'Q':
-      return "queen";
-    case 'R':
-      return "rook";
-    default:
-      return {};
-  }
+  return NameOfSign(kPieceNames, static_cast<unsigned char>(c));
 }
 
 // The parts of a move; end is 0 if there is none.

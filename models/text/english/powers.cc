@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -10,24 +11,12 @@ namespace {
 
 constexpr size_t kMaxDigits = 4;
 
+constexpr SignName<char> kSuperscripts[] = {{U"⁰", '0'}, {U"¹", '1'}, {U"²", '2'}, {U"³", '3'},
+                                            {U"⁴", '4'}, {U"⁵", '5'}, {U"⁶", '6'}, {U"⁷", '7'},
+                                            {U"⁸", '8'}, {U"⁹", '9'}, {U"⁺", '+'}, {U"⁻", '-'}};
+
 // Returns the ASCII digit or sign of a superscript character; 0 for others.
-char FromSuperscript(char32_t c) {
-  switch (c) {
-    case 0xB2:
-      return '2';
-    case 0xB3:
-      return '3';
-    case 0xB9:
-      return '1';
-    case 0x207A:
-      return '+';
-    case 0x207B:
-      return '-';
-    default:
-      return c == 0x2070 || (c >= 0x2074 && c <= 0x2079) ? static_cast<char>('0' + (c - 0x2070))
-                                                         : '\0';
-  }
-}
+char FromSuperscript(char32_t c) { return NameOfSign(kSuperscripts, c); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/ipv6_address.h"
+#include "models/text/sign_names.h"
 
 namespace millrace::models {
 namespace {
@@ -83,37 +84,14 @@ bool IsDigitalObject(std::string_view address) {
          address[slash] == '/';
 }
 
+constexpr SignName<std::string_view> kWebSymbols[] = {
+    {U".", "dot"}, {U"/", "slash"}, {U"-", "dash"},          {U"_", "underscore"},
+    {U"@", "at"},  {U":", "colon"}, {U"?", "question mark"}, {U"=", "equals"},
+    {U"&", "and"}, {U"#", "hash"},  {U"%", "percent"},       {U"~", "tilde"},
+    {U"+", "plus"}};
+
 std::string_view WebSymbolName(char c) {
-  switch (c) {
-    case '.':
-      return "dot";
-    case '/':
-      return "slash";
-    case '-':
-      return "dash";
-    case '_':
-      return "underscore";
-    case '@':
-      return "at";
-    case ':':
-      return "colon";
-    case '?':
-      return "question mark";
-    case '=':
-      return "equals";
-    case '&':
-      return "and";
-    case '#':
-      return "hash";
-    case '%':
-      return "percent";
-    case '~':
-      return "tilde";
-    case '+':
-      return "plus";
-    default:
-      return {};
-  }
+  return NameOfSign(kWebSymbols, static_cast<unsigned char>(c));
 }
 
 void Spell(const NumberWords& numbers, std::string_view address, Reading& reading) {

@@ -5,49 +5,25 @@
 #include <utility>
 
 #include "models/text/japanese/normalized_text.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
+namespace {
 
-std::u32string_view JapaneseCurrency(char32_t c) {
-  switch (c) {
-    case U'¥':
-      return U"円";
-    case '$':
-      return U"ドル";
-    case U'€':
-      return U"ユーロ";
-    case U'£':
-      return U"ポンド";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::u32string_view> kJapaneseCurrencies[] = {
+    {U"¥", U"円"}, {U"$", U"ドル"}, {U"€", U"ユーロ"}, {U"£", U"ポンド"}};
 
-std::u32string_view JapaneseSymbol(char32_t c) {
-  switch (c) {
-    case '&':
-      return U"アンド";
-    case '@':
-      return U"アット";
-    case '%':
-      return U"パーセント";
-    case '+':
-      return U"プラス";
-    case '=':
-      return U"イコール";
-    case U'×':
-      return U"カケル";
-    case U'±':
-      return U"プラスマイナス";
-    case U'÷':
-      return U"ワル";
-    case U'√':
-      return U"ルート";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::u32string_view> kJapaneseSymbols[] = {
+    {U"&", U"アンド"},         {U"@", U"アット"},   {U"%", U"パーセント"},
+    {U"+", U"プラス"},         {U"=", U"イコール"}, {U"×", U"カケル"},
+    {U"±", U"プラスマイナス"}, {U"÷", U"ワル"},     {U"√", U"ルート"}};
+
+}  // namespace
+
+std::u32string_view JapaneseCurrency(char32_t c) { return NameOfSign(kJapaneseCurrencies, c); }
+
+std::u32string_view JapaneseSymbol(char32_t c) { return NameOfSign(kJapaneseSymbols, c); }
 
 std::u32string_view LabelBeforeNumber(std::u32string_view text, size_t at) {
   constexpr auto kLabels =

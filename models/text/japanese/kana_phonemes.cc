@@ -10,6 +10,7 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/japanese/japanese_numbers.h"
+#include "models/text/sign_names.h"
 #include "models/text/text_place.h"
 #include "models/text/unicode.h"
 
@@ -55,36 +56,14 @@ constexpr std::array<Onset, 26> kOnsets = {{
     {U'ゔ', "bʲ", "v"},  {U'ほ', "", "h"},
 }};
 
-std::string_view SmallVowel(char32_t kana) {
-  switch (kana) {
-    case U'ぁ':
-    case U'ゎ':
-      return "a";
-    case U'ぃ':
-      return "i";
-    case U'ぅ':
-      return "ɯ";
-    case U'ぇ':
-      return "e";
-    case U'ぉ':
-      return "o";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::string_view> kSmallVowels[] = {
+    {U"ぁゎ", "a"}, {U"ぃ", "i"}, {U"ぅ", "ɯ"}, {U"ぇ", "e"}, {U"ぉ", "o"}};
 
-std::string_view SmallY(char32_t kana) {
-  switch (kana) {
-    case U'ゃ':
-      return "a";
-    case U'ゅ':
-      return "ɨ";
-    case U'ょ':
-      return "o";
-    default:
-      return {};
-  }
-}
+std::string_view SmallVowel(char32_t kana) { return NameOfSign(kSmallVowels, kana); }
+
+constexpr SignName<std::string_view> kSmallYs[] = {{U"ゃ", "a"}, {U"ゅ", "ɨ"}, {U"ょ", "o"}};
+
+std::string_view SmallY(char32_t kana) { return NameOfSign(kSmallYs, kana); }
 
 // Returns the phonemes of a kana with the small one after it; empty if they are no pair.
 std::string Pair(char32_t kana, char32_t small) {
@@ -102,66 +81,12 @@ std::string Pair(char32_t kana, char32_t small) {
   return std::string(onset->before_vowel) + (soft ? "ʲ" : "") + std::string(vowel);
 }
 
-std::string_view MarkOf(char32_t c) {
-  switch (c) {
-    case U'。':
-      return ".";
-    case U'、':
-    case U'，':
-      return ",";
-    case U'？':
-      return "?";
-    case U'！':
-      return "!";
-    case U'：':
-      return ":";
-    case U'；':
-      return ";";
-    case U'「':
-    case U'『':
-    case U'«':
-    case U'“':
-      return "“";
-    case U'」':
-    case U'』':
-    case U'»':
-    case U'”':
-      return "”";
-    case U'（':
-    case U'《':
-    case U'【':
-    case U'(':
-      return "(";
-    case U'）':
-    case U'》':
-    case U'】':
-    case U')':
-      return ")";
-    case U'〜':
-    case U'～':
-    case U'—':
-    case U'―':
-      return "—";
-    case U'…':
-      return "…";
-    case U'.':
-      return ".";
-    case U',':
-      return ",";
-    case U'!':
-      return "!";
-    case U'?':
-      return "?";
-    case U':':
-      return ":";
-    case U';':
-      return ";";
-    case U'"':
-      return "\"";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::string_view> kKanaMarks[] = {
+    {U"。.", "."},    {U"、，,", ","},  {U"？?", "?"},    {U"！!", "!"},     {U"：:", ":"},
+    {U"；;", ";"},    {U"「『«“", "“"}, {U"」』»”", "”"}, {U"（《【(", "("}, {U"）》】)", ")"},
+    {U"〜～—―", "—"}, {U"…", "…"},      {U"\"", "\""}};
+
+std::string_view MarkOf(char32_t c) { return NameOfSign(kKanaMarks, c); }
 
 bool IsKana(char32_t c) { return c >= kFirstKana && c <= kLastKana; }
 
@@ -191,20 +116,8 @@ char32_t Widened(char32_t c) {
   if (c == 0xFF05) return '%';
   if (c == 0xFFE5) return 0xA5;
   if (c == 0xFF0D || c == 0x2212 || c == 0x2010) return '-';
-  switch (c) {
-    case 0xFF61:
-      return U'。';
-    case 0xFF62:
-      return U'「';
-    case 0xFF63:
-      return U'」';
-    case 0xFF64:
-      return U'、';
-    case 0xFF65:
-      return U'・';
-    default:
-      return c;
-  }
+  constexpr std::u32string_view kWideMarks = U"。「」、・";
+  return c >= 0xFF61 && c <= 0xFF65 ? kWideMarks[c - 0xFF61] : c;
 }
 
 absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c) {
@@ -222,15 +135,9 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
 }
 
 // Returns the reading of signs that stand with numbers.
-std::u32string_view SignName(char32_t c) {
-  switch (c) {
-    case '%':
-      return U"ぱーせんと";
-    case 0xA5:
-      return U"えん";
-    default:
-      return {};
-  }
+std::u32string_view SignReading(char32_t c) {
+  if (c == '%') return U"ぱーせんと";
+  return c == U'¥' ? U"えん" : U"";
 }
 
 // Returns the text as hiragana, digits, marks and spaces; all other characters are refused.
@@ -261,7 +168,7 @@ absl::StatusOr<Kana> ToHiragana(std::string_view text) {
       constexpr std::u32string_view kVowels = U"ぁぃぇぉ";
       c = kVowels[c - 0x30F7];
     }
-    if (const std::u32string_view name = SignName(c); !name.empty()) {
+    if (const std::u32string_view name = SignReading(c); !name.empty()) {
       for (const char32_t part : name) kana.push_back({part, at});
       at += point.bytes;
       continue;

@@ -7,6 +7,7 @@
 
 #include "models/text/abbreviations.h"
 #include "models/text/characters.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -17,54 +18,12 @@ bool IsDigitOfAnyScript(char32_t c) {
 }
 
 // Returns what Kokoro reads for a mark; empty for other characters.
-std::string_view MarkOf(char32_t c) {
-  switch (c) {
-    case U';':
-      return ";";
-    case U':':
-      return ":";
-    case U',':
-      return ",";
-    case U'.':
-    case U'।':
-    case U'॥':
-      return ".";
-    case U'!':
-      return "!";
-    case U'?':
-      return "?";
-    case U'¡':
-      return "¡";
-    case U'¿':
-      return "¿";
-    case U'—':
-      return "—";
-    case U'…':
-      return "…";
-    case U'"':
-      return "\"";
-    case U'“':
-    case U'«':
-      return "“";
-    case U'”':
-    case U'»':
-      return "”";
-    case U'(':
-      return "(";
-    case U')':
-      return ")";
-    case U'[':
-      return "[";
-    case U']':
-      return "]";
-    case U'{':
-      return "{";
-    case U'}':
-      return "}";
-    default:
-      return {};
-  }
-}
+constexpr SignName<std::string_view> kPausedMarks[] = {
+    {U";", ";"}, {U":", ":"}, {U",", ","}, {U".।॥", "."}, {U"!", "!"},  {U"?", "?"},  {U"¡", "¡"},
+    {U"¿", "¿"}, {U"—", "—"}, {U"…", "…"}, {U"\"", "\""}, {U"“«", "“"}, {U"”»", "”"}, {U"(", "("},
+    {U")", ")"}, {U"[", "["}, {U"]", "]"}, {U"{", "{"},   {U"}", "}"}};
+
+std::string_view MarkOf(char32_t c) { return NameOfSign(kPausedMarks, c); }
 
 class Divider {
  public:
