@@ -353,8 +353,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   };
   if (name == "selftest") {
     SelftestCommand selftest = values_->selftest;
-    MILLRACE_ASSIGN_OR_RETURN(const Device device, device_of(values_->selftest_device));
-    selftest.device = device;
+    MILLRACE_ASSIGN_OR_RETURN(selftest.device, device_of(values_->selftest_device));
     return selftest;
   }
   const auto from_environment = [&](const char* flag, const char* variable, auto& field) {
@@ -364,8 +363,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   };
   if (name == "calibrate") {
     CalibrateCommand calibrate = values_->calibrate;
-    MILLRACE_ASSIGN_OR_RETURN(const Device device, device_of(values_->calibrate_device));
-    calibrate.device = device;
+    MILLRACE_ASSIGN_OR_RETURN(calibrate.device, device_of(values_->calibrate_device));
     calibrate.watchdog = ParseDuration(values_->watchdog).value_or(calibrate.watchdog);
     // Serve's variables, so that both commands mean the same repository and file.
     from_environment("--models", "MILLRACE_MODELS", calibrate.models);

@@ -208,9 +208,8 @@ class ElevenLabsRoutes {
     MILLRACE_RETURN_IF_ERROR(TakeFlag(request, kSsmlFlag, body.ssml));
     if (request.has_param(kTextFormatParameter))
       body.text_format = request.get_param_value(kTextFormatParameter);
-    MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
+    MILLRACE_ASSIGN_OR_RETURN(body.speech.text_format,
                               ChooseTextFormat(body.ssml, body.text_format));
-    body.speech.text_format = text_format;
     body.speech.format = format.format;
     body.speech.sample_rate = format.sample_rate;
     body.speech.word_times = form != Form::kAudio;

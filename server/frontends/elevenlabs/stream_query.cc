@@ -93,9 +93,8 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
         TakeNumber<uint64_t>(request, "seed", 0, UINT64_MAX, options.speech.seed)}) {
     if (!status.ok()) return status;
   }
-  MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
+  MILLRACE_ASSIGN_OR_RETURN(options.speech.text_format,
                             ChooseTextFormat(ssml, request.get_param_value(kTextFormatParameter)));
-  options.speech.text_format = text_format;
   options.inactivity_timeout = std::chrono::seconds(inactivity_seconds);
   const std::string format_name = request.get_param_value("output_format");
   MILLRACE_ASSIGN_OR_RETURN(

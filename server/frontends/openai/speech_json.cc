@@ -80,8 +80,7 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
 absl::Status TakeTextFormat(const json& value, std::string_view name, SpeechRequest& speech) {
   std::string format;
   MILLRACE_RETURN_IF_ERROR(TakeString(value, name, format));
-  MILLRACE_ASSIGN_OR_RETURN(const auto known, ParseSpeechTextFormat(name, format));
-  speech.text_format = known;
+  MILLRACE_ASSIGN_OR_RETURN(speech.text_format, ParseSpeechTextFormat(name, format));
   return absl::OkStatus();
 }
 
