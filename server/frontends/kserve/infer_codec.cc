@@ -12,7 +12,6 @@
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/kserve/infer_tensors.h"
-#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
-#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {

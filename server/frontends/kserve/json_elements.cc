@@ -13,7 +13,6 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"
-#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {

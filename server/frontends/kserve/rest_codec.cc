@@ -10,7 +10,6 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"
-#include "server/frontends/kserve/invalid_argument.h"
 #include "server/frontends/kserve/json_elements.h"
 #include "server/frontends/kserve/rest_reader.h"
 #include "server/json/json_text.h"

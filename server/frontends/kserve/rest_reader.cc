@@ -12,7 +12,6 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
-#include "server/frontends/kserve/invalid_argument.h"
 #include "server/json/json_text.h"
 
 namespace millrace::server {
