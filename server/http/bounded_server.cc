@@ -180,7 +180,8 @@ int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& r
     return 204;
   }
   route = routes_.Find(request.path, request.method);
-  if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
+  if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method))
+    return request.method == "OPTIONS" ? 204 : 405;
   if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
   return route.methods.empty() ? 404 : 0;
 }

@@ -45,7 +45,7 @@ class BoundedServer final : public httplib::Server {
   void Stop() { svr_sock_ = INVALID_SOCKET; }
 
   // Why the request that the calling thread serves is not given to a handler, as an HTTP status; 0:
-  // it is. 204: it asks for the methods of the whole server.
+  // it is. 204: it asks for the methods of its path, or of the whole server.
   static int CurrentRefusal();
   // Returns what is wrong with it, where the status does not say enough; else empty.
   static const std::string& CurrentRefusalMessage();

@@ -55,6 +55,9 @@ std::string DefaultMessage(int status, std::string_view path, size_t max_body_by
   }
 }
 
+// Returns the Allow header of the path that this thread's request names.
+std::string AllowedHere() { return StrCat(BoundedServer::CurrentRoute().methods, ", OPTIONS"); }
+
 // Returns the name of a status with which a request is refused that is not parsed.
 const char* RawReason(int status) {
   switch (status) {
@@ -114,13 +117,13 @@ HttpServer::HttpServer(Options options)
         using enum httplib::Server::HandlerResponse;
         const int refusal = BoundedServer::CurrentRefusal();
         if (refusal == 0) return Unhandled;
-        if (refusal == 405 && cors_.IsPreflight(request) && IsShared(request)) {
+        if (refusal == 204 && cors_.IsPreflight(request) && IsShared(request)) {
           cors_.AnswerPreflight(request, response, BoundedServer::CurrentRoute().methods);
           return Handled;
         }
         if (refusal == 204) {
           response.status = refusal;
-          response.set_header("Allow", BoundedServer::CurrentRoute().methods);
+          response.set_header("Allow", AllowedHere());
           return Handled;
         }
         SendRefusal(request, response, refusal);
@@ -319,7 +322,7 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
   const HttpRoutes::Route& route = BoundedServer::CurrentRoute();
   std::string message = BoundedServer::CurrentRefusalMessage();
   if (status == 405) {
-    response.set_header("Allow", route.methods);
+    response.set_header("Allow", AllowedHere());
     message = StrCat("the method ", request.method, " is not allowed here; ", route.methods,
                      route.methods.find(',') == route.methods.npos ? " is" : " are");
   } else if (message.empty()) {

@@ -105,7 +105,7 @@ TEST(HttpRoutesTest, APathThatIsSpelledOutIsNotAPatterns) {
     EXPECT_EQ(client.Get(path)->body, "list");
     const auto refused = client.Post(path, "", "text/plain");
     EXPECT_EQ(refused->status, 405) << path;
-    EXPECT_EQ(refused->get_header_value("Allow"), "GET, HEAD");
+    EXPECT_EQ(refused->get_header_value("Allow"), "GET, HEAD, OPTIONS");
   }
   EXPECT_EQ(client.Get("/things/a")->body, "one");
   EXPECT_EQ(client.Post("/things/a/", "", "text/plain")->body, "posted");
@@ -176,16 +176,19 @@ TEST(HttpRoutesTest, AMethodThatAPathLacksIsToldWhichItHas) {
   client.set_keep_alive(true);
   auto result = client.Post("/hello", "body", "text/plain");
   EXPECT_EQ(result->status, 405);
-  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD");
+  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD, OPTIONS");
   EXPECT_EQ(ErrorOf(result), "the method POST is not allowed here; GET, HEAD are");
   result = client.Get("/said");
   EXPECT_EQ(result->status, 405);
-  EXPECT_EQ(result->get_header_value("Allow"), "POST");
+  EXPECT_EQ(result->get_header_value("Allow"), "POST, OPTIONS");
   EXPECT_EQ(client.Head("/said")->status, 405);
   result = client.Delete("/both/x");
   EXPECT_EQ(result->status, 405);
-  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD, POST");
-  EXPECT_EQ(client.Options("/hello")->status, 405);
+  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD, POST, OPTIONS");
+  result = client.Options("/both/x");
+  EXPECT_EQ(result->status, 204);
+  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD, POST, OPTIONS");
+  EXPECT_EQ(client.Options("/nowhere")->status, 404);
   EXPECT_EQ(client.Post("/nowhere", "body", "text/plain")->status, 404);
 }
 
