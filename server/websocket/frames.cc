@@ -7,11 +7,11 @@
 #include <new>
 #include <utility>
 
+#include "models/core/strings.h"
+
 namespace millrace {
 namespace {
 
-// A close with the code 1002.
-constexpr std::string_view kProtocolErrorFrame = "\x88\x02\x03\xea";
 constexpr size_t kMaxReasonBytes = 123;  // the room of a control frame beside the code
 
 const uint8_t* Bytes(std::string_view text) {
@@ -23,6 +23,13 @@ std::string_view Shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return text.substr(0, most);
+}
+
+// Returns the frame of a close. The reason must fit in one.
+std::string CloseFrame(uint16_t code, std::string_view reason) {
+  return StrCat("\x88", std::string(1, static_cast<char>(2 + reason.size())),
+                std::string(1, static_cast<char>(code >> 8U)),
+                std::string(1, static_cast<char>(code & 0xFFU)), reason);
 }
 
 // A function that a library of C calls must not throw.
@@ -115,18 +122,37 @@ void WebSocketFrames::Push(std::string_view bytes, TimePoint now) {
   if (failed_ || result == WSLAY_ERR_NOMEM) throw std::bad_alloc();
   // Nothing more is read, and the connection's owner has the last word.
   if (excess_ != Excess::kNone) return;
-  if (result != 0 && !broken_) {
-    // The library would close without a code.
-    broken_ = true;
-    if (!std::exchange(closing_, true)) unsent_ += kProtocolErrorFrame;
-  }
-  if (wslay_event_get_read_enabled(context_.get()) == 0) closing_ = true;
   Flush();
+  if (wslay_event_get_read_enabled(context_.get()) != 0 || std::exchange(closing_, true)) return;
+  if (!half_code_ && wslay_event_get_close_received(context_.get()) != 0) return;
+  Explain(/*unreadable=*/result != 0);
+}
+
+void WebSocketFrames::Explain(bool unreadable) {
+  const bool text =
+      wslay_event_get_status_code_sent(context_.get()) == WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA;
+  std::string_view reason =
+      "a frame is not masked, has reserved bits, an unknown opcode or code, or is out of its turn";
+  if (text) {
+    reason = "a text, or the reason of a close, is not UTF-8";
+  } else if (half_code_) {
+    reason = "a close has 1 byte; it must have none, or a code of 2";
+  } else if (unreadable) {
+    reason =
+        "a control frame is a fragment or has more than 125 bytes, or a length is longer than "
+        "needed";
+  }
+  // The close of the library is the last that it wrote. It has no reason, and a code only where the
+  // frame could be read.
+  unsent_.erase(unsent_.end() - (unreadable || half_code_ ? 2 : 4), unsent_.end());
+  unsent_ +=
+      CloseFrame(text ? WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA : WSLAY_CODE_PROTOCOL_ERROR, reason);
 }
 
 void WebSocketFrames::OnFrame(uint8_t opcode, uint64_t bytes) {
   if (excess_ != Excess::kNone) return;
   in_data_ = !wslay_is_ctrl_frame(opcode);
+  half_code_ = opcode == WSLAY_CONNECTION_CLOSE && bytes == 1;
   if (!frames_.Add(now_)) {
     excess_ = Excess::kFrames;
   } else if (in_data_ && bytes > limits_.max_message_bytes - message_.size()) {
@@ -181,7 +207,6 @@ void WebSocketFrames::Close(WebSocketClose code, std::string_view reason) {
 }
 
 void WebSocketFrames::Flush() {
-  if (broken_) return;
   while (wslay_event_want_write(context_.get()) != 0) {
     if (wslay_event_send(context_.get()) != 0) throw std::bad_alloc();
   }

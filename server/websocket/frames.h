@@ -69,6 +69,9 @@ class WebSocketFrames {
   void OnFrame(uint8_t opcode, uint64_t bytes);
   void OnBytes(std::string_view bytes);
   void OnMessage(uint8_t opcode);
+  // Gives the close that the library wrote for a violation of RFC 6455 its code and a reason.
+  // unreadable: the violation is in the head of a frame.
+  void Explain(bool unreadable);
   // Moves what the library wants to send to unsent_.
   void Flush();
 
@@ -81,10 +84,10 @@ class WebSocketFrames {
   std::string message_;     // as far as it has come
   std::deque<WebSocketMessage> messages_;
   Excess excess_ = Excess::kNone;
-  bool closing_ = false;  // a close is on its way to the client
-  bool broken_ = false;   // a frame could not be read, and nothing more is sent
-  bool failed_ = false;   // no memory
-  std::string unsent_;    // the client has the first sent_ bytes
+  bool closing_ = false;    // a close is on its way to the client
+  bool half_code_ = false;  // the client's close has one byte, which the library takes for none
+  bool failed_ = false;     // no memory
+  std::string unsent_;      // the client has the first sent_ bytes
   size_t sent_ = 0;
 };
 

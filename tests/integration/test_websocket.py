@@ -95,6 +95,7 @@ class Raw:
             except (EOFError, ConnectionError):
                 return texts, None
             if opcode == CLOSE:
+                self.reason = payload[2:].decode()
                 return texts, int.from_bytes(payload[:2], "big")
             if opcode == TEXT:
                 texts.append(json.loads(payload))
@@ -133,7 +134,7 @@ def test_bad_input_is_answered_once_and_disturbs_nobody(daemon, bystander, name)
         client.send(data)
         texts, closed = client.read_to_close()
         assert closed == code, texts
-        assert len(texts) == (said is not None)
+        assert len(texts) == (said is not None) and client.reason
         if said:
             assert said in texts[0]["message"] and texts[0]["error"] and texts[0]["code"] == code
         other.send(message(text="Yes.", context_id="c", flush=True))

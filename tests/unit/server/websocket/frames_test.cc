@@ -57,27 +57,40 @@ TEST_F(WebSocketFramesTest, AMessageInFragmentsIsPutTogetherAroundAPing) {
   EXPECT_EQ(pong.payload, "p");
 }
 
-TEST_F(WebSocketFramesTest, ViolationsAreClosedWithTheirCode) {
-  const std::pair<std::string, int> cases[] = {
-      {ClientFrame(testing::kText, "a", {.masked = false}), 1002},
-      // A compressed message, which no extension allows.
-      {ClientFrame(testing::kText, "a", {.reserved = 4}), 1002},
-      {ClientFrame(testing::kContinuation, "a"), 1002},
-      {ClientFrame(3, "a"), 1002},
-      {ClientFrame(testing::kPing, "a", {.last = false}), 1002},
-      {ClientFrame(testing::kPing, std::string(126, 'a')), 1002},
-      {ClientFrame(testing::kText, "\xc3\x28"), 1007},
-      {ClientFrame(testing::kText, "\xc3"), 1007},
-      {ClientFrame(testing::kText, "a", {.last = false}) + ClientFrame(testing::kText, "b"), 1002},
+TEST_F(WebSocketFramesTest, ViolationsAreClosedWithTheirCodeAndAReason) {
+  struct Case {
+    std::string bytes;
+    int code;
+    std::string reason;  // a part of it
   };
-  for (const auto& [bytes, code] : cases) {
+  const Case cases[] = {
+      {ClientFrame(testing::kText, "a", {.masked = false}), 1002, "not masked"},
+      // A compressed message, which no extension allows.
+      {ClientFrame(testing::kText, "a", {.reserved = 4}), 1002, "reserved bits"},
+      {ClientFrame(testing::kContinuation, "a"), 1002, "out of its turn"},
+      {ClientFrame(3, "a"), 1002, "unknown opcode"},
+      {ClientFrame(testing::kPing, "a", {.last = false}), 1002, "control frame is a fragment"},
+      {ClientFrame(testing::kPing, std::string(126, 'a')), 1002, "more than 125 bytes"},
+      {std::string("\x81\xfe\x00\x01", 4), 1002, "longer than needed"},
+      {ClientFrame(testing::kClose, "\x03"), 1002, "1 byte"},
+      {ClientFrame(testing::kClose, "\x03\xee"), 1002, "code"},
+      {ClientFrame(testing::kClose, "\x03\xe8\xc3\x28"), 1007, "not UTF-8"},
+      {ClientFrame(testing::kText, "\xc3\x28"), 1007, "not UTF-8"},
+      {ClientFrame(testing::kText, "\xc3"), 1007, "not UTF-8"},
+      {ClientFrame(testing::kText, "a", {.last = false}) + ClientFrame(testing::kText, "b"), 1002,
+       "out of its turn"},
+  };
+  for (const auto& [bytes, code, reason] : cases) {
     WebSocketFrames frames({});
     frames.Push(bytes + ClientFrame(testing::kText, "later"), TimePoint() + seconds(1));
     std::string sent(frames.unsent());
     const auto close = testing::TakeServerFrame(sent);
     ASSERT_TRUE(close) << code;
     EXPECT_EQ(close->opcode, testing::kClose);
-    EXPECT_EQ(close->code(), code);
+    EXPECT_EQ(close->code(), code) << reason;
+    EXPECT_NE(close->payload.find(reason, 2), std::string::npos) << close->payload;
+    EXPECT_LE(close->payload.size(), 125U);
+    EXPECT_EQ(sent, "") << "nothing follows a close";
     EXPECT_TRUE(frames.closing());
     EXPECT_FALSE(frames.Next()) << "a message behind an error";
   }
