@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "httplib.h"
 #include "models/core/errors.h"
 #include "models/core/shown.h"
@@ -53,6 +55,11 @@ std::string DefaultMessage(int status, std::string_view path, size_t max_body_by
     default:
       return StrCat("failed with status ", status);
   }
+}
+
+// Returns a time as a Date header has it (RFC 9110, 5.6.7).
+std::string DateOf(absl::Time time) {
+  return absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", time, absl::UTCTimeZone());
 }
 
 // Returns the Allow header of the path that this thread's request names.
@@ -134,12 +141,16 @@ HttpServer::HttpServer(Options options)
       [this, keep_alive = StrCat("timeout=", options_.keep_alive_timeout.count())](
           const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
+        response.set_header("Date", DateOf(absl::Now()));
+        // Such an answer has no length of its own (RFC 9110, 8.6).
+        if (response.status == 101 || response.status == 204 || response.status == 304)
+          response.headers.erase("Content-Length");
         if (!response.body.empty() && request.method != "HEAD") BoundedServer::SendInOnePiece();
-        if (response.status == 101) {
-          for (const char* name : {"Content-Length", "Keep-Alive"}) response.headers.erase(name);
-          return;
-        }
-        for (const char* name : {"Connection", "Keep-Alive"}) response.headers.erase(name);
+        response.headers.erase("Keep-Alive");
+        if (response.status == 101) return;
+        response.headers.erase("Connection");
+        // A header for the next hop alone is named as such (RFC 9110, 7.8).
+        if (response.has_header("Upgrade")) response.set_header("Connection", "Upgrade");
         if (server_->ClosesConnection()) {
           response.set_header("Connection", "close");
         } else {
@@ -345,8 +356,9 @@ std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, 
   const std::string body = ErrorBodyFor(path, status, message);
   return StrCat("HTTP/1.1 ", status, " ", RawReason(status),
                 status == 503 ? "\r\nRetry-After: 1\r\nRetry-After-Ms: 1000" : "",
-                "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ",
-                body.size(), "\r\n\r\n", body);
+                "\r\nConnection: close\r\nDate: ", DateOf(absl::Now()),
+                "\r\nContent-Type: application/json\r\nContent-Length: ", body.size(), "\r\n\r\n",
+                body);
 }
 
 void HttpServer::CountRefusal(const httplib::Request& request, int status,

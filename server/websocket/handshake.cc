@@ -48,13 +48,13 @@ bool AnswerHandshake(const httplib::Request& request, httplib::Response& respons
                      std::string& error) {
   const auto refuse = [&](int status, std::string_view message) {
     response.status = status;
+    if (status == 426) response.set_header("Upgrade", "websocket");
     error = message;
     return false;
   };
-  if (!Lists(request, "Upgrade", "websocket") || !Lists(request, "Connection", "upgrade")) {
-    response.set_header("Upgrade", "websocket");
+  if (request.method != "GET" || !Lists(request, "Upgrade", "websocket") ||
+      !Lists(request, "Connection", "upgrade"))
     return refuse(426, "this path takes WebSocket connections only");
-  }
   // The server closes the connection behind the answer to such a request.
   if (request.version == "HTTP/1.0" || Lists(request, "Connection", "close") || HasBody(request)) {
     return refuse(400,

@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "tests/fakes/http_client.h"
@@ -42,6 +44,29 @@ TEST(HttpServerTest, ReportsItsPortAndServes) {
   const auto result = testing::HttpClient(server.port()).Get("/hello");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->body, "hi");
+}
+
+TEST(HttpServerTest, AnswersHaveTheirDateAndNoLengthOfABodyThatTheyNeverHave) {
+  HttpServer server(AnyPort());
+  for (const int status : {200, 204, 304, 404}) {
+    server.routes().Get("/" + std::to_string(status),
+                        [status](const httplib::Request&, httplib::Response& response) {
+                          response.status = status;
+                        });
+  }
+  ASSERT_TRUE(server.Start().ok());
+  testing::HttpClient client(server.port());
+  for (const int status : {200, 204, 304, 404}) {
+    const auto result = client.Get("/" + std::to_string(status));
+    ASSERT_EQ(result->status, status);
+    EXPECT_EQ(result->has_header("Content-Length"), status != 204 && status != 304) << status;
+    absl::Time date;
+    EXPECT_TRUE(absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", result->get_header_value("Date"),
+                                &date, nullptr))
+        << result->get_header_value("Date");
+    EXPECT_LT(absl::AbsDuration(absl::Now() - date), absl::Hours(1));
+  }
+  EXPECT_NE(Raw(server.port(), "nonsense\r\n\r\n").find("\r\nDate: "), std::string::npos);
 }
 
 TEST(HttpServerTest, PortInUseIsAnErrorThatNamesTheAddress) {

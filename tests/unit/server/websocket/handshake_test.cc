@@ -11,6 +11,7 @@ namespace {
 
 httplib::Request Opening() {
   httplib::Request request;
+  request.method = "GET";
   request.headers = {{"Upgrade", "WebSocket"},
                      {"Connection", "keep-alive, Upgrade"},
                      {"Sec-WebSocket-Version", "13"},
@@ -62,7 +63,17 @@ TEST(HandshakeTest, WhatIsWrongIsNamed) {
     EXPECT_FALSE(AnswerHandshake(request, response, error)) << wrong.name;
     EXPECT_EQ(response.status, wrong.status);
     EXPECT_EQ(error, wrong.error);
+    EXPECT_EQ(response.get_header_value("Upgrade"), wrong.status == 426 ? "websocket" : "");
   }
+}
+
+TEST(HandshakeTest, OnlyGetOpensAWebSocket) {
+  httplib::Request request = Opening();
+  request.method = "HEAD";
+  httplib::Response response;
+  std::string error;
+  EXPECT_FALSE(AnswerHandshake(request, response, error));
+  EXPECT_EQ(response.status, 426);
 }
 
 TEST(HandshakeTest, AConnectionThatWillBeClosedIsNoWebSocket) {

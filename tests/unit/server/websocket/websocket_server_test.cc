@@ -140,6 +140,8 @@ TEST_F(WebSocketServerTest, APlainRequestIsToldToUpgrade) {
   const auto result = testing::HttpClient(http_.port()).Get("/echo");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 426);
+  EXPECT_EQ(result->get_header_value("Upgrade"), "websocket");
+  EXPECT_EQ(result->get_header_value("Connection"), "Upgrade");
   EXPECT_EQ(result->body, R"({"error":"this path takes WebSocket connections only"})");
 }
 
