@@ -73,10 +73,12 @@ bool ConnectionPoller::Waiting::Serve(short events, TimePoint now) {
   return !poller_.dispatch_(connection_) && Refuse(503, now);
 }
 
-ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal)
+ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal,
+                                   Clock& clock)
     : options_(std::move(options)),
       dispatch_(std::move(dispatch)),
       refusal_(std::move(refusal)),
+      loop_(clock),
       group_(loop_, {.protocol = "HTTP",
                      .accept = Acceptor::Options{.protocol = "HTTP",
                                                  .address = options_.address,

@@ -39,8 +39,10 @@ class ConnectionPoller {
   using Refusal =
       std::function<std::string(std::string_view received, const Peer& peer, int status)>;
 
-  // dispatch and refusal run on the poller's thread; what they throw costs the connection.
-  ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal);
+  // dispatch and refusal run on the poller's thread; what they throw costs the connection. clock:
+  // must outlive this.
+  ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal,
+                   Clock& clock = Clock::Real());
 
   // Listens when it returns OK, and answers from Start on. Unavailable says why it cannot.
   absl::Status Listen() { return group_.acceptor().Start(); }

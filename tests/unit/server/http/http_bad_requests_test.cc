@@ -65,16 +65,6 @@ TEST(HttpBadRequestsTest, AnswersSayWhetherTheConnectionStays) {
   }
 }
 
-TEST(HttpBadRequestsTest, ARequestHasOneDeadline) {
-  HttpServer::Options options = AnyPort();
-  options.max_requests = 1;
-  options.request_timeout = std::chrono::milliseconds(200);
-  HttpServer server(options);
-  ASSERT_TRUE(server.Start().ok());
-  SendUntilClosed(server.port(), "x", 20);  // returns
-  EXPECT_EQ(testing::HttpClient(server.port()).Get("/")->status, 404);
-}
-
 TEST(HttpBadRequestsTest, ARequestThatDoesNotComeWholeIsToldSoAndCounted) {
   HttpServer::Options options = AnyPort();
   options.request_timeout = std::chrono::milliseconds(50);
