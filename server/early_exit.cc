@@ -15,7 +15,14 @@ int Report(const EarlyExit& exit) {
   } else {
     std::fputs(exit.err.c_str(), stderr);
   }
-  return exit.status;
+  return ExitStatus(exit.status);
+}
+
+int ExitStatus(int status) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || status != kExitOk) return status;
+  std::fputs("millrace: standard output cannot be written\n", stderr);
+  return kExitFailed;
 }
 
 }  // namespace millrace

@@ -8,4 +8,8 @@ namespace millrace {
 // the exit status. Main thread, before anything is logged.
 int Report(const EarlyExit& exit);
 
+// Returns the exit status of a program whose command ended with a status: that one, unless standard
+// output could not be written, which is told. The last call of main.
+int ExitStatus(int status);
+
 }  // namespace millrace

@@ -88,5 +88,5 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
   if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) return millrace::Report(*exit);
-  return std::visit(millrace::Run(argv), std::get<millrace::Command>(parsed));
+  return millrace::ExitStatus(std::visit(millrace::Run(argv), std::get<millrace::Command>(parsed)));
 }

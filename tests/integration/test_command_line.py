@@ -31,6 +31,13 @@ def test_the_front_ends_of_the_build_are_named():
     assert f"Front ends of this build: {names}" in " ".join(out(run("serve", "--help")).split())
 
 
+@pytest.mark.parametrize("arguments", [["version"], ["--help"], ["serve", "--print-config"], ["completion", "bash"], ["selftest", "--list"]])
+def test_output_that_cannot_be_written_is_a_failure(arguments):
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert (ended.returncode, err(ended)) == (1, "millrace: standard output cannot be written\n")
+
+
 # --- hash-key ---
 
 def test_hash_key_prints_the_line_on_one_stream_and_a_new_key_on_the_other():
