@@ -49,11 +49,13 @@ absl::Status TakeBool(const json& value, std::string_view name, bool& out) {
   return absl::OkStatus();
 }
 
-absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
-  if (!value.is_number()) return WrongType(name, StrCat("a whole number of 0..", max), value);
+absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out,
+                         std::string_view allowed) {
+  const std::string wanted =
+      StrCat("a whole number of ", allowed.empty() ? StrCat("0..", max) : std::string(allowed));
+  if (!value.is_number()) return WrongType(name, wanted, value);
   if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
-    return InvalidArgument(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..",
-                           max);
+    return InvalidArgument(name, ": ", value.dump(), " is not allowed; it is ", wanted);
   }
   out = value.get<uint64_t>();
   return absl::OkStatus();

@@ -24,8 +24,9 @@ absl::Status TakeString(const nlohmann::json& value, std::string_view name, std:
 absl::Status TakeStrings(const nlohmann::json& value, std::string_view name,
                          std::vector<std::string>& out);
 absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& out);
+// allowed: as an error shows it, where the range is checked further later; empty: 0..max.
 absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uint64_t max,
-                         uint64_t& out);
+                         uint64_t& out, std::string_view allowed = {});
 // Reads a number whose range is checked later; a number that a float cannot hold becomes one
 // outside of any range.
 absl::Status TakeFloat(const nlohmann::json& value, std::string_view name, std::string_view allowed,

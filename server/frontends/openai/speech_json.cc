@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "models/audio/audio_format.h"
 #include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -127,8 +129,9 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
     const auto known = models::AudioFormatNamed(format);
     if (!known) {
       // See docs/compatibility.md for the reason.
-      const std::string_view instead =
-          format == "aac" ? ", and mp3 is played by all that plays aac" : "";
+      const std::string_view instead = absl::EqualsIgnoreCase(View(format), "aac")
+                                           ? ", and mp3 is played by all that plays aac"
+                                           : "";
       return InvalidArgument(name, ": ", Shown(format),
                              " is not available; mp3, opus, flac, wav and pcm are", instead);
     }
@@ -149,8 +152,11 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
   }
   if (name == "timestamps") return TakeTimestamps(value, name, speech);
   if (name == "sample_rate") {
+    // The format, which may come behind it, has a list of its own.
     uint64_t rate = 0;
-    absl::Status status = TakeInteger(value, name, std::numeric_limits<uint32_t>::max(), rate);
+    absl::Status status =
+        TakeInteger(value, name, std::numeric_limits<uint32_t>::max(), rate,
+                    StrCat(models::kMinSampleRate, "..", models::kMaxSampleRate, " hertz"));
     speech.sample_rate = static_cast<uint32_t>(rate);
     return status;
   }

@@ -242,6 +242,8 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {with(R"("speed": "fast")"), "speed: must be a number of 0.25..4, not string 'fast'"},
       {with(R"("speed": NaN)"), "not valid JSON"},
       {with(R"("speed": 1e999)"), "a number is out of range"},
+      {with(R"("response_format": "AAC")"),
+       "response_format: 'AAC' is not available; mp3, opus, flac, wav and pcm are, and mp3 is "},
       {with(R"("response_format": "aac")"),
        "response_format: 'aac' is not available; mp3, opus, flac, wav and pcm are, and mp3 is "
        "played "
@@ -253,10 +255,11 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
        "stream_format: 'chunks' is not allowed; it is audio or sse"},
       {with(R"("instructions": 1)"), "instructions: must be a string"},
       {with(R"("sample_rate": -1)"), "sample_rate: -1 is not allowed"},
-      {with(R"("sample_rate": 8000.5)"), "sample_rate: 8000.5 is not allowed"},
+      {with(R"("sample_rate": 8000.5)"),
+       "sample_rate: 8000.5 is not allowed; it is a whole number of 8000..48000 hertz"},
       {with(R"("sample_rate": 4294967296)"), "sample_rate: 4294967296 is not allowed"},
       {with(R"("sample_rate": "8000")"),
-       "sample_rate: must be a whole number of 0..4294967295, not string '8000'"},
+       "sample_rate: must be a whole number of 8000..48000 hertz, not string '8000'"},
       {with(R"("normalize_loudness": 1)"), "normalize_loudness: must be true or false"},
       {with(R"("seed": -1)"), "seed: -1 is not allowed"},
       {with(R"("timestamps": "word")"), "timestamps: must be an array of \"word\" and"},
