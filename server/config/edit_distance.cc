@@ -4,10 +4,12 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+
 namespace millrace {
 namespace {
 
-// Returns the Levenshtein distance, computed with one row.
+// Returns the Levenshtein distance, whatever the case of letters, computed with one row.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -15,7 +17,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
     size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const bool same = absl::ascii_tolower(a[i - 1]) == absl::ascii_tolower(b[j - 1]);
+      const size_t substituted = diagonal + (same ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
     }

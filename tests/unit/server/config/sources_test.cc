@@ -41,6 +41,7 @@ TEST_F(TomlFileTest, GivesValuesWithTheirLines) {
 TEST_F(TomlFileTest, UnknownKeyIsRefusedByNameWithTheNearest) {
   EXPECT_EQ(Error("models = 'x'\nqueue_sise = 4\n"),
             ":2: unknown key queue_sise, did you mean queue_size?");
+  EXPECT_EQ(Error("QUEUE_SIZE = 4\n"), ":1: unknown key QUEUE_SIZE, did you mean queue_size?");
   EXPECT_EQ(Error("frobnicate = 4\n"), ":1: unknown key frobnicate");
   EXPECT_EQ(Error("[server]\nqueue_size = 4\n"),
             ":1: unknown table server; all keys stand outside of tables");
