@@ -22,7 +22,7 @@ HttpServer::Options MetricsServerOptions(const std::string& address) {
 void AddMetricsRoute(HttpServer& server, const Metrics& metrics) {
   server.routes().Get(
       "/metrics", [&metrics](const httplib::Request& request, httplib::Response& response) {
-        response.set_header("Vary", "Accept");
+        response.set_header("Vary", "Accept, Accept-Encoding");
         if (PrefersOpenMetrics(request.get_header_value("Accept"))) {
           response.set_content(metrics.OpenMetrics(), kOpenMetricsType);
         } else {

@@ -84,6 +84,7 @@ TEST(MetricsRoutesTest, ThePageIsCompressedForWhoeverTakesIt) {
   const auto answer = client.Get("/metrics", {{"Accept-Encoding", "gzip"}});
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->get_header_value("Content-Encoding"), "gzip");
+  EXPECT_EQ(answer->get_header_value("Vary"), "Accept, Accept-Encoding");
   EXPECT_THAT(answer->body, HasSubstr("millrace_build_info"));
 }
 
