@@ -75,7 +75,12 @@ std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work,
                                               const models::TimeLimit& limit) {
   if (!work.ok()) return work.status();
   if (work->model == nullptr) return absl::OkStatus();
-  absl::Status status = OrInternal([&] { return Submit(*std::move(work), limit); });
+  models::TimeLimit least = limit;
+  if (work->timeout) {
+    least.last = std::min(least.last, start_ + *work->timeout);
+    least.deadline = std::min(least.deadline, least.last);
+  }
+  absl::Status status = OrInternal([&] { return Submit(*std::move(work), least); });
   if (status.ok()) return std::nullopt;
   return status;
 }

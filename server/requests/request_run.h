@@ -29,6 +29,8 @@ struct Work {
   size_t characters = 0;  // the source text's, if they are counted on admission
   // Set if a second model continues the translation; the input is then the first model's.
   std::unique_ptr<PivotPipeline> pivot = nullptr;
+  // The time that the request itself gives the work, from its beginning, where its message says so.
+  std::optional<Duration> timeout = std::nullopt;
 };
 
 // The sender of a request, for a line of the log.

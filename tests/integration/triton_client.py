@@ -55,6 +55,10 @@ def refused(call, status, word):
         raise AssertionError(f"{word} was taken")
 
 
+# The timeout is in microseconds.
+refused(lambda: client.infer("echo", inputs, timeout=1), "DEADLINE_EXCEEDED", "deadline")
+assert client.infer("echo", inputs, timeout=60_000_000).as_numpy("X") is not None
+
 # What would change the answer is refused, and not ignored.
 classes = [triton.InferRequestedOutput("X", class_count=3)]
 refused(lambda: client.infer("echo", inputs, outputs=classes), "INVALID_ARGUMENT", "outputs[0].parameters.classification")

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "google/protobuf/arena.h"
 #include "models/core/errors.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/kserve/infer_tensors.h"
@@ -175,6 +177,20 @@ absl::Status CheckAllParameters(const ModelInferRequest& request) {
   return status;
 }
 
+// Reads Triton's parameter "timeout" of a request.
+absl::StatusOr<std::optional<Duration>> TakeTimeout(const ModelInferRequest& request) {
+  const auto found = request.parameters().find("timeout");
+  if (found == request.parameters().end() || IsUnset(found->second)) return std::nullopt;
+  const inference::InferParameter& value = found->second;
+  if (value.has_uint64_param()) return InferTimeout(value.uint64_param());
+  if (value.has_int64_param() && value.int64_param() > 0)
+    return InferTimeout(static_cast<uint64_t>(value.int64_param()));
+  return InvalidArgument("parameters.timeout: must be a whole number of microseconds >= 0, not ",
+                         value.has_int64_param()    ? StrCat(value.int64_param())
+                         : value.has_string_param() ? StrCat("string ", Shown(value.string_param()))
+                                                    : "a number with a fraction or a truth value");
+}
+
 }  // namespace
 
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
@@ -227,7 +243,8 @@ absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services
                                                         request.model_version()));
   id_ = request.id();
   MILLRACE_ASSIGN_OR_RETURN(models::InferInput input, DecodeInfer(request, model->info()));
-  return Work{std::move(model), std::move(input)};
+  MILLRACE_ASSIGN_OR_RETURN(const std::optional<Duration> timeout, TakeTimeout(request));
+  return Work{.model = std::move(model), .input = std::move(input), .timeout = timeout};
 }
 
 absl::Status InferTask::End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {

@@ -1,6 +1,7 @@
 #include "server/frontends/kserve/infer_tensors.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -85,6 +86,13 @@ absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::s
     if (name == refused) return InvalidArgument(where(), ": ", why);
   }
   return absl::OkStatus();
+}
+
+std::optional<Duration> InferTimeout(uint64_t microseconds) {
+  if (microseconds == 0) return std::nullopt;
+  // Bounded, so that no sum overflows.
+  constexpr std::chrono::microseconds kLongest = std::chrono::hours(24);
+  return std::chrono::microseconds(std::min(microseconds, static_cast<uint64_t>(kLongest.count())));
 }
 
 absl::Status CheckInputCount(size_t inputs, const models::ModelInfo& model) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "models/core/model_info.h"
 #include "models/core/payload.h"
+#include "mps_runtime/base/clock.h"
 
 namespace millrace::server {
 
@@ -22,6 +24,9 @@ absl::Status CheckInferId(std::string_view id);
 // Returns OK for a parameter of a request, an input or an output that may be ignored. Those of
 // Triton's that would change the answer are refused. `where` names the parameter.
 absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::string()> where);
+
+// Returns the time that Triton's parameter "timeout" gives a request; 0: none is given.
+std::optional<Duration> InferTimeout(uint64_t microseconds);
 
 // Names an input in an error message.
 std::string InputName(size_t index);

@@ -5,13 +5,10 @@
 
 namespace millrace::server {
 
-void RestInferReply::Start(absl::StatusOr<Work> work,
-                           std::optional<std::chrono::microseconds> timeout) {
+void RestInferReply::Start(absl::StatusOr<Work> work) {
   HoldThis();
-  models::TimeLimit limit(run_.start() + run_.services().max_request_time);
-  if (timeout) limit.last = run_.start() + *timeout;
-  limit.deadline = std::min(limit.deadline, limit.last);
-  const std::optional<absl::Status> end = run_.Begin(std::move(work), limit);
+  const std::optional<absl::Status> end =
+      run_.Begin(std::move(work), run_.start() + run_.services().max_request_time);
   if (end) Finish(*end);
 }
 

@@ -30,9 +30,9 @@ class RestInferReply final : public Reply, public SelfShared<RestInferReply> {
 
   const RequestRun& run() const { return run_; }
 
-  // Queues the work, or ends with its error. The deadline is `timeout` from the beginning, or the
-  // server's own where that is earlier. Must be called once, before anything else. Never blocks.
-  void Start(absl::StatusOr<Work> work, std::optional<std::chrono::microseconds> timeout = {});
+  // Queues the work, or ends with its error. Must be called once, before anything else. Never
+  // blocks.
+  void Start(absl::StatusOr<Work> work);
   // Waits for the end at most that long.
   std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
   // Stops the work because the client is gone. Idempotent.

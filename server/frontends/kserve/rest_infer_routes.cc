@@ -108,11 +108,9 @@ class RestInferRoutes {
         DecodeRestInfer(std::move(body), json_length, (*model)->info());
     if (!decoded.ok()) return reply.Start(decoded.status());
     form = std::move(decoded->form);
-    std::optional<std::chrono::microseconds> timeout;
-    constexpr auto kLongest =
-        static_cast<uint64_t>(std::chrono::microseconds(std::chrono::hours(24)).count());
-    if (decoded->timeout_us != 0) timeout.emplace(std::min(decoded->timeout_us, kLongest));
-    reply.Start(Work{*std::move(model), std::move(decoded->input)}, timeout);
+    reply.Start(Work{.model = *std::move(model),
+                     .input = std::move(decoded->input),
+                     .timeout = InferTimeout(decoded->timeout_us)});
   }
 
   Services& services_;

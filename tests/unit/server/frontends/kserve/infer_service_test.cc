@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -86,7 +87,14 @@ TEST(InferServiceTest, BadRequestsAreAnsweredWithoutTheModel) {
       {[](auto& r) { r.mutable_inputs(0)->set_shape(0, 5); }, StatusCode::INVALID_ARGUMENT,
        "inputs[0].shape"},
       {[](auto& r) { r.clear_raw_input_contents(); }, StatusCode::INVALID_ARGUMENT,
-       "inputs[0].contents.fp32_contents"}};
+       "inputs[0].contents.fp32_contents"},
+      {[](auto& r) { (*r.mutable_parameters())["timeout"].set_int64_param(-5); },
+       StatusCode::INVALID_ARGUMENT,
+       "parameters.timeout: must be a whole number of microseconds >= 0, not -5"},
+      {[](auto& r) { (*r.mutable_parameters())["timeout"].set_string_param("1s"); },
+       StatusCode::INVALID_ARGUMENT, "not string '1s'"},
+      {[](auto& r) { (*r.mutable_parameters())["timeout"].set_bool_param(true); },
+       StatusCode::INVALID_ARGUMENT, "parameters.timeout: must be"}};
   for (const Case& bad : cases) {
     auto request = InferRequest("null");
     bad.spoil(request);
@@ -259,12 +267,16 @@ TEST(InferServiceTest, DeadlineIsTheClientsOrTheServersLimit) {
   TimePoint deadline{};
   server.Add(InferInfo("null"),
              {.prepare = [&](models::Request& r) { deadline = r.deadline(); }, .complete = Echo});
-  const auto seconds_left = [&](Call& call) {
+  const auto seconds_left = [&](Call& call, int64_t timeout_us = 0) {
     const TimePoint before = Clock::Real().Now();
-    EXPECT_TRUE(call.Run(InferRequest("null")).ok());
+    auto request = InferRequest("null");
+    // As Triton's clients send it, which have one without a value too.
+    (*request.mutable_parameters())["timeout"].set_int64_param(timeout_us);
+    EXPECT_TRUE(call.Run(request).ok());
     return std::chrono::duration<double>(deadline - before).count();
   };
-  Call none(server.channel), near(server.channel), far(server.channel);
+  Call none(server.channel), near(server.channel), far(server.channel), asked(server.channel),
+      asked_far(server.channel);
   near.context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(50));
   far.context.set_deadline(std::chrono::system_clock::now() + std::chrono::hours(5));
   // The call arrives a little after `before`, later on a busy machine.
@@ -273,6 +285,8 @@ TEST(InferServiceTest, DeadlineIsTheClientsOrTheServersLimit) {
   EXPECT_LT(of_none, 150);
   EXPECT_LT(seconds_left(near), 90);
   EXPECT_LT(seconds_left(far), 150);
+  EXPECT_LT(seconds_left(asked, 50'000'000), 90);
+  EXPECT_LT(seconds_left(asked_far, std::numeric_limits<int64_t>::max()), 150);
 }
 
 TEST(InferServiceTest, SaysWhatServes) {
