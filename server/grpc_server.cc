@@ -60,7 +60,7 @@ absl::Status RefusalOf(const ByteBuffer& message, uint64_t max_message_bytes) {
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
     std::shared_ptr<grpc::ServerCredentials> credentials, const GrpcParts& parts,
-    CallRefusals& refusals) {
+    const ApiKeyStore* keys, CallRefusals& refusals) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // gRPC's messages about bad requests would appear between the log's own lines; the calls'
   // statuses say the same.
@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     services.push_back(service.get());
     names.push_back(service->full_name());
   }
-  auto health = std::make_unique<HealthService>(names);
+  auto health = std::make_unique<HealthService>(names, keys);
   services.push_back(health.get());
   std::vector<std::unique_ptr<RpcService>> reflection;
   if (config.reflection) {

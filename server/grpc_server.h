@@ -23,12 +23,12 @@ namespace millrace::server {
 // what says otherwise.
 class GrpcServer {
  public:
-  // Starts to accept calls from the bound listener. The parts, and the refusals, which it counts,
-  // must outlive this.
+  // Starts to accept calls from the bound listener. The parts, the keys (null: none are required),
+  // and the refusals, which it counts, must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
       std::shared_ptr<grpc::ServerCredentials> credentials, const GrpcParts& parts,
-      CallRefusals& refusals);
+      const ApiKeyStore* keys, CallRefusals& refusals);
 
   int port() const { return listener_->port(); }
   // Sets what grpc.health.v1 answers for the server as a whole and each service.

@@ -236,7 +236,7 @@ class Server {
     MILLRACE_ASSIGN_OR_RETURN(
         grpc_, GrpcServer::Listen(config_, std::move(listener),
                                   tls_ != nullptr ? tls_ : grpc::InsecureServerCredentials(),
-                                  grpc_parts_, call_refusals_));
+                                  grpc_parts_, keys_.get(), call_refusals_));
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
       grpc_->SetModelHealth(model, ready);
       ShowServing();

@@ -21,6 +21,8 @@ SERVICES = {"millrace.v1.TranslationService", "millrace.v1.SynthesisService", "m
 
 def test_health_is_serving(daemon):
     assert daemon.health() == "SERVING"
+    listed = health_pb2_grpc.HealthStub(daemon.channel).List(health_pb2.HealthListRequest(), timeout=10).statuses
+    assert {"", NULL, VOICE, *SERVICES} - {"grpc.health.v1.Health"} <= set(listed)
 
 
 def test_health_of_an_unknown_service_is_not_found(daemon):

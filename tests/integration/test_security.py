@@ -6,6 +6,7 @@ import signal
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from wire import daemon as daemons
 from wire import repository
 from wire.certificates import Authority
@@ -131,6 +132,8 @@ def test_key_is_asked_for_before_the_request_is_looked_at(guarded):
 
 def test_health_needs_no_key(guarded):
     assert guarded.health() == "SERVING"
+    # The list of all names the models.
+    assert_refused(health_pb2_grpc.HealthStub(guarded.channel).List, health_pb2.HealthListRequest(), "UNAUTHENTICATED")
     assert guarded.kserve.ServerLive(kserve.ServerLiveRequest(), timeout=PATIENCE).live
     assert guarded.kserve.ServerReady(kserve.ServerReadyRequest(), timeout=PATIENCE).ready
     assert guarded.http("/v2/health/live")[0] == guarded.http("/v2/health/ready")[0] == 200

@@ -15,6 +15,8 @@ namespace {
 
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
+using grpc::health::v1::HealthListRequest;
+using grpc::health::v1::HealthListResponse;
 using ServingStatus = HealthCheckResponse::ServingStatus;
 
 // This is longer than any name of a service or model. A watch keeps its name, so it is bounded.
@@ -64,7 +66,7 @@ class HealthService::Watch final : public LatestStream, public SelfOwned<Watch> 
   ServingStatus sent_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
 };
 
-HealthService::HealthService(std::vector<std::string> services)
+HealthService::HealthService(std::vector<std::string> services, const ApiKeyStore* keys)
     : RpcService("grpc.health.v1.Health"), services_(std::move(services)) {
   Serve("Check", Answering<HealthCheckRequest, HealthCheckResponse>(
                      [this](const ByteCall&, const auto& request, auto& response) -> absl::Status {
@@ -76,6 +78,7 @@ HealthService::HealthService(std::vector<std::string> services)
                        return NotFound("service: the server has no service and no model named '",
                                        request.service(), "'");
                      }));
+  Serve("List", Answering(keys, Role::kUser, *this, &HealthService::List));
   Serve("Watch", [this](ByteCall& call) {
     HealthCheckRequest request;
     absl::Status status = ParseMessage(call.request(), request);
@@ -83,6 +86,17 @@ HealthService::HealthService(std::vector<std::string> services)
     if (!status.ok()) return call.Finish(status);
     Add(Watch::Make(*this, call, std::move(*request.mutable_service())));
   });
+}
+
+absl::Status HealthService::List(const HealthListRequest& /*request*/,
+                                 HealthListResponse& response) const {
+  auto& statuses = *response.mutable_statuses();
+  MutexLock lock(mu_);
+  std::vector<std::string> names = services_;
+  names.emplace_back();
+  for (const auto& [model, ready] : models_) names.push_back(model);
+  for (const std::string& name : names) statuses[name].set_status(StatusOf(name));
+  return absl::OkStatus();
 }
 
 ServingStatus HealthService::StatusOf(std::string_view name) const {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ using grpc::StatusCode;
 using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
+using grpc::health::v1::HealthListRequest;
+using grpc::health::v1::HealthListResponse;
 using testing::JoiningThread;
 using State = HealthCheckResponse::ServingStatus;
 
@@ -134,6 +137,23 @@ TEST_F(HealthServiceTest, CheckTellsOfEachModelByItsName) {
   health_.SetModel("voice", std::nullopt);
   EXPECT_EQ(Check("voice").error_code(), StatusCode::NOT_FOUND);
   EXPECT_EQ(StateOf(""), kServing);
+}
+
+TEST_F(HealthServiceTest, ListTellsOfTheServerItsServicesAndItsModels) {
+  health_.SetServing(true);
+  health_.SetModel("voice", false);
+  health_.SetModel("other", true);
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  HealthListResponse response;
+  ASSERT_TRUE(stub_->List(&context, HealthListRequest(), &response).ok());
+  std::map<std::string, State> states;
+  for (const auto& [name, status] : response.statuses()) states[name] = status.status();
+  EXPECT_EQ(states, (std::map<std::string, State>{{"", kServing},
+                                                  {"a.First", kServing},
+                                                  {"a.Second", kServing},
+                                                  {"other", kServing},
+                                                  {"voice", kNotServing}}));
 }
 
 TEST_F(HealthServiceTest, AServiceGoesBeforeAModelOfItsName) {
