@@ -96,7 +96,7 @@ void TextStream::Advance(std::optional<absl::Status> job_end) {
       if (!failure_.ok()) {
         status = failure_;
         over = over_ = true;
-      } else if (speech::HasLetterOrDigit(ready_) && (ended_ || !is_document())) {
+      } else if ((ended_ || !is_document()) && speech::HasLetterOrDigit(ready_)) {
         first_character_ = characters_done_;
         config_->begin = ready_place_;
         config_->text = TakeReady();
