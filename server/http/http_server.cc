@@ -16,7 +16,6 @@
 #include "server/http/allowed_hosts.h"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
-#include "server/http/http_refusals.h"
 #include "server/http/next_request.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
@@ -115,7 +114,6 @@ tracing::Arrival ArrivalOf(const httplib::Request& request) {
 
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
-      refusals_(std::make_unique<HttpRefusals>()),
       cors_(options_.cors_origins),
       server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.max_bodies_of_peer,
                                               options_.compress)) {
@@ -259,7 +257,7 @@ int HttpServer::port() const { return poller_ == nullptr ? 0 : poller_->port(); 
 void HttpServer::CloseConnections() { server_->CloseConnections(); }
 
 std::vector<std::pair<int, uint64_t>> HttpServer::CountRefusals() const {
-  return refusals_->Counts();
+  return refusals_.Counts();
 }
 
 void HttpServer::Stop() {
@@ -351,8 +349,8 @@ std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, 
                                   ? StrCat("request line and headers are longer than the ",
                                            options_.max_head_bytes, " bytes allowed")
                                   : DefaultMessage(status, path, options_.max_body_bytes);
-  refusals_->Add(status, no_request ? std::string_view() : MethodOf(received), path,
-                 peer.ToString(), message);
+  CountRefused(status, no_request ? std::string_view() : MethodOf(received), path, peer.ToString(),
+               message);
   const std::string body = ErrorBodyFor(path, status, message);
   return StrCat("HTTP/1.1 ", status, " ", RawReason(status),
                 status == 503 ? "\r\nRetry-After: 1\r\nRetry-After-Ms: 1000" : "",
@@ -363,7 +361,20 @@ std::string HttpServer::RawRefusal(std::string_view received, const Peer& peer, 
 
 void HttpServer::CountRefusal(const httplib::Request& request, int status,
                               std::string_view reason) const {
-  refusals_->Add(status, request.method, request.path, request.remote_addr, reason);
+  CountRefused(status, request.method, request.path, request.remote_addr, reason);
+}
+
+void HttpServer::CountRefused(int status, std::string_view method, std::string_view path,
+                              std::string_view client, std::string_view reason) const {
+  constexpr size_t kMostPath = 200;  // bytes of a path that are logged
+  if (const auto held_back = refusals_.Add(status)) {
+    logging::Info("HTTP request refused", {{"status", status},
+                                           {"http_method", method.substr(0, 16)},
+                                           {"path", path.substr(0, kMostPath)},
+                                           {"client", client},
+                                           {"reason", reason},
+                                           {"not_logged", *held_back}});
+  }
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {

@@ -14,6 +14,7 @@
 #include "server/http/connection.h"
 #include "server/http/cors.h"
 #include "server/http/httplib_fwd.h"
+#include "server/logging/refusal_counts.h"
 #include "server/security/caller.h"
 
 namespace millrace {
@@ -21,7 +22,6 @@ namespace millrace {
 class ApiKeyStore;
 class BoundedServer;
 class ConnectionPoller;
-class HttpRefusals;
 class HttpRoutes;
 class RequestThreads;
 
@@ -123,11 +123,16 @@ class HttpServer {
   // Returns true if pages of other origins may be allowed to read the answer to the request that
   // this thread serves. Probes and unknown paths are not part of the API.
   bool IsShared(const httplib::Request& request) const;
+  // Counts and logs a request. path: as the client sent it. Empty: it is not known.
+  void CountRefused(int status, std::string_view method, std::string_view path,
+                    std::string_view client, std::string_view reason) const;
   // Answers what was received of a request that is not parsed.
   std::string RawRefusal(std::string_view received, const Peer& peer, int status) const;
 
   const Options options_;
-  const std::unique_ptr<HttpRefusals> refusals_;
+  static constexpr int kRefusals[] = {400, 401, 403, 404, 405, 408, 411, 413,
+                                      414, 415, 417, 429, 431, 501, 503, 505};
+  mutable logging::RefusalCounts refusals_{kRefusals};
   const Cors cors_;
   std::vector<std::string> reserved_prefixes_;
   std::vector<std::pair<std::string, MakeErrorBody>> error_shapes_;  // by path prefix

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "server/logging/line_limiter.h"
+#include "server/logging/refusal_counts.h"
 #include "server/metrics/metric_writer.h"
 
 namespace millrace::server {
@@ -21,12 +17,12 @@ class CallRefusals {
   void Collect(MetricWriter& writer) const;
 
  private:
-  static constexpr std::array kCodes = {
-      absl::StatusCode::kUnauthenticated, absl::StatusCode::kPermissionDenied,
-      absl::StatusCode::kUnimplemented, absl::StatusCode::kResourceExhausted};
+  static constexpr int kCodes[] = {static_cast<int>(absl::StatusCode::kUnauthenticated),
+                                   static_cast<int>(absl::StatusCode::kPermissionDenied),
+                                   static_cast<int>(absl::StatusCode::kUnimplemented),
+                                   static_cast<int>(absl::StatusCode::kResourceExhausted)};
 
-  std::array<std::atomic<uint64_t>, kCodes.size()> counts_{};
-  logging::LineLimiter lines_{/*burst=*/5, std::chrono::seconds(10)};
+  logging::RefusalCounts counts_{kCodes};
 };
 
 }  // namespace millrace::server
