@@ -1,8 +1,11 @@
 #include "server/executor_setup.h"
 
 #include "models/core/strings.h"
+#include "models/repository/package_size.h"
+#include "mps_runtime/base/memory_info.h"
 #include "server/control/version.h"
 #include "server/executors/executor_platform.h"
+#include "server/logging/logging.h"
 #include "server/metrics/model_metrics.h"
 #include "server/server_setup.h"
 
@@ -62,6 +65,24 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   settings.set_log_level(static_cast<int>(config.log_level));
   settings.set_log_format(static_cast<int>(config.log_format));
   return options;
+}
+
+void WarnOfMemory(const ServerConfig& config, const models::ModelRepository& repository) {
+  const auto entries = repository.List();
+  if (!entries.ok()) return;
+  uint64_t bytes = 0;
+  for (const models::ModelRepository::Entry& entry : *entries) {
+    if (const auto package = repository.Find(entry); package.ok())
+      bytes += models::SizeOf(*package);
+  }
+  const auto processes =
+      static_cast<uint64_t>(config.executors) + static_cast<uint64_t>(config.spare_executors);
+  const auto memory = static_cast<uint64_t>(runtime::AvailableMemory());
+  if (bytes <= memory / processes) return;
+  logging::Warning(
+      "--executors, --spare-executors: the models of so many processes may need more memory than "
+      "there is",
+      {{"processes", processes}, {"bytes_of_each", bytes}, {"memory_bytes", memory}});
 }
 
 void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer) {

@@ -24,6 +24,9 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
                                           CrashFolder* crashes);
 // Returns what clients and operators are told of executors that are missing; empty: none is.
 std::string DescribeDegraded(const ExecutorPool::Stats& stats);
+// Warns if the models may need more memory in so many processes than there is. Weights that are
+// mapped are shared, so that it is not certain.
+void WarnOfMemory(const ServerConfig& config, const models::ModelRepository& repository);
 models::ModelFactory MakeRemoteFactory(ExecutorPool& executors);
 // Collects what the executors have done. executors: null if there are none.
 void CollectExecutors(const ExecutorPool* executors, MetricWriter& writer);

@@ -19,7 +19,6 @@
 #include "models/speech/speech_cache.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/cpu_info.h"
-#include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/startup_pages.h"
 #include "mps_runtime/runtime.h"
@@ -33,7 +32,6 @@
 #include "server/control/model_safety.h"
 #include "server/control/periodic.h"
 #include "server/control/port_file.h"
-#include "server/control/pull_models.h"
 #include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
 #include "server/control/runtime_metrics.h"
@@ -79,10 +77,6 @@ namespace {
 // The most requests that are admitted and not answered, over all models: their queues bound the
 // waiting ones, this bounds those that are parked and running.
 constexpr int64_t kMaxRequests = 65'536;
-
-// The most gRPC calls that are open at once on all connections, for each that may be incomplete.
-// One address gets half of them.
-constexpr int64_t kOpenPerIncompleteCall = 8;
 
 // The time for gRPC to release connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};
@@ -172,14 +166,7 @@ class Server {
     MILLRACE_ASSIGN_OR_RETURN(policy_, OpenPolicy(config_, keys_.get()));
     MILLRACE_ASSIGN_OR_RETURN(tls_, OpenTls(config_));
 
-    ConnectionGuard::Process().Configure(
-        {.header_bytes = config_.max_header_bytes,
-         .resets_per_second = config_.max_resets_per_second,
-         .control_frames_per_second = config_.max_control_frames_per_second,
-         .streams = static_cast<size_t>(config_.max_streams_per_connection),
-         .message_bytes = config_.max_message_bytes,
-         .all_calls = kOpenPerIncompleteCall * int64_t{config_.max_incomplete_calls}},
-        /*tls=*/tls_ != nullptr);
+    ConnectionGuard::Process().Configure(GuardLimits(config_), /*tls=*/tls_ != nullptr);
     MILLRACE_ASSIGN_OR_RETURN(auto listener, BindGrpc(config_, sockets_));
 
     MILLRACE_ASSIGN_OR_RETURN(traces_, StartTraces(config_));
@@ -212,14 +199,8 @@ class Server {
     MILLRACE_RETURN_IF_ERROR(port_servers_.Start(*parts_, front_ends_, sockets_));
 
     const auto stopping = [this] { return shutdown_.requested(); };
-    if (!config_.pull.empty()) {
-      const auto folder = models::FolderForNewModels(config_.models);
-      if (!folder.ok()) return InvalidArgument("--models: ", folder.status().message());
-      const absl::Status status =
-          PullModels({.names = config_.pull, .folder = *folder, .only_missing = true}, stopping);
-      if (stopping()) return absl::OkStatus();
-      if (!status.ok()) return absl::Status(status.code(), StrCat("--pull: ", Message(status)));
-    }
+    MILLRACE_RETURN_IF_ERROR(PullFirst(config_, stopping));
+    if (stopping()) return absl::OkStatus();
     MILLRACE_RETURN_IF_ERROR(StartExecutors());
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers start only after the main thread has warmed up every model.
@@ -257,17 +238,7 @@ class Server {
     const Ports ports{grpc_->port(), http_.port(), http_.metrics_port(), port_servers_.Ports()};
     MILLRACE_RETURN_IF_ERROR(WritePortFile(config_.port_file, ports));
     NotifySystemd("READY=1");
-    for (const auto& [front_end, port] : ports.others) {
-      if (port != 0)
-        logging::Info("serving on a port of its own", {{"front_end", front_end}, {"port", port}});
-    }
-    logging::Info("serving", {{"grpc_port", ports.grpc},
-                              {"http_port", ports.http},
-                              {"metrics_port", ports.metrics},
-                              {"models", static_cast<int64_t>(loaded.size())},
-                              {"workers", runtime_->workers()},
-                              {"permits", runtime_->limiter().permits()},
-                              {"permits_source", runtime_->safe_concurrency_source()}});
+    LogServing(ports, loaded.size(), *runtime_);
     return absl::OkStatus();
   }
 
@@ -375,29 +346,9 @@ class Server {
 
   absl::Status StartExecutors() {
     if (executors_ == nullptr) return absl::OkStatus();
-    WarnOfMemory();
+    WarnOfMemory(config_, repository_);
     logging::Info("starting executors", {{"executors", config_.executors}});
     return executors_->Start();
-  }
-
-  // Warns if the models may need more memory in so many processes than there is. Weights that are
-  // mapped are shared, so that it is not certain.
-  void WarnOfMemory() const {
-    const auto entries = repository_.List();
-    if (!entries.ok()) return;
-    uint64_t bytes = 0;
-    for (const models::ModelRepository::Entry& entry : *entries) {
-      if (const auto package = repository_.Find(entry); package.ok())
-        bytes += models::SizeOf(*package);
-    }
-    const auto processes =
-        static_cast<uint64_t>(config_.executors) + static_cast<uint64_t>(config_.spare_executors);
-    const auto memory = static_cast<uint64_t>(runtime::AvailableMemory());
-    if (bytes <= memory / processes) return;
-    logging::Warning(
-        "--executors, --spare-executors: the models of so many processes may need more memory than "
-        "there is",
-        {{"processes", processes}, {"bytes_of_each", bytes}, {"memory_bytes", memory}});
   }
 
   // Lets load balancers go elsewhere while there is nothing that computes.
@@ -493,15 +444,6 @@ class Server {
   int64_t unfinished_ =
       0;  // requests that were left when the drain's time was over; used by Drain's thread
 };
-
-// Returns the folder of crash reports; null if there is none. Serving goes on without.
-std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config) {
-  if (config.crash_directory.empty()) return nullptr;
-  auto folder = std::make_unique<CrashFolder>(config.crash_directory);
-  const absl::Status status = folder->Open();
-  if (!status.ok()) logging::Warning(StrCat(Message(status), "; no crash is reported there"));
-  return folder;
-}
 
 }  // namespace
 

@@ -3,8 +3,11 @@
 #include <utility>
 
 #include "models/core/errors.h"
+#include "models/core/strings.h"
 #include "models/kernels/target.h"
+#include "models/repository/model_sources.h"
 #include "server/config/command_line.h"
+#include "server/control/pull_models.h"
 #include "server/control/version.h"
 #include "server/http_front_ends.h"
 #include "server/logging/logging.h"
@@ -64,6 +67,50 @@ void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const Mod
   } else if (!access.who.empty()) {
     logging::Info(access.who);
   }
+}
+
+void LogServing(const Ports& ports, size_t models, runtime::Runtime& runtime) {
+  for (const auto& [front_end, port] : ports.others) {
+    if (port != 0)
+      logging::Info("serving on a port of its own", {{"front_end", front_end}, {"port", port}});
+  }
+  logging::Info("serving", {{"grpc_port", ports.grpc},
+                            {"http_port", ports.http},
+                            {"metrics_port", ports.metrics},
+                            {"models", static_cast<int64_t>(models)},
+                            {"workers", runtime.workers()},
+                            {"permits", runtime.limiter().permits()},
+                            {"permits_source", runtime.safe_concurrency_source()}});
+}
+
+std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config) {
+  if (config.crash_directory.empty()) return nullptr;
+  auto folder = std::make_unique<CrashFolder>(config.crash_directory);
+  const absl::Status status = folder->Open();
+  if (!status.ok()) logging::Warning(StrCat(Message(status), "; no crash is reported there"));
+  return folder;
+}
+
+absl::Status PullFirst(const ServerConfig& config, const std::function<bool()>& stopping) {
+  if (config.pull.empty()) return absl::OkStatus();
+  const auto folder = models::FolderForNewModels(config.models);
+  if (!folder.ok()) return InvalidArgument("--models: ", folder.status().message());
+  const absl::Status status =
+      PullModels({.names = config.pull, .folder = *folder, .only_missing = true}, stopping);
+  if (status.ok() || stopping()) return absl::OkStatus();
+  return absl::Status(status.code(), StrCat("--pull: ", Message(status)));
+}
+
+FrameLimits GuardLimits(const ServerConfig& config) {
+  // The most gRPC calls that are open at once on all connections, for each that may be incomplete.
+  // One address gets half of them.
+  constexpr int64_t kOpenPerIncompleteCall = 8;
+  return {.header_bytes = config.max_header_bytes,
+          .resets_per_second = config.max_resets_per_second,
+          .control_frames_per_second = config.max_control_frames_per_second,
+          .streams = static_cast<size_t>(config.max_streams_per_connection),
+          .message_bytes = config.max_message_bytes,
+          .all_calls = kOpenPerIncompleteCall * int64_t{config.max_incomplete_calls}};
 }
 
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config) {

@@ -2,6 +2,8 @@
 
 #include <grpcpp/security/server_credentials.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +15,10 @@
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
 #include "server/control/model_safety.h"
+#include "server/control/port_file.h"
+#include "server/crashes/crash_folder.h"
 #include "server/frontends/front_end.h"
+#include "server/http2/frame_guard.h"
 #include "server/limits/key_limits.h"
 #include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
@@ -36,6 +41,18 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 
 // Logs what runs, and warns of settings that have no effect or that are dangerous.
 void LogRuntime(const ServerConfig& config, runtime::Runtime& runtime, const ModelSafety& safety);
+
+// Logs that requests are served. models: how many.
+void LogServing(const Ports& ports, size_t models, runtime::Runtime& runtime);
+
+// Returns the folder of crash reports; null if there is none. Serving goes on without.
+std::unique_ptr<CrashFolder> OpenCrashFolder(const ServerConfig& config);
+
+// Fetches the models of --pull that are not there. It ends early, with OK, once `stopping` is
+// true.
+absl::Status PullFirst(const ServerConfig& config, const std::function<bool()>& stopping);
+
+FrameLimits GuardLimits(const ServerConfig& config);
 
 // Returns null if requests are not traced. Logs what is wrong with OpenTelemetry's variables.
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config);

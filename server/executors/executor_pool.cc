@@ -6,6 +6,7 @@
 
 #include "models/core/errors.h"
 #include "models/core/strings.h"
+#include "server/executors/executor_orders.h"
 #include "server/executors/executor_start.h"
 #include "server/executors/executor_watch.h"
 #include "server/executors/model_info_messages.h"
@@ -25,28 +26,6 @@ constexpr int kMostDeathsInLoad = 2;
 constexpr seconds kLoadAgain{5};
 // How often a wait for an executor looks whether it is still wanted.
 constexpr std::chrono::milliseconds kLook{20};
-
-executor::v1::ToExecutor LoadOrder(uint64_t model, const std::string& name, int64_t version) {
-  executor::v1::ToExecutor order;
-  order.mutable_load()->set_model(model);
-  order.mutable_load()->set_name(name);
-  order.mutable_load()->set_version(version);
-  return order;
-}
-
-// Settings of a device are not those of the processor.
-void FallBackToCpu(executor::v1::Configure& settings) {
-  settings.set_device(static_cast<int>(runtime::DeviceType::kCpu));
-  settings.clear_mode();
-  settings.clear_max_in_flight();
-  settings.clear_accept_unsafe_concurrency();
-}
-
-executor::v1::ToExecutor UnloadOrder(uint64_t model) {
-  executor::v1::ToExecutor order;
-  order.mutable_unload()->set_model(model);
-  return order;
-}
 
 }  // namespace
 
