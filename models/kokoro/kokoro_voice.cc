@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -67,13 +66,9 @@ std::vector<speech::Voice::Spoken> KokoroVoice::Speak(std::span<models::Request*
                                                       runtime::WorkerContext& context) const {
   if (network_.batch == nullptr) return Voice::Speak(requests, context);
   const at::InferenceMode inference;
-  std::vector<Spoken> all;
-  for (size_t begin = 0; begin < requests.size(); begin += KokoroBatch::kMaxSentences) {
-    const auto some =
-        requests.subspan(begin, std::min(KokoroBatch::kMaxSentences, requests.size() - begin));
-    std::ranges::move(SpeakTogether(some, context), std::back_inserter(all));
-  }
-  return all;
+  return speech::SpeakTogether(
+      *network_.batch, requests, [this](models::Request& request) { return SentenceOf(request); },
+      context);
 }
 
 absl::StatusOr<KokoroBatch::Sentence> KokoroVoice::SentenceOf(models::Request& request) const {
@@ -105,13 +100,6 @@ speech::Voice::Spoken KokoroVoice::SpeakAlone(models::Request& request,
   speech::NoiseSource(sentence.seed, sentence.stream).Fill(noise);
   return network_.decoder->Decode(encoded, curves, style, std::move(noise),
                                   [&request] { return request.ShouldStop(); });
-}
-
-std::vector<speech::Voice::Spoken> KokoroVoice::SpeakTogether(
-    std::span<models::Request* const> requests, runtime::WorkerContext& context) const {
-  return speech::SpeakTogether(
-      *network_.batch, requests, [this](models::Request& request) { return SentenceOf(request); },
-      context);
 }
 
 std::vector<models::SynthesizeInput> KokoroVoice::WarmupInputs() const {

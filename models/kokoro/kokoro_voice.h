@@ -37,9 +37,6 @@ class KokoroVoice final : public speech::Voice {
   std::vector<size_t> WarmupBatches() const override;
 
  private:
-  // Takes 1..KokoroBatch::kMaxSentences requests.
-  std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
-                                    runtime::WorkerContext& context) const;
   // Returns the batch's input for the request's unit, to which it refers.
   absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
   // Returns [1, style] for that many phonemes without the marks of the ends.

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,13 +19,20 @@ namespace millrace::speech {
 
 // Speaks one sentence of each request together, in a network that encodes sentences, which gives
 // their numbers of frames, and decodes groups of those of like length. Its Batch has the types
-// Sentence, Encoded and Part, and the functions Encode, Group and Decode. sentence_of(request)
+// Sentence, Encoded and Part, and the functions Encode, Group and Decode; kMaxSentences are spoken
+// at once, and more of them one lot behind the other. sentence_of(request)
 // returns absl::StatusOr<Batch::Sentence>. The result has a place for each request, which is empty
 // if it is to stop, as those of Voice::Speak are.
 template <typename Batch, typename SentenceOf>
 std::vector<Voice::Spoken> SpeakTogether(Batch& batch, std::span<models::Request* const> requests,
                                          const SentenceOf& sentence_of,
                                          runtime::WorkerContext& context) {
+  if (constexpr size_t kMost = Batch::kMaxSentences; requests.size() > kMost) {
+    auto spoken = SpeakTogether(batch, requests.first(kMost), sentence_of, context);
+    std::ranges::move(SpeakTogether(batch, requests.subspan(kMost), sentence_of, context),
+                      std::back_inserter(spoken));
+    return spoken;
+  }
   std::vector<Voice::Spoken> spoken(requests.size(), std::nullopt);
   std::vector<typename Batch::Sentence> sentences;
   std::vector<size_t> places;  // the index of each sentence's request

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -175,13 +174,16 @@ std::vector<speech::Voice::Spoken> VitsVoice::Speak(std::span<models::Request* c
                                                     runtime::WorkerContext& context) const {
   if (network_.batch == nullptr) return Voice::Speak(requests, context);
   const at::InferenceMode inference;
-  std::vector<Spoken> all;
-  for (size_t begin = 0; begin < requests.size(); begin += VitsBatch::kMaxSentences) {
-    const auto some =
-        requests.subspan(begin, std::min(VitsBatch::kMaxSentences, requests.size() - begin));
-    std::ranges::move(SpeakTogether(some, context), std::back_inserter(all));
+  std::vector<Spoken> spoken = speech::SpeakTogether(
+      *network_.batch, requests,
+      [this](models::Request& request) -> absl::StatusOr<VitsBatch::Sentence> {
+        return SentenceOf(request);
+      },
+      context);
+  for (Spoken& one : spoken) {
+    if (one.ok() && *one) speech::ApplyGain(network_.gain_db, **one);
   }
-  return all;
+  return spoken;
 }
 
 VitsBatch::Sentence VitsVoice::SentenceOf(models::Request& request) const {
@@ -195,20 +197,6 @@ VitsBatch::Sentence VitsVoice::SentenceOf(models::Request& request) const {
           .seed = input.seed,
           .duration_stream = StreamOf(place, kDurationStream),
           .latent_stream = StreamOf(place, kLatentStream)};
-}
-
-std::vector<speech::Voice::Spoken> VitsVoice::SpeakTogether(
-    std::span<models::Request* const> requests, runtime::WorkerContext& context) const {
-  std::vector<Spoken> spoken = speech::SpeakTogether(
-      *network_.batch, requests,
-      [this](models::Request& request) -> absl::StatusOr<VitsBatch::Sentence> {
-        return SentenceOf(request);
-      },
-      context);
-  for (Spoken& one : spoken) {
-    if (one.ok() && *one) speech::ApplyGain(network_.gain_db, **one);
-  }
-  return spoken;
 }
 
 std::vector<models::SynthesizeInput> VitsVoice::WarmupInputs() const {

@@ -62,8 +62,6 @@ class VitsVoice final : public speech::Voice {
  private:
   // Makes the decoder's input for a unit; results are those of PrepareUnit.
   absl::StatusOr<bool> Encode(models::Request& request) const;
-  std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
-                                    runtime::WorkerContext& context) const;
   VitsBatch::Sentence SentenceOf(models::Request& request) const;
   float NoiseScale(const models::SynthesizeInput& input) const {
     return input.noise_scale < 0 ? config_.noise_scale : input.noise_scale;
