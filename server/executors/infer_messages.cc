@@ -14,12 +14,11 @@ namespace {
 
 template <typename Tensor, typename Message>
 void CopyTensor(Tensor& tensor, Message& message) {
-  MILLRACE_COPY(tensor, message, name, shape);
+  MILLRACE_COPY(tensor, message, name, type, shape);
 }
 
 void WriteTensor(const models::Tensor& tensor, wire::Tensor& message, Behind& behind) {
   CopyTensor(tensor, message);
-  message.set_type(static_cast<uint32_t>(tensor.type));
   message.set_data_bytes(tensor.data.size());
   behind.push_back(tensor.data);
 }
@@ -27,8 +26,7 @@ void WriteTensor(const models::Tensor& tensor, wire::Tensor& message, Behind& be
 absl::StatusOr<models::Tensor> ReadTensor(const wire::Tensor& message, BehindReader& behind) {
   models::Tensor tensor;
   CopyTensor(tensor, message);
-  MILLRACE_ASSIGN_OR_RETURN(tensor.type,
-                            ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
+  MILLRACE_RETURN_IF_ERROR(CheckEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
   MILLRACE_ASSIGN_OR_RETURN(const auto data, behind.Take(message.data_bytes()));
   const std::optional<int64_t> count = models::ElementCount(tensor.shape);
   if (!count) return Malformed("a tensor's shape is out of range");

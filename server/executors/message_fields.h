@@ -17,11 +17,11 @@ inline absl::Status Malformed(std::string_view what) {
   return InvalidArgument("a message of an executor is malformed: ", what);
 }
 
-// Returns the enumerator of this number, if it is at most the last one.
+// Checks that the number is one of an enumerator, of which this is the last one.
 template <typename Enum>
-absl::StatusOr<Enum> ReadEnum(uint32_t number, Enum last, std::string_view what) {
+absl::Status CheckEnum(uint32_t number, Enum last, std::string_view what) {
   if (number > static_cast<uint32_t>(last)) return Malformed(StrCat("unknown ", what, " ", number));
-  return static_cast<Enum>(number);
+  return absl::OkStatus();
 }
 
 // Returns true if the spans follow each other within a text of this size.
@@ -42,7 +42,8 @@ bool FollowEachOther(const Spans& spans, size_t size) {
 
 #define MILLRACE_WRITES(native) std::is_const_v<std::remove_reference_t<decltype((native))>>
 
-// Copies values, optional values and lists of values, at most twenty fields.
+// Copies values, optional values and lists of values, at most twenty fields. Enumerators are not
+// checked.
 #define MILLRACE_COPY(native, message, ...) \
   MILLRACE_RESCAN(MILLRACE_COPY_FIRST(native, message, __VA_ARGS__))
 
@@ -54,21 +55,26 @@ bool FollowEachOther(const Spans& spans, size_t size) {
     for (const auto& each : (message).field()) copy((native).field.emplace_back(), each); \
   }
 
-#define MILLRACE_COPY_ONE(native, message, field)                                     \
-  if constexpr (MILLRACE_WRITES(native)) {                                            \
-    if constexpr (requires { (message).set_##field((native).field); }) {              \
-      (message).set_##field((native).field);                                          \
-    } else if constexpr (requires { (message).set_##field(*(native).field); }) {      \
-      if ((native).field) (message).set_##field(*(native).field);                     \
-    } else {                                                                          \
-      (message).mutable_##field()->Add((native).field.begin(), (native).field.end()); \
-    }                                                                                 \
-  } else if constexpr (requires { (message).has_##field(); }) {                       \
-    if ((message).has_##field()) (native).field = (message).field();                  \
-  } else if constexpr (requires { (native).field = (message).field(); }) {            \
-    (native).field = (message).field();                                               \
-  } else {                                                                            \
-    (native).field.assign((message).field().begin(), (message).field().end());        \
+#define MILLRACE_COPY_ONE(native, message, field)                                       \
+  if constexpr (MILLRACE_WRITES(native)) {                                              \
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype((native).field)>>) {      \
+      (message).set_##field(static_cast<uint32_t>((native).field));                     \
+    } else if constexpr (requires { (message).set_##field((native).field); }) {         \
+      (message).set_##field((native).field);                                            \
+    } else if constexpr (requires { (message).set_##field(*(native).field); }) {        \
+      if ((native).field) (message).set_##field(*(native).field);                       \
+    } else {                                                                            \
+      (message).mutable_##field()->Add((native).field.begin(), (native).field.end());   \
+    }                                                                                   \
+  } else if constexpr (requires { (message).has_##field(); }) {                         \
+    if ((message).has_##field()) (native).field = (message).field();                    \
+  } else if constexpr (std::is_enum_v<std::remove_cvref_t<decltype((native).field)>>) { \
+    (native).field =                                                                    \
+        static_cast<std::remove_cvref_t<decltype((native).field)>>((message).field());  \
+  } else if constexpr (requires { (native).field = (message).field(); }) {              \
+    (native).field = (message).field();                                                 \
+  } else {                                                                              \
+    (native).field.assign((message).field().begin(), (message).field().end());          \
   }
 
 // A macro is not expanded within itself. So this one only names the macro of the fields behind the

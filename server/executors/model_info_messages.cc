@@ -16,26 +16,19 @@ namespace {
 
 template <typename Spec, typename Message>
 void CopySpec(Spec& spec, Message& message) {
-  MILLRACE_COPY(spec, message, name, shape);
+  MILLRACE_COPY(spec, message, name, type, shape);
 }
 
-void WriteSpecs(const std::vector<models::TensorSpec>& specs,
-                google::protobuf::RepeatedPtrField<wire::TensorSpec>& to) {
-  for (const models::TensorSpec& spec : specs) {
-    CopySpec(spec, *to.Add());
-    to.rbegin()->set_type(static_cast<uint32_t>(spec.type));
-  }
+absl::Status CheckTypes(const google::protobuf::RepeatedPtrField<wire::TensorSpec>& specs) {
+  for (const wire::TensorSpec& spec : specs)
+    MILLRACE_RETURN_IF_ERROR(CheckEnum(spec.type(), models::DataType::kBytes, "type of a tensor"));
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<models::TensorSpec>> ReadSpecs(
-    const google::protobuf::RepeatedPtrField<wire::TensorSpec>& messages) {
-  std::vector<models::TensorSpec> specs;
-  for (const wire::TensorSpec& message : messages) {
-    CopySpec(specs.emplace_back(), message);
-    MILLRACE_ASSIGN_OR_RETURN(
-        specs.back().type, ReadEnum(message.type(), models::DataType::kBytes, "type of a tensor"));
-  }
-  return specs;
+template <typename Info, typename Message>
+void CopyTensors(Info& info, Message& message) {
+  MILLRACE_COPY_EACH(info, message, inputs, CopySpec);
+  MILLRACE_COPY_EACH(info, message, outputs, CopySpec);
 }
 
 template <typename Info, typename Message>
@@ -65,8 +58,7 @@ void CopyModel(Info& info, Message& message) {
 
 void WriteDetails(const models::InferInfo& info, wire::ModelInfo& message) {
   // A task without details is still that task.
-  WriteSpecs(info.inputs, *message.mutable_infer()->mutable_inputs());
-  WriteSpecs(info.outputs, *message.mutable_infer()->mutable_outputs());
+  CopyTensors(info, *message.mutable_infer());
 }
 
 void WriteDetails(const models::TranslationInfo& info, wire::ModelInfo& message) {
@@ -80,9 +72,11 @@ void WriteDetails(const models::SpeechInfo& info, wire::ModelInfo& message) {
 absl::StatusOr<models::ModelDetails> ReadDetails(const wire::ModelInfo& message) {
   switch (message.details_case()) {
     case wire::ModelInfo::kInfer: {
-      MILLRACE_ASSIGN_OR_RETURN(auto inputs, ReadSpecs(message.infer().inputs()));
-      MILLRACE_ASSIGN_OR_RETURN(auto outputs, ReadSpecs(message.infer().outputs()));
-      return models::InferInfo{std::move(inputs), std::move(outputs)};
+      MILLRACE_RETURN_IF_ERROR(CheckTypes(message.infer().inputs()));
+      MILLRACE_RETURN_IF_ERROR(CheckTypes(message.infer().outputs()));
+      models::InferInfo info;
+      CopyTensors(info, message.infer());
+      return info;
     }
     case wire::ModelInfo::kTranslation: {
       models::TranslationInfo info;

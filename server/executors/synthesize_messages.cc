@@ -15,7 +15,7 @@ namespace {
 
 template <typename Part, typename Message>
 void CopyPart(Part& part, Message& message) {
-  MILLRACE_COPY(part, message, begin, end, pause);
+  MILLRACE_COPY(part, message, begin, end, pause, break_before);
   MILLRACE_COPY(part.manner, message, voice, language, speed, gain_db);
 }
 
@@ -42,8 +42,8 @@ void CopySpan(Span& span, Message& message) {
 template <typename Input, typename Message>
 void CopySpeechInput(Input& input, Message& message) {
   MILLRACE_COPY(input, message, text, is_phonemes, language, voice, speed, noise_scale, noise_w,
-                seed, streamed, first_sentence, part_of_text, sentence_pause, paragraph_pause,
-                word_times, phoneme_times, use_cache);
+                seed, streamed, first_sentence, part_of_text, break_before, sentence_pause,
+                paragraph_pause, word_times, phoneme_times, use_cache);
   MILLRACE_COPY(input.markup, message, pause_after);
   MILLRACE_COPY_EACH(input.markup, message, parts, CopyPart);
   MILLRACE_COPY_EACH(input.markup, message, readings, CopyReading);
@@ -57,7 +57,11 @@ void CopySpeechOutput(Output& output, Message& message) {
   MILLRACE_COPY_EACH(output, message, phonemes, CopySpan);
 }
 
-absl::Status CheckPlaces(const wire::SynthesizeInput& message) {
+absl::Status CheckSynthesis(const wire::SynthesizeInput& message) {
+  constexpr auto kLast = models::SpeechBreak::kParagraph;
+  MILLRACE_RETURN_IF_ERROR(CheckEnum(message.break_before(), kLast, "break of a text"));
+  for (const wire::SpeechPart& part : message.parts())
+    MILLRACE_RETURN_IF_ERROR(CheckEnum(part.break_before(), kLast, "break of a part"));
   const size_t size = message.text().size();
   if (!FollowEachOther(message.parts(), size)) return Malformed("a part of a text is out of it");
   if (!FollowEachOther(message.readings(), size) ||
@@ -79,28 +83,15 @@ absl::Status CheckPlaces(const wire::SynthesizeInput& message) {
 void WriteTask(const models::SynthesizeInput& input, wire::Input& message, Behind& /*behind*/) {
   wire::SynthesizeInput& to = *message.mutable_synthesize();
   CopySpeechInput(input, to);
-  to.set_break_before(static_cast<uint32_t>(input.break_before));
-  for (size_t i = 0; i < input.markup.parts.size(); ++i) {
-    to.mutable_parts(static_cast<int>(i))
-        ->set_break_before(static_cast<uint32_t>(input.markup.parts[i].break_before));
-  }
   if (input.spoken != models::SpokenSoFar()) CopySpoken(input.spoken, *to.mutable_spoken());
 }
 
 absl::StatusOr<models::Input> ReadTask(const wire::SynthesizeInput& message,
                                        BehindReader& /*behind*/) {
-  MILLRACE_RETURN_IF_ERROR(CheckPlaces(message));
+  MILLRACE_RETURN_IF_ERROR(CheckSynthesis(message));
   models::SynthesizeInput input;
   CopySpeechInput(input, message);
   CopySpoken(input.spoken, message.spoken());
-  constexpr auto kLast = models::SpeechBreak::kParagraph;
-  MILLRACE_ASSIGN_OR_RETURN(input.break_before,
-                            ReadEnum(message.break_before(), kLast, "break of a text"));
-  for (size_t i = 0; i < input.markup.parts.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        input.markup.parts[i].break_before,
-        ReadEnum(message.parts(static_cast<int>(i)).break_before(), kLast, "break of a part"));
-  }
   return input;
 }
 

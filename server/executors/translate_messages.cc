@@ -32,7 +32,7 @@ std::optional<std::string_view> Interned(const std::string& text) {
 
 template <typename Event, typename Message>
 void CopyEvent(Event& event, Message& message) {
-  MILLRACE_COPY(event, message, at, markup);
+  MILLRACE_COPY(event, message, at, kind, markup);
 }
 
 template <typename Kept, typename Message>
@@ -60,9 +60,6 @@ void WritePivot(const models::PivotSentence* pivot, wire::PivotSentence& message
   const translation::MarkedText& marked = sentence->marked;
   CopyMarked(marked, message);
   message.set_behind(sentence->behind);
-  for (size_t i = 0; i < marked.events.size(); ++i)
-    message.mutable_events(static_cast<int>(i))
-        ->set_kind(static_cast<uint32_t>(marked.events[i].kind));
   for (size_t i = 0; i < marked.kept.size(); ++i) {
     if (const auto& reads = marked.kept[i].reads)
       message.mutable_kept(static_cast<int>(i))->set_reads(std::string(*reads));
@@ -76,13 +73,10 @@ absl::StatusOr<std::shared_ptr<const models::PivotSentence>> ReadPivot(
   CopyMarked(marked, message);
   const size_t size = marked.text.size();
   size_t last = 0;
-  for (size_t i = 0; i < marked.events.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(marked.events[i].kind,
-                              ReadEnum(message.events(static_cast<int>(i)).kind(),
-                                       translation::MarkEvent::Kind::kAlone, "mark"));
-    if (marked.events[i].at < last || marked.events[i].at > size)
-      return Malformed("a mark is out of its text");
-    last = marked.events[i].at;
+  for (const wire::PivotSentence::Event& event : message.events()) {
+    MILLRACE_RETURN_IF_ERROR(CheckEnum(event.kind(), translation::MarkEvent::Kind::kAlone, "mark"));
+    if (event.at() < last || event.at() > size) return Malformed("a mark is out of its text");
+    last = event.at();
   }
   if (!FollowEachOther(message.kept(), size))
     return Malformed("a protected span is out of its text");
@@ -115,7 +109,7 @@ void CopyTerm(Entry& entry, Message& message) {
 
 template <typename Input, typename Message>
 void CopyTranslateInput(Input& input, Message& message) {
-  MILLRACE_COPY(input, message, texts, source_language, target_language, target_prefixes,
+  MILLRACE_COPY(input, message, texts, source_language, target_language, target_prefixes, format,
                 do_not_translate, partial, use_cache, for_pivot, first_soon);
   MILLRACE_COPY_EACH(input, message, glossary, CopyTerm);
 }
@@ -137,7 +131,6 @@ void CopyTranslateOutput(Output& output, Message& message) {
 void WriteTask(const models::TranslateInput& input, wire::Input& message, Behind& /*behind*/) {
   wire::TranslateInput& to = *message.mutable_translate();
   CopyTranslateInput(input, to);
-  to.set_format(static_cast<uint32_t>(input.format));
   if (input.search != models::SearchOverrides()) CopySearch(input.search, *to.mutable_search());
   if (input.search.sampling)
     CopySampling(*input.search.sampling, *to.mutable_search()->mutable_sampling());
@@ -150,8 +143,8 @@ absl::StatusOr<models::Input> ReadTask(const wire::TranslateInput& message,
   models::TranslateInput input;
   CopyTranslateInput(input, message);
   if (input.texts.empty()) return Malformed("there is no text to translate");
-  MILLRACE_ASSIGN_OR_RETURN(
-      input.format, ReadEnum(message.format(), models::TextFormat::kMarkdown, "format of a text"));
+  MILLRACE_RETURN_IF_ERROR(
+      CheckEnum(message.format(), models::TextFormat::kMarkdown, "format of a text"));
   CopySearch(input.search, message.search());
   if (message.search().has_sampling())
     CopySampling(input.search.sampling.emplace(), message.search().sampling());
