@@ -24,7 +24,7 @@ constexpr size_t kShortLineBytes = 16;
 constexpr size_t kWrappedBytes = 400;
 
 // Returns true for stops that occur in no word or abbreviation and need no space after them.
-bool IsSureStop(char32_t c) { return IsAmong(U"。！？｡．।॥։۔។៕။።፧", c); }
+bool IsSureStop(char32_t c) { return c >= 0x80 && IsAmong(U"。！？｡．।॥։۔។៕။።፧", c); }
 
 bool IsStop(char32_t c) {
   return c == '.' || c == '!' || c == '?' || c == U'…' || c == U'‽' || c == U'؟' || IsSureStop(c);

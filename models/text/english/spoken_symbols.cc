@@ -1,5 +1,6 @@
 #include "models/text/english/spoken_symbols.h"
 
+#include "models/text/ascii.h"
 #include "models/text/sign_names.h"
 
 namespace millrace::models {
@@ -74,14 +75,19 @@ constexpr SignName<std::string_view> kSymbolNames[] = {{U"&∧", "and"},
                                                        {U"≤", "less than or equal to"},
                                                        {U"≥", "greater than or equal to"}};
 
+// Returns true for most of what a text has, so that it is not looked for in the tables.
+bool IsPlain(char32_t c) { return c == ' ' || (c < 0x80 && IsAsciiAlnum(static_cast<char>(c))); }
+
 }  // namespace
 
 std::string_view PauseMark(char32_t c, bool opens) {
+  if (IsPlain(c)) return {};
   if (c == '"') return opens ? "“" : "”";
   return NameOfSign(kPauseMarks, c);
 }
 
 std::string_view SymbolName(char32_t c, bool before_digit) {
+  if (IsPlain(c)) return {};
   if (c == '#') return before_digit ? "number" : "hashtag";
   if (c == '~') return before_digit ? "about" : "";
   return NameOfSign(kSymbolNames, c);
