@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
+#include "server/frontends/kserve/element_type.h"
 
 namespace millrace::server {
 namespace {
@@ -161,45 +162,19 @@ void AppendBytesElement(std::string_view element, std::string& data) {
 }
 
 std::string ElementForm(DataType type) {
-  const auto number = []<typename Element>(Element) {
+  std::string form = type == DataType::kBytes ? "a string" : "a number";
+  WithElement(type, [&form]<typename Element>(Element) {
     using Limits = std::numeric_limits<Element>;
     using Shown = std::conditional_t<std::is_signed_v<Element>, int64_t, uint64_t>;
-    if constexpr (std::is_floating_point_v<Element>) {
-      return StrCat("a number of ", Limits::lowest(), "..", Limits::max());
+    if constexpr (std::is_same_v<Element, bool>) {
+      form = "true or false";
+    } else if constexpr (std::is_floating_point_v<Element>) {
+      form = StrCat("a number of ", Limits::lowest(), "..", Limits::max());
     } else {
-      return StrCat("a whole number of ", Shown{Limits::min()}, "..", Shown{Limits::max()});
+      form = StrCat("a whole number of ", Shown{Limits::min()}, "..", Shown{Limits::max()});
     }
-  };
-  switch (type) {
-    case DataType::kBool:
-      return "true or false";
-    case DataType::kUint8:
-      return number(uint8_t{});
-    case DataType::kUint16:
-      return number(uint16_t{});
-    case DataType::kUint32:
-      return number(uint32_t{});
-    case DataType::kUint64:
-      return number(uint64_t{});
-    case DataType::kInt8:
-      return number(int8_t{});
-    case DataType::kInt16:
-      return number(int16_t{});
-    case DataType::kInt32:
-      return number(int32_t{});
-    case DataType::kInt64:
-      return number(int64_t{});
-    case DataType::kFp32:
-      return number(float{});
-    case DataType::kFp64:
-      return number(double{});
-    case DataType::kBytes:
-      return "a string";
-    case DataType::kFp16:
-    case DataType::kBf16:
-      break;
-  }
-  return "a number";
+  });
+  return form;
 }
 
 std::string ShapeText(const std::vector<int64_t>& shape) {

@@ -12,6 +12,7 @@
 #include "models/core/shown.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/kserve/element_type.h"
 #include "server/frontends/kserve/infer_tensors.h"
 
 namespace millrace::server {
@@ -19,41 +20,6 @@ namespace {
 
 using models::DataType;
 using models::Tensor;
-
-// Calls `use` with an element of a type whose elements have one size. Returns false for others and
-// for those that JSON has no form for.
-template <typename Use>
-bool WithElement(DataType type, const Use& use) {
-  switch (type) {
-    case DataType::kBool:
-      return use(bool{}), true;
-    case DataType::kUint8:
-      return use(uint8_t{}), true;
-    case DataType::kUint16:
-      return use(uint16_t{}), true;
-    case DataType::kUint32:
-      return use(uint32_t{}), true;
-    case DataType::kUint64:
-      return use(uint64_t{}), true;
-    case DataType::kInt8:
-      return use(int8_t{}), true;
-    case DataType::kInt16:
-      return use(int16_t{}), true;
-    case DataType::kInt32:
-      return use(int32_t{}), true;
-    case DataType::kInt64:
-      return use(int64_t{}), true;
-    case DataType::kFp32:
-      return use(float{}), true;
-    case DataType::kFp64:
-      return use(double{}), true;
-    case DataType::kFp16:
-    case DataType::kBf16:
-    case DataType::kBytes:
-      return false;
-  }
-  return false;
-}
 
 // Returns false if the value is no element of this type.
 template <typename Element>
