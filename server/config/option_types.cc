@@ -19,36 +19,31 @@ namespace {
 
 constexpr char kNotServed[] = "off";
 
+// Returns a text as it is.
+std::string AsIs(const std::string& text) { return text; }
+
 // A text that is kept as it is if it is valid.
 template <typename IsValid>
 Option Text(std::string ServerConfig::*field, std::string allowed, IsValid is_valid) {
-  Option row;
-  row.allowed = std::move(allowed);
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const bool valid = is_valid(text);
-    if (valid) config.*field = text;
-    return valid;
-  };
-  row.get = [=](const ServerConfig& config) { return config.*field; };
-  return row;
+  return Value(
+      field, std::move(allowed),
+      [=](const std::string& text) { return is_valid(text) ? std::optional(text) : std::nullopt; },
+      AsIs);
 }
+
+using Names = std::vector<std::string>;
 
 // A list that is empty if it is off. parse: returns nullopt for a text that is not allowed.
 template <typename Parse>
-Option List(std::vector<std::string> ServerConfig::*field, std::string allowed, Parse parse) {
-  Option row;
-  row.allowed = std::move(allowed);
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    std::optional<std::vector<std::string>> list;
-    list = text.empty() || text == kNotServed ? std::vector<std::string>() : parse(text);
-    if (!list) return false;
-    config.*field = *std::move(list);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) {
-    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
-  };
-  return row;
+Option List(Names ServerConfig::*field, std::string allowed, Parse parse) {
+  return Value(
+      field, std::move(allowed),
+      [=](const std::string& text) -> std::optional<Names> {
+        return text.empty() || text == kNotServed ? Names() : parse(text);
+      },
+      [](const Names& list) {
+        return list.empty() ? std::string(kNotServed) : absl::StrJoin(list, ",");
+      });
 }
 
 }  // namespace
@@ -63,59 +58,35 @@ Option Row(const char* name, const char* group, const char* placeholder, Option 
 }
 
 Option Bytes(uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
-  Option row;
-  row.allowed = StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const std::optional<uint64_t> value = ParseBytes(text);
-    if (!value || *value < low || *value > high) return false;
-    config.*field = *value;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return FormatBytes(config.*field); };
-  return row;
+  return Value(
+      field, StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB"),
+      [=](const std::string& text) { return Within(ParseBytes(text), low, high); }, FormatBytes);
 }
 
 Option Time(std::chrono::milliseconds ServerConfig::*field, std::chrono::milliseconds low,
             std::chrono::milliseconds high) {
-  Option row;
-  row.allowed =
-      StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const std::optional<std::chrono::milliseconds> value = ParseDuration(text);
-    if (!value || *value < low || *value > high) return false;
-    config.*field = *value;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return FormatDuration(config.*field); };
-  return row;
+  return Value(
+      field, StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m"),
+      [=](const std::string& text) { return Within(ParseDuration(text), low, high); },
+      FormatDuration);
 }
 
 Option Bool(bool ServerConfig::*field) {
-  Option row;
+  Option row = Value(field, "true, false, on or off", ParseBool,
+                     [](bool value) { return value ? "true" : "false"; });
   row.literal = Option::Literal::kBool;
-  row.allowed = "true, false, on or off";
   row.choices = {"true", "false"};
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const std::optional<bool> value = ParseBool(text);
-    if (value) config.*field = *value;
-    return value.has_value();
-  };
-  row.get = [=](const ServerConfig& config) {
-    return std::string(config.*field ? "true" : "false");
-  };
   return row;
 }
 
 Option Path(std::filesystem::path ServerConfig::*field) {
-  Option row;
-  row.allowed = "a path";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (text.find('\0') != text.npos) return false;
-    config.*field = text;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return (config.*field).string(); };
-  return row;
+  return Value(
+      field, "a path",
+      [](const std::string& text) -> std::optional<std::filesystem::path> {
+        if (text.find('\0') != text.npos) return std::nullopt;
+        return text;
+      },
+      [](const std::filesystem::path& path) { return path.string(); });
 }
 
 Option Models(std::string ServerConfig::*field) {
@@ -168,46 +139,36 @@ Option Devices(std::optional<runtime::DeviceType> ServerConfig::*device,
 }
 
 Option PublishedModels(std::vector<std::string> ServerConfig::*field) {
-  Option row;
-  row.allowed = "names with commas between them, such as piper/en_US-lessac-medium,firefox/en-de";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    std::vector<std::string> names;
-    for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
-      const absl::string_view name = absl::StripAsciiWhitespace(part);
-      // A name with a dash at its beginning would be an option of the program that fetches it.
-      if (name.size() > 256 || name[0] == '-' ||
-          !std::all_of(name.begin(), name.end(),
-                       [](unsigned char c) { return absl::ascii_isgraph(c); })) {
-        return false;
-      }
-      names.emplace_back(name);
-    }
-    config.*field = std::move(names);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return absl::StrJoin(config.*field, ","); };
-  return row;
+  return Value(
+      field, "names with commas between them, such as piper/en_US-lessac-medium,firefox/en-de",
+      [](const std::string& text) -> std::optional<Names> {
+        Names names;
+        for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+          const absl::string_view name = absl::StripAsciiWhitespace(part);
+          // A name with a dash at its beginning would be an option of the program that fetches it.
+          if (name.size() > 256 || name[0] == '-' ||
+              !std::all_of(name.begin(), name.end(),
+                           [](unsigned char c) { return absl::ascii_isgraph(c); })) {
+            return std::nullopt;
+          }
+          names.emplace_back(name);
+        }
+        return names;
+      },
+      [](const Names& names) { return absl::StrJoin(names, ","); });
 }
 
 Option Address(std::string ServerConfig::*field, AddressKind kind) {
-  Option row;
-  row.allowed =
+  const bool optional = kind == AddressKind::kOptional;
+  return Value(
+      field,
       StrCat("host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
-             MaxSocketPath(), " bytes");
-  if (kind == AddressKind::kOptional) row.allowed += ", or off";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
-      config.*field = "";
-      return true;
-    }
-    if (!ParseListenAddress(text).ok()) return false;
-    config.*field = text;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) {
-    return (config.*field).empty() ? std::string(kNotServed) : config.*field;
-  };
-  return row;
+             MaxSocketPath(), " bytes", optional ? ", or off" : ""),
+      [=](const std::string& text) -> std::optional<std::string> {
+        if (optional && (text.empty() || text == kNotServed)) return "";
+        return ParseListenAddress(text).ok() ? std::optional(text) : std::nullopt;
+      },
+      [](const std::string& address) { return address.empty() ? kNotServed : address; });
 }
 
 Option PlainAddress(const char* option, std::string ServerConfig::*field,
@@ -240,27 +201,21 @@ Option Version(std::string ServerConfig::*field) {
 }
 
 Option Aliases(std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
-  Option row;
-  constexpr char kAuto[] = "auto";
-  constexpr char kNone[] = "off";
-  row.allowed = "auto, off, or pairs such as alloy=joe,nova=jane";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    if (text == kNone) {
-      config.*field = std::nullopt;
-      return true;
-    }
-    std::optional<std::map<std::string, std::string>> pairs;
-    pairs = text == kAuto ? std::map<std::string, std::string>() : ParsePairs(text);
-    if (!pairs) return false;
-    config.*field = *std::move(pairs);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) -> std::string {
-    const auto& pairs = config.*field;
-    if (!pairs) return kNone;
-    return pairs->empty() ? kAuto : FormatPairs(*pairs);
-  };
-  return row;
+  using Pairs = std::map<std::string, std::string>;
+  static constexpr char kAuto[] = "auto";
+  static constexpr char kNone[] = "off";
+  return Value(
+      field, "auto, off, or pairs such as alloy=joe,nova=jane",
+      [](const std::string& text) -> std::optional<std::optional<Pairs>> {
+        if (text == kNone) return std::optional<Pairs>();
+        std::optional<Pairs> pairs = text == kAuto ? Pairs() : ParsePairs(text);
+        if (!pairs) return std::nullopt;
+        return pairs;
+      },
+      [](const std::optional<Pairs>& pairs) -> std::string {
+        if (!pairs) return kNone;
+        return pairs->empty() ? kAuto : FormatPairs(*pairs);
+      });
 }
 
 Option HostNames(std::vector<std::string> ServerConfig::*field) {
@@ -292,23 +247,16 @@ Option TraceEndpoint(std::string ServerConfig::*field) {
 }
 
 Option Ratio(std::optional<double> ServerConfig::*field) {
-  Option row;
-  constexpr char kAuto[] = "auto";
-  row.allowed = "auto, or 0..1, such as 0.01";
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    double value = 0;
-    if (text == kAuto) {
-      config.*field = std::nullopt;
-      return true;
-    }
-    if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) return false;
-    config.*field = value;
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) -> std::string {
-    return config.*field ? StrCat(*(config.*field)) : kAuto;
-  };
-  return row;
+  static constexpr char kAuto[] = "auto";
+  return Value(
+      field, "auto, or 0..1, such as 0.01",
+      [](const std::string& text) -> std::optional<std::optional<double>> {
+        double value = 0;
+        if (text == kAuto) return std::optional<double>();
+        if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) return std::nullopt;
+        return value;
+      },
+      [](std::optional<double> value) { return value ? StrCat(*value) : kAuto; });
 }
 
 Option ServiceName(std::string ServerConfig::*field) {

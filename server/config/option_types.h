@@ -23,19 +23,34 @@ namespace millrace::option_types {
 Option Row(const char* name, const char* group, const char* placeholder, Option option,
            std::string help);
 
+// Makes an option of what is allowed, of how a text is read, nullopt if it is not allowed, and of
+// how a value is written.
+template <class T, class Parse, class Format>
+Option Value(T ServerConfig::*field, std::string allowed, Parse parse, Format format) {
+  Option row;
+  row.allowed = std::move(allowed);
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    std::optional<T> value = parse(text);
+    if (value) config.*field = *std::move(value);
+    return value.has_value();
+  };
+  row.get = [=](const ServerConfig& config) -> std::string { return format(config.*field); };
+  return row;
+}
+
+template <class T>
+std::optional<T> Within(std::optional<T> value, T low, T high) {
+  return value && *value >= low && *value <= high ? value : std::nullopt;
+}
+
 // An integer of low..high.
 template <class T>
 Option Number(T ServerConfig::*field, int64_t low, int64_t high) {
-  Option row;
+  Option row = Value(
+      field, StrCat(low, "..", high),
+      [=](const std::string& text) { return Within(ParseInteger(text), low, high); },
+      [](T value) { return StrCat(value); });
   row.literal = Option::Literal::kNumber;
-  row.allowed = StrCat(low, "..", high);
-  row.set = [=](ServerConfig& config, const std::string& text) {
-    const std::optional<int64_t> value = ParseInteger(text);
-    if (!value || *value < low || *value > high) return false;
-    config.*field = static_cast<T>(*value);
-    return true;
-  };
-  row.get = [=](const ServerConfig& config) { return StrCat(config.*field); };
   return row;
 }
 
