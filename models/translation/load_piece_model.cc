@@ -17,7 +17,7 @@
 namespace millrace::translation {
 namespace {
 
-using LoadFunction = PieceModel* (*)(std::string_view bytes, std::string* error);
+using LoadFunction = PieceModel* (*)(std::string_view bytes, PieceModel::TakeText take_error);
 
 // Loads the module, which stays loaded until the process exits.
 absl::StatusOr<LoadFunction> FindLoader() {
@@ -98,7 +98,8 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> LoadPieceModel(
     if (auto model = shared.Find(key)) return model;
   }
   std::string error;
-  std::shared_ptr<const PieceModel> model((*load)(*bytes, &error));
+  std::shared_ptr<const PieceModel> model(
+      (*load)(*bytes, [&error](std::string_view shown) { error = shown; }));
   if (model == nullptr) {
     return DataLoss(path.string(), ": not a SentencePiece model: ", error);
   }

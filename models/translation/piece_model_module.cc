@@ -2,6 +2,8 @@
 
 #include <sentencepiece_processor.h>
 
+#include <memory>
+
 #include "models/translation/piece_model.h"
 
 namespace millrace::translation {
@@ -9,49 +11,49 @@ namespace {
 
 class SentencePieceModel final : public PieceModel {
  public:
-  // Returns an empty string, or the reason why it failed.
-  std::string Load(std::string_view bytes) {
+  // Returns false if it failed, and shows why.
+  bool Load(std::string_view bytes, TakeText take_error) {
     const auto status = processor_.LoadFromSerializedProto(bytes);
-    return status.ok() ? std::string() : std::string(status.error_message());
+    if (!status.ok()) take_error(status.error_message());
+    return status.ok();
   }
 
   int size() const override { return processor_.GetPieceSize(); }
   int32_t IdOf(std::string_view piece) const override { return processor_.PieceToId(piece); }
-  std::string TextOf(int32_t id) const override { return processor_.IdToPiece(id); }
   bool IsUnknown(int32_t id) const override { return processor_.IsUnknown(id); }
 
-  std::vector<int32_t> Encode(std::string_view text) const override {
+ private:
+  void ShowText(int32_t id, TakeText take) const override { take(processor_.IdToPiece(id)); }
+
+  void ShowIds(std::string_view text,
+               absl::FunctionRef<void(std::span<const int32_t>)> take) const override {
     std::vector<int32_t> ids;
     // Encode fails only while no model is loaded.
     processor_.Encode(text, &ids).IgnoreError();
-    return ids;
+    take(ids);
   }
 
-  std::vector<Piece> EncodeWithPlaces(std::string_view text) const override {
+  void ShowPieces(std::string_view text,
+                  absl::FunctionRef<void(std::string_view, size_t)> take) const override {
     const auto aligned = processor_.EncodeAsImmutableProto(text);
-    std::vector<Piece> pieces;
-    pieces.reserve(aligned.pieces_size());
-    for (const auto& piece : aligned.pieces()) pieces.push_back({piece.piece(), piece.begin()});
-    return pieces;
+    for (const auto& piece : aligned.pieces()) take(piece.piece(), piece.begin());
   }
 
-  std::string Decode(const std::vector<int32_t>& ids) const override {
+  void ShowDecoded(std::span<const int32_t> ids, TakeText take) const override {
     std::string text;
-    processor_.Decode(ids, &text).IgnoreError();
-    return text;
+    processor_.Decode(std::vector<int>(ids.begin(), ids.end()), &text).IgnoreError();
+    take(text);
   }
 
- private:
   sentencepiece::SentencePieceProcessor processor_;
 };
 
 }  // namespace
 }  // namespace millrace::translation
 
-// LoadPieceModel finds this function by its name.
-extern "C" millrace::translation::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
-                                                                     std::string* error) {
+// LoadPieceModel finds this function by its name. Returns null if it fails, and shows why.
+extern "C" millrace::translation::PieceModel* MillraceLoadPieceModel(
+    std::string_view bytes, millrace::translation::PieceModel::TakeText take_error) {
   auto model = std::make_unique<millrace::translation::SentencePieceModel>();
-  *error = model->Load(bytes);
-  return error->empty() ? model.release() : nullptr;
+  return model->Load(bytes, take_error) ? model.release() : nullptr;
 }

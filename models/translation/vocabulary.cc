@@ -135,7 +135,7 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> tokens) const {
-  return table_ ? table_->Text(tokens) : pieces_->Decode({tokens.begin(), tokens.end()});
+  return table_ ? table_->Text(tokens) : pieces_->Decode(tokens);
 }
 
 bool Vocabulary::AnyKnown(std::span<const int32_t> tokens) const {
