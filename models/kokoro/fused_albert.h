@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "models/kokoro/kokoro_layers.h"
-#include "models/kokoro/split_product.h"
+#include "models/speech/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -34,8 +34,8 @@ class FusedAlbert {
 
   int64_t heads_;
   double epsilon_;
-  SplitProduct attention_;  // to the queries, the keys and the values
-  SplitProduct mix_, feed_1_, feed_2_;
+  speech::SplitProduct attention_;  // to the queries, the keys and the values
+  speech::SplitProduct mix_, feed_1_, feed_2_;
   Norm attention_norm_, layer_norm_;
 };
 

@@ -29,7 +29,7 @@ std::optional<FusedFeatures> FusedFeatures::Make(const std::vector<KokoroStyleBl
     if (!split) return std::nullopt;
     features.blocks_.push_back(*std::move(split));
   }
-  features.again_ = SplitProduct(text_again.weight, text_again.bias);
+  features.again_ = speech::SplitProduct(text_again.weight, text_again.bias);
   return features;
 }
 
@@ -39,7 +39,7 @@ at::Tensor FusedFeatures::Run(const at::Tensor& text, const at::Tensor& pitch,
   const at::Tensor counts = extent.counts.contiguous();
   const at::Tensor counts_after = after.counts.contiguous();
   const at::Tensor curves = at::cat({pitch, loudness}, 1).transpose(1, 2);
-  const at::Tensor again = again_.Finish(again_.Multiply(SplitProduct::Split(text)))
+  const at::Tensor again = again_.Finish(again_.Multiply(speech::SplitProduct::Split(text)))
                                .view({text.size(0), text.size(1), -1});
   at::Tensor x;
   for (const SplitStyleBlock& block : blocks_) {

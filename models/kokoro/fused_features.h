@@ -7,8 +7,8 @@
 
 #include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_layers.h"
-#include "models/kokoro/split_product.h"
 #include "models/kokoro/split_style_block.h"
+#include "models/speech/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -29,7 +29,7 @@ class FusedFeatures {
 
  private:
   std::vector<SplitStyleBlock> blocks_;
-  SplitProduct again_;
+  speech::SplitProduct again_;
 };
 
 }  // namespace millrace::kokoro

@@ -26,7 +26,7 @@ FusedLstm::FusedLstm(std::span<const at::Tensor> parameters)
 std::optional<FusedLstm> FusedLstm::Make(std::span<const at::Tensor> parameters) {
   static const auto why_not =
       runtime::FindDeviceOperator<WhyNoLstm>("millrace_kokoro::why_no_lstm");
-  if (!why_not || !SplitProduct::SupportedFor(parameters[0])) return std::nullopt;
+  if (!why_not || !speech::SplitProduct::SupportedFor(parameters[0])) return std::nullopt;
   if (!why_not->call(parameters[1]).empty()) return std::nullopt;
   return FusedLstm(parameters);
 }
@@ -37,7 +37,7 @@ at::Tensor FusedLstm::Run(const at::Tensor& x, const KokoroExtent& extent) const
                                 ? at::full({x.size(0)}, static_cast<double>(x.size(1)), x.options())
                                 : extent.counts.contiguous();
   const at::Tensor gates =
-      input_.Multiply(SplitProduct::Split(x)).view({x.size(0), x.size(1), input_.out()});
+      input_.Multiply(speech::SplitProduct::Split(x)).view({x.size(0), x.size(1), input_.out()});
   return run.call(gates, input_.scale(), input_.bias(), recurrent_, counts);
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "models/kokoro/kokoro_extent.h"
-#include "models/kokoro/split_product.h"
+#include "models/speech/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -25,8 +25,8 @@ class FusedLstm {
  private:
   explicit FusedLstm(std::span<const at::Tensor> parameters);
 
-  SplitProduct input_;    // both directions have 8 * hidden outputs
-  at::Tensor recurrent_;  // [2, 4 * hidden, hidden]
+  speech::SplitProduct input_;  // both directions have 8 * hidden outputs
+  at::Tensor recurrent_;        // [2, 4 * hidden, hidden]
 };
 
 }  // namespace millrace::kokoro

@@ -94,8 +94,8 @@ void KokoroEncoder::TakeText(KokoroWeights& weights) {
          TakeNorm(weights, name + ".1", "gamma", "beta", channels)});
     if (!weights.status().ok()) return;
     TextLayer& layer = text_layers_.back();
-    if (padded_ && SplitProduct::SupportedFor(text_symbols_) && layer.conv.bias().defined())
-      layer.fused_conv = SplitProduct(layer.conv.weight(), layer.conv.bias());
+    if (padded_ && speech::SplitProduct::SupportedFor(text_symbols_) && layer.conv.bias().defined())
+      layer.fused_conv = speech::SplitProduct(layer.conv.weight(), layer.conv.bias());
   }
   text_lstm_ = KokoroLstm::Take(weights, "text_encoder.lstm", channels, padded_);
 }
@@ -170,9 +170,9 @@ at::Tensor KokoroEncoder::RunText(const at::Tensor& ids, const KokoroExtent& ext
     at::Tensor y;
     if (layer.fused_conv && !extent.whole()) {
       y = layer.fused_conv
-              ->Finish(layer.fused_conv->Multiply(
-                  SplitProduct::Unfold(x.transpose(1, 2).contiguous(), extent.counts.contiguous(),
-                                       std::nullopt, 0, layer.conv.weight().size(2))))
+              ->Finish(layer.fused_conv->Multiply(speech::SplitProduct::Unfold(
+                  x.transpose(1, 2).contiguous(), extent.counts.contiguous(), std::nullopt, 0,
+                  layer.conv.weight().size(2))))
               .view({x.size(0), x.size(2), x.size(1)});
     } else {
       y = layer.conv.Run(x).transpose(1, 2);

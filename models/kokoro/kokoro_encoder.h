@@ -11,7 +11,7 @@
 #include "models/kokoro/fused_albert.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
-#include "models/kokoro/split_product.h"
+#include "models/speech/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -56,7 +56,7 @@ class KokoroEncoder {
   using Norm = FusedAlbert::Norm;
   struct TextLayer {
     KokoroSameConv conv;
-    std::optional<SplitProduct> fused_conv;  // for padded batches, where the device has it
+    std::optional<speech::SplitProduct> fused_conv;  // for padded batches, where the device has it
     Norm norm;
   };
   struct ProsodyLayer {

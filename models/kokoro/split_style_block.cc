@@ -53,7 +53,7 @@ KokoroLinear JoinNorms(const KokoroStyleNorm& first, const KokoroStyleNorm& seco
   return {at::cat(weights), at::cat(biases)};
 }
 
-SplitProduct ProductOf(const KokoroSameConv& conv, int64_t in) {
+speech::SplitProduct ProductOf(const KokoroSameConv& conv, int64_t in) {
   const at::Tensor& weight = conv.weight();
   return {PadTo(weight, 1, in),
           conv.bias().defined() ? conv.bias() : at::zeros({weight.size(0)}, weight.options())};
@@ -67,8 +67,8 @@ int64_t SplitChannels(int64_t channels) {
 
 std::optional<SplitStyleBlock> SplitStyleBlock::Make(const KokoroStyleBlock& block) {
   const at::Tensor& first = block.conv_1.weight();
-  if (!first.defined() || !SplitProduct::SupportedFor(first) || first.size(0) % kChannels != 0 ||
-      first.size(2) != block.conv_2.weight().size(2))
+  if (!first.defined() || !speech::SplitProduct::SupportedFor(first) ||
+      first.size(0) % kChannels != 0 || first.size(2) != block.conv_2.weight().size(2))
     return std::nullopt;
   SplitStyleBlock split;
   split.in_ = SplitChannels(first.size(1));
@@ -94,18 +94,18 @@ at::Tensor SplitStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
   if (doubles()) {
     static const auto double_length =
         *runtime::FindDeviceOperator<DoubleLength>("millrace_kokoro::double_length");
-    unfolded =
-        SplitProduct::Unfold(double_length.call(x, counts, norm, kSlope, pool_weight_, pool_bias_),
-                             counts_after, std::nullopt, 0, taps_);
+    unfolded = speech::SplitProduct::Unfold(
+        double_length.call(x, counts, norm, kSlope, pool_weight_, pool_bias_), counts_after,
+        std::nullopt, 0, taps_);
   } else {
-    unfolded = SplitProduct::Unfold(x, counts, norm, kSlope, taps_);
+    unfolded = speech::SplitProduct::Unfold(x, counts, norm, kSlope, taps_);
   }
   const at::Tensor y = conv_1_.Finish(conv_1_.Multiply(unfolded)).view({x.size(0), -1, out});
   const at::Tensor last_norm = NormOf(y, styles.narrow(1, 2 * in_, 2 * out), counts_after);
   const at::Tensor product =
-      conv_2_.Multiply(SplitProduct::Unfold(y, counts_after, last_norm, kSlope, taps_));
+      conv_2_.Multiply(speech::SplitProduct::Unfold(y, counts_after, last_norm, kSlope, taps_));
   const at::Tensor kept =
-      shortcut_ ? shortcut_->Finish(shortcut_->Multiply(SplitProduct::Split(x))) : x;
+      shortcut_ ? shortcut_->Finish(shortcut_->Multiply(speech::SplitProduct::Split(x))) : x;
   return conv_2_.Finish(product, kept, doubles() ? 2 : 1, 1 / std::numbers::sqrt2).view_as(y);
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "models/kokoro/kokoro_layers.h"
-#include "models/kokoro/split_product.h"
+#include "models/speech/split_product.h"
 
 namespace millrace::kokoro {
 
@@ -33,8 +33,8 @@ class SplitStyleBlock {
   int64_t taps_ = 0;
   KokoroLinear affine_;                 // to the scales and then the shifts of both norms
   at::Tensor pool_weight_, pool_bias_;  // [3, in] and [in]
-  SplitProduct conv_1_, conv_2_;
-  std::optional<SplitProduct> shortcut_;
+  speech::SplitProduct conv_1_, conv_2_;
+  std::optional<speech::SplitProduct> shortcut_;
 };
 
 // Returns the least number of channels of a SplitStyleBlock that is not below this one.

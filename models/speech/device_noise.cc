@@ -12,6 +12,7 @@
 
 #include <array>
 #include <numbers>
+#include <optional>
 
 #include "mps_runtime/device_operator.h"
 
@@ -22,7 +23,15 @@ constexpr int64_t kWord = 0xFFFFFFFF;
 constexpr int64_t kBlockBits = 2;
 constexpr int64_t kBlockValues = 1 << kBlockBits;
 
-using DrawInOnePass = at::Tensor(const at::Tensor& keys, int64_t count);
+using DrawInOnePass = at::Tensor(const at::Tensor& keys, const std::optional<at::Tensor>& rows,
+                                 int64_t count);
+
+// Returns none where the device of the keys has no operator that draws in one pass.
+std::optional<c10::TypedOperatorHandle<DrawInOnePass>> OnePass(const at::Tensor& keys) {
+  static const auto draw =
+      runtime::FindDeviceOperator<DrawInOnePass>("millrace_speech::draw_noise");
+  return keys.is_cuda() ? draw : std::nullopt;
+}
 
 // 32-bit words are held in 64 bits. Products wrap and may set the sign bit, which is cut off.
 at::Tensor High(const at::Tensor& product) { return product.__rshift__(32).bitwise_and_(kWord); }
@@ -69,9 +78,7 @@ at::Tensor NoiseKey(uint64_t seed, uint64_t stream) {
 }
 
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count) {
-  static const auto draw =
-      runtime::FindDeviceOperator<DrawInOnePass>("millrace_speech::draw_noise");
-  if (draw && keys.is_cuda()) return draw->call(keys, count);
+  if (const auto draw = OnePass(keys)) return draw->call(keys, std::nullopt, count);
   const int64_t blocks = (count + kBlockValues - 1) / kBlockValues;
   const at::Tensor first =
       at::arange(blocks, keys.options()).unsqueeze(0).expand({keys.size(0), blocks});
@@ -79,6 +86,8 @@ at::Tensor DrawNoise(const at::Tensor& keys, int64_t count) {
 }
 
 at::Tensor DrawNoiseRows(const at::Tensor& keys, const at::Tensor& rows, int64_t count) {
+  if (const auto draw = OnePass(keys); draw && count % kBlockValues == 0)
+    return draw->call(keys, rows, count);
   // A row may begin within a block, at a place that its number decides.
   const int64_t blocks = (count + kBlockValues - 1) / kBlockValues + (count % kBlockValues != 0);
   const at::Tensor first = (rows * count).unsqueeze(1);

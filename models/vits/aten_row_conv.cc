@@ -8,9 +8,23 @@
 namespace millrace::vits {
 
 AtenRowConv::AtenRowConv(const at::Tensor& weight, at::Tensor bias)
-    : taps_(weight.size(2)), weight_(weight.flatten(1)), bias_(std::move(bias)) {}
+    : taps_(weight.size(2)), out_channels_(weight.size(0)), bias_(std::move(bias)) {
+  if (bias_.defined() && taps_ % 2 == 1 && weight.size(1) % 2 == 0 && out_channels_ % 2 == 0 &&
+      speech::SplitProduct::SupportedFor(weight)) {
+    split_.emplace(weight, bias_);
+  } else {
+    weight_ = weight.flatten(1);
+  }
+}
 
 at::Tensor AtenRowConv::Run(const at::Tensor& x) const {
+  if (split_) {
+    const at::Tensor split =
+        taps_ == 1 ? speech::SplitProduct::Split(x)
+                   : speech::SplitProduct::Unfold(x.contiguous(), std::nullopt, std::nullopt,
+                                                  /*slope=*/1, taps_);
+    return split_->Finish(split_->Multiply(split)).view({x.size(0), x.size(1), out_channels_});
+  }
   if (taps_ == 1) return at::linear(x, weight_, bias_);
   const int64_t before = (taps_ - 1) / 2;
   const at::Tensor padded = at::constant_pad_nd(x, {0, 0, before, taps_ - 1 - before});

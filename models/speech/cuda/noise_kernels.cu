@@ -4,13 +4,16 @@ __device__ inline float Uniform(Word word) {
   return (static_cast<float>(word >> 8) + 0.5F) * 0x1.0p-24F;
 }
 
-// The values of device_noise.cc's DrawNoise. keys: [batch, 4], a word in each. out: [batch, count].
-// A thread draws four values. Grid: count / 4 / threads of a block, rounded up, batch.
-extern "C" __global__ void DrawNoise(const long long* keys, float* out, long long count) {
-  const long long block = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const long long first = 4 * block;
+// The values of device_noise.cc's DrawNoise, or of DrawNoiseRows if rows, [batch], is not null;
+// then count is a multiple of four. keys: [batch, 4], a word in each. out: [batch, count]. A thread
+// draws four values. Grid: batch, count / 4 / threads of a block, rounded up.
+extern "C" __global__ void DrawNoise(const long long* keys, const long long* rows, float* out,
+                                     long long count) {
+  const long long of_row = static_cast<long long>(blockIdx.y) * blockDim.x + threadIdx.x;
+  const long long first = 4 * of_row;
   if (first >= count) return;
-  const long long* const key = keys + 4 * blockIdx.y;
+  const long long block = rows != nullptr ? rows[blockIdx.x] * (count / 4) + of_row : of_row;
+  const long long* const key = keys + 4 * blockIdx.x;
   Word key0 = static_cast<Word>(key[0]), key1 = static_cast<Word>(key[1]);
   Word counter[4] = {static_cast<Word>(block), 0, static_cast<Word>(key[2]),
                      static_cast<Word>(key[3])};
@@ -33,7 +36,7 @@ extern "C" __global__ void DrawNoise(const long long* keys, float* out, long lon
     values[2 * pair] = radius * cosf(angle);
     values[2 * pair + 1] = radius * sinf(angle);
   }
-  float* const row = out + static_cast<size_t>(blockIdx.y) * count;
+  float* const row = out + static_cast<size_t>(blockIdx.x) * count;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (first + i < count) row[first + i] = values[i];

@@ -1,4 +1,4 @@
-// The CUDA implementation of the operators of models/kokoro/split_product.cc, in the CUDA module.
+// The CUDA implementation of the operators of models/speech/split_product.cc, in the CUDA module.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -11,10 +11,10 @@
 #include <string>
 #include <tuple>
 
-#include "models/kokoro/cuda/split_kernels_source.h"
+#include "models/speech/cuda/split_kernels_source.h"
 #include "mps_runtime/backend/cuda/cuda_kernels.h"
 
-namespace millrace::kokoro {
+namespace millrace::speech {
 namespace {
 
 // These are constants of the kernels, too.
@@ -101,19 +101,19 @@ at::Tensor GeluSplit(const at::Tensor& product, double scale, const at::Tensor& 
   return split;
 }
 
-at::Tensor UnfoldSplit(const at::Tensor& x, const at::Tensor& counts,
+at::Tensor UnfoldSplit(const at::Tensor& x, const std::optional<at::Tensor>& counts,
                        const std::optional<at::Tensor>& norm, double slope, int64_t taps) {
   const int64_t batch = x.size(0), time = x.size(1), channels = x.size(2);
   const at::Tensor split = EmptySplit(batch * time, taps * channels, x);
   const SplitKernels& kernels = SplitKernels::Get();
-  kernels.Launch(
-      kernels.unfold_split, dim3(static_cast<unsigned>(time), static_cast<unsigned>(batch)),
-      dim3(kThreads), 0, x.const_data_ptr(), DataOf(norm), static_cast<float>(slope),
-      counts.const_data_ptr(), split.mutable_data_ptr(), ToInt(channels / 2), ToInt(taps));
+  kernels.Launch(kernels.unfold_split,
+                 dim3(static_cast<unsigned>(time), static_cast<unsigned>(batch)), dim3(kThreads), 0,
+                 x.const_data_ptr(), DataOf(norm), static_cast<float>(slope), DataOf(counts),
+                 split.mutable_data_ptr(), ToInt(channels / 2), ToInt(taps));
   return split;
 }
 
-TORCH_LIBRARY_FRAGMENT(millrace_kokoro, library) {
+TORCH_LIBRARY_FRAGMENT(millrace_speech, library) {
   library.def("why_no_split(Tensor tensor) -> str");
   library.def("split(Tensor x) -> Tensor");
   library.def(
@@ -124,10 +124,10 @@ TORCH_LIBRARY_FRAGMENT(millrace_kokoro, library) {
       "Tensor shift, float epsilon) -> (Tensor, Tensor)");
   library.def("gelu_split(Tensor product, float scale, Tensor bias) -> Tensor");
   library.def(
-      "unfold_split(Tensor x, Tensor counts, Tensor? norm, float slope, int taps) -> Tensor");
+      "unfold_split(Tensor x, Tensor? counts, Tensor? norm, float slope, int taps) -> Tensor");
 }
 
-TORCH_LIBRARY_IMPL(millrace_kokoro, CUDA, library) {
+TORCH_LIBRARY_IMPL(millrace_speech, CUDA, library) {
   library.impl("why_no_split", WhyNoSplit);
   library.impl("split", Split);
   library.impl("finish_product", FinishProduct);
@@ -137,4 +137,4 @@ TORCH_LIBRARY_IMPL(millrace_kokoro, CUDA, library) {
 }
 
 }  // namespace
-}  // namespace millrace::kokoro
+}  // namespace millrace::speech

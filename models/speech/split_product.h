@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-namespace millrace::kokoro {
+namespace millrace::speech {
 
 // A matrix product that is about as exact as one in float32, by three products in half precision
 // that are added in float32: each factor is the sum of its rounded value and the rest. A GPU's
 // matrix units then compute it several times as fast. Operators of libtorch's library
-// millrace_kokoro split the other factor, and do in the same pass what comes before and after:
+// millrace_speech split the other factor, and do in the same pass what comes before and after:
 // CUDA's module registers them. Immutable, for any thread.
 class SplitProduct {
  public:
@@ -46,8 +46,9 @@ class SplitProduct {
   static at::Tensor Split(const at::Tensor& x);
   // Returns what a convolution that keeps the length multiplies, [batch * time, 3 * taps *
   // channels]: of x [batch, time, channels], or of the leaky ReLU of x with a norm [batch, 2,
-  // channels], its scales and its shifts. Zeros are beyond the counts.
-  static at::Tensor Unfold(const at::Tensor& x, const at::Tensor& counts,
+  // channels], its scales and its shifts. Zeros are beyond the counts, or without them beyond the
+  // ends.
+  static at::Tensor Unfold(const at::Tensor& x, const std::optional<at::Tensor>& counts,
                            const std::optional<at::Tensor>& norm, double slope, int64_t taps);
 
  private:
@@ -56,4 +57,4 @@ class SplitProduct {
   double scale_ = 1;
 };
 
-}  // namespace millrace::kokoro
+}  // namespace millrace::speech

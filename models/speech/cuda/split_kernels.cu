@@ -99,11 +99,12 @@ extern "C" __global__ void AddNormSplit(const float2* product, float scale, cons
 
 // For each row of x [batch, time, channels] the rows that the taps of a convolution read, one
 // behind the other and split, with zeros beyond both ends: the leaky ReLU of x * scale + shift with
-// norm [batch, 2, channels], or x itself if it is null. Grid: time, batch.
+// norm [batch, 2, channels], or x itself if it is null. All rows count if counts is null. Grid:
+// time, batch.
 extern "C" __global__ void UnfoldSplit(const float2* x, const float2* norm, float slope,
                                        const float* counts, Word* out, int pairs, int taps) {
   const int t = blockIdx.x, batch = blockIdx.y, time = gridDim.x;
-  const int count = static_cast<int>(counts[batch]);
+  const int count = counts != nullptr ? static_cast<int>(counts[batch]) : time;
   const size_t sentence = static_cast<size_t>(batch) * time;
   const int all = taps * pairs;
   Word* const row = out + (sentence + t) * 3 * all;

@@ -1,4 +1,4 @@
-#include "models/kokoro/split_product.h"
+#include "models/speech/split_product.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -10,14 +10,14 @@
 
 #include "mps_runtime/device_operator.h"
 
-namespace millrace::kokoro {
+namespace millrace::speech {
 namespace {
 
 // Weights are scaled by a power of two so that their rests are not too small for half precision.
 constexpr int kLargestExponent = 10;
 
 using WhyNoSplit = std::string(const at::Tensor& tensor);
-using SplitRows = at::Tensor(const at::Tensor& x);
+using SplitOneFactor = at::Tensor(const at::Tensor& x);
 using FinishProduct = at::Tensor(const at::Tensor& product, double scale, const at::Tensor& bias,
                                  const std::optional<at::Tensor>& kept, int64_t repeat,
                                  double factor);
@@ -27,7 +27,7 @@ using AddNormSplit = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& produc
                                                         const at::Tensor& weight,
                                                         const at::Tensor& shift, double epsilon);
 using GeluSplit = at::Tensor(const at::Tensor& product, double scale, const at::Tensor& bias);
-using UnfoldSplit = at::Tensor(const at::Tensor& x, const at::Tensor& counts,
+using UnfoldSplit = at::Tensor(const at::Tensor& x, const std::optional<at::Tensor>& counts,
                                const std::optional<at::Tensor>& norm, double slope, int64_t taps);
 
 template <typename Signature>
@@ -39,7 +39,7 @@ c10::TypedOperatorHandle<Signature> Find(const char* name) {
 
 bool SplitProduct::SupportedFor(const at::Tensor& tensor) {
   static const auto why_not =
-      runtime::FindDeviceOperator<WhyNoSplit>("millrace_kokoro::why_no_split");
+      runtime::FindDeviceOperator<WhyNoSplit>("millrace_speech::why_no_split");
   return tensor.is_cuda() && why_not && why_not->call(tensor).empty();
 }
 
@@ -62,7 +62,7 @@ at::Tensor SplitProduct::Multiply(const at::Tensor& split) const {
 
 at::Tensor SplitProduct::Finish(const at::Tensor& product, const std::optional<at::Tensor>& kept,
                                 int64_t repeat, double factor) const {
-  static const auto finish = Find<FinishProduct>("millrace_kokoro::finish_product");
+  static const auto finish = Find<FinishProduct>("millrace_speech::finish_product");
   return finish.call(product, scale_, bias_, kept, repeat, factor);
 }
 
@@ -71,25 +71,25 @@ std::pair<at::Tensor, at::Tensor> SplitProduct::FinishNorm(const at::Tensor& pro
                                                            const at::Tensor& weight,
                                                            const at::Tensor& shift,
                                                            double epsilon) const {
-  static const auto finish = Find<AddNormSplit>("millrace_kokoro::add_norm_split");
+  static const auto finish = Find<AddNormSplit>("millrace_speech::add_norm_split");
   auto [x, split] = finish.call(product, scale_, bias_, residual, weight, shift, epsilon);
   return {std::move(x), std::move(split)};
 }
 
 at::Tensor SplitProduct::FinishGelu(const at::Tensor& product) const {
-  static const auto finish = Find<GeluSplit>("millrace_kokoro::gelu_split");
+  static const auto finish = Find<GeluSplit>("millrace_speech::gelu_split");
   return finish.call(product, scale_, bias_);
 }
 
 at::Tensor SplitProduct::Split(const at::Tensor& x) {
-  static const auto split = Find<SplitRows>("millrace_kokoro::split");
+  static const auto split = Find<SplitOneFactor>("millrace_speech::split");
   return split.call(x);
 }
 
-at::Tensor SplitProduct::Unfold(const at::Tensor& x, const at::Tensor& counts,
+at::Tensor SplitProduct::Unfold(const at::Tensor& x, const std::optional<at::Tensor>& counts,
                                 const std::optional<at::Tensor>& norm, double slope, int64_t taps) {
-  static const auto unfold = Find<UnfoldSplit>("millrace_kokoro::unfold_split");
+  static const auto unfold = Find<UnfoldSplit>("millrace_speech::unfold_split");
   return unfold.call(x, counts, norm, slope, taps);
 }
 
-}  // namespace millrace::kokoro
+}  // namespace millrace::speech
