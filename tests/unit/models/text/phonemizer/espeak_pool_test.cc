@@ -64,6 +64,13 @@ TEST(EspeakProcessTest, LeavesNoProcessBehind) {
   EXPECT_EQ(kill(pid, 0), -1);  // killed and waited for
 }
 
+TEST(EspeakPoolTest, AVoiceMayHaveAProcessForEveryOtherCoreAndAtLeastFour) {
+  EXPECT_EQ(EspeakProcesses(1), 4U);
+  EXPECT_EQ(EspeakProcesses(9), 4U);
+  EXPECT_EQ(EspeakProcesses(16), 8U);
+  EXPECT_EQ(EspeakProcesses(33), 16U);
+}
+
 TEST(EspeakPoolTest, AHungProcessFailsItsCallInTimeAndIsReplaced) {
   // The only process hangs, so an answer is another's. On a busy machine to start one may take
   // longer than it was given to answer: then all of it is done again with more time.
