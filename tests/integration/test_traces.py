@@ -3,7 +3,9 @@
 import concurrent.futures
 import http.client
 import json
+import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -17,7 +19,7 @@ from wire import daemon as daemons
 from wire import repository
 from wire.collector import attributes, refuse
 from wire.daemon import err, run
-from wire.paths import EN_PT, NULL, VOICE
+from wire.paths import BINARY, EN_PT, ENVIRONMENT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 from wire.stubs import synthesis
@@ -285,5 +287,10 @@ def test_a_timeline_of_the_workers(daemon, tmp_path):
             assert step["ts"] >= end and step["dur"] > 0 and step["args"]["batch_size"] >= 1
             end = step["ts"] + step["dur"] - 0.002   # rounding
         assert end < 3e6
+    interrupted = subprocess.Popen([BINARY, "trace", "-o", file, "--seconds", "3600", "--address", daemon.address], stderr=subprocess.PIPE, env=ENVIRONMENT)
+    eventually("the file is begun", lambda: file.stat().st_size == 0, 20)
+    interrupted.send_signal(signal.SIGINT)
+    assert "steps in" in interrupted.communicate(timeout=20)[1].decode() and interrupted.returncode == 128 + signal.SIGINT
+    assert json.loads(file.read_text())["traceEvents"]
     info = run("trace", "--seconds", "1", "-o", tmp_path / "no" / "file", "--address", daemon.address)
     assert info.returncode == 1 and "cannot be written" in err(info)
