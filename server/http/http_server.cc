@@ -29,6 +29,9 @@ namespace {
 
 constexpr size_t kReservedThreads = 2;
 
+// The most of a handler's answer that is logged as the reason of a refusal.
+constexpr size_t kMostReason = 200;
+
 // The time that a thread waits for the next request of a connection before the poller does.
 constexpr std::chrono::milliseconds kNextRequest{10};
 
@@ -170,7 +173,9 @@ HttpServer::HttpServer(Options options)
       SendErrorFor(request, response, response.status, message);
     } else if (BoundedServer::CurrentRefusal() == 0 &&
                (response.status == 401 || response.status == 403)) {
-      CountRefusal(request, response.status, /*reason=*/"");  // by a handler
+      // A handler has refused it, and said why.
+      CountRefusal(request, response.status,
+                   std::string_view(response.body).substr(0, kMostReason));
     }
   });
   server_->set_exception_handler([this](const httplib::Request& request,

@@ -345,4 +345,6 @@ def test_refusals_of_every_protocol_are_counted_and_logged(tmp_path, null_models
             assert asking.metrics().total("millrace_grpc_refused_total", code=code) == 1
             assert f"gRPC call refused code={code} grpc_method=/{method} client=ipv4:127.0.0.1:" in asking.log_text()
         assert asking.metrics().total("millrace_http_refused_total", status="401") == 1
-        assert "HTTP request refused status=401 http_method=GET path=/v2/models client=127.0.0.1 " in asking.log_text()
+        log = asking.log_text()
+        assert "HTTP request refused status=401 http_method=GET path=/v2/models client=127.0.0.1 " in log
+        assert "an API key is needed" in log
