@@ -32,7 +32,9 @@ std::string BehindOf(const TranslationUnit& unit, std::string_view translation) 
   const bool was_unspaced = models::EndsUnspaced(unit.sentence.marked.text);
   if (unit.copied || was_unspaced == models::EndsUnspaced(translation)) return behind;
   if (!was_unspaced) {
-    return behind.find_first_not_of(' ') == std::string::npos ? std::string() : behind;
+    // There may be markup before the space between sentences.
+    const size_t space = behind.find_last_not_of(' ') + 1;  // npos + 1 is 0
+    return behind.find_first_of(" \n\r\t") == space ? behind.substr(0, space) : behind;
   }
   return behind.empty() && !unit.text_finished && !translation.empty() ? " " : behind;
 }

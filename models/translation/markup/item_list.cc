@@ -105,6 +105,7 @@ bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
   const bool is_prose_sign = separator.fewest > 1;
   size_t capitals = 0;
   size_t small = 0;
+  bool has_words = false;
   for (size_t i = 0; i <= joints.size(); ++i) {
     const size_t begin = i == 0 ? 0 : joints[i - 1].end;
     const size_t end = i == joints.size() ? text.size() : joints[i].begin;
@@ -120,7 +121,9 @@ bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
       letters += models::IsLetter(c.value) ? 1 : 0;
       at += c.bytes;
     }
-    if (letters < (is_prose_sign || !spaced ? kFewestLetters : 1)) return false;
+    // In a row of a table, an item may be a number.
+    if (letters < (is_prose_sign || !spaced ? kFewestLetters : 0)) return false;
+    has_words = has_words || letters > 0;
     if (static_cast<size_t>(std::ranges::count(item, ' ')) >= separator.most_words) return false;
     if (!is_prose_sign && spaced) continue;
     if (item.find_first_of(kMarks) != std::string_view::npos ||
@@ -130,16 +133,31 @@ bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
     capitals += models::IsUpper(first) ? 1 : 0;
     small += models::IsLower(first) ? 1 : 0;
   }
-  return capitals == 0 || small == 0;
+  return has_words && (capitals == 0 || small == 0);
+}
+
+// Returns true for one word whose first letter alone is a capital: On, as in "On/Off".
+bool IsLabel(std::string_view word) {
+  constexpr size_t kFewestLetters = 2;
+  size_t letters = 0;
+  for (size_t at = 0; at < word.size(); ++letters) {
+    const models::CodePoint c = models::DecodeAt(word, at);
+    if (letters == 0 ? !models::IsUpper(c.value) : !models::IsLower(c.value)) return false;
+    at += c.bytes;
+  }
+  return letters >= kFewestLetters;
 }
 
 // Returns the end of a bullet, or of the marks of a heading or quotation of some levels, at `at`,
 // with the spaces behind it; `at` if there is none.
 size_t SignsEnd(std::string_view text, size_t at) {
-  constexpr std::u32string_view kBullets = U"-–—•·*‣◦▪●○▸►#>";
+  constexpr std::u32string_view kBullets = U"-–—•·*‣◦▪●○▸►#>←→«‹";
   constexpr size_t kMostSigns = 6;
   const models::CodePoint c = models::DecodeAt(text, at);
   if (c.bytes == 0 || kBullets.find(c.value) == std::u32string_view::npos) return at;
+  // A quotation is closed.
+  const std::string_view closing = c.value == U'«' ? "»" : c.value == U'‹' ? "›" : "";
+  if (!closing.empty() && text.find(closing, at) != std::string_view::npos) return at;
   size_t end = at + c.bytes;
   while (c.value < 0x80 && end - at < kMostSigns && models::ByteAt(text, end) == text[at]) ++end;
   if (models::ByteAt(text, end) != ' ') return at;
@@ -157,7 +175,11 @@ std::vector<ItemJoint> FindItemJoints(const MarkedText& marked) {
       if (fewest == 0) continue;
       if (text.find(separator.sign) == std::string_view::npos) continue;
       std::vector<ItemJoint> joints = JointsOf(marked, separator.sign, spaced);
-      if (joints.size() >= fewest && AreItems(text, joints, separator, spaced)) return joints;
+      const bool is_pair = joints.size() == 1 && separator.sign == "/" && !spaced &&
+                           IsLabel(text.substr(0, joints[0].begin)) &&
+                           IsLabel(text.substr(joints[0].end));
+      if (is_pair || (joints.size() >= fewest && AreItems(text, joints, separator, spaced)))
+        return joints;
     }
   }
   return {};

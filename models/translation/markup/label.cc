@@ -137,11 +137,12 @@ size_t LabelEnd(const MarkedText& marked) {
   if (const size_t dash = text.find(" - ");
       dash != std::string_view::npos && IsNumericText(text.substr(0, dash)) && !is_within(dash + 2))
     return dash + 2;
-  // A count behind a label: "Inbox (3)"
+  // A count or keys behind a label: "Inbox (3)", "New (Ctrl+N)"
   if (const size_t open = text.rfind(" (");
       open != std::string_view::npos && open > 0 && text.ends_with(')') && !is_within(open) &&
       std::ranges::count(text.substr(0, open), ' ') <= static_cast<std::ptrdiff_t>(kMostSpaces) &&
-      IsNumericText(text.substr(open + 2, text.size() - open - 3)))
+      (IsNumericText(text.substr(open + 2, text.size() - open - 3)) ||
+       IsWordless(marked, open + 1, text.size())))
     return open;
   const size_t first = std::min(text.find(": "), text.find('/'));
   if (first != std::string_view::npos && first > 0 && !is_within(first + 1) &&

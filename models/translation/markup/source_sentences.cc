@@ -9,6 +9,7 @@
 #include "models/text/protected_spans.h"
 #include "models/text/sentence_splitter.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/element_items.h"
 #include "models/translation/markup/endless_words.h"
 #include "models/translation/markup/item_list.h"
 #include "models/translation/markup/label.h"
@@ -16,6 +17,7 @@
 #include "models/translation/markup/number_format.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/numeric_text.h"
+#include "models/translation/markup/outer_marks.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/markup/unknown_text.h"
 #include "models/translation/markup/wide_space.h"
@@ -247,21 +249,32 @@ bool HasStopOfList(const MarkedText& marked) {
 }
 
 // Appends a sentence, divided behind a bullet, between the items of a list, where a label ends, and
-// where a pair of brackets or quotation marks is around all of it.
+// where a pair of brackets or quotation marks is around all of it. Markup around it is set aside.
 void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSentence>& sentences) {
+  OuterMarks outer = TakeOuterMarks(sentence);
+  // It is no part of the space between sentences, which some languages do without.
+  if (!outer.before.empty()) {
+    sentences.emplace_back().has_words = false;
+    sentences.back().behind = std::move(outer.before);
+  }
+  behind.insert(0, outer.behind);
   MarkedTextCutter cutter(sentence);
   const std::string_view text = sentence.text;
   const size_t bullet = BulletEnd(text);
   const bool has_marks = (!sentence.events.empty() && sentence.events.front().at < bullet) ||
-                         (!sentence.kept.empty() && sentence.kept.front().begin < bullet);
+                         std::ranges::any_of(sentence.kept, [bullet](const KeptSpan& kept) {
+                           return kept.begin < bullet && kept.reads != "\"";
+                         });
   if (bullet > 0 && !has_marks) {
     sentences.push_back(MakeSentence(cutter.Take(bullet), {}));
     return AddSentence(cutter.Take(text.size()), std::move(behind), sentences);
   }
-  if (const std::vector<ItemJoint> joints = FindItemJoints(sentence); !joints.empty()) {
+  std::vector<ItemJoint> joints = FindItemJoints(sentence);
+  if (joints.empty()) joints = FindElementJoints(sentence);
+  if (!joints.empty()) {
     for (const ItemJoint& joint : joints) {
       MarkedText item = cutter.Take(joint.begin);
-      AddSentence(std::move(item), Untouched(cutter.Take(joint.end)), sentences);
+      AddSentence(std::move(item), Untouched(cutter.TakeSpace(joint.end)), sentences);
     }
     // With its stop, the last item would be a sentence.
     const size_t stop = text.size() - (HasStopOfList(sentence) ? 1 : 0);

@@ -182,6 +182,48 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText, "You have {n, plural, one {# a} other {# b}} here", {"You have X1 here"}},
         Case{kText, "See :ref:`the guide <guide>` and ``a <b>``", {"See X1 and X2"}}));
 
+TEST(ReadSentencesTest, MarkupAroundASentenceIsSetAside) {
+  const auto is_bare = [](std::string_view text, models::TextFormat format) {
+    return Read(text, format).back().is_bare;
+  };
+  EXPECT_TRUE(is_bare("<li><a href=1><b>Home page</b></a></li>", kHtml));
+  EXPECT_TRUE(is_bare("<img src=a>The house.<sup>1</sup>", kHtml));
+  EXPECT_TRUE(is_bare("***Old house***", kMarkdown));
+  EXPECT_FALSE(is_bare("The <b>house</b>", kHtml));
+  EXPECT_EQ(Joined("<b>One.</b> <i>Two.</i>", kHtml), "<b>One.</b> <i>Two.</i>");
+}
+
+TEST(ReadSentencesTest, ElementsThatTouchMayBePartsOfAWord) {
+  EXPECT_EQ(Texts("<b>un</b><i>like</i>", kHtml), List{"unlike"});
+}
+
+TEST(ReadSentencesTest, TheKeyOfAFirstWordGoesBeforeIt) {
+  EXPECT_EQ(Joined("E&xit now", kText), "&Exit now");
+  EXPECT_EQ(Joined("Save &as", kText), "Save &as");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Elements, ReadingTest,
+    ::testing::Values(Case{kHtml, "<a href=1>One</a><a href=2>two</a>", {"One", "two"}},
+                      Case{kHtml, "<span>Red</span><span>Blue</span>", {"Red", "Blue"}},
+                      Case{kHtml, "<a>Home</a>\n <a>About us</a>", {"Home", "About us"}},
+                      Case{kHtml, "<a>Click here</a> <a>to open</a>", {"Click here to open"}},
+                      Case{kHtml, "<b>Old</b> <i>House</i>", {"Old House"}},
+                      Case{kHtml, "See <a>One</a> <a>Two</a>", {"See One Two"}},
+                      Case{kHtml, "<b>Red</b> <b>Blue</b>", {"Red", "Blue"}},
+                      Case{kMarkdown, "[Home](/)[About](/a)", {"Home", "About"}},
+                      Case{kMarkdown, "See [one](/)[two](/a).", {"See one", "two"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    SignsAside, ReadingTest,
+    ::testing::Values(Case{kText, "« Back", {"« ", "Back"}}, Case{kText, "← Back", {"← ", "Back"}},
+                      Case{kText, "New (Ctrl+N)", {"New", "X1"}},
+                      Case{kText, "Item | 000 | ready", {"Item", "000", "ready"}},
+                      Case{kText, "On/Off", {"On", "Off"}},
+                      Case{kText, "TCP/IP or/and", {"TCP/IP or/and"}},
+                      Case{kText, "TCP/IP", {"TCP/IP"}},
+                      Case{kText, "Use <file name> of <the and b>.", {"Use X1 of <the and b>."}}));
+
 INSTANTIATE_TEST_SUITE_P(
     UnknownTags, ReadingTest,
     ::testing::Values(
