@@ -311,10 +311,16 @@ size_t TouchingEnd(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && IsNameByte(text[end]) && end - at <= kLongest) ++end;
   if (end - at > kLongest) return at;
-  // Signs of ordinal numbers and degrees: {0}º, {0}°C
-  constexpr std::u32string_view kSigns = U"ºª°";
+  // Signs of ordinal numbers, degrees, percentages and sums: {0}º, {0}°C, {0}%, {0}€
+  constexpr std::u32string_view kSigns = U"ºª°%‰€£";
   const CodePoint c = DecodeAt(text, end);
   if (end > at || c.bytes == 0 || kSigns.find(c.value) == kSigns.npos) return end;
+  // The sign may begin another placeholder: %s%d, {a}%{b}
+  constexpr std::string_view kOpening = "%{(<@";
+  const char behind = ByteAt(text, end + c.bytes);
+  if (c.value == U'%' &&
+      (IsNameByte(behind) || (behind != 0 && kOpening.find(behind) != kOpening.npos)))
+    return end;
   end += c.bytes;
   return IsAsciiUpper(ByteAt(text, end)) && !IsNameByte(ByteAt(text, end + 1)) ? end + 1 : end;
 }
@@ -329,6 +335,9 @@ bool IsSubtitleCode(std::string_view text, size_t at, size_t end) {
   const bool is_second = at > 1 && text[at - 1] == '}' && IsAsciiDigit(text[at - 2]);
   return is_second && std::ranges::all_of(inner, IsAsciiDigit);
 }
+
+// Signs that belong to the placeholder behind them.
+constexpr std::u32string_view kSignsBefore = U"#&@+€£¥№±≈";
 
 // Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}, {a}–{b}.
 bool IsJoint(std::string_view between) {
@@ -356,9 +365,15 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
       const bool placeholder = reader.IsPlaceholder(at);
       const size_t free = spans.empty() ? 0 : spans.back().end;
       size_t begin = placeholder ? TouchingBegin(text, at, free) : at;
-      // A sum: US${0}, $%s
-      if (placeholder && begin == at && begin > free && text[begin - 1] == '$')
-        begin = TouchingBegin(text, begin - 1, free);
+      // A sum or another sign of what stands there: US${0}, $%s, #{0}, +{0}
+      if (placeholder && begin == at && begin > free) {
+        const CodePoint sign = DecodeBefore(text, begin);
+        if (sign.value == U'$') {
+          begin = TouchingBegin(text, begin - 1, free);
+        } else if (kSignsBefore.find(sign.value) != kSignsBefore.npos) {
+          begin -= sign.bytes;
+        }
+      }
       at = placeholder && !IsSubtitleCode(text, at, end) ? TouchingEnd(text, end) : end;
       if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
         begin = spans.back().begin;

@@ -18,6 +18,8 @@ constexpr std::u32string_view kGuillemets = U"«»";
 constexpr std::u32string_view kAsciiBrackets = U"()[]{}<>";
 // Signs that stand before a name alone.
 constexpr std::u32string_view kPrefixes = U"§¬¶&";
+// The same, before names of ASCII letters.
+constexpr std::u32string_view kAsciiPrefixes = U"+=?";
 
 bool Has(std::u32string_view signs, char32_t c) { return signs.find(c) != signs.npos; }
 
@@ -105,9 +107,10 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
   if (!closing.empty() && !IsWordCharacter(behind) && behind != closing.back()) return close;
   // A name behind a sign. The & of an accelerator key is none of the text any more.
   // An asterisk before the first word of a text is that of a footnote.
-  const bool is_prefix = opening.size() == 1 ? Has(kPrefixes, first) ||
-                                                   (first == U'*' && at > 0 && text[at - 1] == ' ')
-                                             : same && first == U'!';
+  const bool is_prefix = opening.size() == 1
+                             ? Has(kPrefixes, first) || (is_ascii && Has(kAsciiPrefixes, first)) ||
+                                   (first == U'*' && at > 0 && text[at - 1] == ' ')
+                             : same && first == U'!';
   // Nor is that of an entity a sign of a name.
   const char32_t next = DecodeAt(text, end).value;
   const bool goes_on = next == first || (first == U'&' && next == U';');

@@ -193,7 +193,7 @@ class PlainReader {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
                             markup.find('=') == std::string_view::npos && !found.tag.is_empty &&
-                            !IsTitle(markup.substr(1, markup.size() - 2)) &&
+                            !IsName(text, found.begin, found.tag.end) &&
                             markup.find(" extends ") == std::string_view::npos;
         remark ? out_.Text(markup) : out_.Keep(markup);
       } else if (found.tag.closes) {
@@ -205,14 +205,26 @@ class PlainReader {
     Text(text.substr(at), counts);
   }
 
-  // Returns true if each word begins with a capital, as in <First Name>.
-  static bool IsTitle(std::string_view words) {
-    bool begins = true;
-    for (const char c : words) {
-      if (begins && !models::IsAsciiUpper(c)) return false;
-      begins = c == ' ';
+  // Returns true for the name of what is to stand there, in brackets that touch no word: <First
+  // Name>, <file name>.
+  static bool IsName(std::string_view text, size_t begin, size_t end) {
+    constexpr size_t kMostSpaces = 2;
+    constexpr size_t kFewestLetters = 2;  // of each word
+    constexpr std::string_view kJoints = " and or e ou ";
+    const std::string_view words = text.substr(begin + 1, end - begin - 2);
+    const bool touches =
+        (begin > 0 && models::IsWordCharacter(models::DecodeBefore(text, begin).value)) ||
+        models::IsWordCharacter(models::DecodeAt(text, end).value);
+    if (touches || static_cast<size_t>(std::ranges::count(words, ' ')) > kMostSpaces) return false;
+    for (size_t at = 0; at <= words.size();) {
+      const size_t next = std::min(words.find(' ', at), words.size());
+      const std::string_view word = words.substr(at, next - at);
+      if (word.size() < kFewestLetters || !std::ranges::all_of(word, models::IsAsciiLetter) ||
+          kJoints.find(" " + std::string(word) + " ") != std::string_view::npos)
+        return false;
+      at = next + 1;
     }
-    return !begins;
+    return true;
   }
 
   // Returns where the name of a type before its parameters begins, but no place before `limit`:

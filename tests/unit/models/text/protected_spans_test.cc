@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
         "By «§name» and «&anchor», «*pointer» or «!!str»; R&D, Q&A, AT&T, ...well..., (so).",
         "Take «{n}–{m}», «{a}×{b}», «%[1]s», «%+v» and «{0}°C»; «@:{'key'}», «s3://bucket/key».",
         "It costs «US${0}» or «$%s»; «%sKB» and «%dpx», 5 %discount.",
+        "About «{0}%», «%s»«%%» or «{n}€»; «#{n}», «+{n}» and «&{n}»; «%s»«%d», {a b}% of it.",
+        "See «+name», «=user_name» and «?id»; +5, = name, C++ or why? Is it.",
         "«{y:i}»Hello there|«{y:b}»«{c:$0000ff}»You, «{a:b}km».", "«{1}»«{25}»The house.",
         "If «a || b», red «||» us «||» green «||» of «||» blue, about us => two.",
         "By «%%comentário%%» and «@@ação@@», 50% e 60%, «100%%» e «200%%».",
