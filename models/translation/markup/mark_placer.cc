@@ -111,10 +111,31 @@ bool MarkPlacer::IsCloser(size_t unit, size_t than, const MarkNode& mark) const 
   return distance(unit) < distance(than);
 }
 
+MarkPlacer::Range MarkPlacer::WordsOf(const MarkNode& mark) const {
+  constexpr size_t kLongestPart = 32;  // a bound keeps the time linear
+  Range words = {mark.begin, mark.end};
+  const auto divides_word = [&](size_t at) {
+    return at > 0 && at < source_.size() && mark.begin <= at + kLongestPart &&
+           at <= mark.end + kLongestPart &&
+           models::IsLetter(models::DecodeBefore(source_, at).value) &&
+           models::IsLetter(models::DecodeAt(source_, at).value);
+  };
+  while (divides_word(words.begin)) words.begin -= models::DecodeBefore(source_, words.begin).bytes;
+  while (divides_word(words.end)) words.end += models::DecodeAt(source_, words.end).bytes;
+  return words;
+}
+
 MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
   // Finds the stretch with the greatest sum in one pass: units that come from the mark's words
   // count for it, all others against it.
   constexpr int kNever = -1'000'000;
+  const Range words = WordsOf(mark);
+  const bool divides_word = words.begin < mark.begin || words.end > mark.end;
+  const bool is_one_word =
+      source_.substr(mark.begin, mark.end - mark.begin).find(' ') == std::string_view::npos;
+  const auto encloses = [&mark](size_t source) {
+    return source >= mark.begin && source < mark.end;
+  };
   Range best = {range.begin, range.begin};
   int best_sum = mark.from_before ? -1 : 0;
   int sum = 0;
@@ -124,9 +145,14 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
   size_t least = std::numeric_limits<size_t>::max();
   for (size_t i = range.begin; i < range.end; ++i) {
     int value = 0;
+    const bool has_part = divides_word && std::ranges::any_of(units_[i].sources, encloses);
+    bool has_rest = false;
     for (const size_t source : units_[i].sources) {
-      const bool inside = source >= mark.begin && source < mark.end;
-      value += Vote(units_[i], source, inside);
+      const bool inside = encloses(source);
+      // The rest of a word of which the mark encloses a part says nothing.
+      const bool is_rest = has_part && !inside && source >= words.begin && source < words.end;
+      has_rest = has_rest || is_rest;
+      if (!is_rest) value += Vote(units_[i], source, inside);
       const size_t distance = source < mark.begin ? mark.begin - source
                               : inside            ? 0
                                                   : source - mark.end + 1;
@@ -137,6 +163,8 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
         nearest = i;
       }
     }
+    // A word that came from the divided one has the mark alone.
+    if (has_rest && !taken_[i] && is_one_word) return {i, i + 1};
     if (taken_[i] || (owners_[i] != nullptr && owners_[i] != &mark)) value = kNever;
     if (sum < 0 && !mark.from_before) {
       sum = 0;

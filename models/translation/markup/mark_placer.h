@@ -30,7 +30,7 @@ class MarkPlacer {
   std::vector<PlacedMark> Place(std::span<const MarkNode> marks);
 
  private:
-  // The units from `begin` up to `end`.
+  // The units, or bytes, from `begin` up to `end`.
   struct Range {
     size_t begin = 0;
     size_t end = 0;
@@ -50,6 +50,8 @@ class MarkPlacer {
   bool IsWord(const TargetUnit& unit) const;
   // Returns true if a unit is nearer to where the mark is in its sentence than another.
   bool IsCloser(size_t unit, size_t than, const MarkNode& mark) const;
+  // Returns the bytes of the words that a mark encloses, which may begin or end within a word.
+  Range WordsOf(const MarkNode& mark) const;
   // Returns the stretch of free units with the greatest sum of votes for the mark. If none has
   // votes, returns the nearest free word; an empty range for a mark that is open at an end of the
   // text, or when no unit is free.

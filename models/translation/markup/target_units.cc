@@ -1,7 +1,9 @@
 #include "models/translation/markup/target_units.h"
 
+#include <string>
 #include <utility>
 
+#include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
 namespace millrace::translation {
@@ -16,10 +18,23 @@ std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t en
   return {begin, end};
 }
 
+// Returns true if one of the endings of English verbs and names is at an apostrophe: it's, don't.
+bool IsEndingAt(std::string_view text, size_t apostrophe) {
+  constexpr std::string_view kEndings = " s t d m re ve ll ";
+  if (models::ByteAt(text, apostrophe) != '\'' || apostrophe == 0 ||
+      !models::IsLetter(models::DecodeBefore(text, apostrophe).value))
+    return false;
+  const size_t end = models::LettersEnd(text, apostrophe + 1);
+  const std::string ending(text.substr(apostrophe + 1, end - apostrophe - 1));
+  return !ending.empty() && kEndings.find(" " + ending + " ") != std::string_view::npos &&
+         !models::IsWordCharacter(models::DecodeAt(text, end).value);
+}
+
 // Returns true if a word continues across `at`. Letters and digits are separate words:
 // H<sub>2</sub>O. A percentage is one: 10%.
 bool WithinWord(std::string_view text, size_t at) {
   if (at == 0 || at >= text.size()) return false;
+  if (IsEndingAt(text, at) || IsEndingAt(text, at - 1)) return true;
   const char32_t before = models::DecodeBefore(text, at).value;
   const char32_t behind = models::DecodeAt(text, at).value;
   if (models::IsDigit(before) && behind == '%') return true;

@@ -108,8 +108,28 @@ TEST(RestoreTest, TagsStayNested) {
 }
 
 TEST(RestoreTest, ATagAroundAllIsAroundAll) {
-  EXPECT_EQ(Restored(ReadMarked("<b>The white house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
-            "<b>Casa branca sim.</b>");
+  EXPECT_EQ(Restored(ReadMarked("<b>The <i>white</i> house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
+            "<b>Casa <i>branca</i> sim.</b>");
+}
+
+TEST(RestoreTest, AWordOfWhichAPartIsMarkedIsMarked) {
+  const auto restored = [](std::string_view text, std::string_view target,
+                           const std::vector<AlignedPiece>& pieces) {
+    return Restore(ReadMarked(text), target, pieces);
+  };
+  // "bold" and "text" are tokens of one word, and the article comes from the first of them.
+  EXPECT_EQ(restored("<b>bold</b>text here", "o boldtext aqui",
+                     {{0, 1, 0}, {1, 6, 0}, {6, 10, 4}, {10, 15, 9}}),
+            "o <b>boldtext</b> aqui");
+  EXPECT_EQ(
+      restored("the <b>red</b>and blue", "vermelho e azul", {{0, 8, 4}, {8, 10, 7}, {10, 15, 11}}),
+      "<b>vermelho</b> e azul");
+}
+
+TEST(RestoreTest, NoMarkStandsWithinAContraction) {
+  EXPECT_EQ(Restore(ReadMarked("a <b>ele</b> veio"), "a it's come",
+                    std::vector<AlignedPiece>{{0, 1, 0}, {1, 4, 2}, {4, 6, 6}, {6, 11, 6}}),
+            "a <b>it's</b> come");
 }
 
 TEST(RestoreTest, AMarkAloneStandsWhereItDivides) {
