@@ -238,6 +238,7 @@ bool HasSigned(std::string_view text, const std::string& digits, char sign) {
 // "01310 - 100" for "01310-100", "5 $" for "5$".
 std::vector<NumberRepair> RepairJoints(std::string_view source, std::string_view target) {
   constexpr std::string_view kJoints = "-/:";
+  constexpr std::string_view kPoints = ".,";
   constexpr std::string_view kSigns = "$%";
   std::vector<NumberRepair> repairs;
   const std::vector<WrittenNumber> numbers = FindNumbers(target);
@@ -253,10 +254,16 @@ std::vector<NumberRepair> RepairJoints(std::string_view source, std::string_view
     const size_t end = numbers[i + 1].begin;
     const std::string_view between = target.substr(begin, end - begin);
     const std::string_view joint = models::Trim(between);
-    if (joint.size() != 1 || joint == between || kJoints.find(joint) == kJoints.npos) continue;
-    const std::string joined = std::string(In(target, numbers[i])) + std::string(joint) +
-                               std::string(In(target, numbers[i + 1]));
-    if (source.find(joined) != source.npos) repairs.push_back({{begin, end}, std::string(joint)});
+    if (joint.size() != 1 || joint == between) continue;
+    const auto is_in_source = [&](char sign) {
+      return source.find(std::string(In(target, numbers[i])) + sign +
+                         std::string(In(target, numbers[i + 1]))) != source.npos;
+    };
+    // A fraction has the sign of the target language: "0, 5" for 0.5.
+    const bool is_fraction =
+        kPoints.find(joint) != kPoints.npos && std::ranges::any_of(kPoints, is_in_source);
+    if (is_fraction || (kJoints.find(joint) != kJoints.npos && is_in_source(joint.front())))
+      repairs.push_back({{begin, end}, std::string(joint)});
   }
   return repairs;
 }

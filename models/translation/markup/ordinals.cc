@@ -24,13 +24,14 @@ bool GoesOnWithLetter(std::string_view text, size_t at) {
 }
 
 // Returns the end of the English letters of an ordinal behind a number: 21st; `at` if there are
-// none.
-size_t EnglishEnd(std::string_view text, size_t at) {
+// none. Only `behind` may be a letter that touches them.
+size_t EnglishEnd(std::string_view text, size_t at, char behind = '\0') {
   constexpr size_t kLetters = 2;
   constexpr std::string_view kEndings = " st nd rd th ";
   const std::string letters = models::AsciiLower(text.substr(at, kLetters));
   return letters.size() == kLetters && HasWord(kEndings, letters) &&
-                 !GoesOnWithLetter(text, at + kLetters)
+                 (!GoesOnWithLetter(text, at + kLetters) ||
+                  (behind != '\0' && models::ByteAt(text, at + kLetters) == behind))
              ? at + kLetters
              : at;
 }
@@ -94,13 +95,23 @@ std::optional<NumberRepair> RepairMark(std::string_view target, const WrittenNum
   return NumberRepair{{number.end, number.end}, std::string(SignOf(target, number))};
 }
 
-// Returns the correction of a number of the translation that has a degree sign in the source.
-std::optional<NumberRepair> RepairDegree(std::string_view target, const WrittenNumber& number) {
+// Returns the letter of a scale of temperatures, as in °F, at a place of a text; 0: there is none.
+char ScaleAt(std::string_view text, size_t at) {
+  const char letter = models::ByteAt(text, at);
+  return (letter == 'C' || letter == 'F') && !GoesOnWithLetter(text, at + 1) ? letter : '\0';
+}
+
+// Returns the correction of a number of the translation that has a degree sign in the source,
+// before `scale` if that is not 0.
+std::optional<NumberRepair> RepairDegree(std::string_view target, const WrittenNumber& number,
+                                         char scale) {
   constexpr std::string_view kDegrees = " degree degrees grau graus grado grados gradi ";
   const size_t marked =
-      std::max(EnglishEnd(target, number.end), OrdinalSignEnd(target, number.end));
+      std::max(EnglishEnd(target, number.end, scale), OrdinalSignEnd(target, number.end));
   const std::string_view rest = target.substr(number.end);
-  if (rest.starts_with(kDegree) || rest.starts_with(" °") ||
+  if (scale != '\0' && ScaleAt(target, marked) == scale)
+    return NumberRepair{{number.end, marked}, std::string(kDegree)};
+  if (scale != '\0' || rest.starts_with(kDegree) || rest.starts_with(" °") ||
       HasWord(kDegrees, WordBehind(target, number.end)) ||
       (marked == number.end && GoesOnWithLetter(target, number.end)))
     return std::nullopt;
@@ -166,10 +177,11 @@ std::vector<NumberRepair> RepairOrdinals(std::string_view source, std::string_vi
     const bool is_ordinal =
         (formats.source_ordinals == OrdinalStyle::kEnglish ? EnglishEnd(source, end)
                                                            : OrdinalSignEnd(source, end)) > end;
-    const bool is_degree =
-        source.substr(end).starts_with(kDegree) && !GoesOnWithLetter(source, end + kDegree.size());
+    const char scale = ScaleAt(source, end + kDegree.size());
+    const bool is_degree = source.substr(end).starts_with(kDegree) &&
+                           (scale != '\0' || !GoesOnWithLetter(source, end + kDegree.size()));
     auto repair = is_ordinal  ? RepairMark(target, pair.target, formats.target_ordinals)
-                  : is_degree ? RepairDegree(target, pair.target)
+                  : is_degree ? RepairDegree(target, pair.target, scale)
                               : std::nullopt;
     if (repair) repairs.push_back(*std::move(repair));
   }

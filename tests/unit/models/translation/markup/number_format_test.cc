@@ -245,5 +245,17 @@ TEST(NumericTextTest, ValuesThatWouldBeMisreadAreConverted) {
   EXPECT_EQ(ConvertedText("1,234", {}), "1,234");
 }
 
+TEST(RepairNumbersTest, AFractionThatTheModelDividesIsJoined) {
+  EXPECT_EQ(Repaired("0.5 ml", "0, 5 ml", kEnPt), "0,5 ml");
+  EXPECT_EQ(Repaired("In 2020, 5 left", "Em 2020, 5 saíram", kEnPt), "Em 2020, 5 saíram");
+}
+
+TEST(RepairNumbersTest, AScaleOfTemperaturesHasItsDegreeSign) {
+  const NumberFormats formats = NumberFormatsOf("pt", "en");
+  EXPECT_EQ(Repaired("Vimos 68°F ontem", "We saw 68F yesterday", formats), "We saw 68°F yesterday");
+  EXPECT_EQ(Repaired("Vimos 68°F ontem", "We saw 68thF", formats), "We saw 68°F");
+  EXPECT_EQ(Repaired("Vimos 20°C", "We saw 20°C", formats), "We saw 20°C");
+}
+
 }  // namespace
 }  // namespace millrace::translation
