@@ -197,6 +197,23 @@ bool HasBracket(std::string_view text) {
   return false;
 }
 
+// Removes the article before an English label whose source has none, and "to" before a verb: "The
+// ideal place", "To refuse".
+void CutAddedArticle(const SourceShape& source, std::string& text) {
+  constexpr std::string_view kOfSources = " a as el la las le les los o os un una um uma the para ";
+  const std::string first = BareWord(source.text.substr(0, source.text.find(' ')));
+  if (!source.target_language.starts_with("en") || source.any_first_letter || source.has_marks ||
+      !EndMarksOf(source.text).empty() ||
+      kOfSources.find(" " + first + " ") != std::string_view::npos)
+    return;
+  const bool are_words =
+      source.text.find(' ') == std::string_view::npos && std::ranges::count(text, ' ') == 1;
+  const size_t added = text.starts_with("The ") ? 4 : are_words && text.starts_with("To ") ? 3 : 0;
+  if (added == 0) return;
+  const models::CodePoint letter = models::DecodeAt(text, added);
+  text.replace(0, added + letter.bytes, models::EncodeUtf8(models::ToUpper(letter.value)));
+}
+
 // Removes what a model added to a few words behind a sign that their source lacks: "Not found -
 // sdnn", "Not found \"be".
 void CutAddedRemark(std::string_view source, std::string& text) {
@@ -232,7 +249,7 @@ void CutLeadingOn(const SourceShape& source, std::string& text) {
   };
   const std::string_view language =
       source.target_language.substr(0, source.target_language.find_first_of("-_"));
-  const std::string_view added = language == "en"   ? " of the "
+  const std::string_view added = language == "en"   ? " and by for from of the to with "
                                  : language == "pt" ? " da das de do dos por "
                                                     : "";
   if (kOfSources.find(" " + last_word(source.text) + " ") != std::string_view::npos) return;
@@ -294,8 +311,7 @@ void ShapeEnd(std::string_view source, std::string& text) {
   if (wanted == "?" && marks == "." && text.find('?') == std::string::npos)
     return ReplaceMarks(EndsWithInitials(text) ? text.size() : begin, wanted, text);
   if (wanted.empty()) {
-    if (EndsWithWord(source) && marks.size() == 1 && marks != "?" && marks != "!" &&
-        !EndsWithInitials(text))
+    if (EndsWithWord(source) && marks.size() == 1 && marks != "?" && !EndsWithInitials(text))
       text.resize(begin);
   } else if (marks.empty() || (goes_on && (marks == "." || marks == ","))) {
     ReplaceMarks(begin, wanted, text);
@@ -425,6 +441,7 @@ std::string ShapedLike(const SourceShape& source, std::string translation) {
     ShapeShort(source.text, translation);
     CutLeadingOn(source, translation);
     CutBehindSame(source.text, translation);
+    CutAddedArticle(source, translation);
     LowerWords(source, translation);
   } else {
     ShapeEnd(source.text, translation);

@@ -22,8 +22,9 @@ bool IsShort(std::string_view source);
 // Returns a translation with what small models add to the ends of a text, or leave out there, put
 // right by the source: a translation begins with a small letter and ends without a stop, or with a
 // comma, if its source does. Of a source of one to three words, doubled words, brackets, commas and
-// end marks that the source lacks go too. Characters are only replaced by others of as many bytes,
-// cut from the end, or added to the end. Linear time.
+// end marks that the source lacks go too, and "The" before an English label. Where the source has
+// marks, characters are only replaced by others of as many bytes, cut from the end, or added to the
+// end. Linear time.
 std::string ShapedLike(const SourceShape& source, std::string translation);
 
 // Returns the same for the beginning of a translation that goes on.

@@ -49,6 +49,18 @@ bool AddsVerb(std::string_view source, std::string_view target,
          !HasSubjectVerb(source, settings.source_language);
 }
 
+// Returns true for several words of which the first alone may begin with a capital, as those of a
+// name do not.
+bool IsPhrase(std::string_view text) {
+  size_t words = 0;
+  for (size_t space = text.find(' '); space != std::string_view::npos;
+       space = text.find(' ', space + 1)) {
+    if (!models::IsLower(models::DecodeAt(text, space + 1).value)) return false;
+    ++words;
+  }
+  return words > 0;
+}
+
 // Returns a text without its stop and with a small first letter, as it stands within a sentence.
 std::string WithoutStop(std::string_view text) {
   const models::CodePoint first = models::DecodeAt(text, 0);
@@ -101,7 +113,9 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
         Carry(participant, Reading::kSmallWord, SmallWord(word, settings.source_language),
               /*lost_content=*/false, unit))
       return true;
-    if (IsShort(source) && models::CountWords(target) > models::CountWords(source) &&
+    if (IsShort(source) &&
+        (models::CountWords(target) > models::CountWords(source) ||
+         (source == target && IsPhrase(source))) &&
         Carry(participant, Reading::kSmallText, SmallText(marked.text, settings.source_language),
               /*lost_content=*/false, unit))
       return true;
@@ -252,8 +266,9 @@ bool UnitReview::TakeCarried(const Participant& participant, TranslationUnit& un
   };
   std::string carried;
   if (unit.reading == Reading::kSmallText) {
-    carried = WithoutAdditions(*unit.bare, ShapedLike(ShapeOf(settings, unit), translation));
     const std::string_view text = unit.sentence.marked.text;
+    carried = ShapedLike(ShapeOf(settings, unit), translation);
+    if (*unit.bare != text) carried = WithoutAdditions(*unit.bare, carried);
     if (AddsVerb(text, carried, settings) &&
         Carry(participant, Reading::kWithoutStop, WithoutStop(text), /*lost_content=*/false, unit))
       return true;

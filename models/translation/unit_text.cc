@@ -21,7 +21,7 @@ SourceShape ShapeOf(const TranslationSettings& settings, const TranslationUnit& 
   return {.text = marked.text,
           .target_language = settings.target_language,
           .any_first_letter = begins_kept || unit.in_capitals || !unit.begun.empty(),
-          .has_marks = !unit.sentence.is_plain};
+          .has_marks = !unit.sentence.is_bare};
 }
 
 std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens,

@@ -32,6 +32,15 @@ TEST(SourceShapeTest, WhatTheSourceLacksGoesFromAShortText) {
   EXPECT_EQ(Shaped("At nine", "9 a.m."), "9 a.m.");
 }
 
+TEST(SourceShapeTest, AnArticleThatTheSourceLacksGoesFromAnEnglishLabel) {
+  EXPECT_EQ(Shaped("Local ideal", "The ideal place"), "Ideal place");
+  EXPECT_EQ(Shaped("Recusar", "To refuse"), "Refuse");
+  EXPECT_EQ(Shaped("Despublicar", "To be published"), "To be published");
+  EXPECT_EQ(Shaped("Editado", "Edited by"), "Edited");
+  EXPECT_EQ(Shaped("O local ideal", "The ideal place"), "The ideal place");
+  EXPECT_EQ(Shaped("Acabou a festa.", "The party is over."), "The party is over.");
+}
+
 TEST(SourceShapeTest, BracketsThatTheSourceLacksGoFromTheEndOfAnyText) {
   EXPECT_EQ(Shaped("© 2024 Acme Trading Inc.", "© 2024 Acme Trading Inc. (em inglês).", "pt"),
             "© 2024 Acme Trading Inc.");
@@ -47,6 +56,7 @@ TEST(SourceShapeTest, AShortTextHasTheEndMarksOfItsSource) {
   EXPECT_EQ(Shaped("Carregando...", "Loading"), "Loading...");
   EXPECT_EQ(Shaped("Failed!", "Falhou.", "pt"), "Falhou!");
   EXPECT_EQ(Shaped("Nome:", "Name"), "Name:");
+  EXPECT_EQ(Shaped("Pular para o conteúdo", "Jump to the content!"), "Jump to the content");
 }
 
 TEST(SourceShapeTest, AQuestionStaysOne) {
