@@ -240,3 +240,21 @@ def test_an_ellipsis_of_one_character_is_set_aside_as_three_stops_are(daemon):
     dots = [got for got, _ in translate(daemon, [f"{word}..." for word in words], EN_PT)]
     assert [got for got, _ in translate(daemon, [f"{word}\u2026" for word in words], EN_PT)] == [
         got.replace("...", "\u2026") for got in dots]
+
+
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"Cu&t": "&Recortar", "&Open...": "&Abrir...", "_Quit": "_Sair", "« Back": "« Voltar"}),
+    (PT_EN, {"Sai&r": "&Exit", "_Arquivo": "_File", "« Voltar": "« Back", "Nova janela (Ctrl+N)": "New Window (Ctrl+N)"}),
+], ids=["en-pt", "pt-en"])
+def test_a_label_with_a_key_or_a_sign_is_read_like_one_without(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("<li><a href='/'>Done</a></li>", "<li><a href='/'>Concluído</a></li>"),
+    ("<a href=1>One</a><a href=2>Two</a>", "<a href=1>Um</a><a href=2>Dois</a>"),
+    ("<a>Home</a> <a>About us</a> <a>Contact</a>", "<a>Página inicial</a> <a>Sobre nós</a> <a>Contacto</a>"),
+])
+def test_elements_side_by_side_are_words_of_their_own(daemon, text, expected):
+    [(got, lost)] = translate(daemon, [text], EN_PT, format=translation.TEXT_FORMAT_HTML)
+    assert (got, lost) == (expected, [])
