@@ -140,7 +140,7 @@ class PoReader {
       if (!ReadLine(line)) {
         return InvalidArgument(
             "file: line ", number, " has none of what a PO file may have: a comment, or ",
-            "msgctxt, msgid, msgid_plural or msgstr in this order, each with strings");
+            "domain, msgctxt, msgid, msgid_plural or msgstr in this order, each with strings");
       }
       MILLRACE_RETURN_IF_ERROR(CheckCharset());
     }
@@ -188,7 +188,7 @@ class PoReader {
       return true;
     }
     FillEntry();
-    if (keyword == "msgctxt") {
+    if (keyword == "msgctxt" || keyword == "domain") {
       has_id_ = false;
       context_ = {};
       current_ = &context_;

@@ -54,17 +54,21 @@ bool IsProtected(pugi::xml_node node) {
          node.attribute("mtype").value() == std::string_view("protected");
 }
 
-// Returns true if an element stands for what a program puts there, such as a name, rather than for
-// markup.
+// Returns true if an element may stand for what a program puts there, such as a name, rather than
+// for markup.
 bool IsVariable(pugi::xml_node node) {
   constexpr std::string_view kSigns = "{%$";
   if (std::string_view(node.attribute("id").value()).starts_with("INTERPOLATION")) return true;
+  bool is_described = node.attribute("ctype") || node.attribute("type");
   for (const char* const shown : {"equiv-text", "equiv", "disp"}) {
-    if (std::string_view(node.attribute(shown).value()).find_first_of(kSigns) !=
-        std::string_view::npos)
+    const pugi::xml_attribute description = node.attribute(shown);
+    if (std::string_view(description.value()).find_first_of(kSigns) != std::string_view::npos)
       return true;
+    is_described = is_described || description;
   }
-  return std::string_view(node.text().get()).find_first_of(kSigns) != std::string_view::npos;
+  const std::string_view code = node.text().get();
+  return code.find_first_of(kSigns) != std::string_view::npos ||
+         (!is_described && code.find('<') == std::string_view::npos);
 }
 
 // Items that are nested deeper stay as they are, which bounds the stack.

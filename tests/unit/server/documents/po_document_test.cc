@@ -29,6 +29,12 @@ TEST(PoDocument, EmptyTranslationsAreFilled) {
             "#~ msgid \"Old\"\n#~ msgstr \"\"\n");
 }
 
+TEST(PoDocument, LinesThatNameADomainStay) {
+  const std::string file = "domain \"a\"\nmsgid \"Open\"\nmsgstr \"\"\n\ndomain \"b\"\n";
+  EXPECT_EQ(Translated("a.po", file, Marked),
+            "domain \"a\"\nmsgid \"Open\"\nmsgstr \"<Open>\"\n\ndomain \"b\"\n");
+}
+
 TEST(PoDocument, PluralForms) {
   const std::string ids = "msgid \"A file\"\nmsgid_plural \"%d files\"\n";
   EXPECT_EQ(Translated("a.po", ids + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n", Marked),

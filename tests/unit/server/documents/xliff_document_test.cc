@@ -52,6 +52,14 @@ TEST(Xliff, AVariableIsAWordOfItsSentence) {
               ElementsAre("Hi <var id=0>x</var>, <var id=1>x</var> or <x2/> it"));
 }
 
+TEST(Xliff, ACodeThatNothingDescribesIsAWordOfItsSentence) {
+  const std::string body =
+      "<trans-unit id=\"1\"><source>Hi <x id=\"1\"/>, <x id=\"2\" ctype=\"image\"/> it "
+      "<ph id=\"3\">&lt;b/&gt;</ph> is</source></trans-unit>";
+  EXPECT_THAT(TextsOf("a.xliff", Xliff12(body)),
+              ElementsAre("Hi <var id=0>x</var>, <x1/> it <x2/> is"));
+}
+
 TEST(Xliff, OtherEncodingsBecomeUtf8AndSaySo) {
   const auto declaring = [](const std::string& encoding, const std::string& word) {
     return StrCat("<?xml version=\"1.0\" encoding=\"", encoding, "\"?>\n",
@@ -78,7 +86,7 @@ TEST(Xliff, InlineElementsFollowTheirWords) {
       "<trans-unit id=\"1\"><source>Hi <g id=\"1\">red</g> <x id=\"2\"/> and <bpt id=\"3\">&lt;b"
       "&gt;</bpt>blue<ept id=\"3\">&lt;/b&gt;</ept>.</source></trans-unit>";
   EXPECT_THAT(TextsOf("a.xlf", Xliff12(unit)),
-              ElementsAre("Hi <g0>red</g0> <x1/> and <g2>blue</g2>."));
+              ElementsAre("Hi <g0>red</g0> <var id=1>x</var> and <g2>blue</g2>."));
   EXPECT_THAT(InPortuguese(Xliff12(unit),
                            [](const std::string&) { return "<g2>Azul</g2> e <g0>v</g0> <x1/>."; }),
               HasSubstr("<bpt id=\"3\">&lt;b&gt;</bpt>Azul<ept id=\"3\">&lt;/b&gt;</ept> e "
@@ -100,7 +108,7 @@ TEST(Xliff, WhatIsTranslatedOrProtectedStays) {
                       "<alt-trans><source>No</source><target>x</target></alt-trans></trans-unit>"
                       "<trans-unit id=\"2\"><source>Two <mrk mtype=\"protected\">X</mrk></source>"
                       "<target/></trans-unit>")),
-      ElementsAre("One", "Two <x0/>"));
+      ElementsAre("One", "Two <var id=0>x</var>"));
 }
 
 TEST(Xliff, AUnitOfCodesAloneGetsThemAsItsTarget) {
