@@ -235,6 +235,7 @@ class MarkdownReader {
     HtmlTag tag;
     switch (line_[at]) {
       case '\\':
+        return Escape(at, markup);
       case '`':
       case '$':
         return out_.Keep(markup);
@@ -278,6 +279,23 @@ class MarkdownReader {
         return CanClose(at) && out_.IsOpen(markup) ? out_.Close(markup, markup)
                                                    : out_.Open(markup, markup);
     }
+  }
+
+  // Takes an escaped sign: the marks of a sentence are those of any other, and signs around words
+  // stay around them: \*very old\*.
+  void Escape(size_t at, std::string_view markup) {
+    constexpr std::string_view kMarks = ".,;:!?-'\"/&%+=";
+    constexpr std::string_view kAround = "*_~";
+    const char sign = markup[1];
+    if (kMarks.find(sign) != std::string_view::npos)
+      return out_.Character(markup.substr(1), markup);
+    if (kAround.find(sign) == std::string_view::npos) return out_.Keep(markup);
+    if (out_.IsOpen(markup)) return out_.Close(markup, markup);
+    const size_t end = at + markup.size();
+    const bool opens = models::IsWordCharacter(models::DecodeAt(line_, end).value) &&
+                       (at == 0 || !models::IsWordCharacter(models::DecodeBefore(line_, at).value));
+    const bool closes = line_.substr(0, end + kLongestCode).find(markup, end) != line_.npos;
+    opens&& closes ? out_.Open(markup, markup) : out_.Keep(markup);
   }
 
   // Returns the end of a comment of MDX, {/* note */}, or of several words of Obsidian, %%a note%%;

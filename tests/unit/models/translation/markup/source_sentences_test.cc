@@ -215,6 +215,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{kMarkdown, "See [one](/)[two](/a).", {"See one", "two"}}));
 
 INSTANTIATE_TEST_SUITE_P(
+    EscapedMarkdown, ReadingTest,
+    ::testing::Values(
+        Case{kMarkdown, "It is fine\\. Really\\!", {"It is fine.", "Really!"}},
+        Case{kMarkdown, "The \\*very old\\* house, \\_x 5 \\* 3", {"The very old house, x 5 X1 3"}},
+        Case{kMarkdown, "1\\. One \\[a\\] \\(b\\)", {"1. One a b"}}));
+
+INSTANTIATE_TEST_SUITE_P(
     SignsAside, ReadingTest,
     ::testing::Values(Case{kText, "« Back", {"« ", "Back"}}, Case{kText, "← Back", {"← ", "Back"}},
                       Case{kText, "New (Ctrl+N)", {"New", "X1"}},
