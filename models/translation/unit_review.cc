@@ -113,7 +113,7 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
         Carry(participant, Reading::kSmallWord, SmallWord(word, settings.source_language),
               /*lost_content=*/false, unit))
       return true;
-    if (IsShort(source) &&
+    if (IsShort(source) && verdict.lost_colon == 0 &&
         (models::CountWords(target) > models::CountWords(source) ||
          (source == target && IsPhrase(source))) &&
         Carry(participant, Reading::kSmallText, SmallText(marked.text, settings.source_language),

@@ -251,6 +251,17 @@ def test_a_label_with_a_key_or_a_sign_is_read_like_one_without(daemon, model, te
 
 
 @pytest.mark.parametrize("text, expected", [
+    ("Country: United States", "País: Estados Unidos"),
+    ("Note:this", "Nota:isso"),
+    ("Good morning😀how are you?", "Bom dia😀como você está?"),
+    ("first.second", "first.second"),
+])
+def test_neither_side_of_a_sign_is_lost(daemon, text, expected):
+    [(got, lost)] = translate(daemon, [text], EN_PT)
+    assert (got, lost) == (expected, [])
+
+
+@pytest.mark.parametrize("text, expected", [
     ("<li><a href='/'>Done</a></li>", "<li><a href='/'>Concluído</a></li>"),
     ("<a href=1>One</a><a href=2>Two</a>", "<a href=1>Um</a><a href=2>Dois</a>"),
     ("<a>Home</a> <a>About us</a> <a>Contact</a>", "<a>Página inicial</a> <a>Sobre nós</a> <a>Contacto</a>"),

@@ -15,6 +15,21 @@ bool IsInvisibleMark(char32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+// Returns the end of emoji that touch words on both sides, as in chats: "good😀thanks"; 0: there are
+// none.
+size_t EmojiEnd(std::string_view text, size_t at) {
+  const auto is_emoji = [](char32_t c) { return c >= 0x1F000 && c < 0x1FB00; };
+  const auto joins = [](char32_t c) { return c == 0x200D || c == 0xFE0F; };
+  size_t end = at;
+  for (models::CodePoint c = models::DecodeAt(text, end);
+       is_emoji(c.value) || (end > at && joins(c.value)); c = models::DecodeAt(text, end))
+    end += c.bytes;
+  const bool touches = end > at && at > 0 &&
+                       models::IsLetter(models::DecodeBefore(text, at).value) &&
+                       models::IsLetter(models::DecodeAt(text, end).value);
+  return touches ? end : 0;
+}
+
 // Returns true if the text without spaces that goes on to `at` has a sign of an address.
 bool IsInAddress(std::string_view text, size_t at) {
   constexpr size_t kLongest = 256;
@@ -59,12 +74,12 @@ size_t TemplateEnd(std::string_view text, size_t at) {
 }  // namespace
 
 Boundary FindBoundary(std::string_view text, size_t from) {
-  constexpr std::string_view kFirst = "_.-=*~#{<\xE2\xEF";
+  constexpr std::string_view kFirst = "_.-=*~#{<\xE2\xEF\xF0";
   for (size_t at = text.find_first_of(kFirst, from); at < text.size();
        at = text.find_first_of(kFirst, at)) {
     const models::CodePoint c = models::DecodeAt(text, at);
     if (IsInvisibleMark(c.value)) return {at, at + c.bytes, /*is_sign=*/true};
-    size_t end = std::max(RunEnd(text, at), TemplateEnd(text, at));
+    size_t end = std::max({RunEnd(text, at), TemplateEnd(text, at), EmojiEnd(text, at)});
     if (IsNote(c.value)) end = at + c.bytes;
     if (end == 0) {
       // A run that is no boundary is passed over as a whole.

@@ -100,6 +100,20 @@ size_t KeyEnd(std::string_view text) {
   return has_value && models::IsAsciiLetter(text[0]) ? end + 1 : 0;
 }
 
+// Returns where the only colon of a text is if it stands between a label and words without a space:
+// "Note:this"; 0 if there is none.
+size_t TouchingColon(std::string_view text) {
+  constexpr std::ptrdiff_t kMostSpaces = 1;
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || text.find(':', colon + 1) != text.npos ||
+      !models::IsUpper(models::DecodeAt(text, 0).value) ||
+      !models::IsLower(models::DecodeBefore(text, colon).value) ||
+      !models::IsLetter(models::DecodeAt(text, colon + 1).value) ||
+      std::ranges::count(text.substr(0, colon), ' ') > kMostSpaces)
+    return 0;
+  return colon;
+}
+
 }  // namespace
 
 bool IsWordless(const MarkedText& marked) {
@@ -134,6 +148,7 @@ size_t LabelEnd(const MarkedText& marked) {
       (IsWordless(marked, colon + 1, text.size()) ||
        (IsAcronym(models::Trim(text.substr(colon + 1))) && HasLower(text.substr(0, colon)))))
     return colon + 1;
+  if (const size_t colon = TouchingColon(text); colon > 0 && !is_within(colon)) return colon + 1;
   if (const size_t dash = text.find(" - ");
       dash != std::string_view::npos && IsNumericText(text.substr(0, dash)) && !is_within(dash + 2))
     return dash + 2;

@@ -289,6 +289,9 @@ class MarkdownReader {
     const char sign = markup[1];
     if (kMarks.find(sign) != std::string_view::npos)
       return out_.Character(markup.substr(1), markup);
+    const bool in_name = sign == '_' && at > 0 && models::IsAsciiAlnum(line_[at - 1]) &&
+                         models::IsAsciiAlnum(models::ByteAt(line_, at + markup.size()));
+    if (in_name) return out_.Character(markup.substr(1), markup);
     if (kAround.find(sign) == std::string_view::npos) return out_.Keep(markup);
     if (out_.IsOpen(markup)) return out_.Close(markup, markup);
     const size_t end = at + markup.size();

@@ -236,6 +236,18 @@ SourceSentence MakeSentenceOfLabel(MarkedText marked, std::string behind) {
   return MakeSentence(std::move(marked), std::move(behind));
 }
 
+// Returns true for a name of words of two letters or more between stops: app.title.
+bool IsDottedName(std::string_view text) {
+  constexpr size_t kFewestLetters = 2;
+  size_t parts = 0;
+  for (size_t at = 0; at <= text.size(); ++parts) {
+    const size_t end = models::LettersEnd(text, at);
+    if (end < at + kFewestLetters || (end < text.size() && text[end] != '.')) return false;
+    at = end + 1;
+  }
+  return parts > 1;
+}
+
 // Returns true if a list ends with a stop behind a word, outside of all marks and kept spans.
 bool HasStopOfList(const MarkedText& marked) {
   const std::string_view text = marked.text;
@@ -303,8 +315,8 @@ void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSent
     return;
   }
   // 2nd and 3rd are words of a language.
-  const bool is_word =
-      text.find(' ') == std::string_view::npos && !text.empty() && models::IsAsciiUpper(text[0]);
+  const bool is_word = !text.empty() && text.find(' ') == std::string_view::npos &&
+                       (models::IsAsciiUpper(text[0]) || IsDottedName(text));
   sentences.push_back(is_word ? MakeSentenceOfLabel(std::move(sentence), std::move(behind))
                               : MakeSentence(std::move(sentence), std::move(behind)));
 }

@@ -217,6 +217,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     EscapedMarkdown, ReadingTest,
     ::testing::Values(
+        Case{kMarkdown, "The user\\_name of \\_it", {"The X1 of it"}},
         Case{kMarkdown, "It is fine\\. Really\\!", {"It is fine.", "Really!"}},
         Case{kMarkdown, "The \\*very old\\* house, \\_x 5 \\* 3", {"The very old house, x 5 X1 3"}},
         Case{kMarkdown, "1\\. One \\[a\\] \\(b\\)", {"1. One a b"}}));
@@ -229,6 +230,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{kText, "On/Off", {"On", "Off"}},
                       Case{kText, "TCP/IP or/and", {"TCP/IP or/and"}},
                       Case{kText, "TCP/IP", {"TCP/IP"}},
+                      Case{kText, "Note:this is", {"Note:", "this is"}},
+                      Case{kText, "user.name", {"X1"}},
+                      Case{kText, "Time:10:30, a:b, e.g.", {"Time:10:30, X1, e.g."}},
+                      Case{kText, "So good😀thanks, bye 😀 now", {"So good", "thanks, bye X1 now"}},
                       Case{kText, "Use <file name> of <the and b>.", {"Use X1 of <the and b>."}}));
 
 INSTANTIATE_TEST_SUITE_P(
