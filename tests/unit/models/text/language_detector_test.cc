@@ -327,6 +327,12 @@ TEST_F(LanguageDetectorTest, UnknownWordsAloneAreToldByTheirLetters) {
 
 TEST_F(LanguageDetectorTest, ShortTextsOfManyLanguagesAreTold) {
   const std::vector<std::pair<std::string, std::string>> texts = {
+      {"pt", "Quanto custa?"},
+      {"pt", "Quero pizza"},
+      {"pt", "Saiba mais"},
+      {"pt", "Fale conosco"},
+      {"pt", "ate logo"},
+      {"en", "invoice"},
       {"de", "Guten Morgen"},
       {"nl", "Hoe gaat het met je?"},
       {"nl", "Goedemorgen"},
