@@ -167,41 +167,25 @@ bool DayFollows(std::string_view text, size_t at) {
 
 // Reads abbreviations that people write with a capital and without a stop: "Elm St, Apt 5", "Tue,
 // Dec 1st".
-std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view word, size_t end,
+std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view word,
+                                       std::string_view lower, size_t end,
                                        std::string_view previous) {
-  struct Entry {
-    std::string_view written;
-    std::string_view spoken;
-  };
   if (!IsAsciiUpper(word[0])) return std::nullopt;
   if (word == "WWI" || word == "WWII")
     return Reading{end, {"World", "War", word.size() == 3 ? "one" : "two"}};
+  const auto meaning = [lower](When when) -> std::optional<std::string_view> {
+    for (const bool second : {false, true}) {
+      const auto known = FindSpokenAbbreviation(lower, second);
+      if (known && known->when == when) return known->words;
+    }
+    return std::nullopt;
+  };
   // A street's kind follows its name and ends the name.
-  constexpr std::array<Entry, 10> kStreets = {{{"Ave", "avenue"},
-                                               {"Blvd", "boulevard"},
-                                               {"Ct", "court"},
-                                               {"Dr", "drive"},
-                                               {"Hwy", "highway"},
-                                               {"Ln", "lane"},
-                                               {"Pkwy", "parkway"},
-                                               {"Pl", "place"},
-                                               {"Rd", "road"},
-                                               {"St", "street"}}};
   if (NamesStreet(previous) && !IsAsciiLetter(ByteAt(text, end)) &&
       (!NextIsCapital(text, end) || QuarterFollows(text, end))) {
-    for (const Entry& street : kStreets) {
-      if (word == street.written) return Reading{end, {std::string(street.spoken)}};
-    }
+    if (const auto street = meaning(When::kStopAfterName))
+      return Reading{end, {std::string(*street)}};
   }
-  constexpr std::array<Entry, 9> kNumbered = {{{"Apt", "apartment"},
-                                               {"Bldg", "building"},
-                                               {"Ch", "chapter"},
-                                               {"Ext", "extension"},
-                                               {"Fig", "figure"},
-                                               {"Hwy", "highway"},
-                                               {"Rm", "room"},
-                                               {"Ste", "suite"},
-                                               {"Vol", "volume"}}};
   if (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1))) {
     // "No 1 in the charts", but "No 2 people are alike".
     const size_t number = DigitsEnd(text.substr(0, end + kMaxWordBytes), end + 1);
@@ -210,30 +194,17 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
         !IsOneOf(LettersAt(text, number + 1), "day", "hour", "man", "minute", "month", "people",
                  "person", "week", "woman", "year"))
       return Reading{end, {"number"}};
-    for (const Entry& entry : kNumbered) {
-      if (word == entry.written) return Reading{end, {std::string(entry.spoken)}};
-    }
+    if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Pg Rm Rte Sec Ste Vol "))
+      return Reading{end, {std::string(*meaning(When::kStopAndDigit))}};
   }
-  constexpr std::array<Entry, 9> kDays = {{{"Tue", "tuesday"},
-                                           {"Tues", "tuesday"},
-                                           {"Thu", "thursday"},
-                                           {"Thur", "thursday"},
-                                           {"Thurs", "thursday"},
-                                           {"Mon", "monday"},
-                                           {"Wed", "wednesday"},
-                                           {"Fri", "friday"},
-                                           {"Sat", "saturday"}}};
+  if (!IsListed(word, " Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun ")) return std::nullopt;
   const bool timed = IsOneOf(previous, "closed", "every", "last", "next", "on");
   // "Sun., Oct. 6".
   if (text.substr(end, 2) == ".,") ++end;
-  for (const Entry& day : kDays) {
-    if (word != day.written) continue;
-    // "Mon" and "Sat" may be other words.
-    const bool sure = word[0] == 'T' || word == "Fri";
-    if (sure || timed || DayFollows(text, end)) return Reading{end, {std::string(day.spoken)}};
-  }
-  if (word == "Sun" && (timed || DayFollows(text, end))) return Reading{end, {"sunday"}};
-  return std::nullopt;
+  // "Mon", "Sat" and "Sun" may be other words.
+  const bool sure = word[0] == 'T' || word == "Fri";
+  if (!sure && !timed && !DayFollows(text, end)) return std::nullopt;
+  return Reading{end, {std::string(FindSpokenAbbreviation(lower)->words)}};
 }
 
 // Reads abbreviations that belong together: "Fed. R. Civ. P. 12", "F. Supp. 2d".
@@ -344,7 +315,7 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     reading.AppendEach(FindSpokenAbbreviation(lower)->words);
     return reading;
   }
-  return ReadWithoutStop(text, word, end, previous);
+  return ReadWithoutStop(text, word, lower, end, previous);
 }
 
 std::optional<Reading> ReadDotted(std::string_view text, size_t at) {

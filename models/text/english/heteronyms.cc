@@ -18,13 +18,15 @@ struct VerbAndNoun {
   std::string_view word;
   std::string_view verb;
   std::string_view noun;
+  std::string_view misaki_verb;
+  std::string_view misaki_noun;
 };
 
 std::optional<VerbAndNoun> FindVerbAndNoun(std::string_view word) {
-  static const WordTable<3> words(kVerbsAndNounsText);
+  static const WordTable<5> words(kVerbsAndNounsText);
   const auto* const row = words.Find(word);
   if (row == nullptr) return std::nullopt;
-  return VerbAndNoun{(*row)[0], (*row)[1], (*row)[2]};
+  return VerbAndNoun{(*row)[0], (*row)[1], (*row)[2], (*row)[3], (*row)[4]};
 }
 
 // Returns the mnemonics of the "s" behind a word.
@@ -53,23 +55,6 @@ bool StandsBeforeNoun(std::string_view word, std::span<const SpokenWord> words, 
                  "separate", "subordinate");
 }
 
-// Returns the sound of such a word in misaki's symbols where its lexicon has the verb's alone.
-std::string_view SoundBeforeNoun(std::string_view word) {
-  if (word == "deliberate") return "dəlˈɪbəɹət";
-  if (word == "elaborate") return "əlˈæbəɹət";
-  return word == "import" ? "ˈɪmpˌɔɹt" : "";
-}
-
-// Returns the sound of a verb in misaki's symbols where its lexicon has the noun's alone.
-std::string_view SoundOfVerb(std::string_view word) {
-  if (word == "ally") return "əlˈI";
-  if (word == "annex") return "ənˈɛks";
-  if (word == "export") return "ɪkspˈɔɹt";
-  if (word == "exports") return "ɪkspˈɔɹts";
-  if (word == "fragment") return "fɹæɡmˈɛnt";
-  return word == "fragments" ? "fɹæɡmˈɛnts" : "";
-}
-
 // Names and words about which a front end is wrong.
 std::optional<WordSound> FindException(std::string_view word) {
   static const WordTable<3> words(kWordSoundsText);
@@ -85,12 +70,6 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
   // The Greek letter is written small.
   if (auto exception = FindException(word); exception && words[at].text != "xi") return exception;
   if (auto meaning = FindMeaning(words[at], word, WordsAround(words, at))) return meaning;
-  // The lexicon has the noun alone.
-  if ((word == "protest" || word == "protests") &&
-      GuessPartOfSpeech(words, at) == PartOfSpeech::kVerb) {
-    return word == "protest" ? WordSound{"pɹətˈɛst", "pr@t'Est"}
-                             : WordSound{"pɹətˈɛsts", "pr@t'Ests"};
-  }
   std::string_view ending;
   std::optional<VerbAndNoun> found = FindVerbAndNoun(word);
   if (!found && word.ends_with('s')) {
@@ -103,28 +82,30 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
     if (found) return WordSound{"", found->noun, EndingOf(found->word)};
   }
   if (!found) return std::nullopt;
+  const auto as_verb = [&] {
+    return WordSound{ending.empty() ? found->misaki_verb : "", found->verb, ending};
+  };
+  const auto as_noun = [&] {
+    return WordSound{ending.empty() ? found->misaki_noun : "", found->noun, ending};
+  };
   switch (GuessPartOfSpeech(words, at)) {
     case PartOfSpeech::kVerb:
-      return WordSound{SoundOfVerb(word), found->verb, ending};
+      return as_verb();
     case PartOfSpeech::kNoun:
-      return WordSound{"", found->noun, ending};
+      return as_noun();
     case PartOfSpeech::kAdjective:
-      if (word == "deliberate" || word == "elaborate")
-        return WordSound{SoundBeforeNoun(word), found->noun, ending};
-      if (word == "invalid") return WordSound{"", found->verb, ending};
-      return WordSound{"", word == "close" ? "kl'oUs" : found->noun, ending};
+      if (word == "close") return WordSound{"", "kl'oUs"};
+      return word == "invalid" ? as_verb() : as_noun();
     case PartOfSpeech::kPredicate:
-      if (word == "content") return WordSound{"", found->verb, ending};
+      if (word == "content") return as_verb();
       // "He is articulate".
-      if (word.ends_with("ate")) return WordSound{SoundBeforeNoun(word), found->noun, ending};
+      if (word.ends_with("ate")) return as_noun();
       return std::nullopt;
     case PartOfSpeech::kUnknown:
       // "Import duties", "Deliberate attempts".
-      if (StandsBeforeNoun(word, words, at))
-        return WordSound{SoundBeforeNoun(word), found->noun, ending};
+      if (StandsBeforeNoun(word, words, at)) return as_noun();
       // "Use it" and the like, as the lexicon has it.
-      if (word == "use" || word == "uses" || word == "estimate" || word == "increase")
-        return WordSound{"", found->verb, ending};
+      if (IsOneOf(word, "use", "uses", "estimate", "increase")) return as_verb();
       return std::nullopt;
     default:
       return std::nullopt;

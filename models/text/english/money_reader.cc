@@ -1,10 +1,13 @@
 #include "models/text/english/money_reader.h"
 
 #include <array>
+#include <vector>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/amount.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/currencies_text.h"
 
 namespace millrace::models {
 namespace {
@@ -16,65 +19,6 @@ struct Currency {
   std::string_view minor_one;  // empty: it has no hundredths that are spoken
   std::string_view minor_many;
 };
-
-// Longer signs come before those that they begin with.
-constexpr auto kCurrencies = std::to_array<Currency>({
-    {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"BRL", "real", "reais", "centavo", "centavos"},
-    {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"CHF", "Swiss franc", "Swiss francs", "centime", "centimes"},
-    {"CNY", "yuan", "yuan", "", ""},
-    {"CN¥", "yuan", "yuan", "", ""},
-    {"RMB", "yuan", "yuan", "", ""},
-    {"EUR", "euro", "euros", "cent", "cents"},
-    {"GBP", "pound", "pounds", "penny", "pence"},
-    {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
-    {"INR", "rupee", "rupees", "paisa", "paise"},
-    {"JPY", "yen", "yen", "", ""},
-    {"MXN", "Mexican peso", "Mexican pesos", "", ""},
-    {"NZD", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
-    {"PLN", "zloty", "zlotys", "", ""},
-    {"SEK", "Swedish krona", "Swedish kronor", "", ""},
-    {"SGD", "Singapore dollar", "Singapore dollars", "cent", "cents"},
-    {"USD", "dollar", "dollars", "cent", "cents"},
-    {"Rs.", "rupee", "rupees", "paisa", "paise"},
-    {"Rs", "rupee", "rupees", "paisa", "paise"},
-    {"R$", "real", "reais", "centavo", "centavos"},
-    {"US$", "dollar", "dollars", "cent", "cents"},
-    {"A$", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"AU$", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"C$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"CA$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"HK$", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
-    {"NZ$", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
-    {"S$", "Singapore dollar", "Singapore dollars", "cent", "cents"},
-    {"$", "dollar", "dollars", "cent", "cents"},
-    {"£", "pound", "pounds", "penny", "pence"},
-    {"€", "euro", "euros", "cent", "cents"},
-    {"¥", "yen", "yen", "", ""},
-    {"₹", "rupee", "rupees", "paisa", "paise"},
-    {"₽", "rouble", "roubles", "", ""},
-    {"₩", "won", "won", "", ""},
-    {"₺", "lira", "lira", "", ""},
-    {"₪", "shekel", "shekels", "", ""},
-    {"₱", "peso", "pesos", "", ""},
-    {"₿", "bitcoin", "bitcoins", "", ""},
-    {"₴", "hryvnia", "hryvnias", "", ""},
-    {"₦", "naira", "naira", "", ""},
-    {"₫", "dong", "dong", "", ""},
-    {"฿", "baht", "baht", "", ""},
-    {"NOK", "Norwegian krone", "Norwegian kroner", "", ""},
-    {"DKK", "Danish krone", "Danish kroner", "", ""},
-    {"ZAR", "rand", "rand", "", ""},
-    {"KRW", "won", "won", "", ""},
-    {"THB", "baht", "baht", "", ""},
-    {"AED", "dirham", "dirhams", "", ""},
-    {"MX$", "Mexican peso", "Mexican pesos", "", ""},
-    {"NT$", "Taiwan dollar", "Taiwan dollars", "", ""},
-    {"kr.", "krone", "kroner", "", ""},
-    {"kr", "krone", "kroner", "", ""},
-    {"zł", "zloty", "zlotys", "", ""},
-});
 
 // Returns true if a noun follows the sum, which belongs to it: "a $5 bill".
 bool IsAttributive(std::string_view text, size_t end, bool article) {
@@ -92,7 +36,13 @@ const Currency* FindCurrency(std::string_view text, size_t at) {
        !(first == 'z' && !IsAsciiAlnum(second))) ||
       (IsAsciiUpper(first) && (second == ' ' || (IsAsciiLower(second) && second != 's'))))
     return nullptr;
-  for (const Currency& currency : kCurrencies) {
+  static const std::vector<Currency> currencies = [] {
+    std::vector<Currency> all;
+    for (const auto& [sign, one, many, minor_one, minor_many] : ReadTable<5>(kCurrenciesText))
+      all.push_back({sign, one, many, minor_one, minor_many});
+    return all;
+  }();
+  for (const Currency& currency : currencies) {
     if (text.substr(at, currency.sign.size()) == currency.sign) return &currency;
   }
   return nullptr;

@@ -12,11 +12,13 @@ bool IsOneOf(std::string_view word, const char (&... others)[sizes]) {
   return ((word.size() == sizes - 1 && std::memcmp(word.data(), others, sizes - 1) == 0) || ...);
 }
 
-// Returns true if the word is in a list that has a space before and behind each; a space is not.
+// Returns true if the word is in a list with spaces between; a space is not.
 inline bool IsListed(std::string_view word, std::string_view words) {
   if (word.empty() || word.front() == ' ' || word.back() == ' ') return false;
   for (size_t at = words.find(word); at < words.size(); at = words.find(word, at + 1)) {
-    if (words[at - 1] == ' ' && words[at + word.size()] == ' ') return true;
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+      return true;
   }
   return false;
 }

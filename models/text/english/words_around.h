@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_word.h"
@@ -24,17 +24,19 @@ class WordsAround {
   std::string After(size_t steps = 1) const {
     return at_ + steps < words_.size() ? AsciiLower(words_[at_ + steps].text) : "";
   }
-  // Returns true if one of the words near it begins with one of these.
-  bool Near(std::initializer_list<std::string_view> beginnings) const {
+  // Returns true if one of the words near it begins with one of these, which have spaces between.
+  bool Near(std::string_view beginnings) const {
     constexpr size_t kFarthest = 12;
     const size_t begin = at_ > kFarthest ? at_ - kFarthest : 0;
     const std::string self = AsciiLower(words_[at_].text);
     for (size_t i = begin; i < std::min(words_.size(), at_ + kFarthest); ++i) {
       const std::string word = AsciiLower(words_[i].text);
       if (word == self) continue;
-      for (const std::string_view beginning : beginnings) {
-        if (word.starts_with(beginning)) return true;
-      }
+      bool found = false;
+      ForEachWord(beginnings, [&](std::string_view beginning) {
+        found = found || word.starts_with(beginning);
+      });
+      if (found) return true;
     }
     return false;
   }
