@@ -212,6 +212,11 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool d
   return number == CardinalKana(value) ? number + U" " + behind : number + behind;
 }
 
+void HardenBeforePoint(uint64_t value, std::u32string& spoken) {
+  if (value == 0) spoken = U"レー";
+  if (value % 10 == 1 || value % 10 == 8 || spoken.ends_with(U"ジュー")) spoken.back() = U'ッ';
+}
+
 std::u32string SpokenDigits(std::u32string_view digits) {
   std::u32string text;
   for (const char32_t c : digits) {

@@ -16,6 +16,9 @@ size_t CounterLength(std::u32string_view text);
 // month is before it. Spaces divide long numbers. Thread-safe.
 std::u32string CountedNumber(uint64_t value, std::u32string_view counter, bool day_of_month);
 
+// Changes the pronunciation of a number as it is before a point: イッテンゴ of 1.5. Thread-safe.
+void HardenBeforePoint(uint64_t value, std::u32string& spoken);
+
 // Returns the names of the digits one by one. Thread-safe.
 std::u32string SpokenDigits(std::u32string_view digits);
 

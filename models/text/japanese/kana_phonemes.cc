@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
-#include "models/text/japanese/japanese_numbers.h"
+#include "models/text/japanese/counters.h"
 #include "models/text/sign_names.h"
 #include "models/text/text_place.h"
 #include "models/text/unicode.h"
@@ -88,6 +88,9 @@ constexpr SignName<std::string_view> kKanaMarks[] = {
 
 std::string_view MarkOf(char32_t c) { return NameOfSign(kKanaMarks, c); }
 
+// Returns hiragana for katakana.
+char32_t ToHiragana(char32_t c) { return c >= 0x30A1 && c <= 0x30F6 ? c - 0x60 : c; }
+
 bool IsKana(char32_t c) { return c >= kFirstKana && c <= kLastKana; }
 
 // Returns the voiced form, such as が for か; 0 if there is none.
@@ -141,7 +144,7 @@ std::u32string_view SignReading(char32_t c) {
 }
 
 // Returns the text as hiragana, digits, marks and spaces; all other characters are refused.
-absl::StatusOr<Kana> ToHiragana(std::string_view text) {
+absl::StatusOr<Kana> ReadKana(std::string_view text) {
   Kana kana;
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
@@ -156,7 +159,7 @@ absl::StatusOr<Kana> ToHiragana(std::string_view text) {
       at += point.bytes;
       continue;
     }
-    if (c >= 0x30A1 && c <= 0x30F6) c -= 0x60;  // katakana
+    c = ToHiragana(c);
     if (c == U'ゝ' || c == U'ヽ' || c == U'ゞ' || c == U'ヾ') {
       const char32_t before = kana.empty() ? 0 : kana.back().value;
       if (!IsKana(before)) return Refused(text, at, point.bytes, point.value);
@@ -212,6 +215,48 @@ size_t NumberEnd(const Kana& kana, size_t i) {
   return end;
 }
 
+// Returns the counter that a text in hiragana begins with, as CountedNumber takes it: 3ページ has
+// one in katakana, and the days of 5か are 日. `taken` becomes its length.
+std::u32string CounterOf(uint64_t value, std::u32string_view behind, bool month, size_t& taken) {
+  std::u32string katakana(behind);
+  for (char32_t& c : katakana) c += IsKana(c) ? 0x60 : 0;
+  for (const std::u32string_view written : {behind, std::u32string_view(katakana)}) {
+    taken = CounterLength(written);
+    if (taken > 0) return std::u32string(written.substr(0, taken));
+  }
+  const bool named = (value > 1 && value <= 10) || value == 14 || value == 20 || value == 24;
+  const bool days = named && behind.starts_with(U'か') && (month || !behind.starts_with(U"から"));
+  taken = days ? 1 : 0;
+  return days ? U"日" : U"";
+}
+
+// Returns the reading of digits, with commas, a point or hyphens between, and of the counter behind
+// them, of which it has the first `taken` characters.
+std::u32string NumberReading(const std::u32string& number, std::u32string_view behind, bool month,
+                             size_t& taken) {
+  taken = 0;
+  if (number.find('-') != number.npos || std::ranges::count(number, '.') > 1) {
+    std::u32string groups;
+    for (const char32_t c : number)
+      groups += IsDigit(c) ? SpokenDigits({&c, 1}) : std::u32string(U"ノ");
+    return groups;
+  }
+  const size_t point = std::min(number.find('.'), number.size());
+  std::u32string whole = number.substr(0, point);
+  std::erase(whole, ',');
+  if ((whole.size() > 1 && whole.front() == '0') || whole.size() > kMaxNumberDigits)
+    return SpokenDigits(whole);
+  uint64_t value = 0;
+  for (const char32_t c : whole) value = value * 10 + (c - '0');
+  if (point == number.size()) {
+    const std::u32string counter = CounterOf(value, behind, month, taken);
+    return CountedNumber(value, counter, month);
+  }
+  std::u32string reading = CountedNumber(value, {}, false);
+  HardenBeforePoint(value, reading);
+  return reading + U"テン" + SpokenDigits(number.substr(point + 1));
+}
+
 // Replaces numbers by their readings.
 Kana ReadNumbers(const Kana& kana) {
   Kana read;
@@ -222,18 +267,17 @@ Kana ReadNumbers(const Kana& kana) {
       continue;
     }
     const size_t end = NumberEnd(kana, i);
-    std::string number;
+    std::u32string number;
     std::u32string behind;
-    for (size_t k = i; k < end; ++k) number += static_cast<char>(kana[k].value);
+    for (size_t k = i; k < end; ++k) number += kana[k].value;
     constexpr size_t kLongestCounter = 6;
     for (size_t k = end; k < std::min(kana.size(), end + kLongestCounter); ++k)
       behind += kana[k].value;
-    const bool codes = number.find('-') != std::string::npos || std::ranges::count(number, '.') > 1;
     size_t taken = 0;
     const bool month = PrecedesAt(read, read.size(), U"がつ");
-    for (const char32_t c :
-         codes ? JapaneseDigits(number) : JapaneseNumber(number, behind, month, taken))
-      read.push_back({c, kana[i].at});
+    for (const char32_t c : NumberReading(number, behind, month, taken)) {
+      if (c != ' ') read.push_back({ToHiragana(c), kana[i].at});
+    }
     i = end + taken;
   }
   return read;
@@ -410,12 +454,12 @@ void AppendMark(std::string_view mark, std::string& phonemes) {
 }  // namespace
 
 absl::Status CheckKana(std::string_view text) {
-  const auto kana = ToHiragana(text);
+  const auto kana = ReadKana(text);
   return kana.status();
 }
 
 absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
-  MILLRACE_ASSIGN_OR_RETURN(auto written, ToHiragana(text));
+  MILLRACE_ASSIGN_OR_RETURN(auto written, ReadKana(text));
   Kana read = ReadNumbers(written);
   ReadParticles(text, read);
   ReadLongVowels(text, read);

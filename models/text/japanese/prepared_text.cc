@@ -401,14 +401,6 @@ class NumberWriter {
     Copy(counter, end - at_);
   }
 
-  static void HardenBeforePoint(uint64_t value, std::u32string& spoken) {
-    constexpr std::u32string_view kTen = U"ジュー";
-    if (value == 0) spoken = U"レー";
-    if (value % 10 == 1) spoken.back() = U'ッ';
-    if (value % 10 == 8) spoken.back() = U'ッ';
-    if (spoken.ends_with(kTen)) spoken.back() = U'ッ';
-  }
-
   // $3 and $3億.
   void WriteMoney(const Number& number, std::u32string_view currency) {
     size_t end = number.end;
