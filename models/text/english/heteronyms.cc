@@ -46,6 +46,8 @@ bool StandsBeforeNoun(std::string_view word, std::span<const SpokenWord> words, 
   if (word == "import" || word == "export")
     return IsOneOf(after, "ban", "business", "controls", "duties", "duty", "license", "market",
                    "price", "prices", "quota", "quotas", "restrictions", "tariffs", "tax", "taxes");
+  if (word == "compact" || word == "articulate")
+    return near.Before().empty() && words[at].after == " " && !PrecedesNoun(after);
   return near.Before().empty() && !after.empty() && words[at].after == " " &&
          !PrecedesNoun(after) && !IsSubject(after) && !after.ends_with("s") &&
          !IsOneOf(after, "and", "all", "them", "him", "with", "for", "or", "us", "from", "on",

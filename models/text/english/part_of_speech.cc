@@ -121,6 +121,21 @@ bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view 
                             "watch", "watched", "will", "would");
 }
 
+// Returns true if people or things are the subject of the word, which has an object or an adverb
+// behind it: "The police suspect fraud", "Farmers produce milk".
+bool IsVerbOfPlural(std::span<const SpokenWord> words, size_t at, std::string_view word,
+                    std::string_view before, std::string_view after) {
+  if (after.empty() || IsIn(kFunctionWords, after) || word.ends_with('s')) return false;
+  if (before == "police") return word == "suspect" && !after.ends_with("ed");
+  const bool plural = IsOneOf(before, "children", "men", "women") ||
+                      (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
+                       !before.ends_with("'s") &&
+                       !IsOneOf(before, "always", "arms", "customs", "goods", "news", "perhaps",
+                                "sales", "savings", "sports", "this", "thus", "yes"));
+  const std::string determiner = at > 1 ? AsciiLower(words[at - 2].text) : "";
+  return plural && (at == 1 || IsIn(kBeforeNoun, determiner) || IsCardinal(determiner));
+}
+
 // Returns true for a word, also with an s behind it.
 bool IsFormOf(std::string_view form, std::string_view word) {
   return form.starts_with(word) &&
@@ -179,6 +194,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (before == "he" || before == "she" || before == "it" || before == "which") {
     return PartOfSpeech::kVerb;
   }
+  if (IsVerbOfPlural(words, at, word, before, after)) return PartOfSpeech::kVerb;
   if (IsIn(kBeforeNoun, before) || before.ends_with("'s") || before.ends_with("s'") ||
       IsCardinal(before)) {
     const bool ends_group = after.empty() || IsIn(kFunctionWords, after);
