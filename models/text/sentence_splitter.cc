@@ -160,6 +160,12 @@ bool FollowsName(std::string_view text, size_t begin, std::string_view word) {
   return IsUpper(DecodeAt(WordBefore(text, begin, at - 1), 0).value);
 }
 
+// Returns true if the word that begins there has a digit in it.
+bool HasDigit(std::string_view text, size_t at) {
+  const std::string_view word = text.substr(at, std::min(text.find(' ', at), text.size()) - at);
+  return std::ranges::any_of(word, [](unsigned char c) { return IsDigit(c); });
+}
+
 // Returns true for the series of a reporter of courts, "2 So. 3d 100", and for units and degrees of
 // two parts, "long. 0.1° W".
 bool IsSeriesOrDegrees(std::string_view word, std::string_view rest) {
@@ -217,9 +223,11 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       // "Mon. - Fri."
       if (IsDash(DecodeAt(text, SkipBlanks(text, stop + 1)).value)) return true;
       if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
-      // "Djokovic d. Alcaraz".
-      if (word == "d" && IsUpper(follows.value) && FollowsName(text, begin, word))
+      // "Djokovic d. Alcaraz", "Sicko Mode ft. Drake".
+      if ((word == "d" || word == "ft") && IsUpper(follows.value) && FollowsName(text, begin, word))
         return !language.IsStarter(WordAt(text, next));
+      // "Model No. WH-1000", of which the next word is a code.
+      if (word == "No" && HasDigit(text, next)) return true;
       // "Ft. Worth" is a fort.
       return IsDigit(follows.value) || follows.value == '#' || IsRomanNumber(text, next) ||
              (IsUpper(DecodeAt(word, 0).value) && IsRomanOne(text, next)) ||

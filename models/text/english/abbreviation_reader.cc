@@ -113,6 +113,13 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
       // Nobody died in "D. 960".
       if (word == "D" && !previous.empty()) return false;
+      // "Model No. WH-1000".
+      if (stop && word == "No" && IsAsciiUpper(ByteAt(text, next))) {
+        const std::string_view code = text.substr(next, text.find(' ', next) - next);
+        if (std::ranges::any_of(code, IsAsciiDigit)) return true;
+      }
+      // "No. of rooms".
+      if (stop && word == "No" && text.substr(end + 1).starts_with(" of ")) return true;
       // "Fig. A", "apt. C".
       const bool lettered = IsOneOf(AsciiLower(word), "apt", "bldg", "fig", "rm") &&
                             IsAsciiUpper(ByteAt(text, next)) &&
@@ -126,7 +133,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
                       (next == end + 2 && IsAsciiLower(ByteAt(text, next))));
     }
     case When::kStopAndName:
+      // "John D. Rockefeller" has an initial.
       return stop && NextIsCapital(text, end + 1) &&
+             !(word.size() == 1 && IsAsciiUpper(word[0])) &&
              !(NamesStreet(previous) && EndsStreet(text, end + 1));
     case When::kStopAndCounty:
       return stop && CountyFollows(text, end + 1);
@@ -298,6 +307,10 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     return Reading{end + 2, {"because"}};
   // A department, not an hour.
   if (word == "HR") return std::nullopt;
+  // A musician is no fort: "Sicko Mode ft. Drake".
+  if (word == "ft" && ByteAt(text, end) == '.' && NextIsCapital(text, end + 1) &&
+      !IsAsciiDigit(ByteAt(previous, 0)))
+    return Reading{end + 1, {"featuring"}};
   for (const bool second : {false, true}) {
     const auto known = FindSpokenAbbreviation(lower, second);
     // "Djokovic d. Alcaraz".

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
 #include "models/text/unicode.h"
@@ -138,10 +139,15 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
   size_t end = DigitsEnd(text, at);
   amount.whole = text.substr(at, end - at);
   if (!amount.whole.empty() && amount.whole.size() <= 3 && amount.whole != "0") {
-    while (ByteAt(text, end) == ',' && DigitsEnd(text.substr(0, end + 5), end + 1) == end + 4) {
-      amount.whole += text.substr(end + 1, 3);
+    // The Swiss write "1'000".
+    const CodePoint mark = DecodeAt(text, end);
+    const bool groups = mark.value == ',' || IsApostrophe(mark.value);
+    while (groups && DecodeAt(text, end).value == mark.value) {
+      const size_t group = end + mark.bytes;
+      if (DigitsEnd(text.substr(0, group + 4), group) != group + 3) break;
+      amount.whole += text.substr(group, 3);
       amount.grouped = true;
-      end += 4;
+      end = group + 3;
     }
   }
   // "1 000 000" and, with a space that does not break, "5 000".

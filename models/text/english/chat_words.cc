@@ -67,13 +67,16 @@ std::string WordBehind(std::string_view text, size_t at) {
 
 std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
                                       std::string_view previous) {
-  if (begin > 0 && text[begin - 1] != ' ') return std::nullopt;
+  // "Where r = 5".
+  if ((begin > 0 && text[begin - 1] != ' ') || text.substr(end, 2) == " =") return std::nullopt;
   const std::string_view word = text.substr(begin, end - begin);
   if (word.size() > 1 && !IsOneOf(word, "id", "ill", "ur")) return std::nullopt;
   const std::string next = WordBehind(text, end);
-  if (word == "ur" && IsOneOf(next, "a", "amazing", "an", "awesome", "beautiful", "crazy", "cute",
-                              "funny", "gonna", "gr", "great", "here", "late", "lucky", "my", "not",
-                              "right", "so", "such", "the", "too", "very", "welcome", "wrong"))
+  if (word == "ur" &&
+      IsOneOf(next, "a", "amazing", "an", "awesome", "beautiful", "being", "coming", "crazy",
+              "cute", "doing", "funny", "getting", "going", "gonna", "joking", "kidding", "making",
+              "thinking", "gr", "great", "here", "late", "lucky", "my", "not", "right", "so",
+              "such", "the", "too", "very", "welcome", "wrong"))
     return Reading{end, {"you're"}};
   // "ill be there", "id love that".
   if (word == "ill" &&
@@ -153,10 +156,17 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
   if (text[at] == 'x') {
     const size_t begin = at + (ByteAt(text, at + 1) == ' ' ? 2 : 1);
     const size_t end = DigitsEnd(text.substr(0, begin + 3), begin);
-    if (end == begin || !IsOneOf(LettersAt(text, end + 1), "d", "day", "days", "hours", "hrs",
-                                 "months", "week", "weeks", "wks"))
-      return std::nullopt;
-    return Reading{begin, {"for"}};
+    if (end == begin) return std::nullopt;
+    if (IsOneOf(LettersAt(text, end + 1), "d", "day", "days", "hours", "hrs", "months", "week",
+                "weeks", "wks"))
+      return Reading{begin, {"for"}};
+    // "Bread x2", but not the variable of "where x2 is".
+    const bool counts =
+        begin == at + 1 && !IsAsciiAlnum(ByteAt(text, end)) && at > 1 &&
+        IsAsciiLower(text[at - 2]) && previous.size() > 1 &&
+        !IsOneOf(previous, "add", "and", "for", "if", "is", "let", "of", "plus", "where") &&
+        !text.substr(end).starts_with(" =") && !text.substr(end).starts_with(" is");
+    return counts ? std::optional(Reading{begin, {"times"}}) : std::nullopt;
   }
   const size_t first = DigitsEnd(text.substr(0, at + 3), at + 1);
   const size_t dash = RangeDashBytes(text, first);
@@ -182,7 +192,7 @@ size_t ChatWordEnd(std::string_view text, size_t at) {
 
 std::optional<Reading> ReadChatWord(std::string_view word, size_t end) {
   const bool drawn = IsDrawnOut(word) && word != "www" &&
-                     word.find_first_not_of("IVXLCDM") != std::string_view::npos;
+                     word.substr(0, word.size() - 1).find_first_not_of("IVXLCDM") != word.npos;
   std::string lower = AsciiLower(word);
   // "AAAA batteries", "the BBB": one capital several times is no cry, except for "ZZZ".
   if (drawn && word.size() < 5 && word[0] != 'Z' && Shortened(word, 1).size() == 1 && word != lower)

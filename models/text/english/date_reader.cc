@@ -145,6 +145,16 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
   const char separator = ByteAt(text, end);
   if (separator != '-' && separator != '/' && separator != '.') return std::nullopt;
   ++end;
+  // "2024-W15".
+  if (year_first && separator == '-' && ByteAt(text, end) == 'W') {
+    ++end;
+    const auto week = TakeNumber(text, end, 2, 2);
+    if (!week || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+    Reading reading{end, numbers_.Year(*first)};
+    reading.Append("week");
+    reading.Append(numbers_.Cardinal(*week));
+    return reading;
+  }
   const auto second = TakeNumber(text, end, 1, 4);
   if (second && ByteAt(text, end) != separator) {
     const size_t digits = end - at;
@@ -305,6 +315,13 @@ std::optional<Reading> DateReader::ReadOneMonthDay(std::string_view text, size_t
   if (ByteAt(text, end) != ' ') return std::nullopt;
   Reading reading;
   reading.Append(kMonths[month - 1]);
+  // "Jan '24", of which the year is read next.
+  if (const CodePoint mark = DecodeAt(text, end + 1); IsApostrophe(mark.value)) {
+    const size_t digits = end + 1 + mark.bytes;
+    reading.end = end;
+    if (DigitsEnd(text.substr(0, digits + 3), digits) != digits + 2) return std::nullopt;
+    return reading;
+  }
   size_t year_at = end;
   if (const unsigned year = TakeYear(text, year_at); year != 0) {
     reading.Append(numbers_.Year(year));

@@ -7,6 +7,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/units.h"
 
 namespace millrace::models {
 namespace {
@@ -100,7 +101,13 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
     reading.Append(numbers.Cardinal(part));
     return reading;
   }
-  if ((is_part && scale && rated) || best || labelled) {
+  // "9/10 dentists", but "9/10 miles" are measured.
+  const bool counted = is_part && (part == 5 || part == 10) && PluralFollows(text, end) &&
+                       !FindUnit(LettersAt(text, end + 1), true, EnglishDialect::kUs) &&
+                       !IsListed(LettersAt(text, end + 1),
+                                 "acres cups feet inches meters metres miles ounces pounds seconds "
+                                 "teaspoons yards");
+  if ((is_part && scale && rated) || best || labelled || counted) {
     reading.AppendEach("out of");
     reading.Append(numbers.Cardinal(part));
     return reading;
@@ -137,7 +144,9 @@ bool TakeMixedFraction(const NumberWords& numbers, std::string_view text, Readin
     reading.end = sign->end;
     return true;
   }
-  if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
+  // "4 1/2" and "4-1/2".
+  if ((ByteAt(text, reading.end) != ' ' && ByteAt(text, reading.end) != '-') ||
+      !IsAsciiDigit(ByteAt(text, reading.end + 1)))
     return false;
   auto fraction = ReadFraction(numbers, text, reading.end + 1, {});
   if (!fraction || fraction->words.size() != 2) return false;

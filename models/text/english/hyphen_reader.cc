@@ -41,12 +41,17 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   const bool variable =
       IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]) || multiple);
   const char32_t sign = DecodeBefore(text, at - 1).value;
-  const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079);
+  const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079) ||
+                     (at > 3 && IsAsciiDigit(letter) && text[at - 3] == '^');
   if (!variable && !power && !number) return false;
   const size_t next = run + 1;
   const char after = ByteAt(text, next);
-  const size_t end = IsAsciiDigit(after) ? DigitsEnd(text.substr(0, next + 8), next)
-                                         : next + (IsAsciiLower(after) ? 1 : 0);
+  size_t end = IsAsciiDigit(after) ? DigitsEnd(text.substr(0, next + 8), next)
+                                   : next + (IsAsciiLower(after) ? 1 : 0);
+  // "x^2 - 4x".
+  if (IsAsciiDigit(after) && (power || multiple) &&
+      (ByteAt(text, end) == 'n' || (ByteAt(text, end) >= 'x' && ByteAt(text, end) <= 'z')))
+    ++end;
   if (end == next || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '\'') return false;
   // "Option b - 3 apples", "i - a man".
   const bool word = IsAsciiLetter(ByteAt(text, end + 1)) && ByteAt(text, end) == ' ' &&

@@ -70,6 +70,13 @@ bool IsAirPressure(std::string_view text, size_t at) {
          !IsOneOf(LettersAt(behind, 0), "available", "file", "free", "of", "ram");
 }
 
+// Returns true if four digits and a capital name something: "Ryzen 9 5950X", but "1000X".
+bool IsNameOfProcessor(std::string_view text, size_t at) {
+  constexpr size_t kDigits = 4;
+  return text[at] == 'X' && at > kDigits && DigitsEnd(text.substr(0, at), at - kDigits) == at &&
+         !IsAsciiDigit(text[at - kDigits - 1]) && text.substr(at - 2, 2) != "00";
+}
+
 // Returns true if a whole number of one or two digits ends before `at`.
 bool EndsSmallNumber(std::string_view text, size_t at) {
   constexpr size_t kMaxDigits = 2;
@@ -262,7 +269,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     const bool belongs = text.substr(end).starts_with(" force") || MeasuredFollows(text, end);
     return take(one || belongs ? "newton" : "newtons");
   }
-  const auto unit = FindUnit(symbol, spaced && !inch, dialect);
+  // "5 mo."
+  const bool months = symbol == "mo" && ByteAt(text, end) == '.';
+  const auto unit = FindUnit(symbol, spaced && !inch && !months, dialect);
   if (!unit) return std::nullopt;
   return number(*unit);
 }
@@ -354,7 +363,7 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   }
   if (!spaced && (ByteAt(text, at) == 'x' || ByteAt(text, at) == 'X') &&
       !IsAsciiAlnum(ByteAt(text, at + 1)) && !IsOperatorBehind(text, at + 1) &&
-      !IsOperatorBefore(text, at)) {
+      !IsOperatorBefore(text, at) && !IsNameOfProcessor(text, at)) {
     reading.Append("times");
     reading.end = at + 1;
     return true;
@@ -365,7 +374,7 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   // The stop of "5 lb. of flour" ends no sentence.
   const char next = ByteAt(text, at + 2);
   if ((text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ||
-      text.substr(at, 2) == ".," || text.substr(at, 3) == ".) ")
+      text.substr(at, 2) == ".," || text.substr(at, 2) == "./" || text.substr(at, 3) == ".) ")
     ++at;
   reading.end = at;
   return true;

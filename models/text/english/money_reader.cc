@@ -1,6 +1,7 @@
 #include "models/text/english/money_reader.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "models/core/embedded_table.h"
@@ -81,6 +82,19 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
     return scale.spoken;
   }
   return {};
+}
+
+// Takes what the sum is paid for, as advertisements write it: "£25pp", "£900 pcm".
+void TakePerWhat(std::string_view text, Reading& reading) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPer = {
+      {{"pa", "per year"}, {"pcm", "per month"}, {"pp", "per person"}, {"pw", "per week"}}};
+  const size_t at = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0);
+  const std::string_view word = LettersAt(text, at);
+  for (const auto& [written, spoken] : kPer) {
+    if (word != written || IsAsciiAlnum(ByteAt(text, at + word.size()))) continue;
+    reading.AppendEach(spoken);
+    reading.end = at + word.size();
+  }
 }
 
 // Appends the words of an amount with hundredths. attributive: a noun follows, to which it belongs.
@@ -171,9 +185,11 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
     reading.Append(AmountWords(numbers, amount));
     const bool one = amount.IsOne() || IsAttributive(text, reading.end, article);
     reading.AppendEach(one ? currency->one : currency->many);
-    return reading;
+  } else {
+    AppendHundredths(numbers, *currency, amount, IsAttributive(text, reading.end, article),
+                     reading);
   }
-  AppendHundredths(numbers, *currency, amount, IsAttributive(text, reading.end, article), reading);
+  TakePerWhat(text, reading);
   return reading;
 }
 

@@ -101,7 +101,7 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   if (words.size() > 1 && IsOneOf(previous, "is", "was") &&
       IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "bay", "berth", "booth",
               "cell", "exit", "flat", "gate", "locker", "lockers", "stall", "table", "platform",
-              "row", "seat", "suite"))
+              "row", "seat", "size", "suite"))
     context.label = true;
   constexpr size_t kFarthest = 3;
   size_t steps = 0;

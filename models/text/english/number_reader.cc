@@ -30,6 +30,27 @@ bool EqualsBehind(std::string_view text, size_t at) {
   return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
 }
 
+// Returns true for the games that a team won and lost: "they are 10-2 this season", "went 11-5".
+bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::string_view previous) {
+  if (previous == "went") return true;
+  const std::string_view before = text.substr(0, begin);
+  for (const std::string_view verb :
+       {"improved", "improves", "improve", "fell", "falls", "dropped"}) {
+    if (previous == "to" &&
+        before.substr(0, before.size() - std::min<size_t>(before.size(), 4)).ends_with(verb) &&
+        begin >= 4 && before.ends_with(" to "))
+      return true;
+  }
+  constexpr auto kBehind = std::to_array<std::string_view>(
+      {" this season", " last season", " overall", " record", " start", " on the season",
+       " on the year", " this year", " at home", " on the road"});
+  const bool stands =
+      IsOneOf(previous, "a", "an", "are", "is", "their", "were", "was", "to", "with");
+  return stands && std::ranges::any_of(kBehind, [&](std::string_view words) {
+           return text.substr(end).starts_with(words);
+         });
+}
+
 }  // namespace
 
 std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
@@ -146,7 +167,7 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   const bool mixed = amount.fraction.empty() && amount.whole.size() <= 3 &&
                      TakeMixedFraction(numbers_, text, reading);
   if (context.label) return reading;
-  const Amount last = TakeRange(text, amount, context.article, reading);
+  const Amount last = TakeRange(text, amount, context, reading);
   TakeMeasure(dialect_, text, last.IsOne() && !mixed, context.article, reading);
   return reading;
 }
@@ -166,8 +187,8 @@ bool NumberReader::TakeFactorial(std::string_view text, const Amount& amount,
   return true;
 }
 
-Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool article,
-                               Reading& reading) const {
+Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
+                               const NumberContext& context, Reading& reading) const {
   const size_t dash = RangeDashBytes(text, reading.end);
   if (dash == 0 || !IsAsciiDigit(ByteAt(text, reading.end + dash))) return amount;
   auto second = ParseAmount(text, reading.end + dash);
@@ -180,16 +201,20 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount, bool
   const size_t begin = amount.end - std::min(amount.end, amount.whole.size());
   const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
   const bool both = (amount.whole == "24" && second->whole == "7") || third ||
-                    (amount.whole == "9" && second->whole == "11" && article) ||
+                    (amount.whole == "9" && second->whole == "11" && context.article) ||
                     IsOneOf(LettersAt(text, second->end + 1), "punch", "screw", "split", "tap",
                             "thread", "threads") ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
   // "70-30" shares a whole.
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&
                       second->fraction.empty() && ParseDigits(amount.whole) >= 50 &&
-                      ParseDigits(amount.whole) + ParseDigits(second->whole) == 100;
+                      ParseDigits(amount.whole) + ParseDigits(second->whole) == 100 &&
+                      !IsOneOf(context.previous, "by", "passed", "vote", "voted", "was", "won");
   if (EqualsBehind(text, second->end)) {
     reading.Append("minus");
+  } else if (IsRecordOfSeason(text, amount.end - std::min(amount.end, amount.whole.size()),
+                              second->end, context.previous)) {
+    reading.Append("and");
   } else if ((!both && !shares) || !amount.fraction.empty()) {
     reading.Append("to");
   }

@@ -34,7 +34,7 @@ class NumberReader {
   // Takes a factorial where a calculation or a verb follows, so that ! ends no sentence.
   bool TakeFactorial(std::string_view text, const Amount& amount, Reading& reading) const;
   // Reads "-20" of "10-20". amount: the last number before it.
-  Amount TakeRange(std::string_view text, const Amount& amount, bool article,
+  Amount TakeRange(std::string_view text, const Amount& amount, const NumberContext& context,
                    Reading& reading) const;
   std::vector<std::string> PlainWords(const Amount& amount) const;
 

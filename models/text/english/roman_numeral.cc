@@ -4,9 +4,12 @@
 #include <array>
 #include <span>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/amount.h"
+#include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/rulers_text.h"
 
 namespace millrace::models {
 namespace {
@@ -19,21 +22,6 @@ constexpr std::array<std::string_view, 33> kParts = {
     "round",   "schedule",  "season",  "section",  "stage",     "table",    "tier",
     "title",   "type",      "unit",    "volume",   "war"};
 static_assert(std::ranges::is_sorted(kParts));
-constexpr std::array<std::string_view, 79> kRulers = {
-    "Abdullah",   "Afonso",     "Albert",    "Alexander",   "Alfonso",   "Amenhotep",   "Antiochus",
-    "Artaxerxes", "Baldwin",    "Benedict",  "Boniface",    "Carlos",    "Catherine",   "Charles",
-    "Christian",  "Christina",  "Clement",   "Constantine", "Cyrus",     "Darius",      "David",
-    "Edmund",     "Edward",     "Elizabeth", "Felipe",      "Ferdinand", "Francis",     "Frederick",
-    "George",     "Gregory",    "Gustav",    "Haakon",      "Harald",    "Henry",       "Innocent",
-    "Ivan",       "James",      "John",      "Joseph",      "Juan",      "Justinian",   "Leo",
-    "Leopold",    "Louis",      "Ludwig",    "Mahmud",      "Malcolm",   "Manuel",      "Margaret",
-    "Mary",       "Mehmed",     "Murad",     "Napoleon",    "Nicholas",  "Olav",        "Otto",
-    "Paul",       "Pedro",      "Peter",     "Philip",      "Pius",      "Ptolemy",     "Ramesses",
-    "Ramses",     "Richard",    "Robert",    "Rudolf",      "Selim",     "Seti",        "Sigismund",
-    "Stephen",    "Theodosius", "Thutmose",  "Umberto",     "Urban",     "Valentinian", "Wilhelm",
-    "William",    "Xerxes"};
-static_assert(std::ranges::is_sorted(kRulers));
-
 constexpr size_t kMaxLetters = 8;
 // Higher numerals have letters that are more often initials or sizes ("XL").
 constexpr unsigned kMaxWithoutPart = 39;
@@ -89,7 +77,7 @@ unsigned YearOf(std::string_view word) {
 bool CountsInRoman(std::string_view word) {
   if (word.ends_with('s') && word != "class") word.remove_suffix(1);
   return std::ranges::binary_search(kParts, word) || word == "page" || word == "scene" ||
-         word == "canto" || word == "footnote" || word == "hoboken";
+         word == "footnote" || word == "gta" || word == "hoboken";
 }
 
 // Returns true if the last words are another numeral of a part and a joint: "Parts II and", "Part
@@ -103,27 +91,41 @@ bool ContinuesRoman(std::string_view text, std::span<const SpokenWord> words) {
 }
 
 // Returns true for names of rulers, after which a numeral is an ordinal.
-bool IsRuler(std::string_view name) { return std::ranges::binary_search(kRulers, name); }
+bool IsRuler(std::string_view name) {
+  static const WordTable<1> rulers(kRulersText);
+  return rulers.Find(name) != nullptr;
+}
+
+// Returns true if the last word is a surname behind a first name, with a numeral of an heir behind
+// it: "John Smith III", "John D. Rockefeller IV".
+bool IsHeir(std::span<const SpokenWord> words, unsigned value) {
+  constexpr unsigned kLast = 5;
+  if (words.size() < 2 || value < 2 || value > kLast) return false;
+  const std::string& surname = words.back().text;
+  if (!IsAsciiUpper(surname[0]) || !IsAsciiLower(ByteAt(surname, 1))) return false;
+  size_t given = words.size() - 2;
+  while (given > 0 && words[given].text.size() <= 2 && IsAsciiUpper(words[given].text[0])) --given;
+  return IsRuler(words[given].text);
+}
 
 // Returns the words of a numeral behind `previous`; empty if it is a word or letters. follows: the
 // byte after it.
 std::vector<std::string> NumeralWords(const NumberWords& numbers, std::string_view word,
-                                      std::string_view previous, char follows) {
+                                      std::span<const SpokenWord> words, char follows) {
+  const std::string& previous = words.back().text;
   const unsigned value = ValueOf(word);
   if (value == 0 || previous.empty() || IsAsciiAlnum(follows) || follows == '\'') return {};
-  if (CountsInRoman(AsciiLower(previous))) {
-    return numbers.Cardinal(value);
-  }
+  if (CountsInRoman(AsciiLower(previous))) return numbers.Cardinal(value);
   if (!IsAsciiUpper(previous[0]) || previous.size() < 3 || value > kMaxWithoutPart) return {};
   const bool all_capitals = IsAsciiUpper(previous[1]);
-  if (IsRuler(previous)) {
+  if (IsRuler(previous) || IsHeir(words, value)) {
     // "Elizabeth I" may be a name and "I", so it is only a numeral where the sentence does not
     // continue.
     if (word == "I" && follows == ' ') return {};
     if (previous == "Malcolm" && value > 4) return {};  // Malcolm X
-    std::vector<std::string> words = numbers.Ordinal(value);
-    words.insert(words.begin(), "the");
-    return words;
+    std::vector<std::string> reading = numbers.Ordinal(value);
+    reading.insert(reading.begin(), "the");
+    return reading;
   }
   // "NaCl IV" is given by a drip.
   const bool spelled = previous.find('.') != std::string_view::npos;
@@ -131,11 +133,22 @@ std::vector<std::string> NumeralWords(const NumberWords& numbers, std::string_vi
   return numbers.Cardinal(value);
 }
 
+bool IsTitle(std::string_view word) {
+  return IsOneOf(AsciiLower(word), "emperor", "empress", "kaiser", "king", "pope", "prince",
+                 "queen", "saint", "sultan", "tsar");
+}
+
+// Returns true if the letter that ends there is of a name, "Michael V. Smith", and no numeral.
+bool IsInitial(std::string_view text, size_t end, std::span<const SpokenWord> words) {
+  if (text.substr(end, 2) != ". " || !IsAsciiUpper(ByteAt(text, end + 2))) return false;
+  return (words.size() < 2 || !IsTitle(words[words.size() - 2].text)) &&
+         !IsOneOf(LettersAt(text, end + 2), "A", "After", "An", "And", "At", "But", "He", "Her",
+                  "His", "In", "It", "On", "She", "The", "They", "This", "When");
+}
+
 // Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
 bool RulerSpeaks(std::string_view text, size_t at, std::span<const SpokenWord> words) {
-  const bool titled = words.size() > 1 && IsOneOf(AsciiLower(words[words.size() - 2].text),
-                                                  "emperor", "empress", "kaiser", "king", "pope",
-                                                  "prince", "queen", "saint", "sultan", "tsar");
+  const bool titled = words.size() > 1 && IsTitle(words[words.size() - 2].text);
   if ((words.size() != 1 && !titled) || ByteAt(text, at) != ' ') return false;
   return IsOneOf(LettersAt(text, at + 1), "became", "came", "died", "had", "is", "married",
                  "reigned", "ruled", "was");
@@ -194,6 +207,16 @@ std::optional<Reading> ReadRomanRange(const NumberWords& numbers, std::string_vi
 std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view text,
                                           size_t end, std::string_view word,
                                           std::span<const SpokenWord> words) {
+  // "Stage IIIB", "Type IIa".
+  if (word.size() > 1 && !words.empty() && CountsInRoman(AsciiLower(words.back().text)) &&
+      std::string_view("ABCabc").find(word.back()) != std::string_view::npos) {
+    const unsigned value = ValueOf(word.substr(0, word.size() - 1));
+    if (value > 0 && !IsAsciiAlnum(ByteAt(text, end))) {
+      std::vector<std::string> reading = numbers.Cardinal(value);
+      reading.push_back(Dotted(word.substr(word.size() - 1)));
+      return reading;
+    }
+  }
   if (word.find_first_not_of("IVXLCDMivxl's") != std::string_view::npos) return {};
   // A year: "MCMXCIX".
   constexpr size_t kMinYearLetters = 4;
@@ -213,13 +236,14 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
     return numbers.Cardinal(ValueOf(word));
   if (words.empty() || words.back().after != " ") return {};
   const std::string& previous = words.back().text;
+  if (word.size() == 1 && IsInitial(text, end, words)) return {};
   if (IsAsciiUpper(word[0])) {
     const bool possessive = word.ends_with("'s");
     const std::string_view numeral = word.substr(0, word.size() - (possessive ? 2 : 0));
     // "Elizabeth I was queen" has no "I".
     const bool reigns = numeral == "I" && IsRuler(previous) && RulerSpeaks(text, end, words);
     std::vector<std::string> reading =
-        NumeralWords(numbers, numeral, previous, reigns ? '.' : follows);
+        NumeralWords(numbers, numeral, words, reigns ? '.' : follows);
     if (reading.empty() && word.size() > 1 && CenturyFollows(text, end) && ValueOf(word) > 0)
       reading = numbers.Ordinal(ValueOf(word));
     if (possessive && !reading.empty()) reading.back() += "'s";

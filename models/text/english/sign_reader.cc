@@ -137,8 +137,12 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
   const char follows = ByteAt(text, sign.end);
   if ((sign.value == '-' || sign.value == 0x2212) && IsAsciiDigit(follows) && IsTimeZone(before))
     return Reading{sign.end, {"minus"}};
-  // "T-10 seconds".
-  if (sign.value == '-' && before == "t" && IsAsciiDigit(follows))
+  // "T-10 seconds", "T-5:00".
+  const size_t count_end = DigitsEnd(text.substr(0, sign.end + 4), sign.end);
+  if (sign.value == '-' && before == "t" && IsAsciiDigit(follows) &&
+      (ByteAt(text, count_end) == ':' ||
+       IsOneOf(LettersAt(text, count_end + 1), "and", "day", "days", "hours", "minute", "minutes",
+               "seconds", "weeks")))
     return Reading{sign.end, {"minus"}};
   // "200 BC–AD 300".
   if ((sign.value == '-' || sign.value == 0x2013) &&

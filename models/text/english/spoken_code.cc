@@ -9,7 +9,9 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -44,8 +46,8 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
 
 // Returns true for words that a number with hyphens follows which is a name.
 bool NamesHyphenated(std::string_view word) {
-  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "law", "model", "order",
-                 "policy", "ref", "reference", "serial", "ticket");
+  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "law", "model", "number",
+                 "order", "policy", "ref", "reference", "serial", "ticket");
 }
 
 // Reads numbers that are names: "dial 911", "ZIP code 10001".
@@ -76,11 +78,11 @@ std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_vie
 
 // Reads the digits of "#12345-67" and "order 114-3941689".
 std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::string_view text,
-                                          size_t at, std::string_view previous) {
+                                          size_t at, bool named, std::string_view previous) {
   constexpr size_t kMaxDigits = 16;
   constexpr size_t kMinDigits = 5;  // "order 3-5" is a range
   const bool numbered = at > 0 && text[at - 1] == '#';
-  if (!numbered && !NamesHyphenated(previous)) return std::nullopt;
+  if (!numbered && !named && !NamesHyphenated(previous)) return std::nullopt;
   std::string digits;
   size_t end = at;
   size_t groups = 0;
@@ -90,7 +92,9 @@ std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::strin
     digits += text.substr(begin, end - begin);
     ++groups;
   } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
-  if (groups < 2 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
+  // "73-19-55" is the code of a lock.
+  if (groups < 2 || IsAsciiAlnum(ByteAt(text, end)) || (named && digits.size() == 2 * groups))
+    return std::nullopt;
   if (!numbered && digits.size() < kMinDigits) return std::nullopt;
   return Reading{end, numbers.Digits(digits)};
 }
@@ -189,8 +193,9 @@ std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_v
 std::optional<Reading> ReadRunway(const NumberWords& numbers, std::string_view text, size_t at,
                                   std::string_view previous) {
   const size_t end = DigitsEnd(text.substr(0, at + 3), at);
-  if ((previous != "runway" && previous != "runways") || end != at + 2) return std::nullopt;
-  Reading reading{end, numbers.Digits(text.substr(at, 2))};
+  if ((previous != "runway" && previous != "runways") || end == at || end > at + 2)
+    return std::nullopt;
+  Reading reading{end, numbers.Digits(text.substr(at, end - at))};
   const char side = ByteAt(text, end);
   if ((side == 'L' || side == 'R' || side == 'C') && !IsAsciiAlnum(ByteAt(text, end + 1))) {
     reading.Append(side == 'L' ? "left" : side == 'R' ? "right" : "center");
@@ -217,8 +222,8 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
                            DigitsEnd(text.substr(0, variant + kDigits + 1), variant) == end + 4 &&
                            text.substr(variant + 1, 2) == "00";
   const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
-  const bool named = text.substr(end).starts_with(" MAX") ||
-                     (previous == "boeing" && (plural || !IsAsciiAlnum(ByteAt(text, end))));
+  const bool named = plural || text.substr(end).starts_with(" MAX") ||
+                     (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end)));
   if (!has_variant && !named) return std::nullopt;
   Reading reading{end, numbers.Cardinal(7)};
   reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
@@ -260,6 +265,15 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
         (digits == "401" && ByteAt(text, end) == 'k' && !IsAsciiAlnum(ByteAt(text, end + 1))))
       return Reading{end, StatusWords(numbers, value)};
   }
+  // The company, but "3M users" are three million.
+  constexpr std::string_view kOfCompany =
+      "Co Command Company Corp Corporation adhesive adhesives agreed announced expects filter "
+      "filters makes mask masks products reported reports respirator said says sells settled share "
+      "shares stock tape";
+  if (digits == "3" && text.substr(end).starts_with('M') && !IsAsciiAlnum(ByteAt(text, end + 1)) &&
+      (IsApostrophe(DecodeAt(text, end + 1).value) ||
+       (ByteAt(text, end + 1) == ' ' && IsListed(LettersAt(text, end + 2), kOfCompany))))
+    return Reading{end + 1, {"three", "M."}};
   // Capitals without a vowel before four digits.
   if (digits.size() != 4 || begin < 3 || text[begin - 1] != ' ' || digits[0] < '2' ||
       IsAsciiAlnum(ByteAt(text, end)) ||
@@ -343,13 +357,19 @@ std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::st
   constexpr size_t kFewestDigits = 3;
   if (at == 0 || !IsAsciiLetter(text[at - 1])) return std::nullopt;
   const size_t end = DigitsEnd(text, at);
-  if (end - at < kFewestDigits || IsAsciiLower(ByteAt(text, end))) return std::nullopt;
   const std::string_view digits = text.substr(at, end - at);
+  const bool neo = text.substr(end, 3) == "neo";
+  if (digits.size() < kFewestDigits || (IsAsciiLower(ByteAt(text, end)) && !neo))
+    return std::nullopt;
   // "AD2000".
   constexpr size_t kYear = 4;
   if (digits.size() <= kYear && text.substr(0, at).ends_with("AD") &&
       (at == 2 || !IsAsciiAlnum(text[at - 3])))
     return Reading{end, numbers.Year(static_cast<unsigned>(ParseDigits(digits)))};
+  // The airplanes of Airbus: "A380", "A320neo".
+  if (digits.size() == kFewestDigits && digits[0] == '3' && digits[2] == '0' && digits[1] != '0' &&
+      text[at - 1] == 'A' && (at == 1 || !IsAsciiAlnum(text[at - 2])))
+    return Reading{end, StatusWords(numbers, ParseDigits(digits))};
   // "The A100" is the A one hundred.
   const bool hundreds =
       digits.size() == kFewestDigits && digits[0] != '0' && digits.ends_with("00");
@@ -360,7 +380,9 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
                                       const NumberContext& context) {
   if (auto code = ReadProgrammersCode(numbers, text, at, context.previous)) return code;
   if (auto code = ReadNamedCode(numbers, text, at, context)) return code;
-  if (auto code = ReadHyphenatedCode(numbers, text, at, context.previous)) return code;
+  if (auto code = ReadHyphenatedCode(numbers, text, at, context.code || NamesCode(context.previous),
+                                     context.previous))
+    return code;
   if (auto code = ReadCodeOfParts(numbers, text, at)) return code;
   if (auto standard = ReadStandard(numbers, text, at, context.previous)) return standard;
   if (auto code = ReadSlashedCode(numbers, text, at, context.previous)) return code;

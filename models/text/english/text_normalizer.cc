@@ -308,9 +308,12 @@ class Walk {
       return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
     }
     const std::string_view behind = text_.substr(at_ + 1);
-    // "Works 4 me", "tickets 4 u".
+    // "Works 4 me", "tickets 4 u", in a chat "r u coming 2 the party".
     const std::string_view next = LettersAt(behind, 1);
-    const bool given = IsOneOf(next, "me", "u");
+    const bool given =
+        IsOneOf(next, "me", "u") ||
+        (chat_end_ != std::string_view::npos &&
+         IsListed(next, "a be come do get go her him it my see that the them this ur us work"));
     // "Brb 2 min" counts.
     if (FindUnit(next, true, EnglishDialect::kUs)) return false;
     if ((!given && (chat_end_ == std::string_view::npos || at_ != chat_end_ + 1)) ||
