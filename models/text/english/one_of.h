@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -22,5 +24,33 @@ inline bool IsListed(std::string_view word, std::string_view words) {
   }
   return false;
 }
+
+// A list of words with spaces between, most of which a look at a word's ends and length rules out.
+class WordSet {
+ public:
+  constexpr explicit WordSet(std::string_view words) : words_(words) {
+    while (!words.empty()) {
+      const std::string_view word = words.substr(0, words.find(' '));
+      kinds_[KindOf(word)] = true;
+      words.remove_prefix(std::min(word.size() + 1, words.size()));
+    }
+  }
+
+  bool Contains(std::string_view word) const {
+    return !word.empty() && kinds_[KindOf(word)] && IsListed(word, words_);
+  }
+
+ private:
+  static constexpr size_t kKinds = 512;
+
+  static constexpr size_t KindOf(std::string_view word) {
+    return (static_cast<unsigned char>(word.front()) * 17U +
+            static_cast<unsigned char>(word.back()) * 5U + word.size() * 101U) %
+           kKinds;
+  }
+
+  std::string_view words_;
+  std::array<bool, kKinds> kinds_ = {};
+};
 
 }  // namespace millrace::models

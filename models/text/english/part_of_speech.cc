@@ -1,7 +1,6 @@
 #include "models/text/english/part_of_speech.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
@@ -10,60 +9,34 @@
 namespace millrace::models {
 namespace {
 
-// All lists are sorted by bytes.
-constexpr std::array<std::string_view, 50> kBeforeVerb = {
-    "can",     "can't",   "cannot", "could",   "couldn't", "did",    "didn't",   "do",
-    "does",    "doesn't", "don't",  "he'd",    "he'll",    "help",   "i",        "i'd",
-    "i'll",    "it'll",   "let's",  "may",     "might",    "must",   "mustn't",  "needn't",
-    "ought",   "people",  "please", "shall",   "she'd",    "she'll", "should",   "shouldn't",
-    "that'll", "they",    "they'd", "they'll", "to",       "we",     "we'd",     "we'll",
-    "who",     "who'd",   "who'll", "will",    "won't",    "would",  "wouldn't", "you",
-    "you'd",   "you'll"};
-static_assert(std::ranges::is_sorted(kBeforeVerb));
-constexpr std::array<std::string_view, 46> kBeforeNoun = {
-    "a",    "all",   "an",    "another", "any",   "best", "big",   "both", "each", "every",
-    "few",  "first", "good",  "great",   "her",   "high", "his",   "its",  "last", "little",
-    "long", "low",   "many",  "more",    "most",  "much", "my",    "new",  "next", "no",
-    "of",   "old",   "one",   "our",     "own",   "same", "small", "some", "such", "that",
-    "the",  "their", "these", "this",    "those", "your"};
-static_assert(std::ranges::is_sorted(kBeforeNoun));
-constexpr std::array<std::string_view, 13> kBe = {"am",     "are",   "aren't", "be",   "been",
-                                                  "being",  "isn't", "is",     "it's", "was",
-                                                  "wasn't", "were",  "weren't"};
-constexpr std::array<std::string_view, 14> kHave = {
-    "had",  "hadn't", "has",   "hasn't",  "have",  "haven't", "having",
-    "he's", "i've",   "she's", "they've", "we've", "who've",  "you've"};
-static_assert(std::ranges::is_sorted(kHave));
-constexpr std::array<std::string_view, 29> kObjects = {
-    "a",     "all",  "an",         "any",   "each", "every",  "her", "him",  "himself", "his",
-    "it",    "its",  "itself",     "me",    "my",   "myself", "our", "some", "that",    "the",
-    "their", "them", "themselves", "these", "this", "us",     "you", "your", "yourself"};
-static_assert(std::ranges::is_sorted(kObjects));
+constexpr WordSet kBeforeVerb(
+    "can can't cannot could couldn't did didn't do does doesn't don't he'd he'll help i i'd i'll "
+    "it'll let's may might must mustn't needn't ought people please shall she'd she'll should "
+    "shouldn't that'll they they'd they'll to we we'd we'll who who'd who'll will won't would "
+    "wouldn't you you'd you'll");
+constexpr WordSet kBeforeNoun(
+    "a all an another any best big both each every few first good great her high his its last "
+    "little long low many more most much my new next no of old one our own same small some such "
+    "that the their these this those your");
+constexpr WordSet kBe("am are aren't be been being isn't is it's was wasn't were weren't");
+constexpr WordSet kHave(
+    "had hadn't has hasn't have haven't having he's i've she's they've we've who've you've");
+constexpr WordSet kObjects(
+    "a all an any each every her him himself his it its itself me my myself our some that the "
+    "their them themselves these this us you your yourself");
 // Words that follow a noun rather than belong to a group that a noun ends.
-constexpr std::array<std::string_view, 60> kFunctionWords = {
-    "about", "above", "after",   "again",  "against", "ago",    "among",   "and",   "are",  "as",
-    "at",    "away",  "because", "before", "behind",  "below",  "between", "but",   "by",   "can",
-    "could", "did",   "do",      "does",   "down",    "during", "for",     "from",  "had",  "has",
-    "have",  "here",  "if",      "in",     "into",    "is",     "later",   "may",   "must", "now",
-    "of",    "off",   "on",      "or",     "out",     "over",   "should",  "so",    "than", "that",
-    "then",  "there", "to",      "under",  "until",   "was",    "were",    "while", "will", "with"};
-static_assert(std::ranges::is_sorted(kFunctionWords));
-constexpr std::array<std::string_view, 14> kAdverbs = {"also",   "always", "ever",  "even",  "just",
-                                                       "never",  "not",    "now",   "often", "only",
-                                                       "really", "simply", "still", "then"};
-constexpr std::array<std::string_view, 16> kPlaces = {
-    "alone", "among", "apart", "as",      "at",    "by",       "far",   "here",
-    "in",    "near",  "on",    "outside", "there", "together", "under", "with"};
-static_assert(std::ranges::is_sorted(kPlaces));
-constexpr std::array<std::string_view, 22> kBeforeDemonstrative = {
-    "about", "after", "at", "before", "by",   "did",     "do", "does", "for",  "from", "in",
-    "is",    "like",  "of", "on",     "than", "through", "to", "was",  "what", "why",  "with"};
-static_assert(std::ranges::is_sorted(kBeforeDemonstrative));
-
-template <size_t n>
-bool IsIn(const std::array<std::string_view, n>& set, std::string_view word) {
-  return std::ranges::find(set, word) != set.end();
-}
+constexpr WordSet kFunctionWords(
+    "about above after again against ago among and are as at away because before behind below "
+    "between but by can could did do does down during for from had has have here if in into is "
+    "later may must now of off on or out over should so than that then there to under until was "
+    "were while will with");
+constexpr WordSet kAdverbs(
+    "also always ever even just never not now often only really simply still then");
+constexpr WordSet kPlaces(
+    "alone among apart as at by far here in near on outside there together under with");
+constexpr WordSet kBeforeDemonstrative(
+    "about after at before by did do does for from in is like of on than through to was what why "
+    "with");
 
 bool EndsGroup(const SpokenWord& word) {
   return word.after.find_first_not_of(' ') != std::string::npos;
@@ -75,7 +48,7 @@ std::string Before(std::span<const SpokenWord> words, size_t at) {
     --at;
     if (EndsGroup(words[at])) return {};
     std::string word = AsciiLower(words[at].text);
-    if (steps == 1 || !IsIn(kAdverbs, word)) return word;
+    if (steps == 1 || !kAdverbs.Contains(word)) return word;
   }
   return {};
 }
@@ -109,7 +82,7 @@ bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view 
                  std::string_view after) {
   if (IsOneOf(before, "anybody", "everybody", "everyone", "nobody", "somebody", "someone"))
     return at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "can", "did", "does", "has", "will");
-  if (at < 2 || !IsIn(kObjects, after) || before.ends_with('s') || EndsGroup(words[at - 2]) ||
+  if (at < 2 || !kObjects.Contains(after) || before.ends_with('s') || EndsGroup(words[at - 2]) ||
       IsOneOf(before, "children", "men", "people", "women") || before.ends_with("ly"))
     return false;
   const std::string pointer = AsciiLower(words[at - 2].text);
@@ -125,7 +98,7 @@ bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view 
 // behind it: "The police suspect fraud", "Farmers produce milk".
 bool IsVerbOfPlural(std::span<const SpokenWord> words, size_t at, std::string_view word,
                     std::string_view before, std::string_view after) {
-  if (after.empty() || IsIn(kFunctionWords, after) || word.ends_with('s')) return false;
+  if (after.empty() || word.ends_with('s') || kFunctionWords.Contains(after)) return false;
   if (before == "police") return word == "suspect" && !after.ends_with("ed");
   const bool plural = IsOneOf(before, "children", "men", "women") ||
                       (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
@@ -133,7 +106,7 @@ bool IsVerbOfPlural(std::span<const SpokenWord> words, size_t at, std::string_vi
                        !IsOneOf(before, "always", "arms", "customs", "goods", "news", "perhaps",
                                 "sales", "savings", "sports", "this", "thus", "yes"));
   const std::string determiner = at > 1 ? AsciiLower(words[at - 2].text) : "";
-  return plural && (at == 1 || IsIn(kBeforeNoun, determiner) || IsCardinal(determiner));
+  return plural && (at == 1 || kBeforeNoun.Contains(determiner) || IsCardinal(determiner));
 }
 
 // Returns true for a word, also with an s behind it.
@@ -149,7 +122,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   const std::string before = Before(words, at);
   const std::string after = After(words, at);
   if (word == "that") {
-    const bool points = at == 0 || after.empty() || IsIn(kBeforeDemonstrative, before);
+    const bool points = at == 0 || after.empty() || kBeforeDemonstrative.Contains(before);
     return points ? PartOfSpeech::kDemonstrative : PartOfSpeech::kUnknown;
   }
   constexpr size_t kShortest = 5;
@@ -158,17 +131,17 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
       word.size() >= kShortest && at > 0 &&
       ((before.size() == word.size() + 1 && IsFormOf(before, word)) ||
        (at > 1 && word.size() == before.size() + 1 && IsFormOf(word, before))) &&
-      (at == 1 || IsIn(kBeforeNoun, AsciiLower(words[at - 2].text)));
+      (at == 1 || kBeforeNoun.Contains(AsciiLower(words[at - 2].text)));
   if (verb_of_subject) return PartOfSpeech::kVerb;
   // "It permits permit holders" and "farmers produce produce", but "suspects suspect him".
   if (word.size() >= kShortest && at > 1 && IsFormOf(before, word))
-    return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
-                                                        : PartOfSpeech::kAdjective;
+    return after.empty() || kFunctionWords.Contains(after) ? PartOfSpeech::kNoun
+                                                           : PartOfSpeech::kAdjective;
   if (word.size() > kShortest && !before.empty() && word != after && IsFormOf(word, after) &&
       !after.empty())
-    return IsIn(kBeforeNoun, before) ? PartOfSpeech::kNoun : PartOfSpeech::kVerb;
-  if (IsIn(kHave, before)) return PartOfSpeech::kPast;
-  if (IsIn(kBe, before) || before.ends_with("'re") || before == "i'm") {
+    return kBeforeNoun.Contains(before) ? PartOfSpeech::kNoun : PartOfSpeech::kVerb;
+  if (kHave.Contains(before)) return PartOfSpeech::kPast;
+  if (kBe.Contains(before) || before.ends_with("'re") || before == "i'm") {
     return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
   }
   if (before == "too" || before == "very" || before == "so" || before == "quite") {
@@ -190,19 +163,19 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   }
   // "Due to conflicts": no verb behind "to" has an s.
   if (before == "to" && word.ends_with('s') && !word.ends_with("ss")) return PartOfSpeech::kNoun;
-  if (IsIn(kBeforeVerb, before)) return PartOfSpeech::kVerb;
+  if (kBeforeVerb.Contains(before)) return PartOfSpeech::kVerb;
   if (before == "he" || before == "she" || before == "it" || before == "which") {
     return PartOfSpeech::kVerb;
   }
   if (IsVerbOfPlural(words, at, word, before, after)) return PartOfSpeech::kVerb;
-  if (IsIn(kBeforeNoun, before) || before.ends_with("'s") || before.ends_with("s'") ||
+  if (kBeforeNoun.Contains(before) || before.ends_with("'s") || before.ends_with("s'") ||
       IsCardinal(before)) {
-    const bool ends_group = after.empty() || IsIn(kFunctionWords, after);
+    const bool ends_group = after.empty() || kFunctionWords.Contains(after);
     return ends_group ? PartOfSpeech::kNoun : PartOfSpeech::kAdjective;
   }
-  if (IsIn(kObjects, after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
+  if (kObjects.Contains(after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
   // "Children live in ...", "where we all live together".
-  if (before.size() > 3 && IsIn(kPlaces, after) &&
+  if (before.size() > 3 && kPlaces.Contains(after) &&
       (word == "live" || word == "lives" || (before.ends_with('s') && !word.ends_with('s')))) {
     return PartOfSpeech::kVerb;
   }
@@ -222,17 +195,17 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   // "Imports of oil", "Convicts escaped".
   if (before.empty() && after == "of") return PartOfSpeech::kNoun;
   if (at == 0 && word.ends_with('s') && !word.ends_with("ss") &&
-      (after.empty() || IsIn(kFunctionWords, after) || after.ends_with("ed")))
+      (after.empty() || kFunctionWords.Contains(after) || after.ends_with("ed")))
     return PartOfSpeech::kNoun;
   if (before.empty()) return PartOfSpeech::kUnknown;
   // "Prices increase."
   if (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
-      (after.empty() || (IsIn(kFunctionWords, after) && after != "of")) &&
+      (after.empty() || (kFunctionWords.Contains(after) && after != "of")) &&
       IsOneOf(word, "alternate", "conflict", "contrast", "decrease", "desert", "increase", "object",
               "progress", "rebel", "refuse", "separate"))
     return PartOfSpeech::kVerb;
-  return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
-                                                      : PartOfSpeech::kUnknown;
+  return after.empty() || kFunctionWords.Contains(after) ? PartOfSpeech::kNoun
+                                                         : PartOfSpeech::kUnknown;
 }
 
 }  // namespace millrace::models
