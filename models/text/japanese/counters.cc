@@ -23,8 +23,9 @@ enum Change : unsigned {
   kSevenIsShichi = 8,
   kNineIsKu = 16,
   kZeroIsRei = 32,
-  kHardAfterFour = 64,  // ヨンプン
-  kMayBeginWord = 128,  // 3こうえん
+  kHardAfterFour = 64,    // ヨンプン
+  kMayBeginWord = 128,    // 3こうえん
+  kCountsNatively = 256,  // ヒトフクロ, フタフクロ
 };
 
 struct KanjiCounter {
@@ -36,7 +37,7 @@ struct KanjiCounter {
 
 const std::vector<KanjiCounter>& Counters() {
   static const auto& counters = *new auto([] {
-    constexpr std::string_view kLetters = "sy4790hk";  // in the order of Change
+    constexpr std::string_view kLetters = "sy4790hkw";  // in the order of Change
     std::vector<KanjiCounter> all;
     for (const auto& [written, spoken, after_n, letters] : ReadTable<4>(kCountersText)) {
       unsigned change = kUnchanged;
@@ -198,6 +199,8 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool d
   const bool people = written == U"人" || written == U"にん";
   if (people && value == 1) return U"ヒトリ";
   if (people && value == 2) return U"フタリ";
+  if ((counter->change & kCountsNatively) != 0 && (value == 1 || value == 2))
+    return (value == 1 ? U"ヒト" : U"フタ") + counter->spoken;
   if (value == 20 && (written == U"歳" || written == U"才")) return U"ハタチ";
   if (written == U"にち" && value == 1 && day_of_month) return U"ツイタチ";
   std::u32string number = CardinalKana(value);
@@ -244,6 +247,50 @@ std::u32string KanjiNumber(uint64_t value) {
     text += kLarge[i];
   }
   return text;
+}
+
+namespace {
+
+// Returns the counter that a text in hiragana begins with, as CountedNumber takes it: 3ページ has
+// one in katakana, and the days of 5か are 日. `taken` becomes its length.
+std::u32string CounterOf(uint64_t value, std::u32string_view behind, bool month, size_t& taken) {
+  std::u32string katakana(behind);
+  for (char32_t& c : katakana) c += c >= 0x3041 && c <= 0x3096 ? 0x60 : 0;
+  for (const std::u32string_view written : {behind, std::u32string_view(katakana)}) {
+    taken = CounterLength(written);
+    if (taken > 0) return std::u32string(written.substr(0, taken));
+  }
+  const bool named = (value > 1 && value <= 10) || value == 14 || value == 20 || value == 24;
+  const bool days = named && behind.starts_with(U'か') && (month || !behind.starts_with(U"から"));
+  taken = days ? 1 : 0;
+  return days ? U"日" : U"";
+}
+
+}  // namespace
+
+std::u32string NumberAmongKana(const std::u32string& number, std::u32string_view behind, bool month,
+                               size_t& taken) {
+  taken = 0;
+  if (number.find('-') != number.npos || std::ranges::count(number, '.') > 1) {
+    std::u32string groups;
+    for (const char32_t c : number)
+      groups += IsDigit(c) ? SpokenDigits({&c, 1}) : std::u32string(U"ノ");
+    return groups;
+  }
+  const size_t point = std::min(number.find('.'), number.size());
+  std::u32string whole = number.substr(0, point);
+  std::erase(whole, ',');
+  if ((whole.size() > 1 && whole.front() == '0') || whole.size() > kMaxNumberDigits)
+    return SpokenDigits(whole);
+  uint64_t value = 0;
+  for (const char32_t c : whole) value = value * 10 + (c - '0');
+  if (point == number.size()) {
+    const std::u32string counter = CounterOf(value, behind, month, taken);
+    return CountedNumber(value, counter, month);
+  }
+  std::u32string reading = CountedNumber(value, {}, false);
+  HardenBeforePoint(value, reading);
+  return reading + U"テン" + SpokenDigits(number.substr(point + 1));
 }
 
 }  // namespace millrace::models

@@ -19,6 +19,11 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view counter, bool d
 // Changes the pronunciation of a number as it is before a point: イッテンゴ of 1.5. Thread-safe.
 void HardenBeforePoint(uint64_t value, std::u32string& spoken);
 
+// Returns the pronunciation of digits among kana, with commas, a point or hyphens between, and of
+// the counter behind them, of which it has the first `taken` characters. Thread-safe.
+std::u32string NumberAmongKana(const std::u32string& number, std::u32string_view behind,
+                               bool day_of_month, size_t& taken);
+
 // Returns the names of the digits one by one. Thread-safe.
 std::u32string SpokenDigits(std::u32string_view digits);
 

@@ -215,48 +215,6 @@ size_t NumberEnd(const Kana& kana, size_t i) {
   return end;
 }
 
-// Returns the counter that a text in hiragana begins with, as CountedNumber takes it: 3ページ has
-// one in katakana, and the days of 5か are 日. `taken` becomes its length.
-std::u32string CounterOf(uint64_t value, std::u32string_view behind, bool month, size_t& taken) {
-  std::u32string katakana(behind);
-  for (char32_t& c : katakana) c += IsKana(c) ? 0x60 : 0;
-  for (const std::u32string_view written : {behind, std::u32string_view(katakana)}) {
-    taken = CounterLength(written);
-    if (taken > 0) return std::u32string(written.substr(0, taken));
-  }
-  const bool named = (value > 1 && value <= 10) || value == 14 || value == 20 || value == 24;
-  const bool days = named && behind.starts_with(U'か') && (month || !behind.starts_with(U"から"));
-  taken = days ? 1 : 0;
-  return days ? U"日" : U"";
-}
-
-// Returns the reading of digits, with commas, a point or hyphens between, and of the counter behind
-// them, of which it has the first `taken` characters.
-std::u32string NumberReading(const std::u32string& number, std::u32string_view behind, bool month,
-                             size_t& taken) {
-  taken = 0;
-  if (number.find('-') != number.npos || std::ranges::count(number, '.') > 1) {
-    std::u32string groups;
-    for (const char32_t c : number)
-      groups += IsDigit(c) ? SpokenDigits({&c, 1}) : std::u32string(U"ノ");
-    return groups;
-  }
-  const size_t point = std::min(number.find('.'), number.size());
-  std::u32string whole = number.substr(0, point);
-  std::erase(whole, ',');
-  if ((whole.size() > 1 && whole.front() == '0') || whole.size() > kMaxNumberDigits)
-    return SpokenDigits(whole);
-  uint64_t value = 0;
-  for (const char32_t c : whole) value = value * 10 + (c - '0');
-  if (point == number.size()) {
-    const std::u32string counter = CounterOf(value, behind, month, taken);
-    return CountedNumber(value, counter, month);
-  }
-  std::u32string reading = CountedNumber(value, {}, false);
-  HardenBeforePoint(value, reading);
-  return reading + U"テン" + SpokenDigits(number.substr(point + 1));
-}
-
 // Replaces numbers by their readings.
 Kana ReadNumbers(const Kana& kana) {
   Kana read;
@@ -275,7 +233,7 @@ Kana ReadNumbers(const Kana& kana) {
       behind += kana[k].value;
     size_t taken = 0;
     const bool month = PrecedesAt(read, read.size(), U"がつ");
-    for (const char32_t c : NumberReading(number, behind, month, taken)) {
+    for (const char32_t c : NumberAmongKana(number, behind, month, taken)) {
       if (c != ' ') read.push_back({ToHiragana(c), kana[i].at});
     }
     i = end + taken;

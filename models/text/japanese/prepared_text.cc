@@ -51,13 +51,15 @@ class NumberWriter {
   PreparedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
-      if (WriteNeighbours() || WriteUnitAlone()) continue;
+      if (WriteNeighbours() || WriteUnitAlone() || WritePer()) continue;
       if (IsDigit(c)) {
         WriteNumber({});
       } else if (const auto currency = JapaneseCurrency(c);
                  !currency.empty() && IsDigit(At(at_ + 1))) {
         ++at_;
         WriteNumber(currency);
+      } else if (c == '=' && IsDigit(At(at_ + 1)) && IsKanjiOrKana(at_)) {
+        Copy(U"、", 1);  // 1ドル=149円
       } else if (IsMinus(c)) {
         WriteMinus();
       } else if (c == ':' && at_ > 0 && IsDigit(At(at_ - 1)) && IsDigit(At(at_ + 1))) {
@@ -105,6 +107,28 @@ class NumberWriter {
       return true;
     }
     return false;
+  }
+
+  bool IsKanjiOrKana(size_t end) const {
+    return end > 0 && (IsAnyKana(At(end - 1)) || IsKanjiCharacter(At(end - 1)));
+  }
+
+  // Writes what an amount is for, 100円/個, as "1個".
+  bool WritePer() {
+    if (At(at_) != '/') return false;
+    constexpr size_t kLongestUnit = 6;
+    size_t unit = at_;
+    while (unit > 0 && at_ - unit < kLongestUnit &&
+           (IsLatinLetter(At(unit - 1)) || IsKanjiOrKana(unit)))
+      --unit;
+    std::u32string counter = in_.text.substr(at_ + 1);
+    const size_t length = CounterLength(counter);
+    if (unit == 0 || unit == at_ || !IsDigit(At(unit - 1)) || length == 0) return false;
+    const size_t end = at_ + 1 + length;
+    counter.resize(length);
+    Copy(U"、", 1);
+    WriteCounted(1, counter == U"月" ? U"か月" : counter, end);
+    return true;
   }
 
   static bool IsMinus(char32_t c) { return c == '-' || c == U'−' || c == U'‐' || c == U'–'; }
@@ -309,14 +333,16 @@ class NumberWriter {
   // 4、5人 and 二、三日: one or the other, which is said without a pause.
   bool WriteNeighbours() {
     const size_t first = DigitValue(At(at_));
-    const size_t second = DigitValue(At(at_ + 2));
+    // 二三日, but 23日.
+    const size_t joint = At(at_ + 1) == U'、' || At(at_ + 1) == ',' ? 1 : 0;
+    const size_t second = DigitValue(At(at_ + 1 + joint));
     const char32_t before = at_ > 0 ? At(at_ - 1) : 0;
-    if (first == 0 || second != first + 1 || (At(at_ + 1) != U'、' && At(at_ + 1) != ',') ||
-        DigitValue(before) > 0 ||
+    if (first == 0 || second != first + 1 ||
+        (joint == 0 && (IsDigit(At(at_)) || IsDigit(At(at_ + 1)))) || DigitValue(before) > 0 ||
         (before != 0 &&
          std::u32string_view(U"、,.:/-第十百千万億").find(before) != std::u32string_view::npos))
       return false;
-    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_ + 3);
+    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_ + 2 + joint);
     const std::u32string_view counter = rest.substr(0, CounterLength(rest));
     // ふたつ、みっつ and 一人、二人 are words of their own.
     if (counter.empty() || counter.starts_with(U'つ') || (counter == U"人" && second == 2))
@@ -334,7 +360,7 @@ class NumberWriter {
                                 : CountedNumber(second, counter, false);
     spoken.insert(0, kNames[first]);
     Read(KanjiNumber(second) + std::u32string(counter), std::move(spoken),
-         at_ + 3 + counter.size());
+         at_ + 2 + joint + counter.size());
     return true;
   }
 

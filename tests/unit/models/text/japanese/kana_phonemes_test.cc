@@ -85,7 +85,10 @@ INSTANTIATE_TEST_SUITE_P(Numbers, KanaWordTest,
                                          Case{"100えん", "çakɯeɴ"}, Case{"4がつ", "ɕiɡaʦɨ"},
                                          Case{"3ぼん", "samboɴ"}, Case{"１ぽん", "iʔpoɴ"},
                                          Case{"7じ", "ɕiʨiʥi"}, Case{"2にん", "ɸɯtaɾʲi"},
-                                         Case{"3.5", "santeŋɡo"}, Case{"03-12", "ʣeɾosannoiʨiɲi"}));
+                                         Case{"3.5", "santeŋɡo"}, Case{"03-12", "ʣeɾosannoiʨiɲi"},
+                                         Case{"1.5", "iʔteŋɡo"}, Case{"6ページ", "ɾoʔpeːʥi"},
+                                         Case{"14か", "ʥɨːjoʔka"}, Case{"10かこく", "ʥɨʔkakokɯ"},
+                                         Case{"5から", "ɡokaɾa"}, Case{"0じ", "ɾeːʥi"}));
 
 TEST(KanaPhonemesTest, PunctuationIsKeptWithSpacesAsInLatinText) {
   EXPECT_EQ(Spoken("「はい」、そうです。げんき？"), "“hai”, soːdesɨ. ɡeŋkʲi?");
