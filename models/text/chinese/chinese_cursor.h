@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -80,6 +81,23 @@ class ChineseCursor {
   bool EndsLetters(size_t i) const {
     if (i > 0 && At(i - 1) == '+') --i;
     return i > 0 && IsAsciiLetter32(At(i - 1));
+  }
+
+  // Returns the number of Latin letters right before `i`, which make the number a name: CA1234,
+  // C919. None for those of a currency.
+  size_t LettersBefore(size_t i) const {
+    if (i > 1 && At(i - 1) == U'·' && IsAsciiLetter32(At(i - 2))) --i;  // 沪B·88888
+    size_t begin = i;
+    while (begin > 0 && IsAsciiLetter32(At(begin - 1))) --begin;
+    const std::u32string_view letters = Piece(begin, i);
+    constexpr std::array<std::u32string_view, 6> kCurrencies = {U"RMB", U"CNY", U"USD",
+                                                                U"EUR", U"HKD", U"JPY"};
+    return std::ranges::find(kCurrencies, letters) != kCurrencies.end() ? 0 : letters.size();
+  }
+
+  bool IsYear(size_t begin, size_t end) const {
+    const std::u32string_view digits = Piece(begin, end);
+    return digits.size() == 4 && (digits.starts_with(U"19") || digits.starts_with(U"20"));
   }
 
   const ChineseText in_;

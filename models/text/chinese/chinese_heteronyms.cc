@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "models/core/embedded_table.h"
 #include "models/text/chinese/chinese_readings_text.h"
+#include "models/text/chinese/neutral_words_text.h"
 #include "models/text/neighbours.h"
 
 namespace millrace::models {
@@ -180,7 +182,9 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
     return again ? "chong2" : std::string_view();
   }
   if (character == "数") {
-    const bool counts = IsOf(after, "到着不钱星") || (after == "一" && run.After(i, 2) == "数") ||
+    const bool counts = IsOf(after, "到着不钱星") ||
+                        (IsOf(after, "一了") && run.After(i, 2) == "数") ||
+                        (before == "了" && run.Before(i, 2) == "数") ||
                         (before == "一" && run.Before(i, 2) == "数");
     return counts ? "shu3" : std::string_view();
   }
@@ -215,6 +219,26 @@ bool KeepsTone(std::string_view word) {
   return IsOf(word.substr(0, kChineseCharacterBytes), "女婴幼孤少胎生健男妻宠患孙侄产");
 }
 
+// Returns true if the last syllable of the word has no tone of its own: 朋友, 小朋友.
+bool EndsNeutral(std::string_view word) {
+  static const auto& words = *new auto([] {
+    std::unordered_set<std::string_view> all;
+    for (const auto& [row] : ReadTable<1>(kNeutralWordsText))
+      ForEachWord(row, [&](std::string_view one) { all.insert(one); });
+    return all;
+  }());
+  constexpr size_t kTwo = 2 * kChineseCharacterBytes;
+  return word.size() >= kTwo && words.contains(word.substr(word.size() - kTwo));
+}
+
+// Returns true for a surname with a title behind it that were taken for one word: 仇先生.
+bool IsTitled(std::string_view word) {
+  constexpr std::string_view kTitles =
+      "先生 女士 小姐 老师 经理 医生 教授 同学 主任 局长 师傅 律师 警官 ";
+  return word.size() == 3 * kChineseCharacterBytes &&
+         kTitles.find(std::string(word.substr(kChineseCharacterBytes)) + ' ') != kTitles.npos;
+}
+
 // Gives a word the reading that its neighbours or its last character ask for.
 void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, size_t i) {
   static const auto& readings = *new auto([] {
@@ -243,6 +267,12 @@ void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, si
     if (word.ends_with("儿") && syllables.back() == "er2" && !KeepsTone(word) &&
         !lexicon.Phonemes("er5").empty())
       syllables.back() = "er5";
+  }
+  const bool readable = syllables.size() * kChineseCharacterBytes == word.size();
+  if (readable && EndsNeutral(word)) syllables.back().back() = '5';
+  if (readable && IsTitled(word)) {
+    const std::string_view name = Surname(word.substr(0, kChineseCharacterBytes));
+    if (!lexicon.Phonemes(name).empty()) syllables.front() = name;
   }
   const auto found = readings.find(word);
   if (found == readings.end()) return;

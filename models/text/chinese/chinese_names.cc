@@ -32,6 +32,13 @@ bool EndsNameOfModel(std::u32string_view before) {
 }
 
 bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind) {
+  // Buses, 301路, and rooms, 1203房间.
+  constexpr size_t kBus = 3;
+  constexpr auto kRooms =
+      std::to_array<std::u32string_view>({U"房间", U"室", U"号房", U"教室", U"号会议室"});
+  if ((digits.size() == kBus && behind.starts_with(U"路")) ||
+      (digits.size() >= kBus && StartsWithAny(behind, kRooms)))
+    return true;
   constexpr size_t kHotline = 5;
   constexpr auto kCounted = std::to_array<std::u32string_view>(
       {U"元", U"人", U"个", U"次", U"万", U"块", U"件", U"名", U"米", U"吨", U"辆", U"年"});

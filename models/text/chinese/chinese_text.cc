@@ -25,7 +25,6 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kMaxCardinalDigits = 16;
-
 constexpr ReadLetters kChinese = {
     [](char32_t c) { return IsChineseCharacter(c) || ForeignScript(c) == "Chinese characters"; },
     ", which is not read in Chinese"};
@@ -147,6 +146,15 @@ class ChineseNumberWriter : private ChineseCursor {
         return true;
       }
     }
+    // 中国vs美国.
+    if (std::u32string versus(rest.substr(0, 2)); !IsAsciiLetter32(before)) {
+      for (char32_t& c : versus) c |= 0x20;
+      const size_t length = At(at_ + 2) == '.' ? 3 : 2;
+      if (versus == U"vs" && !IsAsciiLetter32(At(at_ + length)) && !IsDigit(At(at_ + length))) {
+        Put(U"对", at_ + length);
+        return true;
+      }
+    }
     for (const std::u32string_view label : {U"No.", U"NO.", U"№"}) {
       if (rest.starts_with(label) && IsDigit(At(at_ + label.size())) && !IsAsciiLetter32(before)) {
         Put(U"第", at_ + label.size());
@@ -218,11 +226,6 @@ class ChineseNumberWriter : private ChineseCursor {
     return false;
   }
 
-  bool IsYear(size_t begin, size_t end) const {
-    const std::u32string_view digits = Piece(begin, end);
-    return digits.size() == 4 && (digits.starts_with(U"19") || digits.starts_with(U"20"));
-  }
-
   // 2019-2023.
   bool WriteYears() {
     const size_t end = DigitsEnd(at_);
@@ -251,18 +254,6 @@ class ChineseNumberWriter : private ChineseCursor {
     return true;
   }
 
-  // Returns the number of Latin letters right before `i`, which make the number a name: CA1234,
-  // C919. None for those of a currency.
-  size_t LettersBefore(size_t i) const {
-    if (i > 1 && At(i - 1) == U'·' && IsAsciiLetter32(At(i - 2))) --i;  // 沪B·88888
-    size_t begin = i;
-    while (begin > 0 && IsAsciiLetter32(At(begin - 1))) --begin;
-    const std::u32string_view letters = Piece(begin, i);
-    constexpr std::array<std::u32string_view, 6> kCurrencies = {U"RMB", U"CNY", U"USD",
-                                                                U"EUR", U"HKD", U"JPY"};
-    return std::ranges::find(kCurrencies, letters) != kCurrencies.end() ? 0 : letters.size();
-  }
-
   // Numbers that are names: 打110, 密码是1234, CA1234.
   bool WriteCode() {
     const size_t end = DigitsEnd(at_);
@@ -279,13 +270,21 @@ class ChineseNumberWriter : private ChineseCursor {
       Put(ChineseDigits(Piece(at_, end), said), end);
       return true;
     }
+    // 波音737-800.
+    if (digits == 3 && Piece(0, at_).ends_with(U"波音")) {
+      const size_t variant = At(end) == '-' ? DigitsEnd(end + 1) : end;
+      std::u32string text = ChineseDigits(Piece(at_, end), false);
+      if (variant > end + 1) text += U' ' + ChineseCardinal(ValueOf(Piece(end + 1, variant)));
+      Put(text, std::max(end, variant));
+      return true;
+    }
     constexpr std::u32string_view kBehind = U"分.,:-/个元块万次折";
     // G1234次 is a train.
     const bool train = letters == 1 && At(end) == U'次';
     if (digits < 3 || (kBehind.find(At(end)) != kBehind.npos && !train)) return false;
     const std::u32string_view code = Piece(at_, end);
-    const bool service = code == U"110" || code == U"119" || code == U"120" || code == U"122" ||
-                         code == U"114" || code == U"911" || code == U"999";
+    constexpr std::u32string_view kServices = U"110 114 119 120 122 911 999";
+    const bool service = kServices.find(code) != kServices.npos;
     const bool dialled = Follows(at_, {U"拨打", U"拨", U"打", U"电话", U"号码", U"热线"}) &&
                          (service || digits >= 5);
     const bool coded =
@@ -460,6 +459,8 @@ class ChineseNumberWriter : private ChineseCursor {
       const size_t behind = end + unit.written.size();
       if (!rest.starts_with(unit.written)) continue;
       if (IsAsciiLetter32(unit.written.back()) && IsAsciiLetter32(At(behind))) continue;
+      // 奥迪A4L is a name.
+      if (unit.written.size() == 1 && LettersBefore(at_) > 0) continue;
       Put(text + unit.spoken, behind);
       return;
     }

@@ -98,7 +98,13 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"+86 10 1234 5678", "加八六 幺零幺二三四五六七八"},
         Written{"138 1234 5678", "幺三八幺二三四五六七八"},
         Written{"6222021234567890", "六二二二零二一二三四五六七八九零"},
-        Written{"10m/s", "十米每秒"}, Written{"5mA", "五毫安"}, Written{"27\"屏", "二十七英寸屏"}));
+        Written{"10m/s", "十米每秒"}, Written{"5mA", "五毫安"}, Written{"27\"屏", "二十七英寸屏"},
+        Written{"中国vs美国", "中国对美国"}, Written{"A VS. B", "A 对 B"}, Written{"vs", "对"},
+        Written{"VS2022", "VS二零二二"}, Written{"10w粉丝", "十万粉丝"}, Written{"2w", "两万"},
+        Written{"波音737-800", "波音七三七 八百"}, Written{"波音747", "波音七四七"},
+        Written{"奥迪A4L", "奥迪A四L"}, Written{"4L", "四升"}, Written{"301路", "三零幺路"},
+        Written{"15路", "十五路"}, Written{"1203房间", "幺二零三房间"},
+        Written{"3间房间", "三间房间"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:
