@@ -9,15 +9,16 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes, in lower case (ASCII; other letters as they are written).
-constexpr std::array<std::string_view, 80> kAlwaysList = {
-    "a.k.a",  "adm",      "adv",   "assoc", "asst", "attn", "avv",      "brig",   "capt", "cel",
-    "cf",     "cmdr",     "comdt", "cpl",   "d.ª",  "dott", "dott.ssa", "dr",     "dra",  "dras",
-    "drs",    "dª",       "ee",    "eng",   "engª", "engº", "exma",     "exmo",   "gen",  "gov",
-    "gral",   "hon",      "ilmo",  "ing",   "lic",  "lt",   "maj",      "messrs", "mgr",  "mlle",
-    "mlles",  "mme",      "mmes",  "mons",  "mr",   "mrs",  "ms",       "mx",     "pe",   "pres",
-    "prof",   "prof.ssa", "profa", "profs", "rep",  "rev",  "rt",       "sen",    "sgt",  "sig",
-    "sig.na", "sig.ra",   "sigg",  "sr",    "sra",  "sras", "srs",      "srta",   "sta",  "sto",
-    "supt",   "ten.cel",  "v",     "v.exa", "vs",   "vv",   "डॉ",       "पं",      "प्रो",  "श्री"};
+constexpr std::array<std::string_view, 81> kAlwaysList = {
+    "a.k.a",   "adm",  "adv",    "assoc", "asst",  "attn",  "atty", "avv",      "brig",
+    "capt",    "cel",  "cf",     "cmdr",  "comdt", "cpl",   "d.ª",  "dott",     "dott.ssa",
+    "dr",      "dra",  "dras",   "drs",   "dª",    "ee",    "eng",  "engª",     "engº",
+    "exma",    "exmo", "gen",    "gov",   "gral",  "hon",   "ilmo", "ing",      "lic",
+    "lt",      "maj",  "messrs", "mgr",   "mlle",  "mlles", "mme",  "mmes",     "mons",
+    "mr",      "mrs",  "ms",     "mx",    "pe",    "pres",  "prof", "prof.ssa", "profa",
+    "profs",   "rep",  "rev",    "rt",    "sen",   "sgt",   "sig",  "sig.na",   "sig.ra",
+    "sigg",    "sr",   "sra",    "sras",  "srs",   "srta",  "sta",  "sto",      "supt",
+    "ten.cel", "v",    "v.exa",  "vs",    "vv",    "डॉ",    "पं",    "प्रो",      "श्री"};
 static_assert(std::ranges::is_sorted(kAlwaysList));
 
 constexpr std::array<std::string_view, 72> kUnlessStarterList = {

@@ -134,8 +134,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     }
     case When::kStopAndName:
       // "John D. Rockefeller" has an initial.
-      return stop && NextIsCapital(text, end + 1) &&
-             !(word.size() == 1 && IsAsciiUpper(word[0])) &&
+      return stop && NextIsCapital(text, end + 1) && !(word.size() == 1 && IsAsciiUpper(word[0])) &&
              !(NamesStreet(previous) && EndsStreet(text, end + 1));
     case When::kStopAndCounty:
       return stop && CountyFollows(text, end + 1);
@@ -212,7 +211,10 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   if (text.substr(end, 2) == ".,") ++end;
   // "Mon", "Sat" and "Sun" may be other words.
   const bool sure = word[0] == 'T' || word == "Fri";
-  if (!sure && !timed && !DayFollows(text, end)) return std::nullopt;
+  // "Sat & Sun".
+  const bool both = word == "Sat" ? text.substr(end).starts_with(" & Sun")
+                                  : text.substr(0, end).ends_with("Sat & Sun");
+  if (!sure && !timed && !both && !DayFollows(text, end)) return std::nullopt;
   return Reading{end, {std::string(FindSpokenAbbreviation(lower)->words)}};
 }
 

@@ -36,14 +36,14 @@ constexpr std::string_view kMeasuredNouns =
     "lottery lunch machine mansion margin market mattress meal medley membership membrane "
     "memory merger model module monitor mortgage motor movie mug nail needle network note "
     "novel offer outlet oven pack package packet panel particle pass payment phone photo "
-    "picture piece pill pipe pistol pizza plank plate pole pool pore pot price prize profit "
+    "picture piece pill pipe pistol pizza plank plate pole pool pore pot price print prize profit "
     "project pump purchase python queue race radio radius raise range reactor relay rent "
     "resistor ride rifle ring road rod rope round run sack salad salary sale sandwich scale "
     "screen screw sculpture seat settlement shark ship shirt shot signal slab slice slope "
     "snack speaker sphere sprint stake stamp statue steak stick stretch strip subscription "
     "subsidy suitcase swim switch syringe tablet tank tax television thread ticket tin tip "
     "tire tower toy track trade trail train transaction transfer transformer tray treadmill "
-    "trek trip truck tube tunnel turbine turn tyre upgrade valuation vial video vinyl "
+    "treasury trek trip truck tube tunnel turbine turn tyre upgrade valuation vial video vinyl "
     "voucher wafer wager walk wall warranty wave window wing wire yacht zone ";
 
 // Words that end as plurals do and may follow an amount which stands for itself.

@@ -27,8 +27,8 @@ bool HasDoubleVowel(std::string_view word) {
 
 // Returns true for words that are names when they begin with a capital: "Ty", "B4".
 bool IsNameInCapital(std::string_view lower) {
-  return IsOneOf(lower, "b4", "bf", "cu", "ez", "gf", "gn", "im", "ima", "lil", "np", "rn", "tho",
-                 "ty", "ur");
+  return IsOneOf(lower, "b4", "bf", "cu", "ez", "gf", "gn", "im", "ima", "lil", "m8", "np", "rn",
+                 "tho", "ty", "ur");
 }
 
 // Returns true for abbreviations of phrases that are written in capitals, too.

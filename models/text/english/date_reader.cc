@@ -193,6 +193,14 @@ std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at)
 
 namespace {
 
+// Returns true for what may be a part of something: "3/4", but not "12/24".
+bool IsFraction(std::string_view written) {
+  const size_t slash = written.find('/');
+  const std::string_view part = written.substr(slash + 1);
+  return ParseDigits(written.substr(0, slash)) < ParseDigits(part) &&
+         IsOneOf(part, "2", "3", "4", "5", "6", "8", "10", "12", "16");
+}
+
 // Returns true if the text before `at` says that something becomes more or less: "reduce it by
 // 1/3".
 bool SpeaksOfChange(std::string_view text, size_t at) {
@@ -210,6 +218,21 @@ bool SpeaksOfChange(std::string_view text, size_t at) {
 
 std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t at,
                                                    std::string_view previous) const {
+  // "12/24-12/26".
+  if (auto first = ReadNumericDay(text, at)) {
+    const size_t dash = DashBytes(text, first->end);
+    const auto last = dash > 0 ? ReadNumericDay(text, first->end + dash) : std::nullopt;
+    const bool fractions =
+        IsFraction(text.substr(at, first->end - at)) && last &&
+        IsFraction(text.substr(first->end + dash, last->end - first->end - dash));
+    if (last && !fractions && !IsAsciiAlnum(ByteAt(text, last->end)) &&
+        ByteAt(text, last->end) != '/' && !NounFollows(text, last->end)) {
+      first->Append("to");
+      first->Append(last->words);
+      first->end = last->end;
+      return first;
+    }
+  }
   if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until") &&
       std::ranges::find(kWeekdays, previous) == kWeekdays.end())
     return std::nullopt;
@@ -228,6 +251,16 @@ std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t
   if ((previous == "of" && !week) || attack || (previous == "by" && SpeaksOfChange(text, at)) ||
       NounFollows(text, end) || text.substr(end).starts_with(" of "))
     return std::nullopt;
+  return ReadNumericDay(text, at);
+}
+
+std::optional<Reading> DateReader::ReadNumericDay(std::string_view text, size_t at) const {
+  size_t end = at;
+  const auto first = TakeNumber(text, end, 1, 2);
+  if (!first || ByteAt(text, end) != '/') return std::nullopt;
+  ++end;
+  const auto second = TakeNumber(text, end, 1, 2);
+  if (!second) return std::nullopt;
   unsigned month = *first;
   unsigned day = *second;
   if (dialect_ == EnglishDialect::kGb) std::swap(month, day);

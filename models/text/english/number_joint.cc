@@ -21,7 +21,14 @@ bool EndsAsRange(std::string_view text, size_t end) {
   const bool minutes = end >= 3 && IsAsciiDigit(last) && text[end - 3] == ':';
   // "1980s-1990s".
   const bool decade = last == 's' && end >= 3 && IsAsciiDigit(text[end - 2]);
-  return minutes || decade || last == '%' || last == 'm' || last == 'M';
+  // "1/4-1/2 inch", "1½-2 cups".
+  size_t part = end;
+  while (part > 0 && end - part < 3 && IsAsciiDigit(text[part - 1])) --part;
+  const bool fraction =
+      (part < end && part > 1 && text[part - 1] == '/' && IsAsciiDigit(text[part - 2])) ||
+      text.substr(0, end).ends_with("½") || text.substr(0, end).ends_with("¼") ||
+      text.substr(0, end).ends_with("¾");
+  return minutes || decade || fraction || last == '%' || last == 'm' || last == 'M';
 }
 
 // Returns true if "=" follows the number at `at`.
@@ -55,7 +62,9 @@ bool IsSize(std::string_view text, size_t at, size_t second) {
   const bool article = before == "A " || before.ends_with(" a ") || before.ends_with(" an ") ||
                        before.ends_with(" the ");
   const size_t end = DigitsEnd(text.substr(0, second + kMaxOperandBytes), second);
-  return article && NounFollows(text, end);
+  // "5 x 7 print".
+  return (article && NounFollows(text, end)) ||
+         (MeasuredFollows(text, end) && !PluralFollows(text, end));
 }
 
 // Returns true if a number with a point ends there: "4.5".
