@@ -108,6 +108,8 @@ std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t
       if (StandsBeforeNoun(word, words, at)) return as_noun();
       // "Use it" and the like, as the lexicon has it.
       if (IsOneOf(word, "use", "uses", "estimate", "increase")) return as_verb();
+      // "Insert card."
+      if (at == 0 && IsOneOf(word, "insert", "extract")) return as_verb();
       return std::nullopt;
     default:
       return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/words_around.h"
 
 namespace millrace::models {
 namespace {
@@ -161,6 +162,10 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
         (at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "did", "do", "if", "that", "when")))
       return PartOfSpeech::kPast;
   }
+  // "Are they separate?"
+  if (at == 2 && IsSubject(before) && kBe.Contains(AsciiLower(words[0].text)) &&
+      word.ends_with("ate"))
+    return PartOfSpeech::kPredicate;
   // "Due to conflicts": no verb behind "to" has an s.
   if (before == "to" && word.ends_with('s') && !word.ends_with("ss")) return PartOfSpeech::kNoun;
   if (kBeforeVerb.Contains(before)) return PartOfSpeech::kVerb;
@@ -202,7 +207,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
       (after.empty() || (kFunctionWords.Contains(after) && after != "of")) &&
       IsOneOf(word, "alternate", "conflict", "contrast", "decrease", "desert", "increase", "object",
-              "progress", "rebel", "refuse", "separate"))
+              "progress", "protest", "rebel", "refuse", "separate"))
     return PartOfSpeech::kVerb;
   return after.empty() || kFunctionWords.Contains(after) ? PartOfSpeech::kNoun
                                                          : PartOfSpeech::kUnknown;

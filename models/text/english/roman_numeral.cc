@@ -235,6 +235,11 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
       !IsAsciiAlnum(follows))
     return numbers.Cardinal(ValueOf(word));
   if (words.empty() || words.back().after != " ") return {};
+  // "Sony A7 III", the third of its name.
+  const size_t begin = end - std::min(end, word.size());
+  if (word.size() > 1 && begin > 2 && IsAsciiDigit(text[begin - 2]) && ValueOf(word) > 0 &&
+      !IsAsciiAlnum(follows))
+    return numbers.Cardinal(ValueOf(word));
   const std::string& previous = words.back().text;
   if (word.size() == 1 && IsInitial(text, end, words)) return {};
   if (IsAsciiUpper(word[0])) {
