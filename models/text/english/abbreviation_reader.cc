@@ -281,9 +281,9 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
     if (whole == "w/c") return Reading{end + 2, {"week", "commencing"}};
     if (whole == "w/e") return Reading{end + 2, {"whatever"}};
-    if (whole == "q/q" || whole == "y/y") {
-      const std::string period = whole == "q/q" ? "quarter" : "year";
-      return Reading{end + 2, {period, "over", period}};
+    for (const std::string_view period : {"month", "quarter", "week", "year"}) {
+      if (whole[0] == period[0] && whole[2] == period[0] && whole[1] == '/')
+        return Reading{end + 2, {std::string(period), "over", std::string(period)}};
     }
     if (whole == "j/k") return Reading{end + 2, {"just", "kidding"}};
     if (whole == "b/w") {

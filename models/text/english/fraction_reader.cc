@@ -68,7 +68,9 @@ std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
 std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view text, size_t at,
                                     std::string_view previous) {
   const size_t slash = DigitsEnd(text.substr(0, at + 4), at);
-  if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/') return std::nullopt;
+  // "28/7/8" are three numbers.
+  const bool third = at > 1 && text[at - 1] == '/' && IsAsciiDigit(text[at - 2]);
+  if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/' || third) return std::nullopt;
   size_t end = DigitsEnd(text.substr(0, slash + 6), slash + 1);
   if (end == slash + 1 || end - slash > 5) return std::nullopt;
   const uint64_t count = ParseDigits(text.substr(at, slash - at));

@@ -14,7 +14,8 @@ namespace {
 
 // Returns true for variables side by side behind a letter that they equal: "F = ma", "V=IR".
 bool IsProduct(std::string_view text, size_t begin, std::string_view word) {
-  if (word.size() < 2 || begin < 2) return false;
+  // Not "ΔH", whose letters are no bytes.
+  if (word.size() < 2 || begin < 2 || !std::ranges::all_of(word, IsAsciiLetter)) return false;
   size_t at = begin - (text[begin - 1] == ' ' ? 1 : 0);
   if (at < 2 || text[at - 1] != '=') return false;
   at -= text[at - 2] == ' ' ? 2 : 1;
