@@ -33,14 +33,19 @@ bool EqualsBehind(std::string_view text, size_t at) {
 // Returns true for the games that a team won and lost: "they are 10-2 this season", "went 11-5".
 bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::string_view previous) {
   if (previous == "went") return true;
-  const std::string_view before = text.substr(0, begin);
-  for (const std::string_view verb :
-       {"improved", "improves", "improve", "fell", "falls", "dropped"}) {
-    if (previous == "to" &&
-        before.substr(0, before.size() - std::min<size_t>(before.size(), 4)).ends_with(verb) &&
-        begin >= 4 && before.ends_with(" to "))
-      return true;
-  }
+  // The word before the previous one.
+  const std::string_view before = text.substr(0, begin - std::min(begin, previous.size() + 2));
+  const std::string_view word = before.substr(before.rfind(' ') + 1);
+  if (previous == "to" &&
+      IsOneOf(word, "dropped", "fell", "falls", "improve", "improved", "improves"))
+    return true;
+  // "The Eagles are 8-1."
+  const char behind = ByteAt(text, end);
+  if (previous == "are" && (behind == '\0' || behind == '.' || behind == ',') &&
+      (IsOneOf(word, "They", "We", "they", "we") ||
+       (IsAsciiUpper(ByteAt(word, 0)) && word.ends_with('s') &&
+        !IsOneOf(word, "Chances", "Odds", "Results", "Scores"))))
+    return true;
   constexpr auto kBehind = std::to_array<std::string_view>(
       {" this season", " last season", " overall", " record", " start", " on the season",
        " on the year", " this year", " at home", " on the road"});
