@@ -32,8 +32,15 @@ bool EndsNameOfModel(std::u32string_view before) {
 }
 
 bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind) {
-  // Buses, 301路, and rooms, 1203房间.
+  // Generations, 90后, lines of a picture, 1080P, buses, 301路, and rooms, 1203房间.
   constexpr size_t kBus = 3;
+  constexpr size_t kGeneration = 2;
+  if (digits.size() == kGeneration && behind.starts_with(U"后") && digits.ends_with('0'))
+    return true;
+  if (digits.size() >= kBus &&
+      (behind == U"P" || behind == U"p" ||
+       (behind.size() > 1 && (behind[0] | 0x20) == 'p' && behind[1] > 0x7F)))
+    return true;
   constexpr auto kRooms =
       std::to_array<std::u32string_view>({U"房间", U"室", U"号房", U"教室", U"号会议室"});
   if ((digits.size() == kBus && behind.starts_with(U"路")) ||

@@ -101,6 +101,7 @@ class ChineseNumberWriter : private ChineseCursor {
     if (EndsNumber(at_)) {
       size_t begin = at_;
       while (begin > 0 && IsDigit(At(begin - 1))) --begin;
+      if (begin < at_ && LettersBefore(begin) > 0) return U" ";  // i5-12400
       return Follows(begin, {U"比分", U"以", U"队"}) || IsScore(begin) ? U"比" : U"至";
     }
     if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return U" ";
@@ -270,8 +271,7 @@ class ChineseNumberWriter : private ChineseCursor {
       Put(ChineseDigits(Piece(at_, end), said), end);
       return true;
     }
-    // 波音737-800.
-    if (digits == 3 && Piece(0, at_).ends_with(U"波音")) {
+    if (digits == 3 && Piece(0, at_).ends_with(U"波音")) {  // 波音737-800
       const size_t variant = At(end) == '-' ? DigitsEnd(end + 1) : end;
       std::u32string text = ChineseDigits(Piece(at_, end), false);
       if (variant > end + 1) text += U' ' + ChineseCardinal(ValueOf(Piece(end + 1, variant)));

@@ -103,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"VS2022", "VS二零二二"}, Written{"10w粉丝", "十万粉丝"}, Written{"2w", "两万"},
         Written{"波音737-800", "波音七三七 八百"}, Written{"波音747", "波音七四七"},
         Written{"奥迪A4L", "奥迪A四L"}, Written{"4L", "四升"}, Written{"301路", "三零幺路"},
-        Written{"15路", "十五路"}, Written{"2星期", "两星期"}, Written{"1203房间", "幺二零三房间"},
+        Written{"15路", "十五路"}, Written{"90后", "九零后"}, Written{"5天后", "五天后"},
+        Written{"1080P", "幺零八零P"}, Written{"i5-12400", "i五 一万二千四百"},
+        Written{"2星期", "两星期"}, Written{"1203房间", "幺二零三房间"},
         Written{"3间房间", "三间房间"}));
 
 class ChineseG2pTest : public ::testing::Test {
