@@ -9,7 +9,7 @@
 namespace millrace::translation {
 namespace {
 
-constexpr size_t kMostWords = 4;  // of an element that is an item
+constexpr size_t kMostWords = 4;  // the words of an element that is an item
 
 // An element that is in no other one.
 struct Element {

@@ -209,7 +209,7 @@ class PlainReader {
   // Name>, <file name>.
   static bool IsName(std::string_view text, size_t begin, size_t end) {
     constexpr size_t kMostSpaces = 2;
-    constexpr size_t kFewestLetters = 2;  // of each word
+    constexpr size_t kFewestLetters = 2;  // the letters of each word
     constexpr std::string_view kJoints = " and or e ou ";
     const std::string_view words = text.substr(begin + 1, end - begin - 2);
     const bool touches =
