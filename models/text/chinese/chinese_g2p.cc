@@ -159,21 +159,13 @@ class ChineseSpeaker {
   // Returns the phonemes of a syllable, also with a tone that no word of the lexicon has in it.
   std::string Phonemes(std::string syllable) const {
     std::string phonemes(lexicon_.Phonemes(syllable));
-    if (!phonemes.empty() || syllable.empty()) return phonemes;
+    if (!phonemes.empty() || syllable.empty() || !lexicon_.marks_spoken_tones()) return phonemes;
     const char spoken = syllable.back();
-    if (!lexicon_.marks_spoken_tones() && spoken != '5') return phonemes;
     for (char tone = '1'; tone <= '5' && phonemes.empty(); ++tone) {
       syllable.back() = tone;
       phonemes = lexicon_.Phonemes(syllable);
     }
-    if (lexicon_.marks_spoken_tones()) {
-      if (!phonemes.empty()) phonemes.back() = spoken;
-      return phonemes;
-    }
-    for (const std::string_view tone : {"→", "↗", "↓", "↘"}) {
-      if (const size_t at = phonemes.find(tone); at != phonemes.npos)
-        phonemes.erase(at, tone.size());
-    }
+    if (!phonemes.empty()) phonemes.back() = spoken;
     return phonemes;
   }
 

@@ -6,13 +6,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "models/core/embedded_table.h"
 #include "models/text/chinese/chinese_readings_text.h"
-#include "models/text/chinese/neutral_words_text.h"
 #include "models/text/neighbours.h"
 
 namespace millrace::models {
@@ -219,18 +217,6 @@ bool KeepsTone(std::string_view word) {
   return IsOf(word.substr(0, kChineseCharacterBytes), "女婴幼孤少胎生健男妻宠患孙侄产");
 }
 
-// Returns true if the last syllable of the word has no tone of its own: 朋友, 小朋友.
-bool EndsNeutral(std::string_view word) {
-  static const auto& words = *new auto([] {
-    std::unordered_set<std::string_view> all;
-    for (const auto& [row] : ReadTable<1>(kNeutralWordsText))
-      ForEachWord(row, [&](std::string_view one) { all.insert(one); });
-    return all;
-  }());
-  constexpr size_t kTwo = 2 * kChineseCharacterBytes;
-  return word.size() >= kTwo && words.contains(word.substr(word.size() - kTwo));
-}
-
 // Returns true for a surname with a title behind it that were taken for one word: 仇先生.
 bool IsTitled(std::string_view word) {
   constexpr std::string_view kTitles =
@@ -268,9 +254,7 @@ void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, si
         !lexicon.Phonemes("er5").empty())
       syllables.back() = "er5";
   }
-  const bool readable = syllables.size() * kChineseCharacterBytes == word.size();
-  if (readable && EndsNeutral(word)) syllables.back().back() = '5';
-  if (readable && IsTitled(word)) {
+  if (syllables.size() * kChineseCharacterBytes == word.size() && IsTitled(word)) {
     const std::string_view name = Surname(word.substr(0, kChineseCharacterBytes));
     if (!lexicon.Phonemes(name).empty()) syllables.front() = name;
   }

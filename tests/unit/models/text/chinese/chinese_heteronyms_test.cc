@@ -109,9 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"那儿", "na4 er2"}, {"很", "hen3"}, {"大", "da4"}}, "na4 er5 hen3 da4"},
         Run{{{"女儿", "nv3 er2"}, {"很", "hen3"}, {"大", "da4"}}, "nv3 er2 hen3 da4"},
         Run{{{"量", "liang4"}, {"体温", "ti3 wen1"}}, "liang2 ti3 wen1"},
-        Run{{{"小朋友", "xiao3 peng2 you3"}, {"走", "zou3"}}, "xiao3 peng2 you5 zou3"},
-        Run{{{"妈妈", "ma1 ma1"}}, "ma1 ma5"},
-        Run{{{"曾先生", "ceng2 xian1 sheng1"}, {"走", "zou3"}}, "zeng1 xian1 sheng5 zou3"},
+        Run{{{"曾先生", "ceng2 xian1 sheng1"}, {"走", "zou3"}}, "zeng1 xian1 sheng1 zou3"},
         Run{{{"我数", "wo3 shu4"}, {"了", "le5"}, {"数", "shu4"}}, "wo3 shu3 le5 shu3"},
         Run{{{"中", "zhong1"}, {"了", "le5"}, {"大奖", "da4 jiang3"}}, "zhong4 le5 da4 jiang3"},
         Run{{{"中", "zhong1"}, {"了", "le5"}, {"走", "zou3"}}, "zhong1 le5 zou3"}));
