@@ -1,14 +1,6 @@
 # The front ends of server/frontends/frontends.inc, and the lists that follow from the chosen ones.
 set(MILLRACE_FRONTENDS "" CACHE STRING "Front ends to build, of server/frontends/frontends.inc, with semicolons between them; empty: all")
 
-# Sets `result` to the names in a list such as frontends.inc. CMake runs again when the list changes.
-function(millrace_read_front_ends result list)
-  file(STRINGS "${list}" names REGEX "^MILLRACE_FRONTEND")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
-  list(TRANSFORM names REPLACE "^MILLRACE_FRONTEND\\(([a-z0-9_]+)\\)$" "\\1")
-  set(${result} "${names}" PARENT_SCOPE)
-endfunction()
-
 # millrace_write_front_ends(<output> FOLDER <path> ALL <names> BUILT <names> [SHARED <names>]): writes what the sources below the front ends
 # must know of them. Targets of those sources have <output> as an include folder. The path, in the repository, is that of the front ends'
 # folders and of those that they share.
@@ -52,7 +44,7 @@ function(millrace_write_front_ends output)
   file(CONFIGURE OUTPUT "${output}/server/frontends/built_front_ends.inc" CONTENT "${first}${built}" @ONLY)
 endfunction()
 
-millrace_read_front_ends(MILLRACE_ALL_FRONTENDS "${CMAKE_SOURCE_DIR}/server/frontends/frontends.inc")
+millrace_read_names(MILLRACE_ALL_FRONTENDS "${CMAKE_SOURCE_DIR}/server/frontends/frontends.inc" MILLRACE_FRONTEND)
 set(MILLRACE_BUILT_FRONTENDS "${MILLRACE_ALL_FRONTENDS}")
 if(MILLRACE_FRONTENDS)
   foreach(name ${MILLRACE_FRONTENDS})

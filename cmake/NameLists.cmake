@@ -1,0 +1,15 @@
+# millrace_read_names(<result> <list> <macro>): sets <result> to the names in a list whose lines are <macro>(<name>), beside comments. CMake
+# runs again when the list changes.
+function(millrace_read_names result list macro)
+  get_filename_component(list "${list}" ABSOLUTE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
+  file(STRINGS "${list}" lines REGEX "^[ \t]*${macro}")
+  set(names "")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^${macro}\\(([a-z0-9_]+)\\)$")
+      message(FATAL_ERROR "${list}: the line '${line}' is not ${macro}(<name>) alone, with a name of a-z, 0-9 and _")
+    endif()
+    list(APPEND names "${CMAKE_MATCH_1}")
+  endforeach()
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
