@@ -54,6 +54,12 @@ def places(root: Path) -> dict[str, int]:
     return {folder: place for place, layer in enumerate(LAYERS) for word in layer.split() for folder in listed.get(word, [word])}
 
 
+def unlisted(folder: str) -> str:
+    """Which list may lack a folder without a place."""
+    above = Path(folder).parent
+    return "".join(f", and no line in {name}" for name in LISTS.values() if Path(name).parent == above)
+
+
 def find_cycle(edges: dict[str, set[str]]) -> list[str]:
     """Folders each of which includes the next, the last the first; empty where there are none."""
     path: list[str] = []
@@ -99,7 +105,7 @@ def check(root: Path) -> list[str]:
                 continue
             for known in (folder, other):
                 if known not in place:
-                    wrong.append(f"{name}:{number}: {known} has no place in the layers of scripts/check_includes.py")
+                    wrong.append(f"{name}:{number}: {known} has no place in the layers of scripts/check_includes.py{unlisted(known)}")
             edges.setdefault(folder, set()).add(other)
             includes.setdefault((folder, other), []).append(f'{name}:{number}: includes "{match[1]}"')
             if place.get(other, -1) >= place.get(folder, len(LAYERS)):

@@ -81,7 +81,10 @@ def test_shows_each_include_of_a_circle(tmp_path):
 def test_refuses_a_folder_without_a_place(tmp_path):
     code, said = check(tmp_path, {"models/whisper/whisper_model.cc": '#include "models/core/model.h"\n'})
     assert code == 1
-    assert "models/whisper has no place" in said
+    assert "models/whisper has no place in the layers of scripts/check_includes.py, and no line in models/kinds.inc\n" in said
+    code, said = check(tmp_path, {"server/paper/sheet.cc": '#include "models/core/model.h"\n'})
+    assert code == 1
+    assert "server/paper has no place in the layers of scripts/check_includes.py\n" in said
 
 
 def test_does_not_pass_a_folder_without_sources(tmp_path):
