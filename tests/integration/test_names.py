@@ -103,11 +103,13 @@ def test_a_body_that_begins_as_json_is_json(daemon, content_type):
 def test_every_route_is_described_and_every_description_is_served(daemon):
     status, _, answer = ask(daemon, "/openapi.json", None, "GET")
     document = json.loads(answer)
-    assert status == 200 and document["openapi"].startswith("3.1") and "x-undescribed" not in document
+    assert status == 200 and document["openapi"].startswith("3.1")
+    assert document.get("x-undescribed", []) == [], "routes without a line in the routes.inc of their front end"
     table = "".join(routes.read_text() for routes in ROOT.glob("server/frontends/*/routes.inc"))
     listed = set(re.findall(r'MILLRACE_ROUTE\("(GET|POST|DELETE)",\s*"([^"]+)"', table))
     described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
-    assert len(listed) > 50 and listed == described
+    assert len(listed) > 50
+    assert listed == described
     for method, path in sorted(described):
         status, headers, _ = ask(daemon, re.sub(r"\{\w+\}", "live" if path.startswith("/console/") else "x", path), None, "OPTIONS")
         assert status == 204 and method in headers["Allow"], (method, path, status)
