@@ -12,6 +12,7 @@
 #include "server/port_servers.h"
 #include "server/scheduling/step_timeline.h"
 #include "tests/fakes/fake_call.h"
+#include "tests/fakes/http_client.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 #include "tests/unit/server/frontends/toy_protocol/shout/shout.pb.h"
@@ -36,7 +37,6 @@ using ::testing::SizeIs;
 #define MILLRACE_FRONTEND(name) &front_ends::name::kFrontEnd,
 const FrontEnd* const kFrontEnds[] = {
 #include "server/frontends/built_front_ends.inc"
-#include "tests/fakes/http_client.h"
 };
 #undef MILLRACE_FRONTEND
 
