@@ -38,9 +38,10 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 
 // Returns the sentences of a text. Untouched and `behind` of all sentences, concatenated, are the
 // text byte for byte, but for the separators of kept sums where a target language is given, and for
-// the marks of accelerator keys, which go before their words. The first may be empty, and those that
-// have the markup before others; a sentence of more than 16 KiB is cut. Strings that are too long
-// for a word, and characters that the alphabet lacks, are kept like protected spans. Linear time.
+// the marks of accelerator keys, which go before their words. The first may be empty, and those
+// that have the markup before others; a sentence of more than 16 KiB is cut. Strings that are too
+// long for a word, and characters that the alphabet lacks, are kept like protected spans. Linear
+// time.
 std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
                                           std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet = KnowsAll,
