@@ -13,6 +13,7 @@ class Kind(enum.Enum):
 # any of them.
 METHODS = {
     "/grpc.health.v1.Health/Check": Kind.UNARY,
+    "/grpc.health.v1.Health/List": Kind.UNARY,
     "/grpc.health.v1.Health/Watch": Kind.SERVER_STREAM,
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": Kind.BIDIRECTIONAL,
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": Kind.BIDIRECTIONAL,
