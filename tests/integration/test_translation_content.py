@@ -251,7 +251,7 @@ def test_a_label_with_a_key_or_a_sign_is_read_like_one_without(daemon, model, te
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("Country: United States", "País: Estados Unidos"),
+    ("Country: United States", "País: Estados Unidos da América"),
     ("Note:this", "Nota:isso"),
     ("Good morning😀how are you?", "Bom dia😀como você está?"),
     ("first.second", "first.second"),
