@@ -31,8 +31,9 @@ Option Value(T ServerConfig::*field, std::string allowed, Parse parse, Format fo
   row.allowed = std::move(allowed);
   row.set = [=](ServerConfig& config, const std::string& text) {
     std::optional<T> value = parse(text);
-    if (value) config.*field = *std::move(value);
-    return value.has_value();
+    if (!value) return false;
+    config.*field = *std::move(value);
+    return true;
   };
   row.get = [=](const ServerConfig& config) -> std::string { return format(config.*field); };
   return row;
