@@ -1,6 +1,7 @@
 #include "mps_runtime/base/check.h"
 
 #include <cstdlib>
+#include <string>
 
 #include "mps_runtime/base/log_sink.h"
 
