@@ -219,7 +219,8 @@ class ModelExecutor {
       }
       WriteStatus(status, *loaded.mutable_status());
       if (!Tell(answer).ok()) return;
-      ReleaseStartupPages();
+      const MutexLock lock(mu_);
+      if (!serves_) ReleaseStartupPages();  // steps would bring their pages back
     }
   }
 
