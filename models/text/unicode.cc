@@ -49,6 +49,7 @@ CodePoint DecodeAt(std::string_view text, size_t at) {
 }
 
 CodePoint DecodeBefore(std::string_view text, size_t at) {
+  if (at == 0) return {};
   size_t start = at - 1;
   if (static_cast<signed char>(text[start]) >= 0)
     return {static_cast<unsigned char>(text[start]), 1};

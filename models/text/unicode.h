@@ -15,13 +15,14 @@ bool IsValidUtf8(std::string_view text);
 // One code point of a text.
 struct CodePoint {
   char32_t value = 0;
-  size_t bytes = 0;  // 0 only at the end of the text
+  size_t bytes = 0;  // 0 only at an end of the text
 };
 
 // Decodes the code point at `at`. A byte that is not UTF-8, as of a surrogate or of an overlong
 // form, counts as one code point, U+FFFD.
 CodePoint DecodeAt(std::string_view text, size_t at);
-// Decodes the code point that ends at `at`, which must be greater than 0.
+// Decodes the code point that ends at `at`. There is none before 0: its value and its size are 0,
+// as those of DecodeAt() at the end.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
 // Decodes all of a text.

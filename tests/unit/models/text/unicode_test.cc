@@ -71,6 +71,11 @@ TEST(DecodeAtTest, EveryByteThatIsNotUtf8IsAReplacementCharacter) {
   }
 }
 
+TEST(DecodeBeforeTest, FindsNothingBeforeTheBeginning) {
+  for (const char* text : {"", "word"}) EXPECT_EQ(DecodeBefore(text, 0).bytes, 0U) << text;
+  EXPECT_EQ(DecodeBefore("word", 0).value, U'\0');
+}
+
 TEST(DecodeBeforeTest, FindsWhatDecodeAtReads) {
   const std::string text = "a\u00e9\u20ac\U0001F600\x80";
   std::vector<char32_t> backwards;
