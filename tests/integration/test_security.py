@@ -3,6 +3,7 @@
 import http.client
 import re
 import signal
+import ssl
 
 import grpc
 import pytest
@@ -345,8 +346,20 @@ def test_tls_client_that_trusts_another_authority_refuses_the_server(tls, strang
     assert fails_to_connect(tls, stranger.client())
 
 
+def client_hello() -> bytes:
+    """The first bytes of a TLS client."""
+    sent = ssl.MemoryBIO()
+    handshake = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        handshake.do_handshake()
+    return sent.read()
+
+
 def test_tls_client_on_a_plain_port_fails_cleanly_and_alone(guarded, authority):
     assert fails_to_connect(guarded, authority.client())
+    # That client resets its connection at once, perhaps before the server has read what it sent. This one waits.
+    with RawConnection(guarded.ports["grpc"], client_hello()) as connection:
+        assert connection.closed_by_server()
     assert guarded.health() == "SERVING"
     assert "it speaks TLS, for which --tls-cert is needed" in guarded.log_text()
 
