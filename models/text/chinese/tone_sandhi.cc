@@ -1,6 +1,7 @@
 #include "models/text/chinese/tone_sandhi.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -54,7 +55,7 @@ void RaiseThirdTones(std::vector<std::string>& syllables, size_t first_part) {
       syllables[1].back() = kRaisedThirdTone;
     } else {
       raise(0);
-      if (!IsThird(syllables[0])) raise(1);  // 大使馆
+      if (first_part == 1) raise(1);
     }
     return;
   }
@@ -125,15 +126,20 @@ void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::str
   const bool ends = i + 1 == word.syllables.size();
   const std::string_view after = CharacterAt(behind, 0);
   char& tone = word.syllables[i].back();
-  const std::string_view beginning = word.word.substr(0, 2 * kChineseCharacterBytes);
-  // 一点五, but 一点三十分.
-  const bool decimal = after == "点" && IsOneOf(CharacterAt(behind, 1), "零一二三四五六七八九") &&
-                       CharacterAt(behind, 2) != "十";
-  // A number said in order or digit by digit keeps its tone: 第一天, 十一点, 一二三, 一月.
+  // 一点五, but 一点三十分; 一比二, 一加一, 一等于一.
+  constexpr std::string_view kDigits = "零一二三四五六七八九";
+  const bool decimal = IsOneOf(after, "点比加减乘至") && IsOneOf(CharacterAt(behind, 1), kDigits) &&
+                       (after != "点" || CharacterAt(behind, 2) != "十");
+  const bool equals = after == "等" && CharacterAt(behind, 1) == "于";
+  constexpr auto kOrdinals =
+      std::to_array<std::string_view>({"一月", "一号", "一楼", "一级", "一流", "一等奖", "一年级"});
+  const bool ordinal = i == 0 && std::ranges::any_of(kOrdinals, [&](std::string_view one) {
+                         return word.word.starts_with(one);
+                       });
+  // A number said in order or digit by digit keeps its tone: 第一天, 十一点, 一二三, 一月一日.
   if (IsOneOf(before, "第初〇零一二三四五六七八九十") ||
-      IsOneOf(after, "〇零一二三四五六七八九十") || decimal || beginning == "一月" ||
-      beginning == "一号" || beginning == "一楼" ||
-      (word.word == kOne && IsOneOf(after, "月号楼"))) {
+      IsOneOf(after, "〇零一二三四五六七八九十") || decimal || equals || ordinal ||
+      (before == "月" && after == "日") || (word.word == kOne && IsOneOf(after, "月号楼"))) {
     tone = '1';
   } else if (!before.empty() && before == after) {
     tone = '5';  // 看一看

@@ -40,7 +40,8 @@ TEST(ToneSandhiTest, AThirdToneBeforeAnotherIsTheSecond) {
             "wo2 hen3 xi3 huan5");
   EXPECT_EQ(Spoken({{"可以", {"ke6", "yi3"}}, {"走", {"zou3"}}}), "ke2 yi2 zou3");
   EXPECT_EQ(Spoken({{"我", {"wo3"}}, {"可以", {"ke6", "yi3"}}}), "wo3 ke2 yi3");
-  EXPECT_EQ(Spoken({{"大使馆", {"da4", "shi3", "guan3"}, 2}}), "da4 shi2 guan3");
+  // The last of three is a word of its own: 这里 | 走.
+  EXPECT_EQ(Spoken({{"这里", {"zhe4", "li3"}}, {"走", {"zou3"}}}), "zhe4 li3 zou3");
   EXPECT_EQ(Spoken({{"李小龙", {"li3", "xiao3", "long2"}, 1}}), "li2 xiao3 long2");
   // Two groups of four characters.
   EXPECT_EQ(Spoken({{"可以", {"ke2", "yi3"}}, {"选举", {"xuan3", "ju3"}}}), "ke2 yi3 xuan2 ju3");
@@ -67,6 +68,10 @@ TEST(ToneSandhiTest, OneOfANumberInOrderKeepsItsTone) {
   EXPECT_EQ(Spoken({{"一点", {"yi4", "dian3"}}, {"七", {"qi1"}}}), "yi1 dian3 qi1");
   EXPECT_EQ(Spoken({{"一点", {"yi4", "dian3"}}, {"三十", {"san1", "shi2"}}}),
             "yi4 dian3 san1 shi2");
+  EXPECT_EQ(Spoken({{"一月", {"yi2", "yue4"}}, {"一日", {"yi2", "ri4"}}}), "yi1 yue4 yi1 ri4");
+  EXPECT_EQ(Spoken({{"一", {"yi1"}}, {"比", {"bi3"}}, {"二", {"er4"}}}), "yi1 bi3 er4");
+  EXPECT_EQ(Spoken({{"一", {"yi1"}}, {"等于", {"deng3", "yu2"}}}), "yi1 deng3 yu2");
+  EXPECT_EQ(Spoken({{"一年级", {"yi4", "nian2", "ji2"}}}), "yi1 nian2 ji2");
   EXPECT_EQ(Spoken({{"统一", {"tong3", "yi1"}}, {"考试", {"kao3", "shi4"}}}),
             "tong3 yi1 kao3 shi4");
 }
