@@ -23,6 +23,13 @@ constexpr auto kMeasureWords = std::to_array<std::u32string_view>(
 
 bool StartsWithMeasureWord(std::u32string_view text) { return StartsWithAny(text, kMeasureWords); }
 
+bool StartsWithVerbOfScore(std::u32string_view text) {
+  constexpr auto kVerbs =
+      std::to_array<std::u32string_view>({U"战胜", U"击败", U"获胜", U"取胜", U"领先", U"大胜",
+                                          U"险胜", U"完胜", U"逆转", U"告负", U"落败", U"力克"});
+  return StartsWithAny(text, kVerbs);
+}
+
 bool EndsNameOfModel(std::u32string_view before) {
   constexpr auto kNames = std::to_array<std::u32string_view>(
       {U"歼",   U"运",   U"轰",   U"直",   U"图",   U"苏",   U"米",   U"强",   U"安",
@@ -37,9 +44,11 @@ bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind) {
   constexpr size_t kGeneration = 2;
   if (digits.size() == kGeneration && behind.starts_with(U"后") && digits.ends_with('0'))
     return true;
-  if (digits.size() >= kBus &&
-      (behind == U"P" || behind == U"p" ||
-       (behind.size() > 1 && (behind[0] | 0x20) == 'p' && behind[1] > 0x7F)))
+  const auto is_letter = [behind](size_t i) {
+    return i < behind.size() && ((behind[i] | 0x20) >= 'a' && (behind[i] | 0x20) <= 'z');
+  };
+  if (digits.size() >= kBus && (behind.starts_with(U"P") || behind.starts_with(U"p")) &&
+      !is_letter(1))
     return true;
   constexpr auto kRooms =
       std::to_array<std::u32string_view>({U"房间", U"室", U"号房", U"教室", U"号会议室"});

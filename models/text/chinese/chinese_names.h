@@ -15,4 +15,8 @@ bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind);
 // Returns true for the names of counted things, of which there are 两: 2个. Thread-safe.
 bool StartsWithMeasureWord(std::u32string_view text);
 
+// Returns true for what was done by the numbers before it, which are a score: 21:19获胜.
+// Thread-safe.
+bool StartsWithVerbOfScore(std::u32string_view text);
+
 }  // namespace millrace::models

@@ -15,7 +15,7 @@
 #include "models/text/chinese/chinese_numbers.h"
 #include "models/text/chinese/chinese_signs.h"
 #include "models/text/chinese/chinese_units_text.h"
-#include "models/text/folded_text.h"
+#include "models/text/chinese/placed_chinese.h"
 #include "models/text/foreign_script.h"
 #include "models/text/read_letters.h"
 #include "models/text/unicode.h"
@@ -121,11 +121,8 @@ class ChineseNumberWriter : private ChineseCursor {
     if (at_ - begin > kMostDigits || end - at_ - 1 > kMostDigits || DigitsEnd(begin) != at_)
       return false;
     const std::u32string_view behind = Piece(end, in_.text.size());
-    constexpr auto kVerbs =
-        std::to_array<std::u32string_view>({U"战胜", U"击败", U"获胜", U"取胜", U"领先", U"大胜",
-                                            U"逆转", U"告负", U"力克", U"胜", U"负", U"平"});
-    if (std::ranges::any_of(kVerbs, [behind](auto verb) { return behind.starts_with(verb); }))
-      return true;
+    constexpr std::u32string_view kShortVerbs = U"胜负平";
+    if (StartsWithVerbOfScore(behind) || kShortVerbs.find(At(end)) != kShortVerbs.npos) return true;
     const bool ends = behind.empty() || MarkBehind(behind.front());
     const bool starts = begin == 0 || !IsAsciiLetter32(At(begin - 1));
     return ends && starts && ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end));
@@ -227,10 +224,17 @@ class ChineseNumberWriter : private ChineseCursor {
     return false;
   }
 
-  // 2019-2023.
+  // 2019-2023, 2023/24.
   bool WriteYears() {
     const size_t end = DigitsEnd(at_);
     const char32_t joint = At(end);
+    constexpr uint64_t kCentury = 100;
+    if (size_t i = end + 1; joint == '/' && IsYear(at_, end)) {
+      const auto next = TwoDigits(i);
+      if (!next || *next != (ValueOf(Piece(at_, end)) + 1) % kCentury || At(i) == '/') return false;
+      Put(ChineseDigits(Piece(at_, end), false) + ChineseDigits(Piece(end + 1, i), false), i);
+      return true;
+    }
     if (joint != '-' && joint != U'–' && joint != U'—' && joint != '~') return false;
     const size_t last = DigitsEnd(end + 1);
     if (!IsYear(at_, end) || !IsYear(end + 1, last) || At(last) == joint) return false;
@@ -323,6 +327,7 @@ class ChineseNumberWriter : private ChineseCursor {
     const size_t minutes = ++i;
     const auto minute = TwoDigits(i);
     if (!minute || *minute > 59 || i - minutes != 2) return false;
+    if (StartsWithVerbOfScore(Piece(i, in_.text.size()))) return false;  // 21:19获胜
     std::optional<uint64_t> second;
     if (At(i) == ':') {
       const size_t seconds = ++i;
@@ -346,6 +351,12 @@ class ChineseNumberWriter : private ChineseCursor {
     ++i;
     const auto denominator = TwoDigits(i);
     if (!denominator || *denominator == 0 || At(i) == '/') return false;
+    constexpr uint64_t kHours = 24;
+    constexpr uint64_t kDays = 7;
+    if (numerator == kHours && denominator == kDays) {
+      Put(U"二十四小时七天", i);
+      return true;
+    }
     Put(ChineseCardinal(*denominator) + U"分之" + ChineseCardinal(*numerator), i);
     return true;
   }
@@ -474,27 +485,7 @@ absl::Status CheckChinese(std::string_view source) { return CheckCharacters(sour
 
 absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
   MILLRACE_RETURN_IF_ERROR(CheckChinese(source));
-  const auto folded = FoldText(source);
-  const std::string_view text = folded ? std::string_view(folded->text) : source;
-  const auto origin = [&](size_t at) { return folded ? folded->origins[at] : at; };
-  ChineseText placed;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeAt(text, at);
-    const size_t end = at + point.bytes;
-    std::u32string character(1, point.value == 0xFFE5 ? U'¥' : point.value);
-    // The label of an item: ①首先.
-    if (point.value >= U'①' && point.value <= U'⑳')
-      character = ChineseCardinal(point.value - U'①' + 1) + U"、";
-    if (point.value >= U'Ⅰ' && point.value <= U'Ⅻ')
-      character = ChineseCardinal(point.value - U'Ⅰ' + 1);
-    for (const char32_t c : character) {
-      placed.text += c;
-      placed.begins.push_back(origin(at));
-      placed.ends.push_back(origin(end));
-    }
-    at = end;
-  }
-  return ChineseNumberWriter(std::move(placed)).Write();
+  return ChineseNumberWriter(PlaceChinese(source)).Write();
 }
 
 }  // namespace millrace::models
