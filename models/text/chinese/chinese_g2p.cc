@@ -149,11 +149,23 @@ class ChineseSpeaker {
     for (const ChineseReading& word : words) {
       std::string phonemes;
       for (const std::string& syllable : word.syllables) phonemes += Phonemes(syllable);
+      if (lexicon_.marks_spoken_tones()) JoinEnding(word, phonemes);
       AddWord(begin, begin + word.word.size() / kChineseCharacterBytes, phonemes, divider);
       if (lexicon_.marks_spoken_tones()) divider = '/';
       begin += word.word.size() / kChineseCharacterBytes;
     }
     return end;
+  }
+
+  // Makes the ending 儿, which has no tone of its own, a part of the syllable before it.
+  void JoinEnding(const ChineseReading& word, std::string& phonemes) const {
+    constexpr std::string_view kEnding = "er5";
+    const size_t ending = Phonemes(std::string(kEnding)).size();
+    if (word.syllables.size() < 2 || word.syllables.back() != kEnding || ending == 0 ||
+        phonemes.size() <= ending)
+      return;
+    phonemes.resize(phonemes.size() - ending);
+    phonemes.insert(phonemes.size() - 1, "R");
   }
 
   // Returns the phonemes of a syllable, also with a tone that no word of the lexicon has in it.

@@ -29,6 +29,9 @@ constexpr uint64_t kSeldom = 5;
 
 constexpr size_t kNoEnd = static_cast<size_t>(-1);
 
+// How many characters on each side of a word are its neighbours.
+constexpr size_t kNear = 10;
+
 // The characters of a run, and which of them no word decides.
 class Characters {
  public:
@@ -63,6 +66,19 @@ class Characters {
   }
   std::string_view Before(size_t i, size_t steps = 1) const {
     return i >= places_[i].first + steps ? places_[i - steps].character : std::string_view();
+  }
+  // Return the text of the neighbours before and behind a character.
+  std::string TextBefore(size_t i) const {
+    std::string text;
+    for (size_t steps = 1; steps <= kNear && !Before(i, steps).empty(); ++steps)
+      text.insert(0, Before(i, steps));
+    return text;
+  }
+  std::string TextAfter(size_t i) const {
+    std::string text;
+    for (size_t steps = 1; steps <= kNear && !After(i, steps).empty(); ++steps)
+      text += After(i, steps);
+    return text;
   }
   bool IsFree(size_t i) const { return places_[i].free; }
   // Returns true if no word of the lexicon has the character.
@@ -104,6 +120,10 @@ bool MakesAdverb(const Characters& run, size_t i) {
   const std::string_view first = adverb.substr(0, kChineseCharacterBytes);
   // 慢慢地, of which the verb was said before.
   if (i + 1 == run.size()) return IsDoubled(adverb);
+  // 一步一步地.
+  constexpr size_t kRepeated = 4;
+  if (i >= kRepeated && run.At(i - 4) == run.At(i - 2) && run.At(i - 3) == run.At(i - 1))
+    return true;
   if (IsOf(first, "这那每几某哪一两三各此本") || IsOf(run.Before(i), "们国村市省家")) return false;
   return !IsOf(run.After(i), "上下里面方很大小少多的是有也被价太非不已");
 }
@@ -114,8 +134,8 @@ std::string_view ReadingOfDe(const Characters& run, size_t i) {
   const std::string_view after = run.After(i);
   // 不得不.
   if (before == "不") return "de2";
-  if (after.empty() || IsOf(after, "了到过奖分病第罪票")) return {};
-  if (before.empty()) return "dei3";  // 得走了
+  if (after.empty() || IsOf(after, "了到过奖分病第罪票名以知逞胜益")) return {};
+  if (before.empty()) return run.IsLoose(i) ? "dei3" : std::string_view();  // 得走了
   if (IsOf(before, "我你他她它们您咱都还就也必须可总又只非才")) return "dei3";
   return "de5";
 }
@@ -130,7 +150,7 @@ std::string_view ReadingOfLong(const Characters& run, size_t i) {
   if (IsOf(after, "约达一二三四五六七八九十百千两几") && run.After(i, 2) != "岁" &&
       !IsOf(before, kPronouns))
     return "chang2";
-  const bool long_one = IsOf(before, kDegrees) || IsOf(before, "不么有细漫深够较米尺寸里") ||
+  const bool long_one = IsOf(before, kDegrees) || IsOf(before, "不么有细漫深够较米尺寸里还期") ||
                         IsOf(after, "的度短达期途久");
   return long_one ? "chang2" : std::string_view();
 }
@@ -149,13 +169,40 @@ std::string_view Surname(std::string_view character) {
   return {};
 }
 
+struct ReadingBetween {
+  std::string_view pinyin;
+  Neighbours<char> before;
+  Neighbours<char> after;
+};
+
+// Returns the readings that neighbours choose for a word; nullptr for none.
+const std::vector<ReadingBetween>* ReadingsOf(std::string_view word) {
+  static const auto& readings = *new auto([] {
+    std::unordered_map<std::string_view, std::vector<ReadingBetween>> all;
+    for (const auto& [word, pinyin, before, after] : ReadTable<4>(kChineseReadingsText))
+      all[word].push_back({pinyin, Neighbours<char>(before), Neighbours<char>(after)});
+    return all;
+  }());
+  const auto found = readings.find(word);
+  return found == readings.end() ? nullptr : &found->second;
+}
+
+// Returns the first reading that fits; empty if none does.
+std::string_view ReadingBeside(const std::vector<ReadingBetween>& readings, std::string_view before,
+                               std::string_view after) {
+  const auto found = std::ranges::find_if(readings, [&](const ReadingBetween& reading) {
+    return reading.before.EndBefore(before) && reading.after.BeginBehind(after);
+  });
+  return found == readings.end() ? std::string_view() : found->pinyin;
+}
+
 // Returns the reading of a character that no word decides; empty for the lexicon's.
 std::string_view ReadingOf(const Characters& run, size_t i) {
   const std::string_view character = run.At(i);
   const std::string_view before = run.Before(i);
   const std::string_view after = run.After(i);
   if (before == "姓") return Surname(character);
-  if (character == "地") return MakesAdverb(run, i) ? "de5" : std::string_view();
+  if (character == "地") return MakesAdverb(run, i) ? "de5" : "di4";
   if (character == "得") return ReadingOfDe(run, i);
   if (character == "长") return ReadingOfLong(run, i);
   if (character == "还") {
@@ -167,54 +214,17 @@ std::string_view ReadingOf(const Characters& run, size_t i) {
     const bool can = before == "不" && i > 1 && !IsOf(run.Before(i, 2), kPronouns);
     return can ? "liao3" : std::string_view();
   }
-  if (character == "着")
-    return IsOf(before, "睡找猜够买") && after == "了" ? "zhao2" : std::string_view();
-  if (character == "行") {
-    const bool line =
-        IsOf(before, "这那每几各本同两三四五六七八九十") ||
-        (before == "一" && (IsOf(run.Before(i, 2), "第这那每另") || IsOf(after, "字诗泪白")));
-    return line ? "hang2" : std::string_view();
-  }
-  if (character == "重") {
-    const bool again = IsOf(after, "说写做来装拍看读听印算申整") && !IsOf(before, kDegrees);
-    return again ? "chong2" : std::string_view();
-  }
-  if (character == "数") {
-    const bool counts = IsOf(after, "到着不钱星") ||
-                        (IsOf(after, "一了") && run.After(i, 2) == "数") ||
-                        (before == "了" && run.Before(i, 2) == "数") ||
-                        (before == "一" && run.Before(i, 2) == "数");
-    return counts ? "shu3" : std::string_view();
-  }
-  if (character == "量") {
-    const bool measures = IsOf(after, "体身血尺") || (after == "一" && run.After(i, 2) == "量") ||
-                          (before == "一" && run.Before(i, 2) == "量");
-    return measures ? "liang2" : std::string_view();
-  }
-  if (character == "干") {
-    const bool dry = IsOf(before, "晒晾擦吹烘喝哭风") ||
-                     (after == "了" && IsOf(before, "服发巾口嘴泪布鞋河地皮"));
-    return dry ? "gan1" : std::string_view();
-  }
-  if (character == "教")
-    return IsOf(after, kPronouns) || IsOf(after, "会过着得") ? "jiao1" : std::string_view();
-  if (character == "为") {
-    const bool becomes = IsOf(before, "称名分变视改选译定成作认化转列评") ||
-                         run.Before(i, 2) == "以" || run.Before(i, 3) == "以";
-    return becomes ? "wei2" : std::string_view();
-  }
-  return {};
+  const auto* const readings = ReadingsOf(character);
+  if (readings == nullptr) return {};
+  return ReadingBeside(*readings, run.TextBefore(i), run.TextAfter(i));
 }
 
-struct ReadingBetween {
-  std::string_view pinyin;
-  Neighbours<char> before;
-  Neighbours<char> after;
-};
-
-// Returns true if the 地 or 儿 that a word ends with has a tone of its own there.
+// Returns true if the 儿 that the word ends with is a child, or an animal or flower of a song, and
+// no ending.
 bool KeepsTone(std::string_view word) {
-  return IsOf(word.substr(0, kChineseCharacterBytes), "女婴幼孤少胎生健男妻宠患孙侄产");
+  constexpr size_t kTwo = 2 * kChineseCharacterBytes;
+  return word.size() < kTwo || IsOf(word.substr(word.size() - kTwo, kChineseCharacterBytes),
+                                    "女婴幼孤少胎生健男妻宠患孙侄产血婉花鸟虫马猪猫狗");
 }
 
 // Returns true for a surname with a title behind it that were taken for one word: 仇先生.
@@ -227,18 +237,12 @@ bool IsTitled(std::string_view word) {
 
 // Gives a word the reading that its neighbours or its last character ask for.
 void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, size_t i) {
-  static const auto& readings = *new auto([] {
-    std::unordered_map<std::string_view, std::vector<ReadingBetween>> all;
-    for (const auto& [word, pinyin, before, after] : ReadTable<4>(kChineseReadingsText))
-      all[word].push_back({pinyin, Neighbours<char>(before), Neighbours<char>(after)});
-    return all;
-  }());
   const std::string_view word = words[i].word;
   std::vector<std::string>& syllables = words[i].syllables;
   if (word == "长长" && i + 1 < words.size() && words[i + 1].word == "了")
     syllables = {"zhang3", "chang2"};  // 头发长长了: it grew long
   if (word.size() > kChineseCharacterBytes && !syllables.empty()) {
-    // 草地 and 目的地 are places, but 轻轻地 is an adverb; 这儿 and 花儿 have an ending.
+    // 草地 and 目的地 are places, but 轻轻地 is an adverb.
     if (word.ends_with("地") && IsDoubled(word.substr(0, word.size() - kChineseCharacterBytes)) &&
         !lexicon.Phonemes("de5").empty()) {
       syllables.back() = "de5";
@@ -250,30 +254,32 @@ void ReadWord(const ChineseLexicon& lexicon, std::span<ChineseReading> words, si
         syllables.back() == "zhi3" &&
         IsOf(word.substr(0, kChineseCharacterBytes), "二两三四五六七八九十百千几多数"))
       syllables.back() = "zhi1";
-    if (word.ends_with("儿") && syllables.back() == "er2" && !KeepsTone(word) &&
-        !lexicon.Phonemes("er5").empty())
-      syllables.back() = "er5";
   }
+  // 这儿 has an ending, which may be a word of its own.
+  if (word.ends_with("儿") && !syllables.empty() && syllables.back() == "er2" &&
+      lexicon.marks_spoken_tones() &&
+      !KeepsTone(word.size() > kChineseCharacterBytes || i == 0
+                     ? std::string(word)
+                     : std::string(words[i - 1].word) + std::string(word)))
+    syllables.back() = "er5";
   if (syllables.size() * kChineseCharacterBytes == word.size() && IsTitled(word)) {
     const std::string_view name = Surname(word.substr(0, kChineseCharacterBytes));
     if (!lexicon.Phonemes(name).empty()) syllables.front() = name;
   }
-  const auto found = readings.find(word);
-  if (found == readings.end()) return;
-  constexpr size_t kNear = 10 * kChineseCharacterBytes;
+  const auto* const readings = word.size() > kChineseCharacterBytes ? ReadingsOf(word) : nullptr;
+  if (readings == nullptr) return;
   std::string before;
-  for (size_t k = i; k-- > 0 && before.size() < kNear;) before.insert(0, words[k].word);
+  for (size_t k = i; k-- > 0 && before.size() < kNear * kChineseCharacterBytes;)
+    before.insert(0, words[k].word);
   std::string after;
-  for (size_t k = i + 1; k < words.size() && after.size() < kNear; ++k) after += words[k].word;
-  for (const ReadingBetween& reading : found->second) {
-    if (!reading.before.EndBefore(before) || !reading.after.BeginBehind(after)) continue;
-    std::vector<std::string> spoken;
-    ForEachWord(reading.pinyin, [&](std::string_view syllable) { spoken.emplace_back(syllable); });
-    const bool known = std::ranges::none_of(
-        spoken, [&](const auto& syllable) { return lexicon.Phonemes(syllable).empty(); });
-    if (known && spoken.size() == syllables.size()) syllables = std::move(spoken);
-    return;
-  }
+  for (size_t k = i + 1; k < words.size() && after.size() < kNear * kChineseCharacterBytes; ++k)
+    after += words[k].word;
+  std::vector<std::string> spoken;
+  ForEachWord(ReadingBeside(*readings, before, after),
+              [&](std::string_view syllable) { spoken.emplace_back(syllable); });
+  const bool known = std::ranges::none_of(
+      spoken, [&](const auto& syllable) { return lexicon.Phonemes(syllable).empty(); });
+  if (known && spoken.size() == syllables.size()) syllables = std::move(spoken);
 }
 
 }  // namespace

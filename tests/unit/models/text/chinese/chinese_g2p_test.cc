@@ -106,7 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"15路", "十五路"}, Written{"90后", "九零后"}, Written{"5天后", "五天后"},
         Written{"1080P", "幺零八零P"}, Written{"i5-12400", "i五 一万二千四百"},
         Written{"2星期", "两星期"}, Written{"1203房间", "幺二零三房间"},
-        Written{"3间房间", "三间房间"}));
+        Written{"3间房间", "三间房间"}, Written{"100，200，300", "一百，二百，三百"},
+        Written{"１，２３４元", "一千二百三十四元"}, Written{"京A12345，", "京A一二三四五，"},
+        Written{"1080P/60帧", "幺零八零P/六十帧"}, Written{"(720p)", "(七二零p)"},
+        Written{"1080Pro", "一千零八十Pro"}, Written{"1·5倍", "一点五倍"},
+        Written{"3·5%", "百分之三点五"}, Written{"24/7服务", "二十四小时七天服务"},
+        Written{"以21:19获胜", "以二十一比十九获胜"}, Written{"21:19开始", "二十一点十九分开始"},
+        Written{"2023/24赛季", "二零二三二四赛季"}, Written{"2023/4", "两千零二十三/四"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:
@@ -136,6 +142,18 @@ TEST_F(ChineseG2pTest, TonesChangeInCompany) {
   EXPECT_EQ(Spoken("银行好好"), "N2H2/H2H3");
   // Not across a pause.
   EXPECT_EQ(Spoken("好，好"), "H3, H3");
+}
+
+TEST(ChineseErhuaTest, TheEndingIsAPartOfTheSyllableBeforeIt) {
+  std::string text = kSmallLexicon;
+  text.insert(text.find("好\t10"), "儿\t10\ter2\n");
+  text.insert(text.find("ge4\tG4"), "er2\tE2\ner5\tE5\n");
+  const LexiconFile file(text);
+  auto lexicon = ChineseLexicon::Open(file.path());
+  ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+  const ChineseG2p g2p(*std::move(lexicon));
+  EXPECT_EQ(g2p.Phonemize("一个儿")->phonemes, "Y2GR4");
+  EXPECT_EQ(g2p.Phonemize("儿")->phonemes, "E2");
 }
 
 TEST_F(ChineseG2pTest, CharactersThatFormNoWordOfTheLexiconAreANameTogether) {

@@ -27,7 +27,8 @@ std::string LexiconText() {
       {"还", "50\thai2"},   {"重", "50\tzhong4"}, {"钱", "50\tqian2"},     {"长", "50\tzhang3"},
       {"写", "50\txie3"},   {"做", "50\tzuo4"},   {"区", "50\tqu1"},       {"土", "50\ttu3"},
       {"量", "50\tliang4"}, {"大", "50\tda4"},    {"找", "50\tzhao3"},     {"第", "50\tdi4"},
-      {"称", "50\tcheng1"}, {"字", "50\tzi4"},    {"只", "50\tzhi3"},      {"三", "50\tsan1"}};
+      {"称", "50\tcheng1"}, {"字", "50\tzi4"},    {"只", "50\tzhi3"},      {"三", "50\tsan1"},
+      {"得不", "50\t"},     {"晟", "50\tcheng2"}};
   std::string text = "[total]\n9000\n[words]\n";
   for (const auto& [word, reading] : words) text += word + "\t" + reading + "\n";
   text += "[syllables]\n";
@@ -35,7 +36,7 @@ std::string LexiconText() {
        {"chang2", "chong2", "zhi1",   "zhi3", "san1",  "da4",    "de2",    "de5",
         "dei3",   "di4",    "gan1",   "hai2", "hang2", "huan2",  "jiao1",  "jiao4",
         "liao3",  "shu3",   "wei2",   "wei4", "xing2", "zeng1",  "zhang3", "zhao2",
-        "mu3",    "zhe5",   "zhong4", "bu4",  "er5",   "liang2", "shou3"})
+        "mu3",    "zhe5",   "zhong4", "bu4",  "er5",   "liang2", "shou3",  "sheng4"})
     text += syllable + "\t" + syllable + "\n";
   return text +
          "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
@@ -107,6 +108,16 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"他", "ta1"}, {"着手", "zhuo2 shou3"}}, "ta1 zhuo2 shou3"},
         Run{{{"草地", "cao3 di5"}, {"很", "hen3"}, {"大", "da4"}}, "cao3 di4 hen3 da4"},
         Run{{{"那儿", "na4 er2"}, {"很", "hen3"}, {"大", "da4"}}, "na4 er5 hen3 da4"},
+        Run{{{"点", "dian3"}, {"儿", "er2"}, {"大", "da4"}}, "dian3 er5 da4"},
+        Run{{{"花儿", "hua1 er2"}, {"大", "da4"}}, "hua1 er2 da4"},
+        Run{{{"这块", "zhe4 kuai4"}, {"地", "de5"}, {"大", "da4"}}, "zhe4 kuai4 di4 da4"},
+        Run{{{"一步", "yi2 bu4"}, {"一步", "yi2 bu4"}, {"地", "di4"}, {"走", "zou3"}},
+            "yi2 bu4 yi2 bu4 de5 zou3"},
+        Run{{{"得不", "de2 bu4"}, {"走", "zou3"}}, "de2 bu4 zou3"},
+        Run{{{"睡", "shui4"}, {"不", "bu4"}, {"着", "zhe5"}}, "shui4 bu4 zhao2"},
+        Run{{{"李晟", "li3 cheng2"}, {"大", "da4"}}, "li3 sheng4 da4"},
+        Run{{{"温度", "wen1 du4"}, {"为", "wei4"}, {"三", "san1"}}, "wen1 du4 wei2 san1"},
+        Run{{{"为", "wei4"}, {"他", "ta1"}, {"做", "zuo4"}}, "wei4 ta1 zuo4"},
         Run{{{"女儿", "nv3 er2"}, {"很", "hen3"}, {"大", "da4"}}, "nv3 er2 hen3 da4"},
         Run{{{"量", "liang4"}, {"体温", "ti3 wen1"}}, "liang2 ti3 wen1"},
         Run{{{"曾先生", "ceng2 xian1 sheng1"}, {"走", "zou3"}}, "zeng1 xian1 sheng1 zou3"},
