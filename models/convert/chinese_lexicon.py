@@ -29,8 +29,6 @@ RAISED = "6"   # the number of a third tone that sounds as the second
 SELDOM = 50   # a word that occurs less often keeps the tones of its characters
 # Characters that are read; the list of words has no others.
 FIRST, LAST = 0x4E00, 0x9FFF
-# Words whose last syllable has no tone when people say them.
-NEUTRAL = {"学生": ["xue2", "sheng5"], "小姐": ["xiao3", "jie5"], "干净": ["gan1", "jing5"], "知道": ["zhi1", "dao5"]}
 # The tones of misaki's transcription, longest first, and the symbols of the voices.
 TONES = (("˧˩˧", "↓"), ("˧˥", "↗"), ("˥˩", "↘"), ("˥", "→"))
 VOWELS_OF_SIBILANTS = ("ɻ\u0329", "ɹ\u0329")
@@ -82,7 +80,9 @@ def _bopomofo() -> Callable[[str], str]:
 
     def symbols(syllable: str) -> str:
         final = to_finals_tone3(syllable, neutral_tone_with_five=True)
-        if not re.fullmatch(r"\D+\d", final):   # a syllable without a vowel, as of 嗯
+        if re.fullmatch(r"n\d", syllable):   # 嗯 has no vowel
+            final = syllable
+        if not re.fullmatch(r"\D+\d", final):
             raise ValueError(syllable)
         parts = split_syllable(to_initials(syllable), final)
         if any(part and part not in ZH_MAP for part in parts):
@@ -135,10 +135,7 @@ def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iter
     def read(word: str) -> list[str]:
         """As pypinyin.lazy_pinyin gives it, which takes ten times as long; then with the tones that it has in company."""
         reading = []
-        for piece in [word] if word in NEUTRAL else mmseg.seg.cut(word):
-            if piece in NEUTRAL:
-                reading += NEUTRAL[piece]
-                continue
+        for piece in mmseg.seg.cut(word):
             phrase = PHRASES_DICT.get(piece)
             reading += [numbered(ways[0]) for ways in phrase] if phrase else [characters.get(c, c) for c in piece]
         changes = modified is not None and frequencies.get(word, 0) >= SELDOM and len(reading) == len(word) > 1
@@ -156,7 +153,7 @@ def _sections(frequencies: dict[str, int], kinds: dict[str, str] | None) -> Iter
         return word in PHRASES_DICT and [numbered(ways[0]) for ways in PHRASES_DICT[word]] != plain(word)
 
     syllables = set(characters.values())
-    phrases = {word for word in PHRASES_DICT if len(word) > 1 and _is_chinese(word)} | (NEUTRAL.keys() & frequencies.keys())
+    phrases = {word for word in PHRASES_DICT if len(word) > 1 and _is_chinese(word)}
     lines = {c: f"{c}\t{frequencies.get(c, 0)}\t{reading}" for c, reading in characters.items()}
     for word in {word for word in frequencies if len(word) > 1 and _is_chinese(word)} | phrases:
         pinyin = ""

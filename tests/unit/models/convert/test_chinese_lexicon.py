@@ -54,9 +54,21 @@ class ChineseLexiconTest(unittest.TestCase):
                                                 "银行钱\t4\tyin2 hang2 qian2", "银钱\t3\t", "行不行\t0\txing2 bu5 xing2",
                                                 # Its part 银行 is read otherwise.
                                                 "钱银行\t2\tqian2 yin2 xing2",
-                                                "小姐\t7\txiao3 jie5"]))
-        self.assertIn("jie5\tjie", lines)
+                                                "小姐\t7\t"]))
         self.assertIn("bu5\tbu", lines)
+
+    def test_a_syllable_without_a_vowel_is_its_nasal(self) -> None:
+        modules = {name: types.ModuleType(name) for name in ("misaki", "pypinyin", "pypinyin.contrib")}
+        modules["misaki.zh_frontend"] = types.SimpleNamespace(ZH_MAP={"n": "ㄋ", "i": "ㄧ", "2": "2", "3": "3"})
+        modules["pypinyin.contrib.tone_convert"] = types.SimpleNamespace(
+            to_initials=lambda syllable: "n" if syllable == "ni3" else "",
+            to_finals_tone3=lambda syllable, neutral_tone_with_five: {"ni3": "i3"}.get(syllable, ""))
+        with mock.patch.dict(sys.modules, modules):
+            symbols = chinese_lexicon._bopomofo()
+            self.assertEqual(symbols("n2"), "ㄋ2")   # 嗯
+            self.assertEqual(symbols("ni3"), "ㄋㄧ3")
+            with self.assertRaises(ValueError):
+                symbols("hm5")
 
     def test_packages_that_are_missing_are_named(self) -> None:
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(chinese_lexicon, "missing_packages", return_value=["jieba"]):
