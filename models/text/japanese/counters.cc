@@ -135,11 +135,10 @@ std::u32string JoinedCounter(std::u32string& number, const KanjiCounter& counter
   constexpr std::u32string_view kP = U"パピプペポ";
   const bool is_h = kH.find(first) != std::u32string_view::npos;
   const bool is_k = std::u32string_view(U"カキクケコ").find(first) != std::u32string_view::npos;
-  const bool is_p = kP.find(first) != std::u32string_view::npos;
   bool hardened = ReplaceEnding(number, U"イチ", U"イッ") ||
                   ReplaceEnding(number, U"ハチ", U"ハッ") ||
                   ReplaceEnding(number, U"ジュー", U"ジュッ");
-  if (is_k || is_h || is_p) {
+  if (is_k || is_h) {
     hardened = hardened || ReplaceEnding(number, U"ロク", U"ロッ") ||
                ReplaceEnding(number, U"ヒャク", U"ヒャッ") ||
                ReplaceEnding(number, U"ビャク", U"ビャッ") ||
@@ -181,12 +180,15 @@ size_t CounterLength(std::u32string_view text) {
   return counter == nullptr ? 0 : counter->written.size();
 }
 
-std::u32string CountedNumber(uint64_t value, std::u32string_view written, bool day_of_month) {
+std::u32string CountedNumber(uint64_t value, std::u32string_view written,
+                             std::u32string_view before) {
   constexpr std::array<std::u32string_view, 11> kThingNames = {
       U"",       U"ヒトツ", U"フタツ", U"ミッツ",   U"ヨッツ", U"イツツ",
       U"ムッツ", U"ナナツ", U"ヤッツ", U"ココノツ", U"トー"};
   const KanjiCounter* counter = FindCounter(written);
   if (counter == nullptr) return CardinalKana(value);
+  const bool day_of_month = EndsWithAny(before, {U"月", U"がつ"});
+  if (written == U"分" && before.ends_with(U'割')) return CardinalKana(value) + U" ブ";
   if (written == U"日") return Days(value, day_of_month);
   if (written == U"日間") {
     std::u32string days = Days(value, false);
@@ -286,9 +288,9 @@ std::u32string NumberAmongKana(const std::u32string& number, std::u32string_view
   for (const char32_t c : whole) value = value * 10 + (c - '0');
   if (point == number.size()) {
     const std::u32string counter = CounterOf(value, behind, month, taken);
-    return CountedNumber(value, counter, month);
+    return CountedNumber(value, counter, month ? U"月" : U"");
   }
-  std::u32string reading = CountedNumber(value, {}, false);
+  std::u32string reading = CountedNumber(value, {}, {});
   HardenBeforePoint(value, reading);
   return reading + U"テン" + SpokenDigits(number.substr(point + 1));
 }

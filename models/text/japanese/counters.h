@@ -12,15 +12,18 @@ namespace millrace::models {
 size_t CounterLength(std::u32string_view text);
 
 // Returns the pronunciation in katakana of a number and the counter behind it, which changes with
-// it: 3 and 本 are サンボン. An empty or unknown counter leaves the number alone. `day_of_month`: a
-// month is before it. Spaces divide long numbers. Thread-safe.
-std::u32string CountedNumber(uint64_t value, std::u32string_view counter, bool day_of_month);
+// it: 3 and 本 are サンボン. An empty or unknown counter leaves the number alone. `before`: the
+// text before it, which makes 1日 the day of a month and 5分 of 3割5分 ブ. Spaces divide long
+// numbers. Thread-safe.
+std::u32string CountedNumber(uint64_t value, std::u32string_view counter,
+                             std::u32string_view before);
 
 // Changes the pronunciation of a number as it is before a point: イッテンゴ of 1.5. Thread-safe.
 void HardenBeforePoint(uint64_t value, std::u32string& spoken);
 
 // Returns the pronunciation of digits among kana, with commas, a point or hyphens between, and of
-// the counter behind them, of which it has the first `taken` characters. Thread-safe.
+// the counter behind them, of which it has the first `taken` characters. `day_of_month`: a month is
+// before it. Thread-safe.
 std::u32string NumberAmongKana(const std::u32string& number, std::u32string_view behind,
                                bool day_of_month, size_t& taken);
 

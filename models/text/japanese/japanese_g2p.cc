@@ -111,6 +111,14 @@ class UnitBuilder {
     for (Morpheme& morpheme : morphemes) {
       morpheme.begin = characters[morpheme.begin];
       morpheme.end = characters[morpheme.end];
+      // A dictionary has the 分の of fractions also in 5分の休憩.
+      if (Written(morpheme) == U"分の" &&
+          (morpheme.end == text_.size() || !IsNumeral(text_[morpheme.end]))) {
+        morphemes_.push_back(morpheme);
+        morphemes_.back().pronunciation = "フン";
+        morpheme.begin = --morphemes_.back().end;
+        morpheme.pronunciation = "ノ";
+      }
       morphemes_.push_back(std::move(morpheme));
     }
     return absl::OkStatus();
@@ -158,8 +166,8 @@ class UnitBuilder {
     if (counter > 0 && (last >= morphemes_.size() || morphemes_[last].end != number_end + counter))
       counter = 0;
     if (counter == 0 && number_end - begin == 1) return 0;
-    const bool month = begin > 0 && text_[begin - 1] == U'月';
-    std::u32string pronunciation = CountedNumber(*value, rest.substr(0, counter), month);
+    std::u32string pronunciation =
+        CountedNumber(*value, rest.substr(0, counter), text_.substr(0, begin));
     units_.push_back({begin, number_end + counter, Utf8(pronunciation), false, true});
     return (counter == 0 ? end : last + 1) - i;
   }
@@ -178,9 +186,9 @@ class UnitBuilder {
     std::u32string kana;
     if (rest.starts_with(U"百") || rest.starts_with(U"千")) {
       counter = rest.substr(0, 1);
-      kana = CountedNumber(counter == U"百" ? 300 : 3000, U"", false);
+      kana = CountedNumber(counter == U"百" ? 300 : 3000, U"", {});
     } else if (!counter.empty()) {
-      kana = CountedNumber(3, counter, false);
+      kana = CountedNumber(3, counter, {});
     }
     if (!kana.starts_with(kThree)) return 0;
     kana.replace(0, kThree.size(), U"ナン");

@@ -15,9 +15,9 @@ constexpr SignName<std::u32string_view> kJapaneseCurrencies[] = {
     {U"¥", U"円"}, {U"$", U"ドル"}, {U"€", U"ユーロ"}, {U"£", U"ポンド"}};
 
 constexpr SignName<std::u32string_view> kJapaneseSymbols[] = {
-    {U"&", U"アンド"},         {U"@", U"アット"},   {U"%", U"パーセント"},
-    {U"+", U"プラス"},         {U"=", U"イコール"}, {U"×", U"カケル"},
-    {U"±", U"プラスマイナス"}, {U"÷", U"ワル"},     {U"√", U"ルート"}};
+    {U"&", U"アンド"},   {U"@", U"アット"},   {U"%", U"パーセント"},     {U"+", U"プラス"},
+    {U"=", U"イコール"}, {U"×", U"カケル"},   {U"±", U"プラスマイナス"}, {U"÷", U"ワル"},
+    {U"√", U"ルート"},   {U"〒", U"郵便番号"}};
 
 }  // namespace
 
@@ -30,6 +30,8 @@ std::u32string_view LabelBeforeNumber(std::u32string_view text, size_t at) {
       std::to_array<std::pair<std::u32string_view, std::u32string_view>>({{U"No.", U"ナンバー"},
                                                                           {U"Vol.", U"ボリューム"},
                                                                           {U"vol.", U"ボリューム"},
+                                                                          {U"Ver.", U"バージョン"},
+                                                                          {U"ver.", U"バージョン"},
                                                                           {U"P.", U"ページ"},
                                                                           {U"p.", U"ページ"}});
   if (at > 0 && IsLatinLetter(text[at - 1])) return {};
@@ -39,6 +41,13 @@ std::u32string_view LabelBeforeNumber(std::u32string_view text, size_t at) {
       return spoken;
   }
   return {};
+}
+
+size_t SchemeLength(std::u32string_view text) {
+  for (const std::u32string_view scheme : {U"https://", U"http://"}) {
+    if (text.starts_with(scheme)) return scheme.size();
+  }
+  return 0;
 }
 
 bool EndsShortForm(std::u32string_view before) {

@@ -74,6 +74,9 @@ std::string Pair(char32_t kana, char32_t small) {
   }
   const std::string_view vowel = SmallVowel(small);
   if (vowel.empty()) return {};
+  // グゥ is グ.
+  if (vowel == "ɯ" && (kana == U'く' || kana == U'ぐ'))
+    return std::string(kKana[kana - kFirstKana]);
   // "いぃ" is not read as "ji".
   if (kana == U'い' && vowel != "e") return {};
   const bool soft = vowel == "i" && (kana == U'つ' || kana == U'て' || kana == U'で' ||

@@ -1,5 +1,7 @@
 #include "models/text/japanese/kanji_number.h"
 
+#include <algorithm>
+
 #include "models/text/japanese/counters.h"
 
 namespace millrace::models {
@@ -39,6 +41,21 @@ std::optional<uint64_t> ParseKanjiNumber(std::u32string_view text) {
     digit = kNone;
   }
   return total + part + (digit == kNone ? 0 : digit);
+}
+
+void ReplacePositionalKanji(std::u32string& text) {
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    bool zero = false;
+    while (end < text.size() && kKanjiDigits.find(text[end]) != std::u32string_view::npos)
+      zero = text[end++] == U'〇' || zero;
+    const bool year = end - at == 4 && end < text.size() && text[end] == U'年';
+    if (end - at >= 2 && (zero || year)) {
+      for (size_t i = at; i < end; ++i)
+        text[i] = static_cast<char32_t>('0' + kKanjiDigits.find(text[i]));
+    }
+    at = std::max(end, at + 1);
+  }
 }
 
 }  // namespace millrace::models

@@ -59,6 +59,23 @@ std::u32string LoanWordReading(std::string_view word) {
   return row == nullptr ? std::u32string() : DecodeUtf8(row->back());
 }
 
+std::u32string NameWithDigits(std::u32string_view text, size_t& length) {
+  constexpr size_t kLongest = 16;
+  const auto is_part = [text](size_t i) {
+    return i < text.size() && text[i] < 0x80 && IsAsciiAlnum(static_cast<char>(text[i]));
+  };
+  std::string name;
+  size_t end = 0;
+  for (; end < kLongest &&
+         (is_part(end) || (end < text.size() && text[end] == '-' && is_part(end + 1)));
+       ++end) {
+    if (text[end] != '-') name += AsciiLower(static_cast<char>(text[end]));
+  }
+  if (is_part(end) || name.find_first_of("0123456789") == name.npos) return {};
+  length = end;
+  return LoanWordReading(name);
+}
+
 std::u32string LatinReading(std::string_view word) {
   // Capitals alone are an abbreviation.
   const bool capitals = std::ranges::all_of(word, IsAsciiUpper);

@@ -11,28 +11,14 @@
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/japanese_signs.h"
 #include "models/text/japanese/japanese_units_text.h"
+#include "models/text/japanese/kanji_number.h"
+#include "models/text/japanese/latin_reading.h"
 #include "models/text/japanese/normalized_text.h"
 #include "models/text/unicode.h"
 #include "models/text/unit_names.h"
 
 namespace millrace::models {
 namespace {
-
-// Makes kanji that are written like digits ASCII digits: 二〇二五 is 2025.
-void ReplacePositionalKanji(std::u32string& text) {
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    bool zero = false;
-    while (end < text.size() && kKanjiDigits.find(text[end]) != std::u32string_view::npos)
-      zero = text[end++] == U'〇' || zero;
-    const bool year = end - at == 4 && end < text.size() && text[end] == U'年';
-    if (end - at >= 2 && (zero || year)) {
-      for (size_t i = at; i < end; ++i)
-        text[i] = static_cast<char32_t>('0' + kKanjiDigits.find(text[i]));
-    }
-    at = std::max(end, at + 1);
-  }
-}
 
 const std::vector<UnitName>& MeasureUnits() {
   static const auto& units = *new auto(ReadUnitNames(kJapaneseUnitsText));
@@ -51,7 +37,7 @@ class NumberWriter {
   PreparedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
-      if (WriteNeighbours() || WriteUnitAlone() || WritePer()) continue;
+      if (WriteNeighbours() || WriteLatinName() || WriteUnitAlone() || WritePer()) continue;
       if (IsDigit(c)) {
         WriteNumber({});
       } else if (const auto currency = JapaneseCurrency(c);
@@ -93,6 +79,20 @@ class NumberWriter {
   };
 
   char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
+
+  // Writes a name of letters and digits, PS5 or M-1, and leaves the scheme of an address out.
+  bool WriteLatinName() {
+    if (at_ > 0 && (IsLatinLetter(At(at_ - 1)) || IsDigit(At(at_ - 1)))) return false;
+    if (const size_t scheme = SchemeLength(std::u32string_view(in_.text).substr(at_)); scheme > 0) {
+      Copy(U" ", scheme);
+      return true;
+    }
+    size_t length = 0;
+    std::u32string reading = NameWithDigits(std::u32string_view(in_.text).substr(at_), length);
+    if (reading.empty()) return false;
+    Read(U"Ａ", std::move(reading), at_ + length);
+    return true;
+  }
 
   // Writes a unit in letters that no number is before: 単位はkg.
   bool WriteUnitAlone() {
@@ -198,8 +198,8 @@ class NumberWriter {
   }
 
   void WriteCounted(uint64_t value, std::u32string_view counter, size_t end) {
-    const bool month = out_.text.ends_with(U"月") || out_.text.ends_with(U"がつ");
-    Read(KanjiNumber(value) + std::u32string(counter), CountedNumber(value, counter, month), end);
+    Read(KanjiNumber(value) + std::u32string(counter), CountedNumber(value, counter, out_.text),
+         end);
   }
 
   // 2025/5/1, 2025-05-01, 2025.5.1
@@ -261,7 +261,7 @@ class NumberWriter {
       return true;
     }
     Read(KanjiNumber(*second) + U"分の" + KanjiNumber(*first),
-         CountedNumber(*second, {}, false) + U"ブンノ " + CountedNumber(*first, {}, false), i);
+         CountedNumber(*second, {}, {}) + U"ブンノ " + CountedNumber(*first, {}, {}), i);
     return true;
   }
 
@@ -287,7 +287,7 @@ class NumberWriter {
     for (const std::u32string& group : groups) {
       if (!spoken.empty()) spoken += joint;
       const auto value = ValueOf(group);
-      spoken += spelled || !value ? SpokenDigits(group) : CountedNumber(*value, {}, false);
+      spoken += spelled || !value ? SpokenDigits(group) : CountedNumber(*value, {}, {});
       written += KanjiNumber(value.value_or(1));
     }
     Read(written, std::move(spoken), end);
@@ -330,6 +330,11 @@ class NumberWriter {
     return IsDigit(c) ? c - '0' : kanji == std::u32string_view::npos ? 0 : kanji;
   }
 
+  // Returns true if the text behind a number makes it the lower one of a fraction: 10分の1.
+  static bool IsFraction(std::u32string_view behind) {
+    return behind.size() > 2 && behind.starts_with(U"分の") && DigitValue(behind[2]) > 0;
+  }
+
   // 4、5人 and 二、三日: one or the other, which is said without a pause.
   bool WriteNeighbours() {
     const size_t first = DigitValue(At(at_));
@@ -344,6 +349,8 @@ class NumberWriter {
       return false;
     const std::u32string_view rest = std::u32string_view(in_.text).substr(at_ + 2 + joint);
     const std::u32string_view counter = rest.substr(0, CounterLength(rest));
+    // 10分の1、2分の1.
+    if (IsFraction(rest)) return false;
     // ふたつ、みっつ and 一人、二人 are words of their own.
     if (counter.empty() || counter.starts_with(U'つ') || (counter == U"人" && second == 2))
       return false;
@@ -357,7 +364,7 @@ class NumberWriter {
     // Only 4 keeps its old name among the days: 三、四日.
     std::u32string spoken = counter == U"日" && second != 4
                                 ? std::u32string(kNames[second]) + U"ニチ"
-                                : CountedNumber(second, counter, false);
+                                : CountedNumber(second, counter, {});
     spoken.insert(0, kNames[first]);
     Read(KanjiNumber(second) + std::u32string(counter), std::move(spoken),
          at_ + 2 + joint + counter.size());
@@ -381,7 +388,7 @@ class NumberWriter {
       return Read(U"百十番", U"ヒャクトーバン", number.end + 1);
     if (number.digits.size() == 1 && number.decimals.empty() && number.value >= 3 &&
         number.value <= 6 && rest.starts_with(U'G') && !IsLatinLetter(At(number.end + 1)))
-      return Read(U"三", CountedNumber(number.value, {}, false) + U"ジー", number.end + 1);
+      return Read(U"三", CountedNumber(number.value, {}, {}) + U"ジー", number.end + 1);
     for (const UnitName& unit : MeasureUnits()) {
       if (!rest.starts_with(unit.written)) continue;
       if (IsLatinLetter(At(number.end + unit.written.size())) && IsLatinLetter(unit.written.back()))
@@ -389,11 +396,8 @@ class NumberWriter {
       WritePlain(number, unit.spoken, number.end + unit.written.size());
       return;
     }
-    // 分 of a fraction is no counter.
     size_t counter = CounterLength(rest);
-    if (rest.starts_with(U"分の") && rest.size() > 2 &&
-        (IsDigit(rest[2]) || kKanjiDigits.find(rest[2]) != std::u32string_view::npos))
-      counter = 0;
+    if (IsFraction(rest)) counter = 0;
     WritePlain(number, rest.substr(0, counter), number.end + counter);
   }
 
@@ -401,7 +405,7 @@ class NumberWriter {
   void WritePlain(const Number& number, std::u32string_view counter, size_t end) {
     if (number.spelled || !number.decimals.empty()) {
       std::u32string spoken =
-          number.spelled ? SpokenDigits(number.digits) : CountedNumber(number.value, {}, false);
+          number.spelled ? SpokenDigits(number.digits) : CountedNumber(number.value, {}, {});
       if (!number.decimals.empty()) {
         if (!number.spelled) HardenBeforePoint(number.value, spoken);
         spoken += U"テン " + SpokenDigits(number.decimals);
@@ -441,7 +445,7 @@ class NumberWriter {
     WritePlain(number, {}, number.end);
     if (number.decimals.empty() && !number.spelled) {
       // The currency changes the number as a counter does.
-      out_.readings.back().pronunciation = CountedNumber(number.value, currency, false);
+      out_.readings.back().pronunciation = CountedNumber(number.value, currency, {});
       const size_t from = out_.text.size();
       AppendFor(currency, end - 1, 1);
       out_.readings.back().end = from + currency.size();

@@ -20,7 +20,7 @@ struct Count {
   uint64_t value;
   const char32_t* counter;
   const char* pronunciation;
-  bool day_of_month = false;
+  const char32_t* before = U"";
 };
 void PrintTo(const Count& count, std::ostream* out) {
   *out << count.value << Utf8Of(count.counter);
@@ -29,8 +29,7 @@ void PrintTo(const Count& count, std::ostream* out) {
 class CountedNumberTest : public testing::TestWithParam<Count> {};
 TEST_P(CountedNumberTest, IsPronouncedWithItsCounter) {
   const Count& count = GetParam();
-  EXPECT_EQ(Utf8Of(CountedNumber(count.value, count.counter, count.day_of_month)),
-            count.pronunciation);
+  EXPECT_EQ(Utf8Of(CountedNumber(count.value, count.counter, count.before)), count.pronunciation);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -43,7 +42,12 @@ INSTANTIATE_TEST_SUITE_P(
         Count{5, U"分", "ゴ フン"}, Count{3, U"階", "サン ガイ"}, Count{3, U"回", "サン カイ"},
         Count{1, U"回", "イッカイ"}, Count{6, U"回", "ロッカイ"}, Count{8, U"歳", "ハッサイ"},
         Count{6, U"歳", "ロク サイ"}, Count{20, U"歳", "ハタチ"}, Count{3, U"足", "サン ゾク"},
-        Count{1, U"ヶ月", "イッカゲツ"}, Count{3, U"泊", "サン パク"}));
+        Count{1, U"ヶ月", "イッカゲツ"}, Count{3, U"泊", "サン パク"},
+        Count{1, U"局", "イッキョク"}, Count{8, U"席", "ハッセキ"}, Count{10, U"戦", "ジュッセン"},
+        Count{3, U"俵", "サン ビョー"}, Count{1, U"編成", "イチ ヘンセー"},
+        Count{2, U"粒", "フタツブ"}, Count{5, U"分", "ゴ ブ", U"3割"},
+        Count{100, U"パーセント", "ヒャク パーセント"}, Count{10, U"ページ", "ジュッページ"},
+        Count{0, U"度", "レード"}));
 
 INSTANTIATE_TEST_SUITE_P(Numerals, CountedNumberTest,
                          testing::Values(Count{4, U"月", "シガツ"}, Count{7, U"月", "シチガツ"},
@@ -57,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Numerals, CountedNumberTest,
 
 INSTANTIATE_TEST_SUITE_P(
     Days, CountedNumberTest,
-    testing::Values(Count{1, U"日", "イチニチ"}, Count{1, U"日", "ツイタチ", true},
+    testing::Values(Count{1, U"日", "イチニチ"}, Count{1, U"日", "ツイタチ", U"5月"},
                     Count{2, U"日", "フツカ"}, Count{8, U"日", "ヨーカ"},
                     Count{10, U"日", "トーカ"}, Count{14, U"日", "ジューヨッカ"},
                     Count{20, U"日", "ハツカ"}, Count{24, U"日", "ニジューヨッカ"},
@@ -80,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Kana, CountedNumberTest,
-    testing::Values(Count{9, U"にち", "クニチ"}, Count{1, U"にち", "ツイタチ", true},
+    testing::Values(Count{9, U"にち", "クニチ"}, Count{1, U"にち", "ツイタチ", U"5月"},
                     Count{4, U"にん", "ヨニン"}, Count{2, U"にん", "フタリ"},
                     Count{7, U"じ", "シチジ"}, Count{10, U"ぷん", "ジュップン"},
                     Count{3, U"ぼん", "サン ボン"}, Count{6, U"ぽん", "ロッポン"},

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Numbers, KanaWordTest,
                                          Case{"3ぼん", "samboɴ"}, Case{"１ぽん", "iʔpoɴ"},
                                          Case{"7じ", "ɕiʨiʥi"}, Case{"2にん", "ɸɯtaɾʲi"},
                                          Case{"3.5", "santeŋɡo"}, Case{"03-12", "ʣeɾosannoiʨiɲi"},
-                                         Case{"1.5", "iʔteŋɡo"}, Case{"6ページ", "ɾoʔpeːʥi"},
+                                         Case{"1.5", "iʔteŋɡo"}, Case{"6ページ", "ɾokɯpeːʥi"},
                                          Case{"14か", "ʥɨːjoʔka"}, Case{"10かこく", "ʥɨʔkakokɯ"},
                                          Case{"5から", "ɡokaɾa"}, Case{"0じ", "ɾeːʥi"}));
 
