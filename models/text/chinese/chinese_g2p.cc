@@ -30,13 +30,23 @@ constexpr std::array<std::string_view, 26> kLetterPhonemes = {
 struct ChineseMark {
   std::string_view spoken;
   bool opens = false;
+  bool attached = false;  // to the words beside it: “ ” are written without a space
 };
 
-constexpr SignName<ChineseMark> kChineseMarks[] = {
-    {U"，、,", {","}},      {U"。．.", {"."}},     {U"！!", {"!"}},
-    {U"？?", {"?"}},        {U"：:", {":"}},       {U"；;", {";"}},
-    {U"…", {"…"}},          {U"—–", {"—"}},        {U"«《「『【“", {"“", true}},
-    {U"»》」』】”", {"”"}}, {U"（(", {"(", true}}, {U"）)", {")"}}};
+constexpr SignName<ChineseMark> kChineseMarks[] = {{U"，、,", {","}},
+                                                   {U"。．.", {"."}},
+                                                   {U"！!", {"!"}},
+                                                   {U"？?", {"?"}},
+                                                   {U"：:", {":"}},
+                                                   {U"；;", {";"}},
+                                                   {U"…", {"…"}},
+                                                   {U"—–", {"—"}},
+                                                   {U"“", {"“", true, true}},
+                                                   {U"”", {"”", false, true}},
+                                                   {U"«《「『【", {"“", true}},
+                                                   {U"»》」』】", {"”"}},
+                                                   {U"（(", {"(", true}},
+                                                   {U"）)", {")"}}};
 
 ChineseMark MarkOfChinese(char32_t c) { return NameOfSign(kChineseMarks, c); }
 
@@ -95,19 +105,19 @@ class ChineseSpeaker {
   void SpeakMark(const ChineseMark& mark) {
     if (mark.spoken.empty()) return Divide();
     if (mark.opens) {
-      Divide();
+      if (!mark.attached) Divide();
       result_.phonemes += mark.spoken;
       return;
     }
     while (result_.phonemes.ends_with(' ')) result_.phonemes.pop_back();
     result_.phonemes += mark.spoken;
-    result_.phonemes += ' ';
+    if (!mark.attached) result_.phonemes += ' ';
   }
 
   // Adds a word of the characters from `begin` to `end`. Words that stand for one number are one.
   void AddWord(size_t begin, size_t end, std::string_view spoken, char divider) {
     if (spoken.empty()) return;
-    Divide(divider);
+    if (!result_.phonemes.ends_with("”")) Divide(divider);
     PhonemeWord word{text_.begins[begin], text_.ends[end - 1], result_.phonemes.size(), 0};
     result_.phonemes += spoken;
     word.phonemes_end = result_.phonemes.size();

@@ -119,16 +119,19 @@ class Divider {
         nodes[i].push_back(node);
       }
     }
-    // A word ends at the end.
     const auto ends = [this](const Node& node) {
       const char place = lexicon_.PlaceOf(node.state);
       return place == 'E' || place == 'S';
     };
+    // A word ends at the end; with parts of speech it may be the beginning of one, as jieba has it.
+    constexpr size_t kPlaces = 4;
+    const bool any_end = lexicon_.states() > kPlaces;
     size_t best = 0;
     for (size_t k = 1; k < nodes.back().size(); ++k) {
       const Node& node = nodes.back()[k];
       const Node& other = nodes.back()[best];
-      if (ends(node) && (!ends(other) || node.weight > other.weight)) best = k;
+      const bool allowed = any_end || ends(node);
+      if (allowed && ((!any_end && !ends(other)) || node.weight > other.weight)) best = k;
     }
     std::vector<bool> is_last(nodes.size());
     for (size_t i = nodes.size(); i-- > 0;) {

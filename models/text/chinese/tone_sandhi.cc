@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kNot = "不";
 constexpr std::string_view kOne = "一";
 constexpr std::string_view kSuffix = "儿";
+constexpr std::string_view kPiece = "个";
 
 size_t CountCharacters(std::string_view word) { return word.size() / kChineseCharacterBytes; }
 
@@ -162,6 +163,7 @@ void ChangeTones(std::vector<ChineseReading>& words) {
       const std::string_view character = CharacterAt(word.word, i);
       const bool last = i + 1 == word.syllables.size();
       char& tone = word.syllables[i].back();
+      if (word.word == kPiece) tone = '5';
       // 看不见, but 好久不见, of which phrases have a neutral tone.
       const bool between = i == 1 && word.syllables.size() == 3;
       if (character == kNot && between) tone = '5';

@@ -135,6 +135,8 @@ TEST_F(ChineseG2pTest, WordsAreReadByTheirPhrases) {
   EXPECT_EQ(Spoken("你好，银行。"), "N2H3, N2H2.");
   EXPECT_EQ(Spoken("行一个"), "X2/Y2G4");
   EXPECT_EQ(Spoken("“你好”（一个）！"), "“N2H3” (Y2G4)!");
+  // Quotes of Chinese are written without spaces.
+  EXPECT_EQ(Spoken("好“你好”好，《你好》好"), "H3“N2H3”H3, “N2H3” H3");
 }
 
 TEST_F(ChineseG2pTest, TonesChangeInCompany) {
@@ -158,6 +160,19 @@ TEST(ChineseErhuaTest, TheEndingIsAPartOfTheSyllableBeforeIt) {
 
 TEST_F(ChineseG2pTest, CharactersThatFormNoWordOfTheLexiconAreANameTogether) {
   EXPECT_EQ(Spoken("张伟你好"), "Z1W3/N2H3");
+}
+
+TEST(ChineseWordsTest, WithPartsOfSpeechTheBeginningOfAWordMayEndTheCharacters) {
+  std::string text = kSmallLexicon;
+  text.resize(text.find("[start]"));
+  text +=
+      "[start]\nBn\t-0.3\nMn\t-3.14e100\nEn\t-3.14e100\nSn\t-1.5\nSv\t-9\n"
+      "[transitions]\nBn\tMn\t-0.1\nSn\tSn\t-0.7\n"
+      "[emissions]\n伟\tMn\t-1\tSn\t-3\n张\tBn\t-3\tSn\t-3\n";
+  const LexiconFile file(text);
+  auto lexicon = ChineseLexicon::Open(file.path());
+  ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+  EXPECT_EQ(ChineseG2p(*std::move(lexicon)).Phonemize("张伟")->phonemes, "Z1W3");
 }
 
 TEST_F(ChineseG2pTest, WhatHasNoReadingIsLeftOut) {

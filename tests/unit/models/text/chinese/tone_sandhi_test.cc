@@ -47,6 +47,10 @@ TEST(ToneSandhiTest, AThirdToneBeforeAnotherIsTheSecond) {
   EXPECT_EQ(Spoken({{"可以", {"ke2", "yi3"}}, {"选举", {"xuan3", "ju3"}}}), "ke2 yi3 xuan2 ju3");
 }
 
+TEST(ToneSandhiTest, TheMeasureWordAloneHasNoTone) {
+  EXPECT_EQ(Spoken({{"有", {"you3"}}, {"个", {"ge4"}}, {"人", {"ren2"}}}), "you3 ge5 ren2");
+}
+
 TEST(ToneSandhiTest, NotBeforeAFourthToneIsTheSecond) {
   EXPECT_EQ(Spoken({{"好久不见", {"hao3", "jiu3", "bu5", "jian4"}}}), "hao2 jiu3 bu2 jian4");
   EXPECT_EQ(Spoken({{"看不见", {"kan4", "bu2", "jian4"}}}), "kan4 bu5 jian4");
