@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 26> kLetterPhonemes = {
 struct ChineseMark {
   std::string_view spoken;
   bool opens = false;
-  bool attached = false;  // to the words beside it: “ ” are written without a space
+  bool attached = false;  // to the words beside it, without a space
 };
 
 constexpr SignName<ChineseMark> kChineseMarks[] = {{U"，、,", {","}},
@@ -40,7 +40,7 @@ constexpr SignName<ChineseMark> kChineseMarks[] = {{U"，、,", {","}},
                                                    {U"：:", {":"}},
                                                    {U"；;", {";"}},
                                                    {U"…", {"…"}},
-                                                   {U"—–", {"—"}},
+                                                   {U"—–", {"—", false, true}},
                                                    {U"“", {"“", true, true}},
                                                    {U"”", {"”", false, true}},
                                                    {U"«《「『【", {"“", true}},
@@ -117,7 +117,7 @@ class ChineseSpeaker {
   // Adds a word of the characters from `begin` to `end`. Words that stand for one number are one.
   void AddWord(size_t begin, size_t end, std::string_view spoken, char divider) {
     if (spoken.empty()) return;
-    if (!result_.phonemes.ends_with("”")) Divide(divider);
+    if (!result_.phonemes.ends_with("”") && !result_.phonemes.ends_with("—")) Divide(divider);
     PhonemeWord word{text_.begins[begin], text_.ends[end - 1], result_.phonemes.size(), 0};
     result_.phonemes += spoken;
     word.phonemes_end = result_.phonemes.size();

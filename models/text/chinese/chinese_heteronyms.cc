@@ -115,6 +115,7 @@ bool IsDoubled(std::string_view word) {
 
 // Returns true for the particle behind an adverb of two characters or more: 慢慢地走.
 bool MakesAdverb(const Characters& run, size_t i) {
+  if (IsOf(run.Before(i, 2), "越更")) return run.IsLoose(i);  // 越来越多地
   const std::string_view adverb = run.WordBefore(i);
   if (!run.IsLoose(i) || adverb.size() < 2 * kChineseCharacterBytes) return false;
   const std::string_view first = adverb.substr(0, kChineseCharacterBytes);
@@ -132,8 +133,8 @@ bool MakesAdverb(const Characters& run, size_t i) {
 std::string_view ReadingOfDe(const Characters& run, size_t i) {
   const std::string_view before = run.Before(i);
   const std::string_view after = run.After(i);
-  // 不得不.
-  if (before == "不") return "de2";
+  // 不得不, 获得好评, 彼得堡.
+  if (IsOf(before, "不获取赢夺求所彼")) return "de2";
   if (after.empty() || IsOf(after, "了到过奖分病第罪票名以知逞胜益")) return {};
   if (before.empty()) return run.IsLoose(i) ? "dei3" : std::string_view();  // 得走了
   if (IsOf(before, "我你他她它们您咱都还就也必须可总又只非才")) return "dei3";

@@ -13,6 +13,7 @@ constexpr std::string_view kNot = "不";
 constexpr std::string_view kOne = "一";
 constexpr std::string_view kSuffix = "儿";
 constexpr std::string_view kPiece = "个";
+constexpr std::string_view kEver = "过";
 
 size_t CountCharacters(std::string_view word) { return word.size() / kChineseCharacterBytes; }
 
@@ -150,6 +151,18 @@ void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::str
   }
 }
 
+// Returns true if 过 at `k` says that something was done before: 去过, 参加过, but 过年.
+bool IsExperience(const std::vector<ChineseReading>& words, size_t k) {
+  constexpr std::string_view kVerbs =
+      "去来看吃喝做说用有到听见想写学玩住买坐走读打试问演拍得受历生现及触加与验闻养建议论表示";
+  constexpr std::string_view kPassed = "年节河桥关冬夜境街路海江";
+  if (k == 0) return false;
+  const std::string_view verb = words[k - 1].word;
+  return IsOneOf(verb.substr(verb.size() - std::min(verb.size(), kChineseCharacterBytes)),
+                 kVerbs) &&
+         (k + 1 == words.size() || !IsOneOf(CharacterAt(words[k + 1].word, 0), kPassed));
+}
+
 }  // namespace
 
 void ChangeTones(std::vector<ChineseReading>& words) {
@@ -163,7 +176,7 @@ void ChangeTones(std::vector<ChineseReading>& words) {
       const std::string_view character = CharacterAt(word.word, i);
       const bool last = i + 1 == word.syllables.size();
       char& tone = word.syllables[i].back();
-      if (word.word == kPiece) tone = '5';
+      if (word.word == kPiece || (word.word == kEver && IsExperience(words, k))) tone = '5';
       // 看不见, but 好久不见, of which phrases have a neutral tone.
       const bool between = i == 1 && word.syllables.size() == 3;
       if (character == kNot && between) tone = '5';

@@ -137,6 +137,7 @@ TEST_F(ChineseG2pTest, WordsAreReadByTheirPhrases) {
   EXPECT_EQ(Spoken("“你好”（一个）！"), "“N2H3” (Y2G4)!");
   // Quotes of Chinese are written without spaces.
   EXPECT_EQ(Spoken("好“你好”好，《你好》好"), "H3“N2H3”H3, “N2H3” H3");
+  EXPECT_EQ(Spoken("你好——好"), "N2H3——H3");
 }
 
 TEST_F(ChineseG2pTest, TonesChangeInCompany) {

@@ -114,6 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"一步", "yi2 bu4"}, {"一步", "yi2 bu4"}, {"地", "di4"}, {"走", "zou3"}},
             "yi2 bu4 yi2 bu4 de5 zou3"},
         Run{{{"得不", "de2 bu4"}, {"走", "zou3"}}, "de2 bu4 zou3"},
+        Run{{{"获", "huo4"}, {"得", "de2"}, {"好", "hao3"}}, "huo4 de2 hao3"},
+        Run{{{"越", "yue4"}, {"多", "duo1"}, {"地", "di4"}, {"走", "zou3"}}, "yue4 duo1 de5 zou3"},
         Run{{{"睡", "shui4"}, {"不", "bu4"}, {"着", "zhe5"}}, "shui4 bu4 zhao2"},
         Run{{{"李晟", "li3 cheng2"}, {"大", "da4"}}, "li3 sheng4 da4"},
         Run{{{"温度", "wen1 du4"}, {"为", "wei4"}, {"三", "san1"}}, "wen1 du4 wei2 san1"},

@@ -51,6 +51,13 @@ TEST(ToneSandhiTest, TheMeasureWordAloneHasNoTone) {
   EXPECT_EQ(Spoken({{"有", {"you3"}}, {"个", {"ge4"}}, {"人", {"ren2"}}}), "you3 ge5 ren2");
 }
 
+TEST(ToneSandhiTest, WhatWasDoneBeforeHasNoTone) {
+  EXPECT_EQ(Spoken({{"参加", {"can1", "jia1"}}, {"过", {"guo4"}}}), "can1 jia1 guo5");
+  EXPECT_EQ(Spoken({{"想", {"xiang3"}}, {"过", {"guo4"}}, {"年", {"nian2"}}}), "xiang3 guo4 nian2");
+  EXPECT_EQ(Spoken({{"他", {"ta1"}}, {"过", {"guo4"}}, {"桥", {"qiao2"}}}), "ta1 guo4 qiao2");
+  EXPECT_EQ(Spoken({{"过", {"guo4"}}}), "guo4");
+}
+
 TEST(ToneSandhiTest, NotBeforeAFourthToneIsTheSecond) {
   EXPECT_EQ(Spoken({{"好久不见", {"hao3", "jiu3", "bu5", "jian4"}}}), "hao2 jiu3 bu2 jian4");
   EXPECT_EQ(Spoken({{"看不见", {"kan4", "bu2", "jian4"}}}), "kan4 bu5 jian4");
