@@ -7,8 +7,8 @@ Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary M
     ninja -C build east_asian_g2p_main
     var/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
 
-Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--random N] [--seed N] [--program PATH]; --random gives the program alone N rows of
-characters, and checks that it answers each."""
+Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--random N] [--seed N] [--program PATH]; --sentences takes the lines
+of a file in place of our own; --random gives the program alone N rows of characters, and checks that it answers each."""
 
 import argparse
 import collections
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[5]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from sentences import KINDS, random_sentences, sentences  # noqa: E402
+from sentences import random_sentences, sentences  # noqa: E402
 
 
 def reader(language: str) -> Callable[[str], str]:
@@ -64,6 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("language", choices=("ja", "zh", "zh-1.1"))
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--sentences", type=Path, metavar="FILE")
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--program", default=str(ROOT / "build/tests/unit/models/text/misaki/east_asian_g2p_main"))
@@ -75,7 +76,10 @@ def main() -> None:
             refused = sum("INVALID_ARGUMENT" in answer for answer in answers)
             print(f"{len(answers)} random sentences answered, {refused} of them refused by name")
             return
-        asked = sentences(options.language[:2], options.count, options.seed)
+        if options.sentences:
+            asked = [("lines", line) for line in options.sentences.read_text(encoding="utf-8").splitlines() if line.strip()]
+        else:
+            asked = sentences(options.language[:2], options.count, options.seed)
         answers = run_program(options.program, options.language, Path(folder), [text for _, text in asked])
     same = collections.Counter()
     misaki = reader(options.language)
@@ -85,7 +89,7 @@ def main() -> None:
             same[kind] += 1
         else:
             print(f"{kind}: {text}\n  ours   {ours}\n  misaki {theirs}")
-    for kind in KINDS:
+    for kind in dict.fromkeys(kind for kind, _ in asked):
         print(f"{kind}: {same[kind]} of {sum(each == kind for each, _ in asked)}")
     print(f"{options.language}: {same.total()} of {len(asked)} sentences have misaki's phonemes ({100 * same.total() / len(asked):.1f} %)")
 
