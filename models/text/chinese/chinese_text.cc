@@ -294,7 +294,7 @@ class ChineseNumberWriter : private ChineseCursor {
     const bool coded =
         Follows(at_, {U"密码", U"验证码", U"编号", U"账号",   U"卡号",     U"邮编", U"学号",
                       U"工号", U"房间号", U"房号", U"单号",   U"QQ",       U"QQ号", U"航班",
-                      U"车次", U"代码",   U"证号", U"门牌号", U"邮政编码", U"尾号"});
+                      U"车次", U"代码",   U"证号", U"门牌号", U"邮政编码", U"尾号", U"分机"});
     if (!dialled && !coded && letters == 0) return false;
     // The numbers of flights and trains are said as those of telephones.
     constexpr size_t kAirline = 2;

@@ -110,9 +110,10 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"１，２３４元", "一千二百三十四元"}, Written{"京A12345，", "京A一二三四五，"},
         Written{"1080P/60帧", "幺零八零P/六十帧"}, Written{"(720p)", "(七二零p)"},
         Written{"1080Pro", "一千零八十Pro"}, Written{"1·5倍", "一点五倍"},
-        Written{"3·5%", "百分之三点五"}, Written{"24/7服务", "二十四小时七天服务"},
-        Written{"以21:19获胜", "以二十一比十九获胜"}, Written{"21:19开始", "二十一点十九分开始"},
-        Written{"2023/24赛季", "二零二三二四赛季"}, Written{"2023/4", "两千零二十三/四"}));
+        Written{"3·5%", "百分之三点五"}, Written{"转分机8012", "转分机八零幺二"},
+        Written{"24/7服务", "二十四小时七天服务"}, Written{"以21:19获胜", "以二十一比十九获胜"},
+        Written{"21:19开始", "二十一点十九分开始"}, Written{"2023/24赛季", "二零二三二四赛季"},
+        Written{"2023/4", "两千零二十三/四"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:

@@ -28,15 +28,15 @@ std::string LexiconText() {
       {"写", "50\txie3"},   {"做", "50\tzuo4"},   {"区", "50\tqu1"},       {"土", "50\ttu3"},
       {"量", "50\tliang4"}, {"大", "50\tda4"},    {"找", "50\tzhao3"},     {"第", "50\tdi4"},
       {"称", "50\tcheng1"}, {"字", "50\tzi4"},    {"只", "50\tzhi3"},      {"三", "50\tsan1"},
-      {"得不", "50\t"},     {"晟", "50\tcheng2"}};
+      {"得不", "50\t"},     {"晟", "50\tcheng2"}, {"调", "50\tdiao4"}};
   std::string text = "[total]\n9000\n[words]\n";
   for (const auto& [word, reading] : words) text += word + "\t" + reading + "\n";
   text += "[syllables]\n";
   for (const std::string syllable :
-       {"chang2", "chong2", "zhi1",   "zhi3", "san1",  "da4",    "de2",    "de5",
-        "dei3",   "di4",    "gan1",   "hai2", "hang2", "huan2",  "jiao1",  "jiao4",
-        "liao3",  "shu3",   "wei2",   "wei4", "xing2", "zeng1",  "zhang3", "zhao2",
-        "mu3",    "zhe5",   "zhong4", "bu4",  "er5",   "liang2", "shou3",  "sheng4"})
+       {"chang2", "chong2", "zhi1",   "zhi3",  "san1",   "da4",   "de2",   "de5",   "dei3",
+        "di4",    "gan1",   "hai2",   "hang2", "huan2",  "jiao1", "jiao4", "liao3", "shu3",
+        "wei2",   "wei4",   "xing2",  "zeng1", "zhang3", "zhao2", "mu3",   "zhe5",  "zhong4",
+        "bu4",    "er5",    "liang2", "shou3", "sheng4", "tiao2"})
     text += syllable + "\t" + syllable + "\n";
   return text +
          "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
@@ -114,6 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"一步", "yi2 bu4"}, {"一步", "yi2 bu4"}, {"地", "di4"}, {"走", "zou3"}},
             "yi2 bu4 yi2 bu4 de5 zou3"},
         Run{{{"得不", "de2 bu4"}, {"走", "zou3"}}, "de2 bu4 zou3"},
+        Run{{{"音量", "yin1 liang4"}, {"调", "diao4"}, {"大", "da4"}}, "yin1 liang4 tiao2 da4"},
         Run{{{"获", "huo4"}, {"得", "de2"}, {"好", "hao3"}}, "huo4 de2 hao3"},
         Run{{{"越", "yue4"}, {"多", "duo1"}, {"地", "di4"}, {"走", "zou3"}}, "yue4 duo1 de5 zou3"},
         Run{{{"睡", "shui4"}, {"不", "bu4"}, {"着", "zhe5"}}, "shui4 bu4 zhao2"},
