@@ -9,58 +9,63 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes, in lower case (ASCII; other letters as they are written).
-constexpr std::array<std::string_view, 81> kAlwaysList = {
-    "a.k.a",   "adm",  "adv",    "assoc", "asst",  "attn",  "atty", "avv",      "brig",
-    "capt",    "cel",  "cf",     "cmdr",  "comdt", "cpl",   "d.ª",  "dott",     "dott.ssa",
-    "dr",      "dra",  "dras",   "drs",   "dª",    "ee",    "eng",  "engª",     "engº",
-    "exma",    "exmo", "gen",    "gov",   "gral",  "hon",   "ilmo", "ing",      "lic",
-    "lt",      "maj",  "messrs", "mgr",   "mlle",  "mlles", "mme",  "mmes",     "mons",
-    "mr",      "mrs",  "ms",     "mx",    "pe",    "pres",  "prof", "prof.ssa", "profa",
-    "profs",   "rep",  "rev",    "rt",    "sen",   "sgt",   "sig",  "sig.na",   "sig.ra",
-    "sigg",    "sr",   "sra",    "sras",  "srs",   "srta",  "sta",  "sto",      "supt",
-    "ten.cel", "v",    "v.exa",  "vs",    "vv",    "डॉ",    "पं",    "प्रो",      "श्री"};
+constexpr std::array<std::string_view, 83> kAlwaysList = {
+    "a.k.a", "adm",  "adv",   "assoc",    "asst",    "attn",  "atty",  "avv",      "brig", "capt",
+    "cel",   "cf",   "cmdr",  "comdt",    "cpl",     "d.ª",   "dott",  "dott.ssa", "dr",   "dra",
+    "dras",  "drs",  "dª",    "ee",       "eng",     "engª",  "engº",  "exma",     "exmo", "gen",
+    "gov",   "gral", "hon",   "ilmo",     "ing",     "insp",  "lic",   "lt",       "maj",  "messrs",
+    "mgr",   "mlle", "mlles", "mme",      "mmes",    "mons",  "mr",    "mrs",      "ms",   "mx",
+    "pe",    "pres", "prof",  "prof.ssa", "profa",   "profs", "pvt",   "rep",      "rev",  "rt",
+    "sen",   "sgt",  "sig",   "sig.na",   "sig.ra",  "sigg",  "sr",    "sra",      "sras", "srs",
+    "srta",  "sta",  "sto",   "supt",     "ten.cel", "v",     "v.exa", "vs",       "vv",   "डॉ",
+    "पं",     "प्रो",  "श्री"};
 static_assert(std::ranges::is_sorted(kAlwaysList));
 
-constexpr std::array<std::string_view, 72> kUnlessStarterList = {
-    "al",   "alm",  "apdo",  "aprox", "ariz", "atte", "av",  "avda", "ave",  "avg",  "bd",
-    "boul", "bros", "ca",    "calif", "cia",  "civ",  "co",  "col",  "conn", "corp", "crim",
-    "cía",  "dept", "depto", "dpto",  "ecc",  "ed",   "eds", "encl", "env",  "esp",  "est",
-    "etc",  "exa",  "excl",  "feat",  "fed",  "fla",  "fr",  "hab",  "hr",   "inc",  "incl",
-    "intl", "jr",   "lda",   "ltd",   "ltda", "med",  "min", "mm",   "mt",   "obs",  "okla",
-    "op",   "ph",   "rodov", "st",    "ste",  "supp", "tel", "tex",  "trad", "ud",   "uds",
-    "univ", "uu",   "vd",    "vda",   "vds",  "wyo"};
+constexpr std::array<std::string_view, 73> kUnlessStarterList = {
+    "al",   "alm",  "apdo",  "aprox", "ariz", "atte", "av",   "avda", "ave",  "avg",  "bd",
+    "boul", "bros", "ca",    "calif", "cia",  "civ",  "co",   "col",  "conn", "corp", "crim",
+    "cía",  "dept", "depto", "dpto",  "ecc",  "ed",   "eds",  "encl", "env",  "esp",  "est",
+    "etc",  "exa",  "excl",  "feat",  "fed",  "fla",  "fr",   "hab",  "hr",   "inc",  "incl",
+    "intl", "jr",   "lda",   "ltd",   "ltda", "med",  "min",  "mm",   "mt",   "natl", "obs",
+    "okla", "op",   "ph",    "rodov", "st",   "ste",  "supp", "tel",  "tex",  "trad", "ud",
+    "uds",  "univ", "uu",    "vd",    "vda",  "vds",  "wyo"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 128> kBeforeNumberList = {
-    "abr",  "acct", "agg",  "amend", "amt",   "approx", "apr",   "apt",   "art",  "arts", "aug",
-    "b",    "bldg", "c",    "cap",   "ch",    "chap",   "chron", "cir",   "cl",   "cor",  "ct",
-    "d",    "dec",  "deut", "dez",   "eccl",  "elev",   "eph",   "eq",    "est",  "evid", "ex",
-    "exod", "ext",  "ezek", "feb",   "fev",   "fig",    "figs",  "fl",    "fri",  "ft",   "gal",
-    "gr",   "heb",  "hob",  "hrs",   "hwy",   "isa",    "iss",   "jan",   "jas",  "jer",  "josh",
-    "judg", "jul",  "jun",  "kgs",   "kr",    "lat",    "lb",    "lbs",   "lev",  "lv",   "mar",
-    "matt", "max",  "min",  "mon",   "n",     "neh",    "no",    "nos",   "nov",  "nr",   "num",
-    "núm",  "oct",  "out",  "oz",    "p",     "pag",    "pagg",  "par",   "para", "pet",  "pg",
-    "pgs",  "phil", "pop",  "pp",    "prov",  "ps",     "pt",    "pág",   "págs", "qty",  "r",
-    "ref",  "rm",   "rom",  "rs",    "rte",   "sat",    "sc",    "sec",   "sep",  "sept", "set",
-    "ste",  "sun",  "tab",  "temp",  "thess", "thu",    "thur",  "thurs", "tim",  "tue",  "tues",
-    "ver",  "vol",  "vols", "wed",   "wk",    "wt",     "zech"};
+constexpr std::array<std::string_view, 131> kBeforeNumberList = {
+    "abr",  "acct", "agg",  "amend", "amt", "approx", "apr",  "apt",   "art",  "arts", "aug",
+    "b",    "bldg", "c",    "cap",   "cat", "ch",     "chap", "chron", "cir",  "cl",   "cor",
+    "ct",   "d",    "dec",  "deut",  "dez", "eccl",   "elev", "eph",   "eq",   "est",  "evid",
+    "ex",   "exod", "ext",  "ezek",  "feb", "fev",    "fig",  "figs",  "fl",   "fri",  "ft",
+    "gal",  "gr",   "heb",  "hob",   "hrs", "ht",     "hwy",  "isa",   "iss",  "jan",  "jas",
+    "jer",  "josh", "judg", "jul",   "jun", "kgs",    "kr",   "lat",   "lb",   "lbs",  "lev",
+    "lv",   "mar",  "matt", "max",   "min", "mon",    "n",    "neh",   "no",   "nos",  "nov",
+    "nr",   "num",  "núm",  "oct",   "out", "oz",     "p",    "pag",   "pagg", "par",  "para",
+    "pet",  "pg",   "pgs",  "phil",  "pop", "pp",     "prov", "ps",    "pt",   "pág",  "págs",
+    "qty",  "r",    "ref",  "rm",    "rom", "rs",     "rte",  "sat",   "sc",   "sec",  "sep",
+    "sept", "set",  "ste",  "sun",   "tab", "tbl",    "temp", "thess", "thu",  "thur", "thurs",
+    "tim",  "tue",  "tues", "ver",   "vol", "vols",   "wed",  "wk",    "wt",   "zech"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
-constexpr std::array<std::string_view, 120> kStarters = {
-    "A",       "After",  "Also",   "Although", "An",    "And",   "Are",    "As",     "At",
-    "Because", "But",    "Can",    "Com",      "Como",  "Dans",  "Depois", "Did",    "Do",
-    "Does",    "E",      "El",     "Ela",      "Elas",  "Ele",   "Eles",   "Ella",   "Ellas",
-    "Elle",    "Elles",  "Ellos",  "Em",       "Era",   "Es",    "Essa",   "Esse",   "Esta",
-    "Este",    "Et",     "Eu",     "For",      "Gli",   "He",    "Here",   "How",    "However",
-    "I",       "If",     "Il",     "Ils",      "In",    "Io",    "Is",     "Isso",   "It",
-    "Its",     "Je",     "Las",    "Les",      "Let",   "Loro",  "Los",    "Lui",    "Mais",
-    "Mas",     "Mi",     "My",     "Na",       "Nel",   "No",    "Non",    "Nous",   "Não",
-    "Nós",     "O",      "On",     "Os",       "Our",   "Para",  "Pero",   "Please", "Por",
-    "Quand",   "Quando", "Questa", "Questo",   "Se",    "She",   "Si",     "Since",  "So",
-    "Some",    "That",   "The",    "Then",     "There", "These", "They",   "This",   "Though",
-    "Thus",    "Um",     "Uma",    "Un",       "Una",   "Une",   "Vous",   "Was",    "We",
-    "What",    "When",   "Where",  "Whether",  "Which", "While", "Why",    "With",   "Yes",
-    "You",     "Your",   "È"};
+constexpr std::array<std::string_view, 145> kStarters = {
+    "A",       "After", "Also",    "Although", "An",     "And",       "Are",      "As",
+    "At",      "Be",    "Because", "Both",     "Bring",  "But",       "Call",     "Can",
+    "Com",     "Come",  "Como",    "Dans",     "Depois", "Did",       "Do",       "Does",
+    "E",       "Each",  "El",      "Ela",      "Elas",   "Ele",       "Eles",     "Ella",
+    "Ellas",   "Elle",  "Elles",   "Ellos",    "Em",     "Era",       "Es",       "Essa",
+    "Esse",    "Esta",  "Este",    "Et",       "Eu",     "Every",     "Everyone", "For",
+    "Get",     "Gli",   "Have",    "He",       "Here",   "How",       "However",  "I",
+    "If",      "Il",    "Ils",     "In",       "Io",     "Is",        "Isso",     "It",
+    "Its",     "Je",    "Join",    "Las",      "Les",    "Let",       "Loro",     "Los",
+    "Lui",     "Mais",  "Make",    "Many",     "Mas",    "Meanwhile", "Meet",     "Mi",
+    "Most",    "My",    "Na",      "Nel",      "Never",  "No",        "Non",      "Not",
+    "Nous",    "Now",   "Não",     "Nós",      "O",      "On",        "Os",       "Our",
+    "Para",    "Pero",  "Please",  "Por",      "Quand",  "Quando",    "Questa",   "Questo",
+    "Se",      "She",   "Si",      "Since",    "So",     "Some",      "Sorry",    "Take",
+    "Thanks",  "That",  "The",     "Then",     "There",  "These",     "They",     "This",
+    "Though",  "Thus",  "Today",   "Tomorrow", "Um",     "Uma",       "Un",       "Una",
+    "Une",     "Until", "Vous",    "Was",      "We",     "What",      "When",     "Where",
+    "Whether", "Which", "While",   "Why",      "With",   "Yes",       "You",      "Your",
+    "È"};
 static_assert(std::ranges::is_sorted(kStarters));
 
 constexpr size_t kLongestWord = 16;

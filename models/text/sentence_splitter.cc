@@ -226,6 +226,9 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       // "Djokovic d. Alcaraz", "Sicko Mode ft. Drake".
       if ((word == "d" || word == "ft") && IsUpper(follows.value) && FollowsName(text, begin, word))
         return !language.IsStarter(WordAt(text, next));
+      // "A Cat. 5 storm", but "I fed the cat. 5 dogs came."
+      if (word == "cat" || word == "CAT" || (word == "Cat" && IsAsciiDigit(ByteAt(text, next + 1))))
+        break;
       // "Model No. WH-1000", of which the next word is a code.
       if (word == "No" && HasDigit(text, next)) return true;
       // "Ft. Worth" is a fort.

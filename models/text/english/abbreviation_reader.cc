@@ -20,7 +20,7 @@ constexpr size_t kMaxDottedBytes = 16;
 
 // Returns true for words such as "EST.", which is a time zone.
 bool IsLongCapitals(std::string_view word) {
-  return word.size() > 2 && IsAsciiUpper(word[1]) && (IsAsciiUpper(word[2]) || word[2] == 's');
+  return word.size() == 3 && IsAsciiUpper(word[1]) && (IsAsciiUpper(word[2]) || word[2] == 's');
 }
 
 // Returns true for numerals as in "vol. II", "p. iii".
@@ -98,7 +98,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
   switch (when) {
     case When::kAlways:
       // "JR" and "MR" may be initials of a name, and "HRs" are home runs.
-      return !IsAsciiUpper(ByteAt(word, 1)) || (stop && !word.ends_with('s'));
+      return !IsAsciiUpper(ByteAt(word, 1)) || (stop && !word.ends_with('s')) || word.size() > 3;
     case When::kStop:
       return stop && !(last && IsPlainWord(word)) && !IsLongCapitals(word);
     case When::kStopAndCapital:
@@ -106,11 +106,15 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAndDigit: {
       const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
       // "Est. in 1990" is no estimate.
-      const bool founded = stop && AsciiLower(word) == "est" && text.substr(next, 3) == "in ";
+      // "Born in 1950" may be "b. in 1950".
+      const bool founded = stop && text.substr(next, 3) == "in " &&
+                           (AsciiLower(word) == "est" ||
+                            (IsOneOf(word, "b", "d") && IsAsciiDigit(ByteAt(text, next + 3))));
       // "Eq. (3)".
       const size_t number = next + (ByteAt(text, next) == '(' ? 1 : 0);
       // "3 P.2d" is no page.
       if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
+      if (word == "cat" || word == "CAT") return false;  // an animal
       // Nobody died in "D. 960".
       if (word == "D" && !previous.empty()) return false;
       // "Model No. WH-1000".
@@ -211,9 +215,12 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   if (text.substr(end, 2) == ".,") ++end;
   // "Mon", "Sat" and "Sun" may be other words.
   const bool sure = word[0] == 'T' || word == "Fri";
-  // "Sat & Sun".
-  const bool both = word == "Sat" ? text.substr(end).starts_with(" & Sun")
-                                  : text.substr(0, end).ends_with("Sat & Sun");
+  // "Sat & Sun", "Sat. and Sun."
+  bool both = false;
+  for (const std::string joint : {" & ", " and ", ". & ", ". and "}) {
+    both = both || (word == "Sat" ? text.substr(end).starts_with(joint + "Sun")
+                                  : text.substr(0, end).ends_with("Sat" + joint + "Sun"));
+  }
   if (!sure && !timed && !both && !DayFollows(text, end)) return std::nullopt;
   return Reading{end, {std::string(FindSpokenAbbreviation(lower)->words)}};
 }
@@ -280,6 +287,8 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     const std::string whole = AsciiLower(text.substr(at, 3));
     if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
     if (whole == "w/c") return Reading{end + 2, {"week", "commencing"}};
+    if (whole == "w/e" && IsAsciiDigit(ByteAt(text, end + 3)))
+      return Reading{end + 2, {"week", "ending"}};
     if (whole == "w/e") return Reading{end + 2, {"whatever"}};
     for (const std::string_view period : {"month", "quarter", "week", "year"}) {
       if (whole[0] == period[0] && whole[2] == period[0] && whole[1] == '/')
@@ -319,6 +328,9 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     if (lower == "d" && second && !NamesStreet(previous)) break;
     if (!known) break;
     if (!Applies(known->when, text, word, end, previous, last)) continue;
+    // Nobody flourished in "Fl. 3".
+    if (lower == "fl" && !second && DigitsEnd(text.substr(0, number + 3), number) < number + 3)
+      return Reading{end + 1, {"floor"}};
     Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
     reading.AppendEach(known->words);
     return reading;

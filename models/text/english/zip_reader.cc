@@ -69,9 +69,39 @@ bool IsStateBehindCity(std::string_view text, size_t at) {
   return IsAsciiUpper(text[begin]) && (follows == '\0' || kEnds.find(follows) != kEnds.npos);
 }
 
+// Reads the state of "Boston, Mass." and "Sen. Lee (D-Vt.)".
+std::optional<Reading> ReadStateWithStop(std::string_view text, size_t at) {
+  constexpr auto kShort = std::to_array<State>({
+      {"Ala", "Alabama"},      {"Ariz", "Arizona"},    {"Ark", "Arkansas"},
+      {"Calif", "California"}, {"Colo", "Colorado"},   {"Conn", "Connecticut"},
+      {"Del", "Delaware"},     {"Fla", "Florida"},     {"Ga", "Georgia"},
+      {"Ill", "Illinois"},     {"Ind", "Indiana"},     {"Kan", "Kansas"},
+      {"Ky", "Kentucky"},      {"La", "Louisiana"},    {"Mass", "Massachusetts"},
+      {"Md", "Maryland"},      {"Mich", "Michigan"},   {"Minn", "Minnesota"},
+      {"Miss", "Mississippi"}, {"Mo", "Missouri"},     {"Mont", "Montana"},
+      {"Neb", "Nebraska"},     {"Nev", "Nevada"},      {"Okla", "Oklahoma"},
+      {"Ore", "Oregon"},       {"Pa", "Pennsylvania"}, {"Tenn", "Tennessee"},
+      {"Tex", "Texas"},        {"Va", "Virginia"},     {"Vt", "Vermont"},
+      {"Wash", "Washington"},  {"Wis", "Wisconsin"},   {"Wyo", "Wyoming"},
+  });
+  const char behind = ByteAt(text, at + 1);
+  const bool party = behind == '-' && IsListed(text.substr(at, 1), "D I R");
+  const size_t begin = at + (party ? 2 : 0);
+  const std::string_view word = LettersAt(text, begin, 6);
+  if (ByteAt(text, begin + word.size()) != '.') return std::nullopt;
+  const bool city = at > 2 && text.substr(at - 2, 2) == ", " && IsAsciiLower(text[at - 3]);
+  const auto* const state = std::ranges::find(kShort, word, &State::letters);
+  if (state == kShort.end() || (!party && !city)) return std::nullopt;
+  Reading reading{begin + word.size() + 1, {}};
+  if (party) reading.Append(std::string(text.substr(at, 1)) + ".");
+  reading.AppendEach(state->name);
+  return reading;
+}
+
 }  // namespace
 
 std::optional<Reading> ReadStateBeforeZip(std::string_view text, size_t at) {
+  if (auto state = ReadStateWithStop(text, at)) return state;
   const bool zip = ByteAt(text, at + 2) == ' ' && ZipEnd(text, at + 3) > at + 3;
   if (!zip && !IsStateBehindCity(text, at)) return std::nullopt;
   const State* state = FindState(text.substr(at, 2));
