@@ -35,6 +35,9 @@ constexpr WordSet kAdverbs(
     "also always ever even just never not now often only really simply still then");
 constexpr WordSet kPlaces(
     "alone among apart as at by far here in near on outside there together under with");
+constexpr WordSet kBeforeInfinitive(
+    "can could did do does have hear heard help helped helps let lets made make makes may might "
+    "must saw see should watch watched will would");
 constexpr WordSet kBeforeDemonstrative(
     "about after at before by did do does for from in is like of on than through to was what why "
     "with");
@@ -89,10 +92,20 @@ bool IsReadByOne(std::span<const SpokenWord> words, size_t at, std::string_view 
   const std::string pointer = AsciiLower(words[at - 2].text);
   if (!IsOneOf(pointer, "a", "her", "his", "my", "our", "the", "their", "your")) return false;
   // "Let the boy read it", "did your mother read it".
-  return at < 3 || !IsOneOf(AsciiLower(words[at - 3].text), "can", "could", "did", "do", "does",
-                            "have", "hear", "heard", "help", "helped", "helps", "let", "lets",
-                            "made", "make", "makes", "may", "might", "must", "saw", "see", "should",
-                            "watch", "watched", "will", "would");
+  return at < 3 || !kBeforeInfinitive.Contains(AsciiLower(words[at - 3].text));
+}
+
+// Returns true if one person who is named is the subject of "read": "Dr. Smith read out the list".
+bool IsReadByName(std::span<const SpokenWord> words, size_t at, std::string_view after) {
+  if (at < 2 || EndsGroup(words[at - 1]) || EndsGroup(words[at - 2]) ||
+      (!kObjects.Contains(after) && !IsOneOf(after, "about", "aloud", "from", "out")))
+    return false;
+  const std::string_view name = words[at - 1].text;
+  if (name.size() < 3 || !IsAsciiUpper(name[0]) || !IsAsciiLower(name[1]) || name.ends_with('s'))
+    return false;
+  return std::ranges::none_of(words.first(at - 1), [](const SpokenWord& word) {
+    return kBeforeInfinitive.Contains(AsciiLower(word.text));
+  });
 }
 
 // Returns true if people or things are the subject of the word, which has an object or an adverb
@@ -149,10 +162,13 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     return PartOfSpeech::kPredicate;
   }
   if (word == "read" || word == "reread") {
+    if (IsReadByName(words, at, after)) return PartOfSpeech::kPast;
     if (before == "well") return PartOfSpeech::kPast;
     if (IsReadByOne(words, at, before, after)) return PartOfSpeech::kPast;
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
-    const bool open = before == "i" || before == "we" || before == "they" || before == "you";
+    // "Do you read what I read yesterday?"
+    const bool open = IsOneOf(before, "i", "they", "we", "you") &&
+                      (at < 2 || !kBeforeInfinitive.Contains(AsciiLower(words[at - 2].text)));
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
     // "I read that you left": it was said before.
     const std::string behind = at + 2 < words.size() ? AsciiLower(words[at + 2].text) : "";
@@ -166,6 +182,9 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (at == 2 && IsSubject(before) && kBe.Contains(AsciiLower(words[0].text)) &&
       word.ends_with("ate"))
     return PartOfSpeech::kPredicate;
+  // "This permits entry": no noun in the plural is behind "this".
+  if ((before == "this" || before == "that") && word.ends_with('s') && !word.ends_with("ss"))
+    return PartOfSpeech::kVerb;
   // "Due to conflicts": no verb behind "to" has an s.
   if (before == "to" && word.ends_with('s') && !word.ends_with("ss")) return PartOfSpeech::kNoun;
   if (kBeforeVerb.Contains(before)) return PartOfSpeech::kVerb;
