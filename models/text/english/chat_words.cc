@@ -27,8 +27,8 @@ bool HasDoubleVowel(std::string_view word) {
 
 // Returns true for words that are names when they begin with a capital: "Ty", "B4".
 bool IsNameInCapital(std::string_view lower) {
-  return IsOneOf(lower, "b4", "bf", "cu", "ez", "gf", "gn", "im", "ima", "lil", "m8", "np", "rn",
-                 "tho", "ty", "ur");
+  return IsOneOf(lower, "b4", "bf", "cu", "ez", "gf", "gn", "im", "ima", "lil", "m8", "nite", "np",
+                 "ofc", "rn", "tho", "ty", "u2", "ur");
 }
 
 // Returns true for abbreviations of phrases that are written in capitals, too.
@@ -107,8 +107,10 @@ std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_
         return Reading{end, {"are"}};
       return std::nullopt;
     case 'b':
-      if (IsOneOf(next, "back", "careful", "ready", "there") &&
-          (previous.empty() || IsOneOf(previous, "i'll", "ill", "to", "u", "will", "you")))
+      if (IsOneOf(next, "back", "careful", "good", "here", "l", "late", "nice", "ok", "okay",
+                  "ready", "right", "safe", "there") &&
+          (previous.empty() ||
+           IsOneOf(previous, "gonna", "gotta", "i'll", "ill", "to", "u", "wanna", "will", "you")))
         return Reading{end, {"be"}};
       return std::nullopt;
     case 'c':
@@ -164,7 +166,7 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
     const bool counts =
         begin == at + 1 && !IsAsciiAlnum(ByteAt(text, end)) && at > 1 &&
         IsAsciiLower(text[at - 2]) && previous.size() > 1 &&
-        !IsOneOf(previous, "add", "and", "for", "if", "is", "let", "of", "plus", "where") &&
+        !IsOneOf(previous, "add", "and", "for", "if", "is", "let", "of", "or", "plus", "where") &&
         !text.substr(end).starts_with(" =") && !text.substr(end).starts_with(" is");
     return counts ? std::optional(Reading{begin, {"times"}}) : std::nullopt;
   }

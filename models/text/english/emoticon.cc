@@ -35,7 +35,8 @@ size_t EmoticonEnd(std::string_view text, size_t at) {
   if (eyes == ':') {
     if (const size_t end = NameEnd(text, at); end > 0) return end;
   }
-  const size_t mouth = at + (ByteAt(text, at + 1) == '-' ? 2 : 1);
+  const char nose = ByteAt(text, at + 1);
+  const size_t mouth = at + (nose == '-' || nose == '\'' ? 2 : 1);
   const char c = ByteAt(text, mouth);
   if (c == '\0' || std::string_view(")(DPpOo/|*3").find(c) == std::string_view::npos) return 0;
   const CodePoint behind = DecodeAt(text, mouth + 1);

@@ -10,12 +10,18 @@ std::optional<Reading> ReadHtmlEntity(std::string_view text, size_t at) {
     std::string_view written;
     std::string_view spoken;
   };
-  constexpr std::array<Entity, 6> kEntities = {{{"&amp;", "and"},
-                                                {"&gt;", "greater than"},
-                                                {"&lt;", "less than"},
-                                                {"&nbsp;", ""},
-                                                {"&quot;", ""},
-                                                {"&#39;", ""}}};
+  constexpr std::array<Entity, 12> kEntities = {{{"&#39;", ""},
+                                                 {"&amp;", "and"},
+                                                 {"&copy;", "copyright"},
+                                                 {"&deg;", "degrees"},
+                                                 {"&gt;", "greater than"},
+                                                 {"&hellip;", ""},
+                                                 {"&lt;", "less than"},
+                                                 {"&mdash;", ""},
+                                                 {"&nbsp;", ""},
+                                                 {"&ndash;", ""},
+                                                 {"&quot;", ""},
+                                                 {"&times;", "times"}}};
   for (const Entity& entity : kEntities) {
     if (!text.substr(std::min(at, text.size())).starts_with(entity.written)) continue;
     Reading reading{at + entity.written.size(), {}};

@@ -18,6 +18,11 @@ size_t HtmlTagEnd(std::string_view text, size_t at) {
       "sub",  "sup", "table", "tbody",      "td",   "th", "thead",  "tr",   "u",      "ul"};
   static_assert(std::ranges::is_sorted(kNames));
   if (ByteAt(text, at) != '<') return at;
+  constexpr std::string_view kComment = "<!--";
+  if (text.substr(at).starts_with(kComment)) {
+    const size_t close = text.substr(0, at + kMaxTagBytes).find("-->", at + kComment.size());
+    return close == std::string_view::npos ? at : close + 3;
+  }
   const size_t name = at + (ByteAt(text, at + 1) == '/' ? 2 : 1);
   if (name >= text.size()) return at;
   size_t end = LettersEnd(text.substr(0, name + kMaxNameBytes + 1), name);

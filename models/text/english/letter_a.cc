@@ -30,14 +30,18 @@ void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
       word.text = "A.";
       continue;
     }
+    // "a[0]", "a) the first".
+    const char behind = word.end < text.size() ? text[word.end] : '\0';
+    if (behind == '[' || behind == ']' || behind == ')') word.text = "A.";
     if (word.after != " " || i + 1 == words.size()) continue;
     const SpokenWord& next = words[i + 1];
     const size_t at = next.begin;
     const char32_t first = at < text.size() ? DecodeAt(text, at).value : U'a';
     // "a/b", "a.txt"
     const bool divided = word.end < text.size() && text[word.end] == '/' && next.text.size() == 1;
-    // "A +2 sword".
-    const bool signed_number = first == '+' && at + 1 < text.size() && IsDigit(text[at + 1]);
+    // "A +2 sword", "a -5 V supply".
+    const bool signed_number = (first == '+' || first == '-' || first == 0x2212) &&
+                               IsAsciiDigit(ByteAt(text, at + DecodeAt(text, at).bytes));
     const bool sign = !signed_number && !IsLetter(first) && !IsDigit(first) &&
                       BeginsOperator(next.text) &&
                       (first != '.' || at == word.end);  // "a .pdf file"

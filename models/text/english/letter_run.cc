@@ -43,6 +43,10 @@ LetterRun FindLetterRun(std::string_view text, size_t at) {
     const bool joins = IsApostrophe(c.value) ||
                        ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxJoinedParts);
     const size_t next = end + c.bytes;
+    // "A $20-a-day habit", "a $15-an-hour wage".
+    if (plain && c.value == '-' && at > 1 && text[at - 1] == '-' &&
+        IsOneOf(text.substr(at, end - at), "a", "an"))
+      break;
     // The hyphen of "44 BC-AD 14" is no part of a word.
     if (plain && c.value == '-' && IsOneOf(text.substr(at, end - at), "BC", "BCE", "CE")) break;
     if (!joins || next - at >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text, next).value)) break;

@@ -1,6 +1,7 @@
 #include "models/text/english/letter_word.h"
 
 #include <algorithm>
+#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/compass.h"
@@ -24,7 +25,27 @@ bool IsProduct(std::string_view text, size_t begin, std::string_view word) {
   return word.size() == 2 || word.find_first_of("aeiouAEIOU") == std::string_view::npos;
 }
 
+// Returns true if "AM" up to `end` is a band of the radio.
+bool IsRadioBand(std::string_view text, size_t end, std::span<const SpokenWord> words) {
+  constexpr std::array<std::string_view, 6> kBehind = {" or FM", " and FM",  "/FM",
+                                                       " radio", " station", " band"};
+  const std::string_view rest = text.substr(end);
+  if (std::ranges::any_of(kBehind, [&](auto behind) { return rest.starts_with(behind); }))
+    return true;
+  return words.size() > 1 && IsOneOf(AsciiLower(words.back().text), "or", "and") &&
+         words[words.size() - 2].text == "FM";
+}
+
 }  // namespace
+
+bool AreLetters(std::string_view text, size_t end, std::string_view word,
+                std::span<const SpokenWord> words, bool counted) {
+  // "AD 500" and "500 AD" are no advertisements.
+  if (word == "AD")
+    return counted || (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1)));
+  if (word == "AM") return IsRadioBand(text, end, words);
+  return word == "US" && !words.empty() && words.back().text == "THE";
+}
 
 std::string Dotted(std::string_view word) {
   std::string letters;
@@ -35,10 +56,15 @@ std::string Dotted(std::string_view word) {
   return letters;
 }
 
-bool IsLetterInPlural(std::string_view word) {
-  // "As", "Is" and "Us" are words.
-  return word.size() == 2 && word[1] == 's' && IsAsciiUpper(word[0]) &&
-         std::string_view("AHIMSU").find(word[0]) == std::string_view::npos;
+bool IsLetterInPlural(std::string_view word, std::string_view previous) {
+  if (word.size() != 2 || word[1] != 's' || !IsAsciiUpper(word[0])) return false;
+  if (std::string_view("AHIMSU").find(word[0]) == std::string_view::npos) return true;
+  // "As", "Is" and "Us" are words, but not in "two As" and "dot the Is".
+  return IsListed(
+             previous,
+             "double eight few five four many nine seven several six straight ten three two") ||
+         ((word[0] == 'A' || word[0] == 'I') &&
+          IsOneOf(previous, "her", "his", "my", "the", "your"));
 }
 
 std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_view text,

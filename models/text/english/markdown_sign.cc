@@ -25,7 +25,9 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
                                          std::span<const SpokenWord> words, size_t last) {
   const char32_t c = DecodeAt(text, at).value;
   const char follows = ByteAt(text, run);
-  const bool begins_line = at == 0 || IsLineBreak(DecodeBefore(text, at).value);
+  // A quotation may be within another: "> > yes".
+  const size_t line = text.substr(0, at).ends_with("> ") && c == '>' && words.empty() ? 0 : at;
+  const bool begins_line = line == 0 || IsLineBreak(DecodeBefore(text, line).value);
   if (begins_line && (c == '#' || c == '>') && count <= 6 &&
       (follows == ' ' || (c == '>' && !IsAsciiDigit(follows)))) {
     return MarkdownSign{run, "", ""};
@@ -114,11 +116,16 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
     const size_t end = run + (arrow ? 1 : 0);
     return MarkdownSign{end, "", !words.empty() && last > end ? "to" : ""};
   }
-  if (c == '<' && count == 1 && follows == '3' && !IsAsciiAlnum(ByteAt(text, run + 1)) &&
-      ByteAt(text, run + 1) != '.') {
+  const bool typed = c == '<' && count == 1 && follows == '3' &&
+                     !IsAsciiAlnum(ByteAt(text, run + 1)) && ByteAt(text, run + 1) != '.';
+  if (typed || c == U'❤' || c == U'♥') {
+    const size_t end = run + (typed ? 1 : 0);
     const bool person = !words.empty() && IsOneOf(AsciiLower(words.back().text), "i", "we", "they");
-    if (!person && last > run + 1) return std::nullopt;
-    return MarkdownSign{run + 1, "", person ? "love" : ""};
+    const bool loves =
+        person || (words.empty() && ByteAt(text, end) == ' ' &&
+                   IsOneOf(LettersAt(text, end + 1), "it", "my", "this", "u", "ya", "you"));
+    if (typed && !loves && last > end && ByteAt(text, end) != '<') return std::nullopt;
+    return MarkdownSign{end, "", loves ? "love" : ""};
   }
   return std::nullopt;
 }

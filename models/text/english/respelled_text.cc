@@ -139,6 +139,8 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
         IsPossessiveOfAcronym(word.text))
       return AsciiLower(word.text);
     constexpr size_t kMaxSpelled = 3;
+    if (plural && stem.size() > kMaxSpelled && stem.find_first_of("AEIOUY") >= kMaxSpelled)
+      return SpellForEspeak(stem, true);  // "GCSEs"
     // Four letters with a vowel are a word to espeak-ng, as "GOAT" is: "the GOATs".
     if (plural && stem.size() > kMaxSpelled && stem.find_first_of("AEIOU") != stem.npos &&
         ReadingOfCapitals(stem) != CapitalsReading::kLetters)

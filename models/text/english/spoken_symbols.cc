@@ -7,8 +7,8 @@ namespace millrace::models {
 namespace {
 
 constexpr SignName<std::string_view> kPauseMarks[] = {
-    {U";；", ";"}, {U":：", ":"}, {U",、，", ","}, {U".。", "."}, {U"!¡！", "!"}, {U"?¿？", "?"},
-    {U"–—―", "—"}, {U"…", "…"},   {U"([{", "("},   {U")]}", ")"}, {U"“„«", "“"},  {U"”»", "”"}};
+    {U";；", ";"}, {U":：", ":"}, {U",、，", ","}, {U".。", "."}, {U"!！", "!"}, {U"?？", "?"},
+    {U"–—―", "—"}, {U"…", "…"},   {U"([{", "("},   {U")]}", ")"}, {U"“„«", "“"}, {U"”»", "”"}};
 
 constexpr SignName<std::string_view> kSymbolNames[] = {{U"&∧", "and"},
                                                        {U"+", "plus"},

@@ -1,7 +1,6 @@
 #include "models/text/english/text_normalizer.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -258,14 +257,10 @@ class Walk {
       return;
     }
     if (plain && TakeChatWord(end, word)) return;
-    // "AD 500" and "500 AD" are no advertisements.
-    if (IsOneOf(word, "AD") &&
-        ((number_end_ < begin && number_end_ + 1 == begin) ||
-         (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
-      word = "A.D.";
-    }
-    if (IsOneOf(word, "AM") && IsRadioBand(end)) word = "A.M.";
-    if (plain && IsLetterInPlural(word) && !IsAsciiDigit(ByteAt(text_, end + 1))) {
+    if (AreLetters(text_, end, word, words(),
+                   number_end_ != text_.npos && number_end_ + 1 == begin))
+      word = Dotted(word);
+    if (plain && IsLetterInPlural(word, Previous()) && !IsAsciiDigit(ByteAt(text_, end + 1))) {
       TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
       return;
     }
@@ -289,6 +284,8 @@ class Walk {
 
   // Takes a word as people write it in chats, perhaps with digits in it: "l8r", "pls".
   bool TakeChatWord(size_t end, const std::string& word) {
+    // "np.array" is no chat.
+    if (ByteAt(text_, end) == '.' && IsAsciiLetter(ByteAt(text_, end + 1))) return false;
     if (IsAsciiDigit(ByteAt(text_, end))) {
       const size_t chat_end = ChatWordEnd(text_, at_);
       if (!TakeReading(ReadChatWord(text_.substr(at_, chat_end - at_), chat_end))) return false;
@@ -320,18 +317,6 @@ class Walk {
         ByteAt(behind, 0) != ' ' || !IsAsciiLower(ByteAt(behind, 1)))
       return false;
     return TakeReading(Reading{at_ + 1, {text_[at_] == '2' ? "to" : "for"}});
-  }
-
-  // Returns true if "AM" up to `end` is a band of the radio.
-  bool IsRadioBand(size_t end) const {
-    constexpr std::array<std::string_view, 6> kBehind = {" or FM", " and FM",  "/FM",
-                                                         " radio", " station", " band"};
-    const std::string_view rest = text_.substr(end);
-    if (std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); }))
-      return true;
-    const std::string previous = Previous();
-    return (previous == "or" || previous == "and") && words().size() > 1 &&
-           words()[words().size() - 2].text == "FM";
   }
 
   // Reads sums as "US$5", to which the letters belong.
