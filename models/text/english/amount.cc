@@ -150,7 +150,7 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
       end = group + 3;
     }
   }
-  // "1 000 000" and, with a space that does not break, "5 000".
+  // "1 000 000", "10 000" and, with a space that does not break, "5 500".
   if (!amount.grouped && !amount.whole.empty() && amount.whole.size() <= 3) {
     size_t last = end;
     size_t groups = 0;
@@ -167,8 +167,8 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
       last = begin + 3;
       ++groups;
     }
-    if (groups > 0 && (unbroken || groups > 1) && !IsAsciiAlnum(ByteAt(text, last)) &&
-        amount.whole[0] != '0') {
+    if (groups > 0 && (unbroken || groups > 1 || digits == "000") &&
+        !IsAsciiAlnum(ByteAt(text, last)) && amount.whole[0] != '0') {
       amount.whole += digits;
       amount.grouped = true;
       end = last;

@@ -8,6 +8,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/fraction_reader.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
 #include "models/text/unicode.h"
@@ -78,7 +79,9 @@ bool TakePrime(const NumberWords& numbers, std::string_view text, const Amount& 
     reading.end = amount.end + 1;
     return true;
   }
-  if (!stoppage && !strand) return false;
+  const bool inches = behind.starts_with('-') && IsAsciiDigit(ByteAt(behind, 1)) &&
+                      ByteAt(behind, DigitsEnd(behind, 1)) == '"';
+  if ((!stoppage && !strand) || inches) return false;
   reading.Append(AmountWords(numbers, amount));
   if (strand) reading.Append("prime");
   reading.end = amount.end + 1;
@@ -157,8 +160,20 @@ bool TakeFeet(const NumberWords& numbers, std::string_view text, const Amount& a
     reading.end = amount.end + 1;
     return true;
   }
-  const size_t inches = amount.end + (ByteAt(text, amount.end + 1) == ' ' ? 2 : 1);
+  const char joint = ByteAt(text, amount.end + 1);
+  const size_t inches = amount.end + (joint == ' ' || joint == '-' ? 2 : 1);
   const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
+  // "5'9½\"".
+  Reading part{end, {}};
+  if (end > inches && ByteAt(text, end) != ' ' && TakeMixedFraction(numbers, text, part) &&
+      ByteAt(text, part.end) == '"') {
+    reading.Append(AmountWords(numbers, amount));
+    reading.Append("foot");
+    reading.Append(numbers.Whole(text.substr(inches, end - inches)));
+    reading.Append(std::move(part.words));
+    reading.end = part.end + 1;
+    return true;
+  }
   if (IsQuoted(text, amount.end) && ByteAt(text, end) != '"') return false;
   // "He is 5'11".
   constexpr size_t kInchesOfFoot = 12;

@@ -78,7 +78,11 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   if (end - slash == 5 && part != 1000) return std::nullopt;  // a month and a year
   // "2/3rds".
   if (IsOneOf(text.substr(end, 3), "rds", "ths") && count < part) end += 3;
-  if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/') return std::nullopt;
+  // "1/250s".
+  const bool seconds =
+      count == 1 && ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
+  if ((IsAsciiAlnum(ByteAt(text, end)) && !seconds) || ByteAt(text, end) == '/')
+    return std::nullopt;
   Reading reading{end, numbers.Cardinal(count)};
   if (CountsPages(previous) && count <= part) {
     reading.Append("of");
@@ -90,9 +94,11 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
                     part == 64 || part == 100 || part == 1000);
   // An exposure: "1/500 s".
   const bool exposure =
-      count == 1 && part > 1 && IsOneOf(LettersAt(text, end + 1), "s", "sec", "second", "seconds");
-  // "24/7", "9/11" and the like are two numbers.
-  const bool is_part = exposure || (spoken_as_part && count > 0 && count < part);
+      seconds || (count == 1 && part > 1 &&
+                  IsOneOf(LettersAt(text, end + 1), "s", "sec", "second", "seconds"));
+  // "24/7", "9/11", "4/20" and the like are two numbers.
+  const bool is_part =
+      exposure || (spoken_as_part && count > 0 && count < part && !(count == 4 && part == 20));
   const bool scale = part == 5 || part == 10 || part == 100;
   const bool rated = RatesBehind(text, end) || Rates(previous);
   const bool best = count == part && (part == 10 || part == 100 || (scale && rated));
@@ -139,7 +145,8 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
 }
 
 bool TakeMixedFraction(const NumberWords& numbers, std::string_view text, Reading& reading) {
-  if (auto sign = ReadFractionSign(text, reading.end)) {
+  const size_t spaced = ByteAt(text, reading.end) == ' ' ? 1 : 0;
+  if (auto sign = ReadFractionSign(text, reading.end + spaced)) {
     reading.Append("and");
     if (sign->words[0] == "one") sign->words[0] = sign->words[1] == "eighth" ? "an" : "a";
     reading.Append(std::move(sign->words));

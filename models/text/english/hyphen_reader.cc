@@ -4,6 +4,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/command_option.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
@@ -33,6 +34,12 @@ bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
 bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   if (at < 2 || text[at - 1] != ' ' || ByteAt(text, run) != ' ') return false;
   const char letter = text[at - 2];
+  // "ΔG = ΔH - TΔS".
+  const size_t operand = run + 1;
+  if (IsAsciiAlnum(letter) && text.find('=') < at &&
+      (IsGreek(DecodeAt(text, operand).value) ||
+       (IsAsciiUpper(ByteAt(text, operand)) && IsGreek(DecodeAt(text, operand + 1).value))))
+    return true;
   // "3 - x".
   const bool number = IsAsciiDigit(letter) && IsAsciiLower(ByteAt(text, run + 1)) &&
                       ByteAt(text, run + 1) != 'a' && ByteAt(text, run + 1) != 'i';

@@ -220,6 +220,7 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
   const std::string_view symbol = text.substr(at, end - at);
+  if (symbol == "A/C") return std::nullopt;  // air conditioning
   // The stop of "a 5 lb. bag" is the unit's.
   const size_t behind =
       end + (ByteAt(text, end) == '.' && IsLowerBehindSpace(text, end + 1) ? 1 : 0);
@@ -337,6 +338,12 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   if (ByteAt(text, at) == '%') {
     reading.Append("percent");
     reading.end = at + 1;
+    return true;
+  }
+  if (const CodePoint sign = DecodeAt(text, at); sign.value == U'★' || sign.value == U'⭐') {
+    if (DecodeAt(text, at + sign.bytes).value == sign.value) return false;  // "5 ★★★"
+    reading.Append(one || NounFollows(text, at + sign.bytes) ? "star" : "stars");
+    reading.end = at + sign.bytes;
     return true;
   }
   const size_t degree = text.substr(at, 2) == "°"       ? 2

@@ -23,8 +23,12 @@ struct Currency {
 
 // Returns true if a noun follows the sum, which belongs to it: "a $5 bill".
 bool IsAttributive(std::string_view text, size_t end, bool article) {
-  return (article && NounFollows(text, end)) || MeasuredFollows(text, end) ||
-         text.substr(end).starts_with("-a-");
+  // "A $99/mo plan".
+  const size_t period = end + 1;
+  const bool paid = article && ByteAt(text, end) == '/' &&
+                    NounFollows(text, LettersEnd(text.substr(0, period + 8), period));
+  return paid || (article && NounFollows(text, end)) || MeasuredFollows(text, end) ||
+         text.substr(end).starts_with("-a-") || text.substr(end).starts_with("-an-");
 }
 
 const Currency* FindCurrency(std::string_view text, size_t at) {
@@ -97,6 +101,19 @@ void TakePerWhat(std::string_view text, Reading& reading) {
   }
 }
 
+// Returns the currency of a code that stands behind a sum with a sign, "$5 CAD", and moves `at`
+// behind it; `currency` if there is none.
+const Currency* TakeCode(std::string_view text, const Currency* currency, size_t& at) {
+  constexpr size_t kBytes = 3;
+  const bool code = ByteAt(text, at) == ' ' && LettersAt(text, at + 1).size() == kBytes &&
+                    !IsAsciiAlnum(ByteAt(text, at + 1 + kBytes));
+  const Currency* named = code ? FindCurrency(text, at + 1) : nullptr;
+  if (named == nullptr || named->sign.size() != kBytes || !named->many.ends_with(currency->many))
+    return currency;
+  at += 1 + kBytes;
+  return named;
+}
+
 // Appends the words of an amount with hundredths. attributive: a noun follows, to which it belongs.
 void AppendHundredths(const NumberWords& numbers, const Currency& currency, const Amount& amount,
                       bool attributive, Reading& reading) {
@@ -150,10 +167,14 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   const bool apart = IsAsciiLetter(currency->sign[0]);
   const bool behind_number = at > 1 && text[at - 1] == ' ' && IsAsciiDigit(text[at - 2]);
   if ((apart || !behind_number) && ByteAt(text, begin) == ' ') ++begin;
-  auto first = ParseAmount(text, begin);
-  if (!first) return std::nullopt;
+  // Losses stand in brackets: "$(4.2) million".
+  const bool loss = ByteAt(text, begin) == '(';
+  auto first = ParseAmount(text, begin + (loss ? 1 : 0));
+  if (!first || (loss && ByteAt(text, first->end) != ')')) return std::nullopt;
   Amount amount = *std::move(first);
+  if (loss) ++amount.end;
   Reading reading{amount.end, {}};
+  if (loss) reading.Append("minus");
   if (const size_t dash = RangeDashBytes(text, amount.end); dash > 0) {
     size_t second_at = amount.end + dash;
     second_at += CurrencySignBytes(text, second_at);
@@ -167,6 +188,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (const std::string_view scale = TakeScale(text, reading.end); !scale.empty()) {
     reading.Append(AmountWords(numbers, amount));
     reading.Append(scale);
+    currency = TakeCode(text, currency, reading.end);
     reading.AppendEach(IsAttributive(text, reading.end, article) ? currency->one : currency->many);
     return reading;
   }
@@ -180,6 +202,7 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
     reading.AppendEach(currency->many);
     return reading;
   }
+  currency = TakeCode(text, currency, reading.end);
   const bool hundredths = amount.fraction.size() == 2 && !currency->minor_one.empty();
   if (!hundredths) {
     reading.Append(AmountWords(numbers, amount));

@@ -19,8 +19,8 @@ bool NamesPlaces(std::string_view word) {
        "desk",  "door",      "exhibit",  "exit",  "figure",   "flat", "floor",  "form",  "gate",
        "grade", "hall",      "house",    "lane",  "level",    "line", "locker", "lot",   "number",
        "pier",  "platform",  "plot",     "pump",  "question", "room", "route",  "row",   "schedule",
-       "seat",  "section",   "size",     "slot",  "space",    "spot", "stall",  "stand", "suite",
-       "table", "terminal",  "track",    "tram",  "unit",     "ward", "year",   "zone"});
+       "seat",  "section",   "size",     "slot",  "space",    "spot", "stall",  "stand", "stop",
+       "suite", "table",     "terminal", "track", "tram",     "unit", "ward",   "year",  "zone"});
   static_assert(std::ranges::is_sorted(kWords));
   return std::ranges::binary_search(kWords, word);
 }
@@ -45,10 +45,19 @@ bool InCode(std::string_view text, size_t at) {
   return letters;
 }
 
+// Returns true if one of the words names places that have letters: "gate A7, not 7A".
+bool SpeaksOfPlaces(std::span<const SpokenWord> words) {
+  constexpr size_t kFarthest = 8;
+  return std::ranges::any_of(words.last(std::min(words.size(), kFarthest)), [](const auto& word) {
+    return IsListed(AsciiLower(word.text),
+                    "aisle apartment berth flat gate gates locker platform row seat seats suite");
+  });
+}
+
 // Returns true if the number is followed by one capital that is no unit there: "45A Elm Road",
 // "the 38C", an isotope as "14C", "seat 27D, not 27F".
-bool NamesLetter(std::string_view text, size_t at, std::string_view previous,
-                 const ContextSoFar& so_far) {
+bool NamesLetter(std::string_view text, size_t at, std::span<const SpokenWord> words,
+                 std::string_view previous, const ContextSoFar& so_far) {
   constexpr size_t kMaxDigits = 4;
   const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits), at);
   if (letter == at || !IsAsciiUpper(ByteAt(text, letter)) ||
@@ -60,7 +69,8 @@ bool NamesLetter(std::string_view text, size_t at, std::string_view previous,
   if (address) return true;
   const bool line = IsOneOf(LettersAt(text, letter + 2), "bus", "flight", "line", "train", "tram");
   if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
-  if (so_far.labels && IsOneOf(previous, "and", "but", "from", "not", "or", "than", "to", "use"))
+  const bool labels = so_far.labels || SpeaksOfPlaces(words);
+  if (labels && IsOneOf(previous, "and", "but", "from", "not", "or", "than", "to", "use"))
     return true;
   return text[letter] == 'C' &&
          (so_far.isotopes || IsOneOf(LettersAt(text, letter + 2), "dates", "dating", "decay"));
@@ -75,6 +85,14 @@ bool NamesLastDigits(std::span<const SpokenWord> words) {
     return IsOneOf(AsciiLower(word.text), "account", "amex", "card", "iban", "mastercard", "number",
                    "phone", "ssn", "vin", "visa");
   });
+}
+
+// Returns true for "your order number is".
+bool IsNumberOfName(std::span<const SpokenWord> words) {
+  return words.size() > 2 && AsciiLower(words[words.size() - 2].text) == "number" &&
+         IsOneOf(AsciiLower(words[words.size() - 3].text), "account", "booking", "confirmation",
+                 "card", "case", "invoice", "member", "order", "phone", "policy", "reference",
+                 "reservation", "serial", "ticket", "tracking");
 }
 
 }  // namespace
@@ -92,16 +110,21 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   NumberContext context{.previous = previous};
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
                   NamesSeats(text, at, previous) || InCode(text, at) ||
-                  NamesLetter(text, at, previous, so_far);
+                  NamesLetter(text, at, words, previous, so_far);
   // "10W-40 oil".
   const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
   if (text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2)))
     context.label = true;
   // "My flat is 4C".
-  if (words.size() > 1 && IsOneOf(previous, "is", "was") &&
+  if (words.size() > 1 && IsOneOf(previous, "are", "is", "was", "were") &&
       IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "bay", "berth", "booth",
               "cell", "exit", "flat", "gate", "locker", "lockers", "stall", "table", "platform",
-              "row", "seat", "size", "suite"))
+              "row", "seat", "seats", "size", "suite"))
+    context.label = true;
+  // "I sat in 14F".
+  if (words.size() > 1 && previous == "in" &&
+      IsOneOf(AsciiLower(words[words.size() - 2].text), "passenger", "passengers", "sat", "seated",
+              "sit", "sits", "sitting"))
     context.label = true;
   constexpr size_t kFarthest = 3;
   size_t steps = 0;
@@ -122,6 +145,7 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   context.versions = so_far.versions;
   context.code = words.size() > 1 && (((previous == "is" || previous == "was") &&
                                        NamesCode(AsciiLower(words[words.size() - 2].text))) ||
+                                      (previous == "is" && IsNumberOfName(words)) ||
                                       (previous == "in" && NamesLastDigits(words)));
   return context;
 }

@@ -22,7 +22,9 @@ bool PrecedesDuration(std::string_view word) {
 bool DurationFollows(std::string_view behind) {
   constexpr std::array<std::string_view, 7> kWords = {" ago",   " delay",  " faster", " late",
                                                       " pause", " slower", " timeout"};
-  return std::ranges::any_of(kWords, [&](auto word) { return behind.starts_with(word); });
+  return std::ranges::any_of(kWords, [&](auto word) { return behind.starts_with(word); }) ||
+         IsOneOf(LettersAt(behind, 1), "ad", "ads", "break", "clip", "clips", "interval", "loop",
+                 "rest", "timer", "video", "videos", "window");
 }
 
 // Takes the end of a range of ordinals: 1st-3rd.

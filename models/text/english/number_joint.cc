@@ -28,7 +28,9 @@ bool EndsAsRange(std::string_view text, size_t end) {
       (part < end && part > 1 && text[part - 1] == '/' && IsAsciiDigit(text[part - 2])) ||
       text.substr(0, end).ends_with("½") || text.substr(0, end).ends_with("¼") ||
       text.substr(0, end).ends_with("¾");
-  return minutes || decade || fraction || last == '%' || last == 'm' || last == 'M';
+  const std::string_view before = text.substr(0, end);
+  const bool degrees = before.ends_with("°") || before.ends_with("°C") || before.ends_with("°F");
+  return minutes || decade || fraction || degrees || last == '%' || last == 'm' || last == 'M';
 }
 
 // Returns true if "=" follows the number at `at`.

@@ -30,9 +30,31 @@ bool EqualsBehind(std::string_view text, size_t at) {
   return ByteAt(text, at) == '=' || text.substr(at, 2) == " =";
 }
 
+// Returns true for the forms of a tax, which are no count: "1099 forms".
+bool IsTaxForm(std::string_view text, const Amount& amount) {
+  return IsOneOf(amount.whole, "1040", "1065", "1095", "1098", "1099", "1120") &&
+         LettersAt(text, amount.end + 1) == "forms";
+}
+
+// Returns true for the games of "the Chiefs (11-6)"; "beat the Lakers (112-98)" has a score.
+bool IsRecordInBrackets(std::string_view text, size_t begin, size_t end) {
+  if (begin < 2 || text[begin - 1] != '(' || text[begin - 2] != ' ' || ByteAt(text, end) != ')')
+    return false;
+  const size_t name_end = begin - 2;
+  size_t name = name_end;
+  while (name > 0 && IsAsciiLetter(text[name - 1])) --name;
+  const std::string_view team = text.substr(name, name_end - name);
+  if (team.size() < 4 || !IsAsciiUpper(team[0]) || !team.ends_with('s')) return false;
+  const std::string_view before = text.substr(0, name);
+  return std::ranges::none_of(
+      std::to_array<std::string_view>(
+          {"Figure", "beat", "defeat", "over ", "page", "past ", "won "}),
+      [&](std::string_view word) { return before.find(word) != before.npos; });
+}
+
 // Returns true for the games that a team won and lost: "they are 10-2 this season", "went 11-5".
 bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::string_view previous) {
-  if (previous == "went") return true;
+  if (previous == "went" || IsRecordInBrackets(text, begin, end)) return true;
   // The word before the previous one.
   const std::string_view before = text.substr(0, begin - std::min(begin, previous.size() + 2));
   const std::string_view word = before.substr(before.rfind(' ') + 1);
@@ -148,9 +170,10 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   if (TakeFeet(numbers_, text, amount, context, reading)) return reading;
   if (TakeFactorial(text, amount, reading)) return reading;
   if (auto money = ReadMoneyBehind(numbers_, text, amount)) return *std::move(money);
-  // A measured number is no year: "1500 km".
+  // A measured number is no year: "1500 km". What follows "a" is one: "a 9mm".
   Reading measured{amount.end, {}};
-  if (TakeMeasure(dialect_, text, amount.IsOne(), context.article, measured)) {
+  const bool one = amount.IsOne() || context.previous == "a" || context.previous == "an";
+  if (TakeMeasure(dialect_, text, one, context.article, measured)) {
     reading.Append(AmountWords(numbers_, amount));
     reading.Append(std::move(measured.words));
     reading.end = measured.end;
@@ -159,15 +182,15 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
   // "In 2150".
   const bool far_year = amount.whole.size() == 4 && amount.fraction.empty() && !amount.grouped &&
                         amount.whole[0] == '2' && amount.whole[1] > '0' &&
-                        IsOneOf(context.previous, "by", "in", "until") &&
+                        IsOneOf(context.previous, "by", "in", "until", "year") &&
                         !IsAsciiAlnum(ByteAt(text, amount.end)) && !NounFollows(text, amount.end);
   if (far_year) {
     reading.Append(numbers_.Year(static_cast<unsigned>(ParseDigits(amount.whole))));
     return reading;
   }
   const bool counts =
-      context.previous == "equals" ||
-      (amount.IsYear() && !PrecedesYear(context.previous) && PluralFollows(text, amount.end));
+      context.previous == "equals" || (amount.IsYear() && !PrecedesYear(context.previous) &&
+                                       PluralFollows(text, amount.end) && !IsTaxForm(text, amount));
   reading.Append(counts ? AmountWords(numbers_, amount) : PlainWords(amount));
   const bool mixed = amount.fraction.empty() && amount.whole.size() <= 3 &&
                      TakeMixedFraction(numbers_, text, reading);

@@ -16,6 +16,7 @@ struct Groups {
   size_t count = 0;
   size_t end = 0;
   bool dashes = true;   // every separator is "-"
+  bool dots = true;     // every separator is "."
   bool hyphens = true;  // every separator is "-", "." or follows a bracket
   std::string digits;
 
@@ -59,6 +60,7 @@ Groups TakeGroups(std::string_view text, size_t at) {
     const char next = ByteAt(text, at + 1);
     if (!IsAsciiDigit(next) && (next != '(' || open)) break;
     groups.dashes = groups.dashes && separator == '-';
+    groups.dots = groups.dots && separator == '.';
     groups.hyphens = groups.hyphens && (separator != ' ' || bracket);
     ++at;
   }
@@ -87,11 +89,13 @@ bool IsAccount(const Groups& groups, std::string_view text, size_t at) {
 bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   const size_t digits = groups.digits.size();
   if (international) return groups.count >= 1 && digits >= 8 && digits <= 15;
-  if (bracketed) return groups.Are({3, 3, 4}) || groups.Are({4, 3, 4}) || groups.Are({3, 4, 4});
+  if (bracketed)
+    return groups.Are({3, 3, 4}) || groups.Are({4, 3, 4}) || groups.Are({3, 4, 4}) ||
+           groups.Are({2, 4, 4});
   if (groups.hyphens) {
     if (groups.Are({3, 3, 4}) || groups.Are({1, 3, 3, 4})) return true;
-    // This is an ISBN, or the number of a customer or a card.
-    if (groups.count >= 4 && digits >= 9) return true;
+    // This is an ISBN, or the number of a customer or a card, but no address as "255.255.255.0".
+    if (groups.count >= 4 && digits >= 9 && !groups.dots) return true;
     // "9-1-1" is dialled.
     if (groups.dashes && groups.count >= 3 && digits == groups.count) return true;
     // The numbers of a taxpayer and of an account.
@@ -109,6 +113,9 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   // "0800 1111" is free of charge.
   const bool free = groups.sizes[0] == 4 &&
                     (groups.digits.starts_with("0800") || groups.digits.starts_with("0808"));
+  if (groups.Are({4, 3, 3}) &&
+      (groups.digits.starts_with("1300") || groups.digits.starts_with("1800")))
+    return true;  // an Australian one
   return groups.count >= 2 && groups.digits.front() == '0' && groups.sizes[0] >= 3 &&
          digits >= (free ? 8U : 9U) && digits <= 12;
 }

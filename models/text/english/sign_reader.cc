@@ -111,6 +111,7 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const std::string_view rest = text.substr(sign.end);
   const bool sides = (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4))) ||
                      (rest.starts_with(" x ") && IsAsciiDigit(ByteAt(rest, 3))) ||
+                     (rest.starts_with(" × ") && IsAsciiDigit(ByteAt(rest, 4))) ||
                      (rest.starts_with("x") && IsAsciiDigit(ByteAt(rest, 1)));
   const std::span<const SpokenWord> words = context.words;
   size_t number = words.size();
@@ -140,8 +141,8 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
   // "T-10 seconds", "T-5:00".
   const size_t count_end = DigitsEnd(text.substr(0, sign.end + 4), sign.end);
   if (sign.value == '-' && before == "t" && IsAsciiDigit(follows) &&
-      (ByteAt(text, count_end) == ':' ||
-       IsOneOf(LettersAt(text, count_end + 1), "and", "day", "days", "hours", "minute", "minutes",
+      (ByteAt(text, count_end) == ':' || text.substr(count_end).starts_with(" and counting") ||
+       IsOneOf(LettersAt(text, count_end + 1), "day", "days", "hours", "minute", "minutes",
                "seconds", "weeks")))
     return Reading{sign.end, {"minus"}};
   // "200 BC–AD 300".
@@ -200,6 +201,8 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
   const bool variable = per.words.size() == 1 && IsAsciiUpper(text[sign.end]) &&
                         !IsAsciiAlnum(ByteAt(text, sign.end + 1));
   if (variable && IsAsciiDigit(text[sign.begin - 1])) per.words[0] = "over";
+  // "H.265/HEVC" has another name.
+  if (per.words.size() == 1 && !variable && IsAsciiUpper(text[sign.end])) return std::nullopt;
   return per;
 }
 
@@ -243,7 +246,9 @@ bool IsWithinCitation(std::string_view text, size_t colon) {
   if (at == 0 || text[at - 1] != ' ') return false;
   const size_t end = --at;
   while (at > 0 && (IsAsciiLetter(text[at - 1]) || text[at - 1] == '\'')) --at;
-  if (IsOneOf(text.substr(at, end - at), "Koran", "Quran", "Qur'an", "Sura", "Surah")) return true;
+  if (IsOneOf(text.substr(at, end - at), "Koran", "Quran", "Qur'an", "Sura", "Surah", "Verse",
+              "Verses", "verse", "verses"))
+    return true;
   return IsOneOf(text.substr(at, end - at), "ASTM", "BS", "DIN", "EN", "IEC", "IEEE", "ISO") &&
          DigitsEnd(text.substr(0, colon + 6), colon + 1) == colon + 5;
 }
@@ -298,10 +303,20 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   const bool grade = sign.value == '+' && sign.begin > 0 && IsAsciiLetter(text[sign.begin - 1]);
   if (count >= 3 && (!grade || count > 4)) return std::nullopt;
   const char follows = ByteAt(text, sign.end);
-  // The keys of a telephone: "*67", "#31#".
-  if (sign.value == '*' && count == 1 && IsAsciiDigit(follows) && !context.words.empty() &&
-      IsOneOf(AsciiLower(context.words.back().text), "call", "dial", "enter", "press"))
-    return Reading{sign.end, {"star"}};
+  // The keys of a telephone: "dial *67", "#31#", "press # to end".
+  const bool key = (sign.value == '*' || sign.value == '#') && count == 1;
+  const std::string before = context.words.empty() ? "" : AsciiLower(context.words.back().text);
+  const size_t digits_end = DigitsEnd(text.substr(0, sign.end + 8), sign.end);
+  const bool pressed =
+      IsOneOf(before, "call", "dial", "enter", "hit", "press") &&
+      (sign.value == '*' ? IsAsciiDigit(follows) || follows == ' ' : !IsAsciiAlnum(follows));
+  if (key && (pressed || (digits_end > sign.end && ByteAt(text, digits_end) == '#')))
+    return Reading{sign.end, {sign.value == '*' ? "star" : "pound"}};
+  // "8½\" × 11\"".
+  const size_t operand = sign.end + (follows == ' ' ? 1 : 0);
+  if (sign.value == U'×' && (before == "inch" || before == "inches" || before == "feet") &&
+      IsAsciiDigit(ByteAt(text, operand)))
+    return Reading{sign.end, {"by"}};
   // All files of a kind: "*.txt".
   if (sign.value == '*' && count == 1 && follows == '.' &&
       IsAsciiLetter(ByteAt(text, sign.end + 1)))

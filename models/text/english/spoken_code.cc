@@ -46,8 +46,9 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
 
 // Returns true for words that a number with hyphens follows which is a name.
 bool NamesHyphenated(std::string_view word) {
-  return IsOneOf(word, "account", "booking", "case", "claim", "invoice", "law", "model", "number",
-                 "order", "policy", "ref", "reference", "serial", "ticket");
+  return IsOneOf(word, "account", "booking", "case", "claim", "confirmation", "invoice", "law",
+                 "member", "model", "number", "order", "policy", "ref", "reference", "reservation",
+                 "serial", "sku", "ticket", "tracking", "imei", "issn", "upc");
 }
 
 // Reads numbers that are names: "dial 911", "ZIP code 10001".
@@ -71,8 +72,14 @@ std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_vie
   const bool short_code = digits.size() >= 4 && context.telephone &&
                           (context.previous == "text" || context.previous == "dial" ||
                            (context.previous == "to" && digits.size() >= 5));
-  const bool called = (service && (context.telephone || abroad)) || short_code;
-  if (!called && !context.code && !NamesCode(context.previous)) return std::nullopt;
+  constexpr size_t kTelephone = 7;
+  const bool dialled = digits.size() >= kTelephone && context.telephone && !digits.ends_with("000");
+  const bool called = (service && (context.telephone || abroad)) || short_code || dialled;
+  // "Reservation 88213", but "order 50000 masks".
+  constexpr size_t kLongName = 5;
+  const bool name = digits.size() >= kLongName && NamesHyphenated(context.previous) &&
+                    !digits.ends_with("000") && !PluralFollows(text, end);
+  if (!called && !name && !context.code && !NamesCode(context.previous)) return std::nullopt;
   return Reading{end, numbers.Digits(digits)};
 }
 
@@ -211,8 +218,13 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
   if (text.substr(at).starts_with("802.11") && !IsAsciiDigit(ByteAt(text, at + 6))) {
     Reading reading{LettersEnd(text.substr(0, at + 9), at + 6),
                     {"eight", "oh", "two", "point", "eleven"}};
+    // "802.11b/g/n".
+    while (ByteAt(text, reading.end) == '/' && IsAsciiLower(ByteAt(text, reading.end + 1)) &&
+           !IsAsciiAlnum(ByteAt(text, reading.end + 2)))
+      reading.end += 2;
     for (size_t i = at + 6; i < reading.end; ++i)
-      reading.Append(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
+      if (text[i] != '/')
+        reading.Append(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
     return reading;
   }
   const size_t end = DigitsEnd(text.substr(0, at + kDigits + 1), at);
@@ -221,9 +233,14 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
   const bool has_variant = ByteAt(text, end) == '-' &&
                            DigitsEnd(text.substr(0, variant + kDigits + 1), variant) == end + 4 &&
                            text.substr(variant + 1, 2) == "00";
+  const bool ends =
+      end >= text.size() || (std::string_view(".,;:!?)").find(text[end]) != text.npos &&
+                             !IsAsciiDigit(ByteAt(text, end + 1)));
   const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
   const bool named = plural || text.substr(end).starts_with(" MAX") ||
-                     (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end)));
+                     (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end))) ||
+                     (IsOneOf(previous, "a", "the") && !NounFollows(text, end) &&
+                      (ends || ByteAt(text, end) == ' ' || ByteAt(text, end) == '\''));
   if (!has_variant && !named) return std::nullopt;
   Reading reading{end, numbers.Cardinal(7)};
   reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
@@ -258,6 +275,22 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
     if (average) return Reading{end, StatusWords(numbers, value)};
     return std::nullopt;
   }
+  // Standards, "H.264" and "X.509", and flights: "flight 370".
+  constexpr size_t kHundreds = 3;
+  const bool standard = begin > 1 && text[begin - 1] == '.' && IsAsciiUpper(text[begin - 2]) &&
+                        (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
+  // "Flight UA 328" has the letters of its airline.
+  const bool airline = begin > 4 && text[begin - 1] == ' ' && IsAsciiUpper(text[begin - 2]) &&
+                       text.substr(0, begin - 3).ends_with("light ");
+  const bool flight = (previous == "flight" || airline) && ByteAt(text, end) != '-';
+  if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
+      (standard || flight))
+    return Reading{end, StatusWords(numbers, value)};
+  // The lines of a picture: "720p", "2160p60".
+  constexpr std::string_view kLines = "240 360 480 576 720 1440 2160 4320";
+  if (ByteAt(text, end) == 'p' && !IsAsciiLetter(ByteAt(text, end + 1)) && IsListed(digits, kLines))
+    return Reading{end, digits.size() == kHundreds ? StatusWords(numbers, value)
+                                                   : numbers.Year(static_cast<unsigned>(value))};
   if (digits.size() == 3 && digits[1] == '0' && digits[2] != '0') {
     const bool account = ByteAt(text, end) == '(' && IsAsciiLower(ByteAt(text, end + 1)) &&
                          ByteAt(text, end + 2) == ')';
@@ -272,7 +305,10 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
       "shares stock tape";
   if (digits == "3" && text.substr(end).starts_with('M') && !IsAsciiAlnum(ByteAt(text, end + 1)) &&
       (IsApostrophe(DecodeAt(text, end + 1).value) ||
-       (ByteAt(text, end + 1) == ' ' && IsListed(LettersAt(text, end + 2), kOfCompany))))
+       (ByteAt(text, end + 1) == ' ' && IsListed(LettersAt(text, end + 2), kOfCompany)) ||
+       (!NounFollows(text, end + 1) &&
+        (previous.empty() || IsOneOf(previous, "at", "buy", "bought", "for", "join", "joined",
+                                     "like", "sued", "via")))))
     return Reading{end + 1, {"three", "M."}};
   // Capitals without a vowel before four digits.
   if (digits.size() != 4 || begin < 3 || text[begin - 1] != ' ' || digits[0] < '2' ||

@@ -190,7 +190,7 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   if (minute > 0) {
     if (minute < 10) reading.Append("oh");
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
-  } else if (half.empty()) {
+  } else if (half.empty() && previous != "minus" && previous != "plus") {  // "UTC-08:00"
     reading.Append(hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
   }
   if (second > 0 || (second == 0 && (!logged || tenths > reading.end))) {
