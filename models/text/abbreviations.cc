@@ -31,19 +31,20 @@ constexpr std::array<std::string_view, 73> kUnlessStarterList = {
     "uds",  "univ", "uu",    "vd",    "vda",  "vds",  "wyo"};
 static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 131> kBeforeNumberList = {
-    "abr",  "acct", "agg",  "amend", "amt", "approx", "apr",  "apt",   "art",  "arts", "aug",
-    "b",    "bldg", "c",    "cap",   "cat", "ch",     "chap", "chron", "cir",  "cl",   "cor",
-    "ct",   "d",    "dec",  "deut",  "dez", "eccl",   "elev", "eph",   "eq",   "est",  "evid",
-    "ex",   "exod", "ext",  "ezek",  "feb", "fev",    "fig",  "figs",  "fl",   "fri",  "ft",
-    "gal",  "gr",   "heb",  "hob",   "hrs", "ht",     "hwy",  "isa",   "iss",  "jan",  "jas",
-    "jer",  "josh", "judg", "jul",   "jun", "kgs",    "kr",   "lat",   "lb",   "lbs",  "lev",
-    "lv",   "mar",  "matt", "max",   "min", "mon",    "n",    "neh",   "no",   "nos",  "nov",
-    "nr",   "num",  "núm",  "oct",   "out", "oz",     "p",    "pag",   "pagg", "par",  "para",
-    "pet",  "pg",   "pgs",  "phil",  "pop", "pp",     "prov", "ps",    "pt",   "pág",  "págs",
-    "qty",  "r",    "ref",  "rm",    "rom", "rs",     "rte",  "sat",   "sc",   "sec",  "sep",
-    "sept", "set",  "ste",  "sun",   "tab", "tbl",    "temp", "thess", "thu",  "thur", "thurs",
-    "tim",  "tue",  "tues", "ver",   "vol", "vols",   "wed",  "wk",    "wt",   "zech"};
+constexpr std::array<std::string_view, 134> kBeforeNumberList = {
+    "abr", "acct", "agg",   "amend", "amt",  "approx", "apr",  "apt",   "art",  "arts", "aug",
+    "b",   "bldg", "c",     "cap",   "cat",  "ch",     "chap", "chron", "cir",  "cl",   "cor",
+    "ct",  "d",    "dec",   "deut",  "dez",  "eccl",   "elev", "eph",   "eq",   "est",  "evid",
+    "ex",  "exod", "ext",   "ezek",  "feb",  "fev",    "fig",  "figs",  "fl",   "fn",   "fri",
+    "ft",  "gal",  "gr",    "heb",   "hob",  "hrs",    "ht",   "hwy",   "isa",  "iss",  "jan",
+    "jas", "jer",  "josh",  "judg",  "jul",  "jun",    "kgs",  "kr",    "lat",  "lb",   "lbs",
+    "lev", "ll",   "lv",    "mar",   "matt", "max",    "min",  "mon",   "n",    "neh",  "no",
+    "nos", "nov",  "nr",    "num",   "núm",  "oct",    "out",  "oz",    "p",    "pag",  "pagg",
+    "par", "para", "pet",   "pg",    "pgs",  "phil",   "pop",  "pp",    "prop", "prov", "ps",
+    "pt",  "pág",  "págs",  "qty",   "r",    "ref",    "rm",   "rom",   "rs",   "rte",  "sat",
+    "sc",  "sec",  "sep",   "sept",  "set",  "ste",    "sun",  "tab",   "tbl",  "temp", "thess",
+    "thu", "thur", "thurs", "tim",   "tue",  "tues",   "ver",  "vol",   "vols", "wed",  "wk",
+    "wt",  "zech"};
 static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 145> kStarters = {

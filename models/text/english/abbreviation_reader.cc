@@ -115,6 +115,10 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "3 P.2d" is no page.
       if (text.substr(end, 3) == ".2d" || text.substr(end, 3) == ".3d") return false;
       if (word == "cat" || word == "CAT") return false;  // an animal
+      // The lineage "B.1.1.7" was not born.
+      const size_t after = DigitsEnd(text, next);
+      if (word.size() == 1 && ByteAt(text, after) == '.' && IsAsciiDigit(ByteAt(text, after + 1)))
+        return false;
       // Nobody died in "D. 960".
       if (word == "D" && !previous.empty()) return false;
       // "Model No. WH-1000".
@@ -215,11 +219,13 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   if (text.substr(end, 2) == ".,") ++end;
   // "Mon", "Sat" and "Sun" may be other words.
   const bool sure = word[0] == 'T' || word == "Fri";
-  // "Sat & Sun", "Sat. and Sun."
+  // "Mon & Wed", "Sat. and Sun."
   bool both = false;
-  for (const std::string joint : {" & ", " and ", ". & ", ". and "}) {
-    both = both || (word == "Sat" ? text.substr(end).starts_with(joint + "Sun")
-                                  : text.substr(0, end).ends_with("Sat" + joint + "Sun"));
+  for (const std::string_view day : {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}) {
+    for (const std::string joint : {" & ", " and ", ". & ", ". and "}) {
+      both = both || text.substr(end).starts_with(joint + std::string(day)) ||
+             text.substr(0, end - word.size()).ends_with(std::string(day) + joint);
+    }
   }
   if (!sure && !timed && !both && !DayFollows(text, end)) return std::nullopt;
   return Reading{end, {std::string(FindSpokenAbbreviation(lower)->words)}};

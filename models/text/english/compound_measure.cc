@@ -107,7 +107,11 @@ std::optional<Reading> ReadCompound(const NumberWords& numbers, EnglishDialect d
     std::vector<std::pair<size_t, std::string>> singulars;  // the places of the units
     size_t rank = 0;
     for (size_t next = at;; next = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0)) {
-      const size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
+      size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
+      const size_t whole = end;
+      // "1m 32.5s".
+      if (rank > 0 && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1)))
+        end = DigitsEnd(text.substr(0, end + kMaxDigits), end + 1);
       // "6 ft 2 in", where "in" may be another word.
       const bool spaced = ByteAt(text, end) == ' ' && family[0] == "ft";
       const size_t unit_begin = end + (spaced ? 1 : 0);
@@ -117,13 +121,17 @@ std::optional<Reading> ReadCompound(const NumberWords& numbers, EnglishDialect d
       const auto found =
           std::find(family.begin() + static_cast<ptrdiff_t>(rank), family.end(), unit);
       if (end == next || unit.empty() || found == family.end()) break;
-      const uint64_t value = ParseDigits(text.substr(next, end - next));
+      const uint64_t value = ParseDigits(text.substr(next, whole - next));
       rank = static_cast<size_t>(found - family.begin()) + 1;
       reading.Append(numbers.Cardinal(value));
+      if (end > whole) {
+        reading.Append("point");
+        reading.Append(numbers.Digits(text.substr(whole + 1, end - whole - 1)));
+      }
       const Unit words =
           unit == "d" ? Unit{"day", "days"} : *FindUnit(unit == "m" ? "min" : unit, false, dialect);
       singulars.emplace_back(reading.words.size(), words.singular);
-      reading.Append(value == 1 ? words.singular : words.plural);
+      reading.Append(value == 1 && end == whole ? words.singular : words.plural);
       reading.end = unit_end;
     }
     if (singulars.size() < 2 || IsAsciiAlnum(ByteAt(text, reading.end))) continue;

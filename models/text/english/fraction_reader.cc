@@ -89,9 +89,10 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
     reading.Append(numbers.Cardinal(part));
     return reading;
   }
+  constexpr uint64_t kDays = 31;  // "1/15" may be a day
   const bool spoken_as_part =
       part >= 2 && (part <= 10 || part == 12 || part == 16 || part == 20 || part == 32 ||
-                    part == 64 || part == 100 || part == 1000);
+                    part == 64 || part == 100 || part == 1000 || (count == 1 && part > kDays));
   // An exposure: "1/500 s".
   const bool exposure =
       seconds || (count == 1 && part > 1 &&

@@ -32,7 +32,7 @@ void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
     }
     // "a[0]", "a) the first".
     const char behind = word.end < text.size() ? text[word.end] : '\0';
-    if (behind == '[' || behind == ']' || behind == ')') word.text = "A.";
+    if (behind == '[' || behind == '_' || behind == ']' || behind == ')') word.text = "A.";
     if (word.after != " " || i + 1 == words.size()) continue;
     const SpokenWord& next = words[i + 1];
     const size_t at = next.begin;

@@ -44,7 +44,7 @@ bool AreLetters(std::string_view text, size_t end, std::string_view word,
   if (word == "AD")
     return counted || (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1)));
   if (word == "AM") return IsRadioBand(text, end, words);
-  return word == "US" && !words.empty() && words.back().text == "THE";
+  return IsOneOf(word, "IT", "US", "WHO") && !words.empty() && words.back().text == "THE";
 }
 
 std::string Dotted(std::string_view word) {

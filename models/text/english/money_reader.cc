@@ -179,7 +179,11 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
     size_t second_at = amount.end + dash;
     second_at += CurrencySignBytes(text, second_at);
     if (auto second = ParseAmount(text, second_at)) {
-      reading.Append(AmountWords(numbers, amount));
+      if (amount.fraction.size() == 2 && !currency->minor_one.empty()) {
+        AppendHundredths(numbers, *currency, amount, false, reading);
+      } else {
+        reading.Append(AmountWords(numbers, amount));
+      }
       reading.Append("to");
       amount = *std::move(second);
       reading.end = amount.end;

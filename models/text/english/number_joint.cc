@@ -182,6 +182,10 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     const bool times = spaced && EndsAsRange(text, at) && IsTimeOrPercentage(text, second);
     if (years || times || (!spaced && LeadsToEnd(text, at, second))) return Reading{second, {"to"}};
   }
+  // "The '60s-'70s".
+  if (dash && !spaced && ByteAt(text, second) == '\'' && IsAsciiDigit(ByteAt(text, second + 1)) &&
+      EndsAsRange(text, at))
+    return Reading{second, {"to"}};
   if (!IsAsciiDigit(ByteAt(text, second))) return std::nullopt;
   switch (en_dash ? '-' : ByteAt(text, sign)) {
     case 'x':

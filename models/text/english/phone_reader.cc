@@ -113,6 +113,7 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   // "0800 1111" is free of charge.
   const bool free = groups.sizes[0] == 4 &&
                     (groups.digits.starts_with("0800") || groups.digits.starts_with("0808"));
+  if (groups.Are({3, 4}) && groups.digits.starts_with("555")) return true;
   if (groups.Are({4, 3, 3}) &&
       (groups.digits.starts_with("1300") || groups.digits.starts_with("1800")))
     return true;  // an Australian one

@@ -103,6 +103,19 @@ std::optional<Reading> ReadInnerDot(std::string_view text, const Sign& sign) {
   return Reading{sign.end, {"dot"}};
 }
 
+// Returns the index of the first word of the number that was read last.
+size_t FirstOfNumber(std::span<const SpokenWord> words) {
+  size_t number = words.size();
+  while (number > 0 && words[number - 1].begin == words.back().begin) --number;
+  return number;
+}
+
+// Returns true if an article is before the number that was read last: "a 99¢ app".
+bool FollowsArticle(std::span<const SpokenWord> words) {
+  const size_t number = FirstOfNumber(words);
+  return number > 0 && IsArticle(words[number - 1].text, true);
+}
+
 // Reads the sign of "a 12\" pizza", unless it closes a quotation.
 std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
                                   const SignContext& context) {
@@ -114,10 +127,9 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
                      (rest.starts_with(" × ") && IsAsciiDigit(ByteAt(rest, 4))) ||
                      (rest.starts_with("x") && IsAsciiDigit(ByteAt(rest, 1)));
   const std::span<const SpokenWord> words = context.words;
-  size_t number = words.size();
-  while (number > 0 && words[number - 1].begin == words.back().begin) --number;
+  const size_t number = FirstOfNumber(words);
   const bool counted = number > 0 && IsArticle(words[number - 1].text, false);
-  const bool pointed = number > 0 && IsArticle(words[number - 1].text, true);
+  const bool pointed = FollowsArticle(words);
   const std::string unnamed;
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
   // "A 3/4\" bolt" is three quarters of an inch.
@@ -193,7 +205,10 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
     return per.words.size() > 1 ? std::optional(std::move(per)) : std::nullopt;
   }
   if (sign.begin != context.number_end) return std::nullopt;
-  if (IsAsciiLetter(text[sign.begin - 1]) && text.substr(sign.end).starts_with("100"))
+  // "7 L/100 km", "£1/100g".
+  const bool sum =
+      IsOneOf(last, "cents", "dollar", "dollars", "euro", "euros", "pence", "pound", "pounds");
+  if ((IsAsciiLetter(text[sign.begin - 1]) || sum) && text.substr(sign.end).starts_with("100"))
     return Reading{sign.end, {"per"}};
   if (!IsAsciiLetter(ByteAt(text, sign.end))) return std::nullopt;
   Reading per = ReadPer(text, sign.end);
@@ -246,8 +261,8 @@ bool IsWithinCitation(std::string_view text, size_t colon) {
   if (at == 0 || text[at - 1] != ' ') return false;
   const size_t end = --at;
   while (at > 0 && (IsAsciiLetter(text[at - 1]) || text[at - 1] == '\'')) --at;
-  if (IsOneOf(text.substr(at, end - at), "Koran", "Quran", "Qur'an", "Sura", "Surah", "Verse",
-              "Verses", "verse", "verses"))
+  if (IsOneOf(text.substr(at, end - at), "Chapter", "Koran", "Quran", "Qur'an", "Sura", "Surah",
+              "Verse", "Verses", "chapter", "verse", "verses"))
     return true;
   return IsOneOf(text.substr(at, end - at), "ASTM", "BS", "DIN", "EN", "IEC", "IEEE", "ISO") &&
          DigitsEnd(text.substr(0, colon + 6), colon + 1) == colon + 5;
@@ -334,7 +349,8 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
                       (money > 0 && IsAsciiDigit(ByteAt(text, sign.end + money)));
   std::string_view name = SymbolName(sign.value, number);
   if (sign.value == 0xA2 && !context.words.empty() &&
-      (context.words.back().text == "one" || MeasuredFollows(text, sign.end)))
+      (context.words.back().text == "one" || MeasuredFollows(text, sign.end) ||
+       (NounFollows(text, sign.end) && FollowsArticle(context.words))))
     name = "cent";
   Reading reading{sign.end, {}};
   for (size_t i = 0; i < count; ++i) reading.AppendEach(name);

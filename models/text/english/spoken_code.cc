@@ -237,10 +237,13 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
       end >= text.size() || (std::string_view(".,;:!?)").find(text[end]) != text.npos &&
                              !IsAsciiDigit(ByteAt(text, end + 1)));
   const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
-  const bool named = plural || text.substr(end).starts_with(" MAX") ||
-                     (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end))) ||
-                     (IsOneOf(previous, "a", "the") && !NounFollows(text, end) &&
-                      (ends || ByteAt(text, end) == ' ' || ByteAt(text, end) == '\''));
+  const bool named =
+      plural || text.substr(end).starts_with(" MAX") ||
+      (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end))) ||
+      (IsOneOf(previous, "a", "the") &&
+       (!NounFollows(text, end) || IsOneOf(LettersAt(text, end + 1), "aircraft", "airliner",
+                                           "flight", "freighter", "jet", "pilot", "plane")) &&
+       (ends || ByteAt(text, end) == ' ' || ByteAt(text, end) == '\''));
   if (!has_variant && !named) return std::nullopt;
   Reading reading{end, numbers.Cardinal(7)};
   reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
@@ -281,7 +284,8 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
                         (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
   // "Flight UA 328" has the letters of its airline.
   const bool airline = begin > 4 && text[begin - 1] == ' ' && IsAsciiUpper(text[begin - 2]) &&
-                       text.substr(0, begin - 3).ends_with("light ");
+                       (text.substr(0, begin - 3).ends_with("light ") ||
+                        text.substr(0, begin - 3).ends_with("lights "));
   const bool flight = (previous == "flight" || airline) && ByteAt(text, end) != '-';
   if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
       (standard || flight))

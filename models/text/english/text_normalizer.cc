@@ -141,7 +141,9 @@ class Walk {
     if (c.value < 0x80 && IsAsciiLetter(static_cast<char>(c.value))) return false;
     size_t number = at_;
     bool minus = false;
-    if (c.value == '-' || c.value == 0x2212) {
+    // "–5 °C" has a dash, but "5 –10" is a range.
+    const bool dash = c.value == U'–' && (at_ < 2 || !IsAsciiDigit(text_[at_ - 2]));
+    if (c.value == '-' || c.value == 0x2212 || dash) {
       const bool free =
           at_ == 0 || IsSpace(DecodeBefore(text_, at_).value) || text_[at_ - 1] == '(';
       if (!free) return false;
