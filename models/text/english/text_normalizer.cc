@@ -262,7 +262,8 @@ class Walk {
     if (AreLetters(text_, end, word, words(),
                    number_end_ != text_.npos && number_end_ + 1 == begin))
       word = Dotted(word);
-    if (plain && IsLetterInPlural(word, Previous()) && !IsAsciiDigit(ByteAt(text_, end + 1))) {
+    if (plain && word.size() == 2 && IsLetterInPlural(word, Previous()) &&
+        !IsAsciiDigit(ByteAt(text_, end + 1))) {
       TakeReading(Reading{end, {std::string(1, word[0]) + "'s"}});
       return;
     }
