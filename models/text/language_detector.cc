@@ -17,6 +17,7 @@
 #include "models/text/letter_statistics.h"
 #include "models/text/protected_spans.h"
 #include "models/text/term_index.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -48,6 +49,11 @@ constexpr float kLibraryWeight = 1;
 constexpr float kLibraryWeightOfWord = 0.4F;
 constexpr size_t kFewWords = 2;
 constexpr float kDecisive = 8;
+// A language whose lists have all words of a text.
+constexpr float kAllListed = 20;
+// The same for one in whose order of words an adjective stands last.
+constexpr float kRomanceOrder = 16;
+constexpr std::array<std::string_view, 7> kRomance = {"ca", "es", "fr", "gl", "it", "pt", "ro"};
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
 // A shorter text is believed to be in a language without a profile if the library's score is this
@@ -58,8 +64,11 @@ constexpr float kGuessed = 3;
 // letters that comes from lists of words is at most this for each word.
 constexpr float kMostListed = 5.4F;
 // Languages that are too like one with a profile for the library to tell them in a short text.
+// Those from Latin are believed if their score is this much greater than that of each one with a
+// profile, where the library is told which language it is.
 constexpr std::array<std::string_view, 9> kAlike = {"af", "be", "bs", "ca",     "gl",
                                                     "mk", "sk", "sr", "xx-Qaai"};
+constexpr float kSurelyUnlike = 12;
 // A text is surely in a language that cannot be meant if it is better by this much; a single word,
 // whose letters prove little, by more if such a language does not list it or the other one does.
 constexpr float kSurelyOther = 20;
@@ -140,6 +149,7 @@ std::string WithoutNames(std::string_view text) {
   constexpr size_t kFewestWords = 2;
   std::string rest;
   size_t words = 0;
+  size_t small = 0;    // those in small letters
   bool begins = true;  // a sentence
   for (size_t at = 0; at < text.size();) {
     const CodePoint first = DecodeAt(text, at);
@@ -148,13 +158,16 @@ std::string WithoutNames(std::string_view text) {
     for (CodePoint c = DecodeAt(text, end); is_word && c.bytes > 0 && IsLetter(c.value);
          c = DecodeAt(text, end))
       end += c.bytes;
-    if (!is_word || begins || !IsUpper(first.value)) rest += text.substr(at, end - at);
-    if (is_word && IsLower(first.value)) ++words;
+    if (!is_word || begins || !IsUpper(first.value)) {
+      rest += text.substr(at, end - at);
+      words += is_word ? 1 : 0;
+    }
+    if (is_word && IsLower(first.value)) ++small;
     constexpr std::u32string_view kEnds = U".!?:\n";
     begins = !is_word && (begins || kEnds.find(first.value) != std::u32string_view::npos);
     at = end;
   }
-  return words >= kFewestWords ? rest : std::string(text);
+  return words >= kFewestWords && small > 0 ? rest : std::string(text);
 }
 
 // Returns the library's score of a text for a language, given that it is this one; 0 if it takes it
@@ -166,8 +179,22 @@ float ScoreFor(const std::string& text, bool is_html, std::string_view language)
   return ScoreOf(result);
 }
 
+bool IsRomance(std::string_view language) {
+  return std::ranges::find(kRomance, language) != kRomance.end();
+}
+
 bool HasProfile(std::string_view language) {
   return std::ranges::find(kProfiledLanguages, language) != kProfiledLanguages.end();
+}
+
+// Returns true for two words of which the second alone has the ending of an adjective, which
+// follows its noun in the Romance languages and precedes it in others: "menu principal".
+bool EndsWithAdjective(std::string_view words) {
+  constexpr std::string_view kEnding = "al";
+  const std::string_view text = Trim(words);
+  const size_t space = text.find(' ');
+  return space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos &&
+         text.ends_with(kEnding) && !text.substr(0, space).ends_with(kEnding);
 }
 
 // The likelihoods of the languages that have a profile of letters.
@@ -180,11 +207,17 @@ class ShortText {
     if (!evidence_.has_known_script()) return;
     std::array<float, kProfiledLanguages.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
+    const bool is_romance_order = EndsWithAdjective(words);
     const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
       const std::string_view language = kProfiledLanguages.at(i);
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
         evidence_.scores[i] += weight * ScoreFor(words, is_html, language);
+      if (evidence_.words > 1 && evidence_.listed_words[i] == evidence_.words &&
+          can_be_meant(std::string(language))) {
+        evidence_.scores[i] += kAllListed;
+        if (is_romance_order && IsRomance(language)) evidence_.scores[i] += kRomanceOrder;
+      }
     }
   }
 
@@ -242,14 +275,23 @@ std::string_view Beginning(std::string_view text) {
   return text.substr(0, end);
 }
 
+// Returns true if the library tells a language from all that have a profile.
+bool IsUnlikeProfiled(const std::string& words, bool is_html, std::string_view language) {
+  const float least = ScoreFor(words, is_html, language) - kSurelyUnlike;
+  return std::ranges::all_of(kProfiledLanguages, [&](std::string_view profiled) {
+    return ScoreFor(words, is_html, profiled) <= least;
+  });
+}
+
 // Returns true if the library's answer counts although the letters could say something: it is sure,
 // and has found a language without a profile.
-bool IsOther(const LibraryAnswer& answer, const std::string& words, size_t length) {
+bool IsOther(const LibraryAnswer& answer, const std::string& words, bool is_html, size_t length) {
   if (answer.languages.empty() || HasProfile(answer.languages.front().language)) return false;
   if (length >= kTellingText && answer.languages.front().confidence > 0.5F) return true;
-  if (length > kShortText ||
-      std::ranges::find(kAlike, answer.languages.front().language) != kAlike.end())
-    return false;
+  if (length > kShortText) return false;
+  const std::string& language = answer.languages.front().language;
+  if (std::ranges::find(kAlike, language) != kAlike.end())
+    return IsRomance(language) && !answer.is_guessed && IsUnlikeProfiled(words, is_html, language);
   const LetterEvidence evidence = ReadLetters(words);
   // No language with a profile has such a letter.
   if (evidence.known_letters < evidence.letters) return true;
@@ -266,7 +308,7 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_htm
   const std::string words = WordsOf(Beginning(text), is_html);
   const LibraryAnswer answer = ByLibrary(words, is_html);
   const size_t length = CountCodePoints(words);
-  if (length > kShortText || IsOther(answer, words, length)) return answer.languages;
+  if (length > kShortText || IsOther(answer, words, is_html, length)) return answer.languages;
   const ShortText letters(words, is_html, [](const std::string&) { return false; });
   if (!letters.is_known()) return answer.languages;
   constexpr float kLeast = 0.05F;
@@ -292,7 +334,7 @@ DetectedLanguage DetectLanguageAmong(std::string_view text, bool is_html,
   const bool other = !found.empty() && !HasProfile(found.front().language);
   const size_t length = CountCodePoints(words);
   const bool is_short = length <= kShortText;
-  if (!is_short || IsOther(answer, words, length) ||
+  if (!is_short || IsOther(answer, words, is_html, length) ||
       (other && can_be_meant(found.front().language))) {
     DetectedLanguage language = by_library();
     const bool is_doubtful = !is_short && words.size() <= kDoubtfulBytes &&

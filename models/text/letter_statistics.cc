@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -100,13 +101,14 @@ class Statistics {
   std::unordered_map<std::string, Scores> words_;
 };
 
-void Add(const Scores& scores, LetterEvidence& evidence) {
-  for (size_t i = 0; i < kLanguages; ++i) evidence.scores[i] += scores[i];
+void Add(const Scores& scores, Scores& to) {
+  for (size_t i = 0; i < kLanguages; ++i) to[i] += scores[i];
 }
 
 // Adds what a word, given as its letters between two '_', says.
 void AddWord(const std::vector<std::string>& letters, const Statistics& statistics,
              LetterEvidence& evidence) {
+  Scores sequences{};
   for (size_t length = 1; length <= kLongest; ++length) {
     for (size_t begin = 0; begin + length <= letters.size(); ++begin) {
       if (length == 1 && letters[begin] == "_") continue;
@@ -114,7 +116,7 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
       std::string sequence;
       for (size_t i = begin; i < begin + length; ++i) sequence += letters[i];
       if (const Scores* scores = statistics.Find(sequence)) {
-        Add(*scores, evidence);
+        Add(*scores, sequences);
         if (length == 1 && std::ranges::max(*scores) > kWeights[0] * kUsedLetter)
           ++evidence.known_letters;
       }
@@ -129,9 +131,21 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
     scores = statistics.FindWord(word);
   }
   if (scores != nullptr) {
-    Add(*scores, evidence);
-    for (size_t i = 0; i < kLanguages; ++i) evidence.listed[i] += (*scores)[i];
+    // The letters of a word that others have taken from English, such as "marketing", say nothing
+    // of these.
+    float best = -std::numeric_limits<float>::max();
+    for (size_t i = 0; i < kLanguages; ++i) {
+      if ((*scores)[0] > 0 && (*scores)[i] > 0) best = std::max(best, sequences[i]);
+    }
+    for (size_t i = 0; i < kLanguages; ++i) {
+      if ((*scores)[i] == 0) continue;
+      sequences[i] = std::max(sequences[i], best);
+      evidence.listed[i] += (*scores)[i];
+      ++evidence.listed_words[i];
+    }
+    Add(*scores, evidence.scores);
   }
+  Add(sequences, evidence.scores);
   evidence.letters += letters.size() - 2;
   ++evidence.words;
 }

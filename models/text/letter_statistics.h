@@ -17,6 +17,7 @@ struct LetterEvidence {
   std::array<float, kProfiledLanguages.size()> scores{};
   // The part of each score that comes from words which a list of the language has.
   std::array<float, kProfiledLanguages.size()> listed{};
+  std::array<size_t, kProfiledLanguages.size()> listed_words{};  // how many words the lists have
   size_t words = 0;
   size_t letters = 0;
   size_t known_letters = 0;  // letters that some language uses often
