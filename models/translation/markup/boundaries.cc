@@ -4,15 +4,21 @@
 
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/marked_text.h"
 
 namespace millrace::translation {
 namespace {
 
 bool IsNote(char32_t c) { return c >= U'♩' && c <= U'♬'; }
-// Marks of the direction of writing, and of the order of a file's bytes.
-bool IsInvisibleMark(char32_t c) {
-  return c == 0xFEFF || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069);
+// Returns true for marks of the direction of writing and of the order of a file's bytes, for a word
+// joiner, and for a zero width space where it ends no word: between small letters it marks where a
+// line may break.
+bool IsInvisibleMark(std::string_view text, size_t at, const models::CodePoint& c) {
+  if (c.value == kZeroWidthSpace)
+    return at > 0 && models::IsLower(models::DecodeBefore(text, at).value) &&
+           models::IsLower(models::DecodeAt(text, at + c.bytes).value);
+  return c.value == 0xFEFF || c.value == 0x200E || c.value == 0x200F || c.value == 0x2060 ||
+         (c.value >= 0x202A && c.value <= 0x202E) || (c.value >= 0x2066 && c.value <= 0x2069);
 }
 
 // Returns the end of emoji that touch words on both sides, as in chats: "good😀thanks"; 0: there are
@@ -78,7 +84,7 @@ Boundary FindBoundary(std::string_view text, size_t from) {
   for (size_t at = text.find_first_of(kFirst, from); at < text.size();
        at = text.find_first_of(kFirst, at)) {
     const models::CodePoint c = models::DecodeAt(text, at);
-    if (IsInvisibleMark(c.value)) return {at, at + c.bytes, /*is_sign=*/true};
+    if (IsInvisibleMark(text, at, c)) return {at, at + c.bytes, /*is_sign=*/true};
     size_t end = std::max({RunEnd(text, at), TemplateEnd(text, at), EmojiEnd(text, at)});
     if (IsNote(c.value)) end = at + c.bytes;
     if (end == 0) {

@@ -41,6 +41,7 @@ std::string Escaped(std::string_view text, bool is_html) {
 }
 
 bool IsWrittenSpace(std::string_view markup) {
+  const auto is_space = [](char32_t c) { return models::IsSpace(c) || c == kZeroWidthSpace; };
   for (size_t at = 0; at < markup.size();) {
     if (const size_t bytes = WrittenBreakBytes(markup.substr(at)); bytes > 0) {
       at += bytes;
@@ -48,12 +49,12 @@ bool IsWrittenSpace(std::string_view markup) {
     }
     std::string entity;
     if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
-      if (!models::IsSpace(models::DecodeAt(entity, 0).value)) return false;
+      if (!is_space(models::DecodeAt(entity, 0).value)) return false;
       at += bytes;
       continue;
     }
     const models::CodePoint c = models::DecodeAt(markup, at);
-    if (!models::IsSpace(c.value)) return false;
+    if (!is_space(c.value)) return false;
     at += c.bytes;
   }
   return !markup.empty();

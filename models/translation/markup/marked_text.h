@@ -48,8 +48,13 @@ struct MarkedText {
 std::string Escaped(std::string_view text, bool is_html);
 // Returns a part of the text as its source wrote it. The part must not divide a character.
 std::string Written(const MarkedText& marked, size_t begin, size_t end);
-// Returns true if markup is white space in its format, such as a line break, &nbsp; or an escaped
-// line break
+// A space that no reader sees, where a line may break.
+inline constexpr char32_t kZeroWidthSpace = 0x200B;
+// The first character of the scripts whose words have such a space between them, or nothing. From
+// there on up it says nothing to a reader of another script.
+inline constexpr char32_t kThai = 0x0E00;
+// Returns true if markup is white space in its format, such as a line break, &nbsp;, a zero width
+// space or an escaped line break.
 bool IsWrittenSpace(std::string_view markup);
 // Appends markup to `out`, in which the text since the last markup begins at `text`, and sets
 // `text` to the new end. Markup that is white space, such as a line break, replaces a space right

@@ -22,7 +22,6 @@ namespace {
 // No script has this many marks on one letter; a bound keeps the time linear.
 constexpr size_t kMostMarks = 8;
 constexpr char32_t kApostrophe = 0x2019;  // ’, which is also a closing quotation mark
-constexpr char32_t kZeroWidthSpace = 0x200B;
 
 bool IsMoney(char32_t c) { return c != 0 && CategoryOf(c) == UTF8PROC_CATEGORY_SC; }
 bool IsDash(char32_t c) { return c >= 0x2012 && c <= 0x2015; }
@@ -177,11 +176,9 @@ class Finder {
   // A soft hyphen or a joiner does not matter for the translation, but a vocabulary may take it for
   // the end of a word.
   size_t TakeInvisible(size_t at, const Cluster& cluster) {
-    // A zero width space ends a word, but not between small letters, where it marks where a line
-    // may break.
-    const bool within_word =
-        models::IsLower(words_.Before(at)) && models::IsLower(words_.At(cluster.end).value);
-    if (cluster.base == kZeroWidthSpace && cluster.fit == CharacterFit::kRespelled && !within_word)
+    // A zero width space ends a word.
+    if (cluster.base == kZeroWidthSpace &&
+        (cluster.fit == CharacterFit::kRespelled || words_.Before(at) < kThai))
       return at;
     return Respell(at, cluster.end, "", /*returns=*/false);
   }

@@ -16,11 +16,14 @@ namespace {
 // The first bytes of the characters that OtherSpaceBytes looks for.
 constexpr std::string_view kLeads = "\xC2\xE1\xE2\xE3";
 
-// Returns the bytes of a space such as U+00A0, U+2009 or U+3000 at a place; 0 if there is none.
+// Returns the bytes of a space such as U+00A0, U+2009 or U+3000 at a place; 0 if there is none. One
+// of zero width divides words, too: what divides none is a mark already.
 size_t OtherSpaceBytes(std::string_view text, size_t at) {
   if (at >= text.size() || kLeads.find(text[at]) == kLeads.npos) return 0;
   const models::CodePoint c = models::DecodeAt(text, at);
-  return models::IsSpace(c.value) && !models::IsLineBreak(c.value) ? c.bytes : 0;
+  const bool is_space = models::IsSpace(c.value) || (c.value == kZeroWidthSpace && at > 0 &&
+                                                     models::DecodeBefore(text, at).value < kThai);
+  return is_space && !models::IsLineBreak(c.value) ? c.bytes : 0;
 }
 
 bool HasOtherSpace(std::string_view text) {

@@ -44,6 +44,17 @@ TEST(WideSpaceTest, IsAnySpaceOfUnicode) {
   }
 }
 
+TEST(WideSpaceTest, IsOneOfZeroWidthBetweenWordsThatNeedSpaces) {
+  MarkedText marked{.text = "Hello\u200BWorld"};
+  MarkWideSpaces(marked);
+  EXPECT_EQ(marked.text, "Hello World");
+  EXPECT_EQ(Untouched(marked), "Hello\u200BWorld");
+  const std::string thai = "\u0E01\u0E32\u200B\u0E21\u0E32";
+  marked = {.text = thai};
+  MarkWideSpaces(marked);
+  EXPECT_EQ(marked.text, thai);
+}
+
 TEST(WideSpaceTest, MayBeWrittenAsAnyEntity) {
   for (const std::string written : {"&#x20;", "&#160;", "&#x2009;", "&#x3000;"}) {
     std::string space = "\u3000";
