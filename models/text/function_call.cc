@@ -52,7 +52,7 @@ bool AreSurelyArguments(std::string_view inner) {
   return (parts > 1 && !are_endings) || has_sign;
 }
 
-// Returns the end of an index in brackets: [0], ["key"], [i], [1:3]; 0 if there is none. The
+// Returns the end of an index in brackets: [0], ["key"], [i], [1:3], []; 0 if there is none. The
 // number of a note is none.
 size_t IndexEnd(const PatternText& text, size_t at) {
   constexpr size_t kLongest = 40;
@@ -71,7 +71,7 @@ size_t IndexEnd(const PatternText& text, size_t at) {
                         inner.find_first_not_of("0123456789:-") == std::string_view::npos;
   const bool is_quoted =
       inner.size() > 2 && IsQuote(inner.front()) && inner.back() == inner.front();
-  if (!is_name && !is_list && !is_slice && !is_quoted && inner != "0") return 0;
+  if (!is_name && !is_list && !is_slice && !is_quoted && inner != "0" && !inner.empty()) return 0;
   return text.At(close + 1) == '(' ? 0 : close + 1;
 }
 

@@ -42,7 +42,7 @@ bool IsExpression(std::string_view inner) {
 // Returns true if the same sign stands behind an opening bracket and before the closing one:
 // {! name !}, [: name :].
 bool HasSigns(std::string_view inner) {
-  constexpr std::string_view kSigns = "!%$:=#";
+  constexpr std::string_view kSigns = "!%$:=#*~";
   return inner.size() > 2 && inner.front() == inner.back() &&
          kSigns.find(inner.front()) != std::string_view::npos;
 }
@@ -114,7 +114,10 @@ size_t PlaceholderReader::EndAt(size_t at) const {
     case '<':
       return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>") + NameBetween(at, "<<", ">>");
     case '(':
-      return NameBetween(at, "((", "))");
+      return NameBetween(at, "((", "))") + Converted(at);
+    case '\\':
+      // Swift: \(user.name)
+      return NameBetween(at, "\\(", ")");
     case '[':
       if (!options_.brackets) return Enclosed(at, "[%", "%]") + NameBetween(at, "[[", "]]");
       return Brackets(at);
@@ -133,7 +136,7 @@ size_t PlaceholderReader::EndAt(size_t at) const {
       if (text_.substr(at, 3) == "@:{") return Braces(at + 2);
       return At(at + 1) == '{' ? Braces(at + 1) : Signed(at);
     case '*':
-      return Enclosed(at, "*|", "|*");
+      return Enclosed(at, "*|", "|*") + Signed(at);
     case '&':
     case '\xC2':
       return ColourCodeEnd(text_, at);
@@ -164,11 +167,25 @@ size_t PlaceholderReader::Doubled(size_t at) const {
   return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
 }
 
-// Reads a name in capitals between equal signs: #NAME#, --NAME--.
+// Reads what Python writes behind a percent sign, where that was lost: (name)s
+size_t PlaceholderReader::Converted(size_t at) const {
+  constexpr std::string_view kConversions = "sdifr";
+  const size_t end = AtWordStart(at) ? NameEnd(at + 1) : at;
+  return end > at + 2 && At(end) == ')' && At(end + 1) != 0 &&
+                 kConversions.find(At(end + 1)) != std::string_view::npos &&
+                 !IsNameByte(At(end + 2))
+             ? end + 2
+             : 0;
+}
+
+// Reads a name in capitals between equal signs: #NAME#, --NAME--, ***NAME***.
 size_t PlaceholderReader::Signed(size_t at) const {
+  constexpr size_t kEmphasis = 3;  // as many asterisks around one name are none in prose
   const char sign = text_[at];
   if (!AtWordStart(at) || (at > 0 && text_[at - 1] == sign)) return 0;
-  const size_t begin = at + (At(at + 1) == sign ? 2 : 1);
+  const size_t begin =
+      sign == '*' ? text_.find_first_not_of(sign, at) : at + (At(at + 1) == sign ? 2 : 1);
+  if (sign == '*' && (begin == std::string_view::npos || begin - at != kEmphasis)) return 0;
   const size_t end =
       RunEnd(begin, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c) || c == '_'; });
   const std::string_view mark = text_.substr(at, begin - at);
@@ -237,8 +254,12 @@ size_t PlaceholderReader::Brackets(size_t at) const {
   const bool has_attribute = IsAsciiLetter(At(at + 1)) && inner.find('=') < inner.size() - 1 &&
                              inner.find(" =") == std::string_view::npos;
   if (is_tag || has_attribute) return close + 1;
-  const bool is_name = !inner.empty() && IsAsciiLetter(inner[0]) &&
-                       std::ranges::all_of(inner, [](char c) { return IsNameByte(c) || c == '-'; });
+  // [%name], [$name]
+  constexpr std::string_view kSigns = "%$*~";
+  const size_t sign = inner.size() > 2 && kSigns.find(inner[0]) != std::string_view::npos ? 1 : 0;
+  const bool is_name =
+      !inner.empty() && IsAsciiLetter(inner[sign]) &&
+      std::ranges::all_of(inner.substr(sign), [](char c) { return IsNameByte(c) || c == '-'; });
   if (!is_name && (inner.find(' ') == std::string_view::npos || !IsTitle(inner))) return 0;
   const bool begins = BeginsLine(at);
   const size_t behind = std::min(text_.find_first_not_of(' ', close + 1), text_.size());
@@ -246,7 +267,8 @@ size_t PlaceholderReader::Brackets(size_t at) const {
   const bool ends = next.bytes == 0 || next.value == '\n';
   if (begins && (ends || IsUpper(next.value) || next.value == '[')) return 0;
   const bool capitals = std::ranges::none_of(inner, [](char c) { return c >= 'a' && c <= 'z'; });
-  return capitals && inner.size() > 1 && ends ? 0 : close + 1;
+  const bool behind_colon = at > 1 && text_.substr(at - 2, 2) == ": ";
+  return capitals && inner.size() > 1 && ends && !behind_colon ? 0 : close + 1;
 }
 
 // Reads |name|, which stands alone.

@@ -32,6 +32,7 @@ class PlaceholderReader final : PatternText {
   bool IsUnitAt(size_t at) const;
   size_t TimeFormatEnd(size_t at) const;
   size_t Doubled(size_t at) const;
+  size_t Converted(size_t at) const;
   size_t Signed(size_t at) const;
   bool BeginsLine(size_t at) const;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
+#include "models/text/unicode.h"
 
 namespace millrace::translation {
 namespace {
@@ -35,6 +36,12 @@ size_t BracesEnd(std::string_view text, size_t at) {
 }
 
 }  // namespace
+
+bool IsDoubledApostrophe(std::string_view text, size_t at) {
+  return at > 0 && text.substr(at, 2) == "''" &&
+         (text[at - 1] == '}' || models::IsLetter(models::DecodeBefore(text, at).value)) &&
+         models::IsLetter(models::DecodeAt(text, at + 2).value);
+}
 
 PlainMessage ReadMessage(std::string_view text, size_t at) {
   PlainMessage none{at, at};

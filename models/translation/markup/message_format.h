@@ -27,4 +27,7 @@ PlainMessage ReadMessage(std::string_view text, size_t at);
 // none of them. Linear time.
 std::vector<PlainMessage> FindMessages(std::string_view text);
 
+// Returns true for the apostrophe within a word that messages write twice: don''t, {0}''s.
+bool IsDoubledApostrophe(std::string_view text, size_t at);
+
 }  // namespace millrace::translation

@@ -288,6 +288,9 @@ class PlainReader {
         ++at;
       } else if (c == '&') {
         at = Ampersand(text, at, take);
+      } else if (IsDoubledApostrophe(text, at)) {
+        out_.Character("'", take(at, at + 2));
+        at += 2;
       } else if (c == '*' || (c == '\'' && models::ByteAt(text, at + 1) == c)) {
         const size_t end = std::min(text.find_first_not_of(c, at), text.size());
         if (!emphasis_ends.empty() && emphasis_ends.back() == at) {
@@ -438,6 +441,11 @@ class PlainReader {
     const auto is_word = [&](size_t place) {
       return models::IsWordCharacter(models::DecodeAt(text, place).value);
     };
+    // ***NAME*** within a sentence is a placeholder.
+    const size_t name_end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", end);
+    if (mark == "***" && models::ByteAt(text, name_end) == '*' &&
+        (at > 0 || text.size() > name_end + mark.size()))
+      return at;
     if (mark.size() > kMostAsterisks || !is_word(end) ||
         (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos))
       return at;

@@ -52,6 +52,10 @@ TEST(ProtectedSpansTest, GuillemetsAreQuotationMarksInSomeLanguages) {
 INSTANTIATE_TEST_SUITE_P(
     Spans, ProtectedTest,
     testing::Values(
+        "Open «(name)s» and «(user_id)d», (name) so, file«(s)»; «\\(user.name)»; «***NAME***» is "
+        "it.",
+        "See «name[]» or «names[][id]»: [name of it], «[%name]», «[$name]» and «[*name*]», [5% "
+        "off]: «[NAME]»",
         "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
