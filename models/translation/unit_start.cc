@@ -5,6 +5,7 @@
 
 #include "models/text/unicode.h"
 #include "models/translation/clause_cut.h"
+#include "models/translation/joined_words.h"
 #include "models/translation/markup/capitals.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/translation_guard.h"
@@ -42,6 +43,8 @@ size_t UnitStarter::TakeNext(const Participant& participant) const {
   } else {
     unit.sentence = plan.Take();
   }
+  if (DivideJoinedWords(*vocabularies_.source, unit.sentence.marked))
+    tokens = vocabularies_.source->Encode(unit.sentence.marked.text, most).tokens;
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   const size_t taken = tokens.size() + framing;
   Begin(participant, unit, std::move(tokens));

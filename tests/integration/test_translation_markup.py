@@ -86,6 +86,24 @@ def test_footnotes_of_markdown_keep_their_names_and_are_translated(daemon):
     assert "door" not in got
 
 
+@pytest.mark.parametrize("text, expected", [
+    ("**bold***italic*", "**em negrito** *itálico*"),
+    ("The **red**house is big.", "A casa **vermelha** é grande."),
+    ("Click [here](x)now", "Clique [aqui](x) agora"),
+    ("un**believ**able results", "resultados **inacreditáveis**"),
+    ("<b>Java</b>Script is a language", "<b>JavaScript</b> é uma língua"),
+])
+def test_words_that_only_markup_divides_are_two(daemon, text, expected):
+    assert translate(daemon, text, format=MARKDOWN) == [expected]
+
+
+@pytest.mark.parametrize("text", ["Hello\u200bworld", "The big\u200bhouse is red.", "<p>Save<wbr>File is a button</p>", "<p>Hello&#8203;World</p>"])
+def test_places_where_a_line_may_break_stay(daemon, text):
+    sign = max(("\u200b", "<wbr>", "&#8203;"), key=text.count)
+    [found] = translate(daemon, text, format=HTML)
+    assert found.count(sign) == 1 and not found.lower().startswith("hello"), found
+
+
 def test_what_is_written_in_capitals_is_translated_into_capitals(daemon):
     for text, word in [("STOP", "PARAR"), ("EXIT", "SAÍDA"), ("WARNING: HOT SURFACE", "SUPERFÍCIE"), ("NASA", "NASA")]:
         [got] = translate(daemon, text)

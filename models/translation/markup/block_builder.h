@@ -35,6 +35,10 @@ class BlockBuilder {
   void Divide(std::string_view markup);
   // Returns true if an element with this name is open.
   bool IsOpen(std::string_view name) const;
+  // Returns the name of the element that was opened last and is open; empty: none is.
+  std::string_view innermost() const {
+    return open_.empty() ? std::string_view() : std::string_view(open_.back().name);
+  }
 
   // Returns all blocks. Call it once, at the end.
   std::vector<MarkedBlock> TakeBlocks();

@@ -427,6 +427,10 @@ class MarkdownReader {
     const bool is_double = line_[at] == '~' || line_[at] == '=' || line_[at] == '+';
     const bool fits = is_double ? end - at == 2 : end - at <= 3;
     const std::string_view mark = line_.substr(at, end - at);
+    // **bold***italic*: the innermost emphasis ends before another one begins.
+    if (const std::string_view open = out_.innermost();
+        !out_.IsOpen(mark) && mark.starts_with(open) && !open.empty() && CanClose(at))
+      return at + open.size();
     // 2*3*4 is a product.
     const bool product = line_[at] == '*' && at > 0 && models::IsAsciiDigit(line_[at - 1]) &&
                          models::IsAsciiDigit(models::ByteAt(line_, end));
