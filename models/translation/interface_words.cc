@@ -11,7 +11,8 @@
 namespace millrace::translation {
 namespace {
 
-constexpr size_t kFields = 3;  // the text in small letters, the languages, the translation
+constexpr size_t kLongest = 64;  // bytes of a text
+constexpr size_t kFields = 3;    // the text in small letters, the languages, the translation
 
 std::string_view FirstTag(std::string_view language) {
   return language.substr(0, language.find_first_of("-_"));
@@ -19,8 +20,14 @@ std::string_view FirstTag(std::string_view language) {
 
 }  // namespace
 
+std::string_view WithoutEndMarks(std::string_view text) {
+  constexpr std::string_view kMarks = ".!?:";
+  return text.substr(0, text.find_last_not_of(kMarks) + 1);
+}
+
 std::string_view InterfaceWords(std::string_view text, std::string_view source_language,
                                 std::string_view target_language) {
+  if (text.size() > kLongest) return {};
   static const auto& table =
       *new models::WordTable<kFields>(kInterfaceWordsText);  // never destroyed: threads may use it
   const auto rows = table.FindAll(models::AsciiLower(text));

@@ -9,5 +9,7 @@ namespace millrace::translation {
 // that begin with one. Languages are BCP 47. Thread-safe.
 std::string_view InterfaceWords(std::string_view text, std::string_view source_language,
                                 std::string_view target_language);
+// Returns a text without the marks at its end.
+std::string_view WithoutEndMarks(std::string_view text);
 
 }  // namespace millrace::translation

@@ -34,9 +34,7 @@ std::string WithoutKept(const MarkedText& marked) {
 
 // Returns the text of a unit without its end marks.
 std::string_view WordOf(const TranslationUnit& unit) {
-  constexpr std::string_view kMarks = ".!?:";
-  const std::string_view text = unit.sentence.marked.text;
-  return text.substr(0, text.find_last_not_of(kMarks) + 1);
+  return WithoutEndMarks(unit.sentence.marked.text);
 }
 
 // Returns true if a few words with a stop and without a verb, such as "The house.", became a
@@ -142,7 +140,7 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
 
 bool UnitReview::TakeKnown(const TranslationSettings& settings, TranslationUnit& unit) const {
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
-  if (!is_greedy || !IsShort(unit.sentence.marked.text)) return false;
+  if (!is_greedy) return false;
   const SourceShape shape = ShapeOf(settings, unit);
   std::string word(WordOf(unit));
   if (unit.in_capitals) word = InCapitals(word);

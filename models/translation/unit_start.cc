@@ -5,6 +5,7 @@
 
 #include "models/text/unicode.h"
 #include "models/translation/clause_cut.h"
+#include "models/translation/interface_words.h"
 #include "models/translation/joined_words.h"
 #include "models/translation/markup/capitals.h"
 #include "models/translation/source_shape.h"
@@ -81,8 +82,11 @@ void UnitStarter::Begin(const Participant& participant, TranslationUnit& unit,
     }
   }
   const std::string& text = unit.sentence.marked.text;
-  unit.in_pieces = participant.input().partial && unit.level == 0 && unit.sentence.is_plain &&
-                   !IsShort(text) && !IsEasilyLost(text, unit.tokens, settings.source_language);
+  unit.in_pieces =
+      participant.input().partial && unit.level == 0 && unit.sentence.is_plain && !IsShort(text) &&
+      !IsEasilyLost(text, unit.tokens, settings.source_language) &&
+      InterfaceWords(WithoutEndMarks(text), settings.source_language, settings.target_language)
+          .empty();
   unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;

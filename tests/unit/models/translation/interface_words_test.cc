@@ -12,6 +12,13 @@ TEST(InterfaceWordsTest, ATextOfAnInterfaceHasItsTranslation) {
   EXPECT_EQ(InterfaceWords("Tchau", "pt-BR", "EN"), "bye");
 }
 
+TEST(InterfaceWordsTest, TheMarksAtTheEndOfATextAreNoneOfItsWords) {
+  EXPECT_EQ(WithoutEndMarks("Dismiss!"), "Dismiss");
+  EXPECT_EQ(WithoutEndMarks("Is it? No..."), "Is it? No");
+  EXPECT_EQ(WithoutEndMarks("..."), "");
+  EXPECT_EQ(WithoutEndMarks(""), "");
+}
+
 TEST(InterfaceWordsTest, WordsOfOtherTextsAndLanguagesAreNotKnown) {
   EXPECT_EQ(InterfaceWords("like", "en", "pt"), "");  // without a capital it is a word of prose
   EXPECT_EQ(InterfaceWords("bye", "en", "pt"), "tchau");
