@@ -299,6 +299,42 @@ size_t BehindColon(std::string_view text) {
   return behind;
 }
 
+// Returns true for the words of a name: each begins with a capital but for short ones.
+bool IsName(std::string_view words) {
+  constexpr size_t kShortWord = 3;  // bytes: Rio de Janeiro
+  for (size_t at = 0; at <= words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    const char32_t first = models::DecodeAt(words, at).value;
+    if (!models::IsUpper(first) && (at == 0 || !models::IsLower(first) || end - at > kShortWord))
+      return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+// Returns true if a name behind a label seems to have become another one, such as "City: New York"
+// "City: Rio de Janeiro": no word of it begins like one of the source, and the label stayed, or the
+// name has several words in either language.
+bool BecameOtherName(const GuardedTranslation& translation, size_t behind_colon) {
+  constexpr size_t kAlike = 3;  // letters that words of one root begin with
+  const std::string_view name = models::Trim(translation.source.substr(behind_colon));
+  const size_t colon = translation.target.rfind(": ");
+  if (colon == std::string_view::npos || !IsName(name)) return false;
+  const std::string_view got = models::Trim(translation.target.substr(colon + 1));
+  const std::string_view label = translation.source.substr(0, translation.source.rfind(": "));
+  const std::string_view got_label = translation.target.substr(0, colon);
+  const std::string all = " " + models::AsciiLower(got);
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = std::min(name.find(' ', at), name.size());
+    const std::string beginning = models::AsciiLower(name.substr(at, std::min(end - at, kAlike)));
+    if (models::IsUpper(models::DecodeAt(name, at).value) &&
+        all.find(" " + beginning) != std::string::npos)
+      return false;
+    at = end + 1;
+  }
+  return got_label == label || models::CountWords(name) > 1 || models::CountWords(got) > 1;
+}
+
 // Returns true if a text has the same letter many times in a row, as no word has.
 bool HasLetterRun(std::string_view text) {
   constexpr size_t kMany = 6;
@@ -396,6 +432,9 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   if (translation.target.find(": ") == std::string_view::npos &&
       translation.target.find(kWideColon) == std::string_view::npos)
     verdict.lost_colon = BehindColon(translation.source);
+  if (const size_t behind = BehindColon(translation.source);
+      behind > 0 && BecameOtherName(translation, behind))
+    verdict.lost_colon = behind;
   verdict.suspicious = verdict.suspicious || !verdict.lost_parts.empty() || verdict.lost_colon > 0;
   const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
   verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);

@@ -261,6 +261,25 @@ def test_neither_side_of_a_sign_is_lost(daemon, text, expected):
     assert (got, lost) == (expected, [])
 
 
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"City: New York": "Cidade: Nova Iorque", "State: California": "Estado: Califórnia", "Name: John Smith": "Nome: John Smith", "Time:12:30": "Tempo:12:30",
+             "City/Town": "Cidade/Município", "From: Boston": "De: Boston"}),
+    (PT_EN, {"País: Brasil": "Country: Brazil", "Cidade: São Paulo": "City: São Paulo", "Autor: Machado de Assis": "Author: Machado de Assis"}),
+], ids=["en-pt", "pt-en"])
+def test_what_a_label_names_becomes_no_other(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+
+
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"Order summary": "Resumo do pedido", "Keep me signed in": "Manter-me conectado", "Sign in with Google": "Iniciar sessão com Google"}),
+    (PT_EN, {"Pular para o conteúdo": "Skip to content", "A página não foi encontrada.": "The page was not found.", "O arquivo não foi encontrado": "File not found"}),
+], ids=["en-pt", "pt-en"])
+def test_sentences_of_interfaces_are_those_of_interfaces(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
+    streams = [[part.text for part in daemon.translation.StreamTranslate(translate_request(text, model=model, partial=True), timeout=PATIENCE)] for text in texts]
+    assert ["".join(parts) for parts in streams] == list(texts.values())
+
+
 @pytest.mark.parametrize("text, expected", [
     ("<li><a href='/'>Done</a></li>", "<li><a href='/'>Concluído</a></li>"),
     ("<a href=1>One</a><a href=2>Two</a>", "<a href=1>Um</a><a href=2>Dois</a>"),

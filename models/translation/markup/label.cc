@@ -100,15 +100,18 @@ size_t KeyEnd(std::string_view text) {
   return has_value && models::IsAsciiLetter(text[0]) ? end + 1 : 0;
 }
 
-// Returns where the only colon of a text is if it stands between a label and words without a space:
-// "Note:this"; 0 if there is none.
+// Returns where the first colon of a text is if it stands between a label and the words or numbers
+// that are all of the rest without a space: "Note:this", "Time:12:30"; 0 if there is none.
 size_t TouchingColon(std::string_view text) {
   constexpr std::ptrdiff_t kMostSpaces = 1;
   const size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || text.find(':', colon + 1) != text.npos ||
+  if (colon == std::string_view::npos || colon == 0) return 0;
+  const std::string_view rest = text.substr(colon + 1);
+  const bool is_number = IsNumericText(rest);
+  if ((!is_number && rest.find(':') != rest.npos) ||
       !models::IsUpper(models::DecodeAt(text, 0).value) ||
       !models::IsLower(models::DecodeBefore(text, colon).value) ||
-      !models::IsLetter(models::DecodeAt(text, colon + 1).value) ||
+      (!is_number && !models::IsLetter(models::DecodeAt(rest, 0).value)) ||
       std::ranges::count(text.substr(0, colon), ' ') > kMostSpaces)
     return 0;
   return colon;

@@ -54,6 +54,16 @@ TEST(TranslationGuardTest, AnOrdinaryTranslationPasses) {
   EXPECT_FALSE(Inspect("Hello", "Olá").suspicious);
 }
 
+TEST(TranslationGuardTest, ANameBehindALabelThatBecameAnotherIsDividedFromIt) {
+  EXPECT_EQ(Inspect("City: New York", "City: Rio de Janeiro").lost_colon, 6U);
+  EXPECT_EQ(Inspect("Country: Brazil", "Pa\u00EDs: Estados Unidos").lost_colon, 9U);
+  EXPECT_EQ(Inspect("State: California", "State: Lisboa").lost_colon, 7U);
+  EXPECT_EQ(Inspect("Country: Germany", "Pa\u00EDs: Alemanha").lost_colon, 0U);
+  EXPECT_EQ(Inspect("Country: Brazil", "Pa\u00EDs: Brasil").lost_colon, 0U);
+  EXPECT_EQ(Inspect("Name: John Smith", "Nome: John Smith").lost_colon, 0U);
+  EXPECT_EQ(Inspect("Price: low to high", "Pre\u00E7o: baixo a alto").lost_colon, 0U);
+}
+
 TEST(TranslationGuardTest, AListWithoutCommasHasItsItems) {
   constexpr std::string_view kList = "we bought milk and bread and eggs and then went home";
   EXPECT_TRUE(Inspect(kList, "compramos leite e pão e depois fomos todos para casa").lost_content);
