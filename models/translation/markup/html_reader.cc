@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
@@ -104,7 +105,7 @@ class HtmlReader {
     const bool is_type = at_ > 0 && models::IsAsciiAlnum(text_[at_ - 1]) &&
                          models::IsAsciiUpper(models::ByteAt(rest, 4));
     if (const size_t escaped = EscapedTagBytes(rest); escaped > 0 && !is_type) {
-      out_.Keep(Taken(at_ + escaped));
+      EscapedTag(escaped);
     } else if (const size_t bytes = ReadEntity(rest, character); bytes > 0) {
       out_.Character(character, Taken(at_ + bytes));
     } else if (const size_t unknown = EntityBytes(rest); unknown > 0) {
@@ -112,6 +113,25 @@ class HtmlReader {
     } else {
       out_.Text(Taken(at_ + 1));
     }
+  }
+
+  // Reads an escaped tag. One of an element with words, as in the texts of a site that are pieces
+  // of HTML, is markup; any other is the name of an element, in a sentence about it.
+  void EscapedTag(size_t bytes) {
+    constexpr size_t kNear = 1024;
+    constexpr std::string_view kOpens = "&lt;";
+    const std::string_view markup = text_.substr(at_, bytes);
+    const bool closes = models::ByteAt(markup, kOpens.size()) == '/';
+    const size_t begin = kOpens.size() + (closes ? 1 : 0);
+    const std::string name =
+        models::AsciiLower(markup.substr(begin, markup.find_first_of("& \t\r\n/", begin) - begin));
+    const std::string mark = StrCat(kOpens, name);
+    if (closes && out_.IsOpen(mark)) return out_.Close(mark, Taken(at_ + bytes));
+    const std::string_view near = text_.substr(at_ + bytes, kNear);
+    const bool has_words =
+        !closes && IsInlineElement(name) && near.find(StrCat("&lt;/", name, "&gt;")) != near.npos;
+    const std::string_view taken = Taken(at_ + bytes);
+    has_words ? out_.Open(mark, taken) : out_.Keep(taken);
   }
 
   void Markup() {

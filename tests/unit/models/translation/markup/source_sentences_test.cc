@@ -409,6 +409,14 @@ TEST(SourceSentencesTest, ATagMayGoOnBehindTheBranchOfAMessage) {
     EXPECT_EQ(Joined(text, kHtml), text);
 }
 
+TEST(SourceSentencesTest, EscapedTagsAroundWordsAreMarkup) {
+  const auto sentences =
+      Read("The &lt;b&gt;red&lt;/b&gt; house &lt;i&gt; of List&lt;Item&gt;.", kHtml);
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_EQ(sentences[0].marked.text, "The red house X1 of X2.");
+  EXPECT_EQ(sentences[0].marked.events.size(), 2u);
+}
+
 TEST(SourceSentencesTest, OldEntitiesNeedNoSemicolon) {
   const auto sentences = Read("R&ampD caf&eacute &copy&amp;", kHtml);
   EXPECT_EQ(sentences[0].marked.text, "R&D café ©&");
