@@ -65,7 +65,12 @@ bool StandsForWord(const std::vector<OfficeItem>& items, size_t at, char last) {
   return is_text(at + 1) || (at > 0 && is_text(at - 1));
 }
 
-bool IsProperties(pugi::xml_node node) { return std::string_view(node.name()).ends_with("Pr"); }
+// Returns true for what stands before the items in an element and stays: properties, and the
+// annotation of ruby text.
+bool IsProperties(pugi::xml_node node) {
+  const std::string_view name = node.name();
+  return name.ends_with("Pr") || name == "w:rt";
+}
 
 }  // namespace
 

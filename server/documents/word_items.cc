@@ -62,7 +62,12 @@ void DivideFieldRuns(pugi::xml_node paragraph) {
 // Returns true for the white space of a document whose elements have lines of their own.
 bool IsSpaceBetween(pugi::xml_node node) { return node.type() == pugi::node_pcdata; }
 
-void ReadRun(pugi::xml_node run, std::vector<OfficeItem>& items) {
+// Items that are nested deeper stay as they are, which bounds the stack and the time.
+constexpr size_t kDeepest = 64;
+
+std::vector<OfficeItem> ReadItemsIn(pugi::xml_node element, size_t depth);
+
+void ReadRun(pugi::xml_node run, size_t depth, std::vector<OfficeItem>& items) {
   const pugi::xml_node properties = run.child("w:rPr");
   for (const pugi::xml_node child : run.children()) {
     const std::string_view name = child.name();
@@ -71,6 +76,10 @@ void ReadRun(pugi::xml_node run, std::vector<OfficeItem>& items) {
       items.push_back({.text = child.text().get(), .properties = properties});
     } else if (name == "w:noBreakHyphen") {
       items.push_back({.text = "\u2011", .properties = properties});
+    } else if (const pugi::xml_node base = child.child("w:rubyBase"); base && depth < kDeepest) {
+      items.push_back({.kind = ItemKind::kSpan,
+                       .nodes = {run, child, base},
+                       .inner = ReadItemsIn(base, depth + 1)});
     } else {
       const bool divides = name == "w:br" || name == "w:tab" || name == "w:ptab" || name == "w:cr";
       items.push_back({.kind = divides ? ItemKind::kDivider : ItemKind::kAlone,
@@ -129,7 +138,9 @@ Field ReadField(pugi::xml_node first) {
 bool HasWords(std::string_view code) {
   code.remove_prefix(std::min(code.find_first_not_of(' '), code.size()));
   const std::string_view name = code.substr(0, code.find(' '));
-  return name == "HYPERLINK" || name == "TOC";
+  constexpr std::array<std::string_view, 6> kWords = {"HYPERLINK", "IF",       "QUOTE",
+                                                      "REF",       "STYLEREF", "TOC"};
+  return Among(name, kWords);
 }
 
 // Returns true for a content control within a line whose text a person wrote, or is asked to.
@@ -163,11 +174,6 @@ bool HasWholeFields(std::span<const pugi::xml_node> elements) {
   return open == 0;
 }
 
-// Items that are nested deeper stay as they are, which bounds the stack and the time.
-constexpr size_t kDeepest = 64;
-
-std::vector<OfficeItem> ReadItemsIn(pugi::xml_node element, size_t depth);
-
 std::vector<OfficeItem> ReadItems(std::span<const pugi::xml_node> children, size_t depth) {
   std::vector<OfficeItem> items;
   for (size_t i = 0; i < children.size(); ++i) {
@@ -183,7 +189,7 @@ std::vector<OfficeItem> ReadItems(std::span<const pugi::xml_node> children, size
     }
     const bool is_run = name == "w:r";
     if (is_run && !HasFieldCode(child)) {
-      ReadRun(child, items);
+      ReadRun(child, depth, items);
       continue;
     }
     Field field = FieldsOf(child) > 0 ? ReadField(child) : Field();

@@ -209,6 +209,30 @@ TEST(Docx, TheWordsOfALinkThatIsAFieldAreTranslated) {
                    "</w:p>"));
 }
 
+TEST(Docx, TheWordsOfAFieldThatRefersToWordsAreTranslated) {
+  for (const char* code :
+       {"REF _Ref1 \\h", "IF 1 = 1 \"our site\" \"\"", "STYLEREF \"Heading 1\""}) {
+    const std::string body = StrCat("<w:p><w:r><w:t>See </w:t></w:r>",
+                                    Field(code, "<w:r><w:t>our site</w:t></w:r>"), "</w:p>");
+    EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("See <g0>our site</g0>")) << code;
+  }
+}
+
+TEST(Docx, TheBaseOfRubyTextIsTranslated) {
+  const auto ruby = [](const std::string& base) {
+    return StrCat(
+        "<w:r><w:ruby><w:rubyPr><w:hps "
+        "w:val=\"8\"/></w:rubyPr><w:rt><w:r><w:t>reading</w:t></w:r></w:rt><w:rubyBase><w:r>",
+        base, "</w:r></w:rubyBase></w:ruby></w:r>");
+  };
+  const std::string body =
+      StrCat("<w:p><w:r><w:t>The </w:t></w:r>", ruby("<w:t>house</w:t>"), "</w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("The <g0>house</g0>"));
+  EXPECT_EQ(WordAfter(body, "A <g0>casa</g0>"),
+            StrCat("<w:p><w:r><w:t xml:space=\"preserve\">A </w:t></w:r>",
+                   ruby("<w:t xml:space=\"preserve\">casa</w:t>"), "</w:p>"));
+}
+
 TEST(Docx, AContentControlWithinALineIsTranslated) {
   const auto control = [](const std::string& kind, const std::string& words) {
     return StrCat("<w:sdt><w:sdtPr><w:alias w:val=\"Name\"/>", kind, "</w:sdtPr><w:sdtContent>",
@@ -609,7 +633,7 @@ std::string RandomWordItem(std::mt19937& random, int depth) {
     for (size_t i = random() % 3; depth > 0 && i > 0; --i) all += RandomWordItem(random, depth - 1);
     return all;
   };
-  switch (random() % 9) {
+  switch (random() % 10) {
     case 0:
       return StrCat("<w:r", declared, ">", inner, "</w:r>");
     case 1:
@@ -628,6 +652,10 @@ std::string RandomWordItem(std::mt19937& random, int depth) {
       return Field(random() % 2 == 0 ? "HYPERLINK x" : "PAGE", items());
     case 7:
       return StrCat("<w:r", declared, "><w:t>a</w:t>", inner, "<w:tab/><w:t>b</w:t></w:r>");
+    case 8:
+      return StrCat("<w:r", declared,
+                    "><w:ruby><w:rubyPr/><w:rt><w:r><w:t>r</w:t></w:r></w:rt><w:rubyBase>", items(),
+                    "</w:rubyBase></w:ruby></w:r>");
     default:
       return "<w:r><w:t>The house is red. </w:t></w:r>";
   }
