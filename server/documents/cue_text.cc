@@ -16,7 +16,9 @@ using CueKind = CuePiece::Kind;
 // Returns the bytes of the tag that a text begins with; 0: there is none.
 size_t TagBytes(std::string_view text) {
   size_t end = std::string_view::npos;
-  if (text.starts_with("{\\")) {
+  // {\\i1} of .ass, {y:i} of MicroDVD
+  if (text.starts_with("{\\") || (text.starts_with('{') && text.size() > 3 && text[2] == ':' &&
+                                  std::isalpha(static_cast<unsigned char>(text[1])) != 0)) {
     end = text.find_first_of("}\r\n");
     return end != std::string_view::npos && text[end] == '}' ? end + 1 : 0;
   }
@@ -232,15 +234,16 @@ std::string CueText::Visible() const {
   return visible;
 }
 
-CueText ReadCueText(std::string_view text) {
+CueText ReadCueText(std::string_view text, std::string_view line_end) {
   CueText cue;
-  cue.line_end = text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
+  const bool has_returns = line_end == "\n" && text.find("\r\n") != std::string_view::npos;
+  cue.line_end = has_returns ? "\r\n" : line_end;
   bool first = true;
   std::string_view before;  // the line before
   while (first || !text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find(line_end), text.size());
     std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix(std::min(end + line_end.size(), text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (first) {
       cue.lines.push_back(1);

@@ -35,8 +35,10 @@ struct CueText {
   std::string Visible() const;
 };
 
-// Reads the lines of a subtitle, without the end of the last one.
-CueText ReadCueText(std::string_view text);
+// Reads the lines of a subtitle, without the end of the last one. line_end: what stands between
+// two;
+// "\n" is "\r\n" as well.
+CueText ReadCueText(std::string_view text, std::string_view line_end = "\n");
 
 // Returns true if a sentence seems to go on from one subtitle in the next: it has no end there, and
 // a small letter follows.

@@ -11,7 +11,7 @@ DocumentReader ReadPlainText, ReadMarkdownText, ReadHtmlText;
 
 // Read subtitles. All but the texts of the cues stays byte for byte. A sentence that goes on in the
 // next cue is translated as a whole and divided again.
-DocumentReader ReadSrt, ReadWebVtt;
+DocumentReader ReadSrt, ReadWebVtt, ReadAss, ReadMicroDvd;
 
 // Read the documents of office programs: zip archives of XML. All paragraphs are translated, also
 // those of tables, headers, footers, notes, comments, charts and diagrams; everything else stays.

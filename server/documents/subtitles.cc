@@ -29,13 +29,14 @@ struct Unit {
 
 class Subtitles final : public Document {
  public:
-  explicit Subtitles(bool is_html) : is_html_(is_html) {}
+  explicit Subtitles(bool is_html, std::string_view line_end = "\n")
+      : is_html_(is_html), line_end_(line_end) {}
 
   // Adds what comes before a cue, and the cue's text.
   void AddCue(std::string before, std::string_view text) {
     before_.push_back(std::move(before));
     sources_.emplace_back(text);
-    cues_.push_back(ReadCueText(text));
+    cues_.push_back(ReadCueText(text, line_end_));
   }
   void End(std::string behind) {
     behind_ = std::move(behind);
@@ -170,6 +171,7 @@ class Subtitles final : public Document {
   }
 
   const bool is_html_;
+  const std::string_view line_end_;
   std::vector<std::string> before_;
   std::vector<std::string> sources_;  // the cues' texts, then their translations
   std::vector<CueText> cues_;
@@ -252,7 +254,76 @@ absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vt
   return subtitles;
 }
 
+// Reads subtitles each of which is one line, whose lines have `line_end` between them. text_begin
+// returns where the text of a line begins; npos: it has none.
+template <typename TextBegin>
+absl::StatusOr<std::unique_ptr<Document>> ReadCueLines(std::string bytes, std::string_view line_end,
+                                                       std::string_view sample,
+                                                       TextBegin text_begin) {
+  constexpr std::string_view kBreaks = "\r\n";
+  TurnIntoUtf8(bytes);
+  MILLRACE_ASSIGN_OR_RETURN(std::string before, TakeByteOrderMark(bytes));
+  const std::string_view all = bytes;
+  auto subtitles = std::make_unique<Subtitles>(/*is_html=*/false, line_end);
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find_first_of(kBreaks, at), all.size());
+    const size_t next = std::min(all.find_first_not_of(kBreaks, end), all.size());
+    const std::string_view line = all.substr(at, end - at);
+    const size_t begin = std::min<size_t>(text_begin(line), line.size());
+    before += line.substr(0, begin);
+    if (begin < line.size()) subtitles->AddCue(std::exchange(before, {}), line.substr(begin));
+    before += all.substr(end, next - end);
+    at = next;
+  }
+  if (subtitles->cues() == 0)
+    return InvalidArgument("file: has no subtitles; one is a line such as ", sample);
+  subtitles->End(std::move(before));
+  return subtitles;
+}
+
+// Returns where the text of a line of .ass begins, behind so many commas; npos: it has none, or is
+// a drawing.
+size_t AssTextBegin(std::string_view line, std::ptrdiff_t commas) {
+  if (!line.starts_with("Dialogue:")) return line.npos;
+  size_t begin = 0;
+  for (; commas > 0 && begin != line.npos; --commas) begin = line.find(',', begin + 1);
+  const size_t drawing = line.find("\\p", begin);
+  const bool draws = drawing != line.npos && drawing + 2 < line.size() && line[drawing + 2] > '0' &&
+                     line[drawing + 2] <= '9';
+  return begin == line.npos || draws ? line.npos : begin + 1;
+}
+
+// Returns where the text of a line of MicroDVD begins: {24}{72}Text; npos: it has no words, as the
+// line that tells the rate of frames.
+size_t MicroDvdTextBegin(std::string_view line) {
+  size_t at = 0;
+  for (int frames = 0; frames < 2; ++frames) {
+    if (at >= line.size() || line[at] != '{') return line.npos;
+    at = line.find_first_not_of("0123456789", at + 1);
+    if (at == line.npos || line[at] != '}') return line.npos;
+    ++at;
+  }
+  return line.find_first_not_of("0123456789., ", at) == line.npos ? line.npos : at;
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> ReadAss(std::string bytes, const DocumentLimits&,
+                                                  std::string_view) {
+  std::ptrdiff_t commas = 9;  // before the text, unless the file says otherwise
+  return ReadCueLines(std::move(bytes), "\\N", "'Dialogue: 0,0:00:01.00,0:00:02.00,,,0,0,0,,Text'",
+                      [&commas](std::string_view line) {
+                        if (line.starts_with("Format:") && line.find("Start") != line.npos)
+                          commas = std::ranges::count(line, ',');
+                        return AssTextBegin(line, commas);
+                      });
+}
+
+absl::StatusOr<std::unique_ptr<Document>> ReadMicroDvd(std::string bytes, const DocumentLimits&,
+                                                       std::string_view) {
+  return ReadCueLines(std::move(bytes), "|", "'{24}{72}Text', as MicroDVD has them",
+                      MicroDvdTextBegin);
+}
 
 absl::StatusOr<std::unique_ptr<Document>> ReadSrt(std::string bytes, const DocumentLimits&,
                                                   std::string_view) {

@@ -50,7 +50,7 @@ def test_settings_name_the_formats(daemon):
     settings = daemon.http("/frontend/settings")[1]
     assert settings["filesTranslation"] is True
     assert settings["supportedFilesFormat"] == [
-        ".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"]
+        ".txt", ".html", ".md", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"]
 
 
 def test_text(daemon):

@@ -33,6 +33,30 @@ TEST(Subtitles, AreReadAsHtml) {
               ElementsAre("Hello &amp; <g0>good</g0> morning.", "Bye."));
 }
 
+constexpr std::string_view kAss =
+    "[Script Info]\r\nTitle: A film\r\n\r\n[V4+ Styles]\r\nFormat: Name, Fontname\r\n"
+    "[Events]\r\nFormat: Layer, Start, End, Style, Text\r\n"
+    "Dialogue: 0,0:00:01.00,0:00:03.00,Default,{\\i1}Hello{\\i0}, Ann,\\Nand Bob.\r\n"
+    "Comment: 0,0:00:01.00,0:00:03.00,Default,a note\r\n"
+    "Dialogue: 0,0:00:04.00,0:00:05.00,Default,{\\p1}m 0 0 l 100 0{\\p0}\r\n"
+    "Dialogue: 0,0:00:06.00,0:00:07.00,Default,Bye.";
+constexpr std::string_view kMicroDvd =
+    "{1}{1}23.976\n{24}{72}{y:i}Hello, Ann,|and Bob.\n{80}{120}- Bye.|- Bye, Ann.\n";
+
+TEST(Subtitles, MayBeLinesOfOtherKinds) {
+  EXPECT_EQ(Translated("a.ass", std::string(kAss), Same), kAss);
+  EXPECT_EQ(Translated("a.SSA", std::string(kAss), Same), kAss);
+  EXPECT_EQ(Translated("a.sub", std::string(kMicroDvd), Same), kMicroDvd);
+  EXPECT_THAT(TextsOf("a.ass", std::string(kAss)),
+              ElementsAre("Hello<x0/>, Ann, and Bob.", "Bye."));
+  EXPECT_THAT(TextsOf("a.sub", std::string(kMicroDvd)),
+              ElementsAre("Hello, Ann, and Bob.", "- Bye.<br id=0/>- Bye, Ann."));
+  EXPECT_THAT(Translated("a.ass", "[Events]\n", Same), HasSubstr("Dialogue: 0"));
+  EXPECT_THAT(Translated("a.sub", "00:00:01.00,00:00:02.00\nHello.\n", Same),
+              HasSubstr("{24}{72}Text"));
+  EXPECT_THAT(Translated("a.ass", "Dialogue: 0,1,2", Same), HasSubstr("no subtitles"));
+}
+
 TEST(Subtitles, TagsFollowTheTranslation) {
   const std::string translated =
       Translated("a.srt", std::string(kSrt),

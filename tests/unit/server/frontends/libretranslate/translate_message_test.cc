@@ -177,7 +177,7 @@ TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
   EXPECT_EQ(
       settings["supportedFilesFormat"],
       json::parse(
-          R"([".txt", ".html", ".md", ".srt", ".vtt", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"])"));
+          R"([".txt", ".html", ".md", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".docx", ".pptx", ".odt", ".odp", ".epub", ".json", ".po", ".xliff", ".xlf"])"));
   EXPECT_EQ(settings["language"]["source"]["code"], "en");
   EXPECT_EQ(settings["language"]["target"]["name"], "Portuguese");
   EXPECT_EQ(json::parse(SettingsBody({}, false))["language"]["source"]["code"], "en");
