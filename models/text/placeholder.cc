@@ -112,7 +112,8 @@ PlaceholderReader::PlaceholderReader(const PatternText& text) : PatternText(text
 size_t PlaceholderReader::EndAt(size_t at) const {
   switch (text_[at]) {
     case '<':
-      return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>") + NameBetween(at, "<<", ">>");
+      return Enclosed(at, "<%", "%>") + Enclosed(at, "<?", "?>") + Enclosed(at, "</#", ">") +
+             NameBetween(at, "<<", ">>");
     case '(':
       return NameBetween(at, "((", "))") + Converted(at);
     case '\\':
@@ -257,9 +258,10 @@ size_t PlaceholderReader::Brackets(size_t at) const {
   // [%name], [$name]
   constexpr std::string_view kSigns = "%$*~";
   const size_t sign = inner.size() > 2 && kSigns.find(inner[0]) != std::string_view::npos ? 1 : 0;
-  const bool is_name =
-      !inner.empty() && IsAsciiLetter(inner[sign]) &&
-      std::ranges::all_of(inner.substr(sign), [](char c) { return IsNameByte(c) || c == '-'; });
+  const bool is_name = !inner.empty() && IsAsciiLetter(inner[sign]) &&
+                       std::ranges::all_of(inner.substr(sign), [](char c) {
+                         return IsNameByte(c) || c == '-' || c == ':';
+                       });
   if (!is_name && (inner.find(' ') == std::string_view::npos || !IsTitle(inner))) return 0;
   const bool begins = BeginsLine(at);
   const size_t behind = std::min(text_.find_first_not_of(' ', close + 1), text_.size());
@@ -290,6 +292,8 @@ size_t PlaceholderReader::DollarBraces(size_t at) const {
 
 // Reads ${name}, $NAME, $NAME/path, $env:NAME, $it->name, $x^2$, $t(key), $(pwd); not $5.
 size_t PlaceholderReader::Dollar(size_t at) const {
+  // Velocity: $!name
+  if (At(at + 1) == '!' && (At(at + 2) == '{' || IsAsciiLower(At(at + 2)))) ++at;
   if (At(at + 1) == '{') return DollarBraces(at);
   if (const size_t doubled = Doubled(at); doubled > 0) return doubled;
   if (At(at + 1) == '(') return Parentheses(at + 1);

@@ -211,17 +211,19 @@ class Reader final : PatternText {
     return close + mark.size();
   }
 
-  // Reads @somebody, @group/team, @:key, @.lower:key, @if(x), #topic, #123.
+  // Reads @somebody, @group/team, @+id/name, @:key, @.lower:key, @if(x), #topic, #123.
   size_t Tag(size_t at) const {
     if (at > 0 && (!AtWordStart(at) || text_[at - 1] == '&' || text_[at - 1] == '#')) return 0;
     const bool is_at = text_[at] == '@';
     if (const size_t modifier = NameEnd(at + 2); is_at && At(at + 1) == '.' && modifier > at + 2)
       return At(modifier) == ':' ? Trimmed(at, RunEnd(modifier + 1, IsPathByte)) : 0;
-    const size_t begin = at + (is_at && At(at + 1) == ':' ? 2 : 1);
+    const size_t begin = at + (is_at && (At(at + 1) == ':' || At(at + 1) == '+') ? 2 : 1);
     size_t end = begin;
     for (CodePoint c = DecodeAt(text_, end); end - at < kMaxSpanBytes; c = DecodeAt(text_, end)) {
+      // Of Android: @android:string/ok
+      const bool joins_kind = c.value == ':' && At(NameEnd(end + 1)) == '/';
       const bool joins = is_at && end > begin &&
-                         (c.value == '/' || c.value == '.' || c.value == '-') &&
+                         (c.value == '/' || c.value == '.' || c.value == '-' || joins_kind) &&
                          IsAsciiLetter(At(end + 1));
       if (!joins && !IsWordCharacter(c.value) && c.value != '_') break;
       end += c.bytes;
@@ -325,6 +327,17 @@ size_t TouchingEnd(std::string_view text, size_t at) {
   return IsAsciiUpper(ByteAt(text, end)) && !IsNameByte(ByteAt(text, end + 1)) ? end + 1 : end;
 }
 
+// Returns the end of the path that goes on behind a part of it: /users/{id}/posts
+size_t PathEnd(std::string_view text, size_t at) {
+  constexpr std::string_view kMarks = ".-~+";
+  const size_t begin = at;
+  while (at < text.size() &&
+         (IsPathByte(text[at]) || text[at] == '/' || text[at] == '{' || text[at] == '}'))
+    ++at;
+  while (at > begin && kMarks.find(text[at - 1]) != kMarks.npos) --at;
+  return at;
+}
+
 // Returns true for a code of a subtitle before its words, {y:i}, {c:$0000ff} or the frames {1}{25},
 // which no letters belong to.
 bool IsSubtitleCode(std::string_view text, size_t at, size_t end) {
@@ -341,7 +354,7 @@ constexpr std::u32string_view kSignsBefore = U"#&@+€£¥№±≈";
 
 // Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}, {a}–{b}.
 bool IsJoint(std::string_view between) {
-  constexpr std::u32string_view kJoints = U":/-.,x_=+|–—×·÷→";
+  constexpr std::u32string_view kJoints = U":/-.,x_=+|–—×·÷→…";
   const CodePoint c = DecodeAt(between, 0);
   return c.bytes > 0 && c.bytes == between.size() && kJoints.find(c.value) != kJoints.npos;
 }
@@ -375,7 +388,12 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
         }
       }
       at = placeholder && !IsSubtitleCode(text, at, end) ? TouchingEnd(text, end) : end;
-      if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
+      if (placeholder && begin > 0 && free == begin && text[begin - 1] == '/' &&
+          text[spans.back().begin] == '/') {
+        begin = spans.back().begin;
+        spans.pop_back();
+        at = PathEnd(text, at);
+      } else if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
         begin = spans.back().begin;
         spans.pop_back();
       }

@@ -114,7 +114,9 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
   // Nor is that of an entity a sign of a name.
   const char32_t next = DecodeAt(text, end).value;
   const bool goes_on = next == first || (first == U'&' && next == U';');
-  return is_prefix && is_identifier && !goes_on && IsLower(DecodeAt(text, name).value) ? end : 0;
+  if (!is_prefix || !is_identifier || goes_on || !IsLower(DecodeAt(text, name).value)) return 0;
+  // Of Android: ?attr/color
+  return first == U'?' && next == U'/' ? std::max(end, NameEndAt(text, end + 1)) : end;
 }
 
 }  // namespace millrace::models

@@ -56,6 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
         "it.",
         "See «name[]» or «names[][id]»: [name of it], «[%name]», «[$name]» and «[*name*]», [5% "
         "off]: «[NAME]»",
+        "Use «@android:string/ok», «@+id/name» and «?attr/color_primary», «@ann»: so, why?and; "
+        "«$!name»",
+        "Open «/users/{id}/posts» or «/x/{id}», «[name:first]» and «{n}…{m}», {a note}: «</#if>»",
         "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
