@@ -53,7 +53,12 @@ Subject FindSubject(std::string_view sentence, std::string_view language) {
   for (size_t at = 0; at < sentence.size() && !verbs.empty();) {
     const size_t end = std::min(sentence.find(' ', at), sentence.size());
     const std::string_view word = sentence.substr(at, end - at);
-    if (verbs.find(StrCat(" ", word, " ")) != std::string_view::npos) {
+    // A negation before the verb is no part of the subject.
+    const std::string_view rest = sentence.substr(std::min(end + 1, sentence.size()));
+    const bool negates =
+        at > 0 && (word == "não" || word == "no" || word == "non") &&
+        verbs.find(StrCat(" ", rest.substr(0, rest.find(' ')), " ")) != std::string_view::npos;
+    if (negates || verbs.find(StrCat(" ", word, " ")) != std::string_view::npos) {
       subject.bytes = at == 0 ? 0 : at - 1;
       subject.is_known = end < sentence.size();
       return subject;
@@ -95,12 +100,28 @@ bool LacksSubjectWord(std::string_view source, std::string_view source_language,
   return got.words > 0 && got.words < wanted.words;
 }
 
+bool AddsSubjectWords(std::string_view source, std::string_view source_language,
+                      std::string_view target, std::string_view target_language) {
+  constexpr size_t kMostWords = 8;  // the words of a message
+  constexpr size_t kFewest = 2;     // an article and a noun
+  constexpr std::string_view kArticles = " a an as das der die el il la las le les los o os the ";
+  const std::string article = models::AsciiLower(source.substr(0, source.find(' ')));
+  if (kArticles.find(StrCat(" ", article, " ")) == std::string_view::npos ||
+      source.find('?') != std::string_view::npos ||
+      static_cast<size_t>(std::ranges::count(source, ' ')) >= kMostWords ||
+      FindSubject(source, source_language).words != kFewest)
+    return false;
+  const Subject got = FindSubject(target, target_language);
+  return got.bytes > 0 && got.words >= 2 * kFewest;
+}
+
 bool MayLackSubjectWord(std::string_view source, std::string_view source_language,
                         std::string_view beginning, std::string_view target_language) {
   return source.find('?') == std::string_view::npos &&
          FindSubject(source, source_language).words > 1 &&
          (!FindSubject(beginning, target_language).is_known ||
-          LacksSubjectWord(source, source_language, beginning, target_language));
+          LacksSubjectWord(source, source_language, beginning, target_language) ||
+          AddsSubjectWords(source, source_language, beginning, target_language));
 }
 
 std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,
@@ -135,6 +156,21 @@ std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t s
     next = std::max(next, std::ranges::max(subject.alignment) + 1);
   }
   return repaired;
+}
+
+std::optional<AlignedTokens> WithOtherSubject(const AlignedTokens& sentence, size_t subject_tokens,
+                                              const AlignedTokens& subject) {
+  if (subject.tokens.empty() || subject.tokens.size() >= subject_tokens ||
+      sentence.alignment.empty() != subject.alignment.empty())
+    return std::nullopt;
+  const auto put = [&](std::vector<int32_t> from, const std::vector<int32_t>& begins) {
+    if (from.empty()) return from;
+    from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(subject_tokens));
+    from.insert(from.begin(), begins.begin(), begins.end());
+    return from;
+  };
+  return AlignedTokens{put(sentence.tokens, subject.tokens),
+                       put(sentence.alignment, subject.alignment)};
 }
 
 }  // namespace millrace::translation

@@ -272,7 +272,8 @@ def test_what_a_label_names_becomes_no_other(daemon, model, texts):
 
 @pytest.mark.parametrize("model, texts", [
     (EN_PT, {"Order summary": "Resumo do pedido", "Keep me signed in": "Manter-me conectado", "Sign in with Google": "Iniciar sessão com Google"}),
-    (PT_EN, {"Pular para o conteúdo": "Skip to content", "A página não foi encontrada.": "The page was not found.", "O arquivo não foi encontrado": "File not found"}),
+    (PT_EN, {"Pular para o conteúdo": "Skip to content", "A página não foi encontrada.": "The page was not found.", "O arquivo não foi encontrado": "File not found",
+             "O link não foi encontrado.": "The link could not be found."}),
 ], ids=["en-pt", "pt-en"])
 def test_sentences_of_interfaces_are_those_of_interfaces(daemon, model, texts):
     assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
