@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/core/utf8.h"
+#include "models/text/ascii.h"
 #include "models/text/han_text.h"
 #include "models/text/letter_statistics.h"
 #include "models/text/protected_spans.h"
@@ -191,10 +192,17 @@ bool HasProfile(std::string_view language) {
 // follows its noun in the Romance languages and precedes it in others: "menu principal".
 bool EndsWithAdjective(std::string_view words) {
   constexpr std::string_view kEnding = "al";
+  constexpr std::string_view kNouns =
+      " animal canal capital festival hospital jornal manual material metal portal sinal terminal "
+      "tribunal ";
+  const auto is_adjective = [&](std::string_view word) {
+    return word.ends_with(kEnding) &&
+           kNouns.find(" " + AsciiLower(word) + " ") == std::string_view::npos;
+  };
   const std::string_view text = Trim(words);
   const size_t space = text.find(' ');
   return space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos &&
-         text.ends_with(kEnding) && !text.substr(0, space).ends_with(kEnding);
+         is_adjective(text.substr(space + 1)) && !is_adjective(text.substr(0, space));
 }
 
 // The likelihoods of the languages that have a profile of letters.
