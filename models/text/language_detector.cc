@@ -150,7 +150,7 @@ std::string WithoutNames(std::string_view text) {
   constexpr size_t kFewestWords = 2;
   std::string rest;
   size_t words = 0;
-  size_t small = 0;    // those in small letters
+  size_t small = 0;    // the words in small letters
   bool begins = true;  // a sentence
   for (size_t at = 0; at < text.size();) {
     const CodePoint first = DecodeAt(text, at);

@@ -220,7 +220,7 @@ class Reader final : PatternText {
     const size_t begin = at + (is_at && (At(at + 1) == ':' || At(at + 1) == '+') ? 2 : 1);
     size_t end = begin;
     for (CodePoint c = DecodeAt(text_, end); end - at < kMaxSpanBytes; c = DecodeAt(text_, end)) {
-      // Of Android: @android:string/ok
+      // Android has @android:string/ok.
       const bool joins_kind = c.value == ':' && At(NameEnd(end + 1)) == '/';
       const bool joins = is_at && end > begin &&
                          (c.value == '/' || c.value == '.' || c.value == '-' || joins_kind) &&

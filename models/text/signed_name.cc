@@ -115,7 +115,7 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
   const char32_t next = DecodeAt(text, end).value;
   const bool goes_on = next == first || (first == U'&' && next == U';');
   if (!is_prefix || !is_identifier || goes_on || !IsLower(DecodeAt(text, name).value)) return 0;
-  // Of Android: ?attr/color
+  // Android has ?attr/color.
   return first == U'?' && next == U'/' ? std::max(end, NameEndAt(text, end + 1)) : end;
 }
 

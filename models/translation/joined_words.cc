@@ -12,7 +12,7 @@
 namespace millrace::translation {
 namespace {
 
-constexpr size_t kFewestLetters = 3;  // of each of the two words
+constexpr size_t kFewestLetters = 3;  // Each of the two words has as many.
 constexpr size_t kLongestWord = 48;   // bytes
 
 bool HasCase(char32_t c) { return models::IsLower(c) || models::IsUpper(c); }
@@ -68,7 +68,7 @@ bool DivideJoinedWords(const Vocabulary& vocabulary, MarkedText& marked) {
         models::CountCodePoints(second) < kFewestLetters || !AreTwoWords(vocabulary, first, second))
       continue;
     marked.text.insert(at, 1, ' ');
-    // What closes there stays with the first word.
+    // A mark that closes there stays with the first word.
     for (size_t later = i; later < events.size(); ++later) {
       if (events[later].at > at || events[later].kind != MarkEvent::Kind::kClose)
         ++events[later].at;
