@@ -13,6 +13,8 @@ struct TimeLimit {
   // its deadline for as long as it makes progress at least this often.
   Duration patience{};
   TimePoint last = TimePoint::max();  // the client's own deadline, which is never passed
+  // The longest time that requests may have, for messages; zero: that until the deadline.
+  Duration most{};
 };
 
 }  // namespace millrace::models

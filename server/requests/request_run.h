@@ -99,6 +99,14 @@ class RequestRun {
   }
   const ServedModel* model() const { return model_.get(); }
   TimePoint start() const { return start_; }
+  // Returns the time that the request has by --max-request-time. streamed: its output is taken
+  // while it is made.
+  models::TimeLimit Limit(bool streamed = false) const {
+    models::TimeLimit limit(start_ + services_.max_request_time);
+    limit.most = services_.max_request_time;
+    if (streamed) limit.patience = limit.most;
+    return limit;
+  }
   Duration elapsed() const { return services_.clock.Now() - start_; }
   // The client's name for the request if it is a valid one, else a new one. The first call decides.
   const std::string& RequestId(std::string_view from_client);

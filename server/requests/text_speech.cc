@@ -10,13 +10,6 @@ namespace {
 // The most audio of a piece; in base64 it still fits a WebSocket's frame that clients take.
 constexpr size_t kMaxPieceBytes = size_t{32} << 10;
 
-// Returns the time of speech that is heard while it is made.
-models::TimeLimit StreamLimit(const RequestRun& run) {
-  models::TimeLimit limit(run.start() + run.services().max_request_time);
-  limit.patience = run.services().max_request_time;
-  return limit;
-}
-
 }  // namespace
 
 TextSpeech::TextSpeech(Services& services, Method method, Requester requester,
@@ -24,7 +17,7 @@ TextSpeech::TextSpeech(Services& services, Method method, Requester requester,
     : run_(services, method, *this, requester.caller.arrival),
       requester_(std::move(requester)),
       changed_(std::move(changed)),
-      text_(run_, StreamLimit(run_), *this),
+      text_(run_, run_.Limit(/*streamed=*/true), *this),
       buffer_(services.scheduler, services.max_buffered_bytes) {
   run_.SetCaller(requester_.caller.key, requester_.caller.priority);
 }

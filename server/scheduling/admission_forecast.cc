@@ -197,7 +197,9 @@ absl::Status AdmissionForecast::CheckLength(const Job& job, TimePoint now) const
   std::string message = StrCat(
       InputField(job.model->info().task()), ": would take about ", TimeText(seconds), " here, and ",
       client_waits
-          ? StrCat("at most ", TimeText(Seconds(limit.deadline - job.admitted)),
+          ? StrCat("at most ",
+                   TimeText(Seconds(limit.most > Duration::zero() ? limit.most
+                                                                  : limit.deadline - job.admitted)),
                    " are allowed (--max-request-time)")
           : StrCat("the client's own deadline (--timeout of `millrace`) leaves ", TimeText(left)));
   const size_t characters = TextLength(job.request.input());

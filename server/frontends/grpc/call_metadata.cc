@@ -81,8 +81,8 @@ absl::Status AuthenticateCaller(ByteCall& call, RequestRun& run) {
   return absl::OkStatus();
 }
 
-models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run) {
-  models::TimeLimit limit(run.start() + run.services().max_request_time);
+models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run, bool streamed) {
+  models::TimeLimit limit = run.Limit(streamed);
   const auto deadline = call.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return limit;
   // Bounded, so that no sum overflows.
@@ -90,12 +90,6 @@ models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run) {
       deadline - std::chrono::system_clock::now(), std::chrono::hours(24 * 366));
   limit.last = run.start() + std::chrono::duration_cast<Duration>(left);
   limit.deadline = std::min(limit.deadline, limit.last);
-  return limit;
-}
-
-models::TimeLimit StreamLimitOf(const ByteCall& call, const RequestRun& run) {
-  models::TimeLimit limit = LimitOf(call, run);
-  limit.patience = run.services().max_request_time;
   return limit;
 }
 

@@ -38,12 +38,9 @@ absl::StatusOr<Work> DecodeWork(Task& task, ByteCall& call, RequestRun& run) {
 // Returns what the call says for its trace; nothing unless requests are traced.
 tracing::Arrival ArrivalOf(const ByteCall& call, const Services& services);
 
-// Returns the time of a call whose answer comes at its end: its deadline, limited to
-// Services::max_request_time.
-models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run);
-// Returns the time of a call whose answer is taken while it is made: its deadline, and
-// Services::max_request_time between two parts of the answer.
-models::TimeLimit StreamLimitOf(const ByteCall& call, const RequestRun& run);
+// Returns the time of a call: its deadline, limited to Services::max_request_time. streamed: the
+// answer is taken while it is made, and Services::max_request_time is that between two parts of it.
+models::TimeLimit LimitOf(const ByteCall& call, const RequestRun& run, bool streamed);
 
 // Returns the client's address and the name of its key.
 Requester RequesterOf(const ByteCall& call, const Services& services);

@@ -62,10 +62,8 @@ class StreamCall final : public Reply,
     call_.SetHandler(*this);
     run_.services().streams.Add(*this);
     // A book is heard while it is spoken. A translation has its end in sight.
-    const models::TimeLimit limit = TaskOf(Task::kMethod) == models::Task::kSynthesis
-                                        ? StreamLimitOf(call_, run_)
-                                        : LimitOf(call_, run_);
-    const auto end = run_.Begin(DecodeWork(task_, call_, run_), limit);
+    const bool streamed = TaskOf(Task::kMethod) == models::Task::kSynthesis;
+    const auto end = run_.Begin(DecodeWork(task_, call_, run_), LimitOf(call_, run_, streamed));
     if (end) Finish(*end);
   }
 

@@ -63,7 +63,7 @@ class TextStreamCall final : public Reply,
       : call_(call),
         run_(services, Task::kMethod, *this, ArrivalOf(call, services)),
         stream_(call, run_),
-        text_(run_, StreamLimitOf(call, run_), *this) {}
+        text_(run_, LimitOf(call, run_, /*streamed=*/true), *this) {}
 
   void Emit(models::Output output) override { text_.Emit(std::move(output)); }
   // Receives the end of a job.

@@ -53,7 +53,8 @@ class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned
  private:
   void Start() {
     call_.SetHandler(*this);
-    const auto end = run_.Begin(DecodeWork(task_, call_, run_), LimitOf(call_, run_));
+    const auto end =
+        run_.Begin(DecodeWork(task_, call_, run_), LimitOf(call_, run_, /*streamed=*/false));
     if (end) Finish(*end);
   }
 

@@ -16,10 +16,9 @@ void SpeechReply::Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechF
   framer_ = std::move(framer);
   HoldThis();
   if (work.ok()) audio_.Start(work->encoding);
-  models::TimeLimit limit(run_.start() + run_.services().max_request_time);
-  if (framer_ == nullptr || !framer_->whole()) limit.patience = run_.services().max_request_time;
+  const bool streamed = framer_ == nullptr || !framer_->whole();
   const std::optional<absl::Status> end =
-      work.ok() ? run_.Begin(std::move(work->work), limit) : work.status();
+      work.ok() ? run_.Begin(std::move(work->work), run_.Limit(streamed)) : work.status();
   if (end) Finish(*end);
 }
 

@@ -22,7 +22,6 @@ void TranslateReply::Start(absl::StatusOr<Works> works) {
 
 void TranslateReply::StartNext() {
   HoldThis();
-  const TimePoint deadline = run_.start() + run_.services().max_request_time;
   bool queued = false;  // if true, a worker may have ended it already
   const absl::Status status = OrInternal([&]() -> absl::Status {
     while (started_ < works_.size()) {
@@ -32,7 +31,7 @@ void TranslateReply::StartNext() {
       if (work.work.model == nullptr) continue;
       progress_ = TranslationProgress();
       progress_.Start(work);
-      absl::Status submitted = run_.Submit(std::move(work.work), deadline);
+      absl::Status submitted = run_.Submit(std::move(work.work), run_.Limit());
       queued = submitted.ok();
       return submitted;
     }

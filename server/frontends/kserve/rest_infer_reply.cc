@@ -7,8 +7,7 @@ namespace millrace::server {
 
 void RestInferReply::Start(absl::StatusOr<Work> work) {
   HoldThis();
-  const std::optional<absl::Status> end =
-      run_.Begin(std::move(work), run_.start() + run_.services().max_request_time);
+  const std::optional<absl::Status> end = run_.Begin(std::move(work), run_.Limit());
   if (end) Finish(*end);
 }
 

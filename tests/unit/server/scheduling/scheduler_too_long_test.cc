@@ -85,6 +85,14 @@ TEST_F(SchedulerTooLongTest, WhatNeverFitsIsTheClientsErrorWithTheLengthThatFits
             "(--max-request-time); about 29000 of its 98600 characters fit");
 }
 
+// A part of the time is over when a request is admitted, as after its language was detected.
+TEST_F(SchedulerTooLongTest, TheSettingIsNamedAndNotWhatIsLeftOfIt) {
+  models::TimeLimit limit = clock_.Now() + minutes(3);
+  limit.most = minutes(5);
+  EXPECT_THAT(MessageOf(SubmitWork(1000, limit, reply_)),
+              HasSubstr("at most 5.0 min are allowed (--max-request-time)"));
+}
+
 TEST_F(SchedulerTooLongTest, TheClientsOwnDeadlineIsNamedWhereItIsTheShorterOne) {
   const absl::Status status = SubmitWork(100, ClientsLimit(seconds(20)), reply_);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
