@@ -343,9 +343,13 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
     } else {
       current.refusal = Refusal(request, current.route);
     }
-    // The library reads forms itself: it refuses one of more than 8 KiB, keeps nothing of one with
-    // parts, and takes members for those of the query. That is the type which curl -d names.
-    if (request.method == "POST" && current.route.whole_body) request.headers.erase("Content-Type");
+    // The library reads forms itself, which it knows by small letters too: it refuses one of more
+    // than 8 KiB, and takes members for those of the query. That is the type which curl -d names.
+    if (request.method == "POST" && current.route.whole_body) {
+      const auto type = request.headers.find("Content-Type");
+      if (type != request.headers.end() && type->second.starts_with('a'))
+        type->second.front() = 'A';
+    }
     const bool framed = !TakesBody(request) || request.has_header("Content-Length") ||
                         request.has_header("Transfer-Encoding");
     if (current.refusal == 0) current.refusal = PrepareBody(stream, request);

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <optional>
 
+#include "absl/strings/match.h"
+#include "models/core/strings.h"
+
 namespace millrace {
 namespace {
 
@@ -33,6 +36,16 @@ std::string Decode(std::string_view text) {
 }
 
 }  // namespace
+
+bool IsEncodedForm(std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find_first_of("; "));
+  return absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded");
+}
+
+std::string_view QueryOf(std::string_view target) {
+  const size_t mark = target.find('?');
+  return mark == target.npos ? std::string_view() : target.substr(mark + 1);
+}
 
 FormMembers ParseForm(std::string_view body) {
   FormMembers members;

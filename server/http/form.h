@@ -13,4 +13,10 @@ using FormMembers = std::vector<std::pair<std::string, std::string>>;
 // times. What is not well encoded stays as it is.
 FormMembers ParseForm(std::string_view body);
 
+// Returns true for a body of that type.
+bool IsEncodedForm(std::string_view content_type);
+
+// Returns the query of a request's target, which has the same form; empty if there is none.
+std::string_view QueryOf(std::string_view target);
+
 }  // namespace millrace

@@ -2,36 +2,40 @@
 
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "models/core/errors.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
-#include "server/json/json_member.h"
-#include "server/json/json_size.h"
+#include "server/json/json_parse.h"
 
 namespace millrace {
+namespace {
+
+// Returns the type without its parameters.
+std::string_view TypeOf(std::string_view content_type) {
+  return content_type.substr(0, content_type.find_first_of("; "));
+}
+
+}  // namespace
 
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view body) {
   if (body.empty()) return InvalidArgument("the body is empty; it must be a JSON object");
-  MILLRACE_RETURN_IF_ERROR(server::CheckJsonSize("the body", body));
-  nlohmann::json members;
-  try {
-    members = nlohmann::json::parse(body);
-  } catch (const nlohmann::json::parse_error& error) {
-    return InvalidArgument("the body is not valid JSON at byte ", error.byte);
-  } catch (const nlohmann::json::exception&) {
-    return InvalidArgument("the body is not valid JSON: a number is out of range");
-  }
-  if (!members.is_object()) {
-    return InvalidArgument("the body must be a JSON object, not ", server::ShownKind(members));
-  }
-  return members;
+  return server::ParseObject("the body", body);
 }
 
 bool IsJsonBody(std::string_view content_type, std::string_view body) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  if (absl::EndsWithIgnoreCase(View(type), "json")) return true;
+  if (absl::EndsWithIgnoreCase(View(TypeOf(content_type)), "json")) return true;
+  if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // a byte order mark
   const size_t begin = body.find_first_not_of(" \t\r\n");
   return begin != body.npos && body[begin] == '{';
+}
+
+absl::Status CheckJsonType(std::string_view content_type, std::string_view body) {
+  if (body.empty() || content_type.empty() || IsJsonBody(content_type, body))
+    return absl::OkStatus();
+  return InvalidArgument("Content-Type: ", Shown(absl::AsciiStrToLower(View(TypeOf(content_type)))),
+                         " is not supported; application/json is");
 }
 
 }  // namespace millrace

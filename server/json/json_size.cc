@@ -20,7 +20,7 @@ absl::Status CheckJsonSize(std::string_view what, std::string_view text) {
     if (in_string && c == '\\') ++i;
     // Each value but the first follows a comma or is the first one of an object or list.
     if (!in_string && (c == ',' || c == '[' || c == '{') && ++values > kMostValues) {
-      return InvalidArgument(what, ": has more than ", kMostValues, " values of JSON");
+      return InvalidArgument(what, " has more than ", kMostValues, " values of JSON");
     }
   }
   return absl::OkStatus();

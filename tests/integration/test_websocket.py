@@ -117,10 +117,10 @@ BAD = {
     "oversize frame": (frame(TEXT, b"x", announced=1 << 62), 1009, "a message has more than 1048576 bytes"),
     "oversize fragments": (frame(TEXT, b"x" * (1 << 20), fin=False) + frame(0, b"x"), 1009, "a message has more than 1048576 bytes"),
     "flood": (frame(PING) * 30_000, 1008, "frames come faster than"),
-    "no JSON": (frame(TEXT, b"nonsense"), 1008, "the body is not valid JSON"),
-    "deep JSON": (frame(TEXT, b"[" * 90_000), 1008, "the body is not valid JSON"),
+    "no JSON": (frame(TEXT, b"nonsense"), 1008, "the message is not valid JSON"),
+    "deep JSON": (frame(TEXT, b"[" * 90_000), 1008, "the message is not valid JSON"),
     "many values": (frame(TEXT, b'{"x": [' + b"{}," * 300_000 + b"1]}"), 1008, "more than 100000 values"),
-    "no object": (frame(TEXT, b"[]"), 1008, "the body must be a JSON object"),
+    "no object": (frame(TEXT, b"[]"), 1008, "the message must be a JSON object"),
     "unknown event": (message(event="of-the-future"), 1008, "the message has none of text"),
     "wrong type": (message(text=5), 1008, "text: must be a string"),
     "binary": (frame(BINARY, b"{}"), 1008, "messages must be text"),
@@ -368,7 +368,7 @@ def test_vllm_omni_speaks_markup(daemon):
 
 
 @pytest.mark.parametrize("sent, said", [
-    ("nonsense", "the body is not valid JSON"),
+    ("nonsense", "the message is not valid JSON"),
     ({"type": "of-the-future"}, "type: 'of-the-future' is not known"),
     ({"text": "a"}, "type: is missing"),
     ({"type": "input.text", "text": 5}, "text: must be a string"),

@@ -26,6 +26,7 @@
 #include "server/frontends/http/speech_reply.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
+#include "server/http/json_body.h"
 #include "server/requests/speech_names.h"
 #include "server/requests/unread_scripts.h"
 #include "server/websocket/websocket_server.h"
@@ -199,6 +200,7 @@ class ElevenLabsRoutes {
                                      SpeechBody& body) {
     MILLRACE_ASSIGN_OR_RETURN(place,
                               entrance_.Enter(request, request.get_header_value("xi-api-key")));
+    MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
     MILLRACE_ASSIGN_OR_RETURN(SpeechBody parsed, ParseSpeechBody(request.body));
     const std::string format_name = request.get_param_value("output_format");
     MILLRACE_ASSIGN_OR_RETURN(

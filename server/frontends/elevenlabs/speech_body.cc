@@ -4,7 +4,6 @@
 
 #include "models/core/errors.h"
 #include "models/core/strings.h"
-#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
@@ -48,7 +47,6 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
 }  // namespace
 
 absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view text) {
-  if (!models::IsValidUtf8(text)) return InvalidArgument("the body is not valid UTF-8");
   MILLRACE_ASSIGN_OR_RETURN(const json members, ParseJsonObject(text));
   SpeechBody body;
   for (const auto& [name, value] : members.items()) {

@@ -2,8 +2,8 @@
 
 #include "models/core/errors.h"
 #include "nlohmann/json.hpp"
-#include "server/http/json_body.h"
 #include "server/json/json_member.h"
+#include "server/json/json_parse.h"
 #include "server/security/api_key_store.h"
 
 namespace millrace::server {
@@ -53,7 +53,7 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
 }  // namespace
 
 absl::StatusOr<StreamMessage> ParseStreamMessage(std::string_view text) {
-  MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(text));
+  MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseObject("the message", text));
   StreamMessage message;
   bool any = false;
   for (const auto& [name, value] : parsed.items()) {

@@ -55,9 +55,10 @@ Json IndexEntry(const ModelStatusView& model) {
 }
 
 // Returns whether only models that serve are asked for; the body may be empty.
-absl::StatusOr<bool> OnlyReady(const std::string& body) {
-  if (body.empty()) return false;
-  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(body));
+absl::StatusOr<bool> OnlyReady(const httplib::Request& request) {
+  if (request.body.empty()) return false;
+  MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
+  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(request.body));
   const auto ready = members.find("ready");
   if (ready == members.end()) return false;
   bool only_ready = false;
@@ -169,7 +170,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
              }));
   routes.Post("/v2/repository/index",
               guarded([&view](const httplib::Request& request, httplib::Response& response) {
-                const auto only_ready = OnlyReady(request.body);
+                const auto only_ready = OnlyReady(request);
                 if (!only_ready.ok())
                   return SendError(response, 400, std::string(Message(only_ready.status())));
                 Json index = Json::array();

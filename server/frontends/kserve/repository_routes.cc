@@ -56,11 +56,12 @@ LoadValue ValueOf(const nlohmann::json& value) {
   return {};
 }
 
-// Calls `take` with each parameter of a body, which may be empty.
+// Calls `take` with each parameter of the body, which may be empty.
 template <typename Take>
-absl::Status ReadParameters(const std::string& body, const Take& take) {
-  if (body.empty()) return absl::OkStatus();
-  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(body));
+absl::Status ReadParameters(const httplib::Request& request, const Take& take) {
+  if (request.body.empty()) return absl::OkStatus();
+  MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
+  MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(request.body));
   const auto parameters = members.find("parameters");
   if (parameters == members.end() || parameters->is_null()) return absl::OkStatus();
   if (!parameters->is_object()) return WrongType("parameters", "an object", *parameters);
@@ -79,7 +80,7 @@ class RepositoryRoutes {
     absl::Status status = Check(request);
     PullOrder order;
     if (status.ok()) {
-      status = ReadParameters(request.body, [&order](const std::string& name, const auto& value) {
+      status = ReadParameters(request, [&order](const std::string& name, const auto& value) {
         return TakeLoadParameter(name, ValueOf(value), order);
       });
     }
@@ -108,7 +109,7 @@ class RepositoryRoutes {
     absl::Status status = Check(request);
     bool remove = false;
     if (status.ok()) {
-      status = ReadParameters(request.body, [&remove](const std::string& name, const auto& value) {
+      status = ReadParameters(request, [&remove](const std::string& name, const auto& value) {
         return TakeUnloadParameter(name, ValueOf(value), remove);
       });
     }

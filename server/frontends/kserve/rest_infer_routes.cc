@@ -16,7 +16,9 @@
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/kserve/rest_codec.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
+#include "server/http/form.h"
 #include "server/http/http_routes.h"
+#include "server/http/json_body.h"
 #include "server/http/multipart_form.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
@@ -25,6 +27,10 @@ namespace millrace::server {
 namespace {
 
 using httplib::ContentReader;
+
+absl::Status NotAForm() {
+  return InvalidArgument("the body must be JSON or binary data, not a form");
+}
 
 class RestInferRoutes {
  public:
@@ -72,8 +78,7 @@ class RestInferRoutes {
     auto model = services_.models.FindForTask(models::Task::kInfer, request.matches[1].str(),
                                               request.matches[3].str());
     if (!model.ok()) return model;
-    if (IsMultipartForm(request))
-      return InvalidArgument("the body must be JSON or binary data, not a form");
+    if (IsMultipartForm(request)) return NotAForm();
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
     if (!entered.ok()) {
       return Refused(Refusal::kTooMany,
@@ -104,6 +109,10 @@ class RestInferRoutes {
     std::optional<std::string> json_length;
     if (request.has_header(kJsonLengthHeader))
       json_length = request.get_header_value(kJsonLengthHeader);
+    // Many clients send JSON under the type of a form.
+    const std::string type = request.get_header_value("Content-Type");
+    if (!json_length && !body.empty() && IsEncodedForm(type) && !IsJsonBody(type, body))
+      return reply.Start(NotAForm());
     absl::StatusOr<RestInferRequest> decoded =
         DecodeRestInfer(std::move(body), json_length, (*model)->info());
     if (!decoded.ok()) return reply.Start(decoded.status());

@@ -12,6 +12,7 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/json/json_parse.h"
 #include "server/json/json_text.h"
 
 namespace millrace::server {
@@ -47,8 +48,8 @@ constexpr std::string_view kRestForms[] = {"a string", "true or false", "a whole
 // Takes the events of the JSON library's parser. A status that is not OK ends the parsing.
 class RestReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  RestReader(const models::ModelInfo& model, size_t json_bytes, RestInferHead& head)
-      : model_(model), max_elements_(json_bytes / 2 + 1), head_(head) {}
+  RestReader(const models::ModelInfo& model, std::string_view text, RestInferHead& head)
+      : model_(model), text_(text), max_elements_(text.size() / 2 + 1), head_(head) {}
 
   const absl::Status& status() const { return status_; }
   // Returns true if data were skipped, because their type was not known yet.
@@ -146,11 +147,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(size_t at, const std::string&, const nlohmann::json::exception& error) override {
-    // The library's own message quotes the input.
-    constexpr int kOutOfRange = 406;
-    return Fail(error.id == kOutOfRange
-                    ? InvalidArgument("the body is not valid JSON: a number is out of range")
-                    : InvalidArgument("the body is not valid JSON at byte ", at));
+    return Fail(NotJson("the body", text_, at, error));
   }
 
  private:
@@ -370,6 +367,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   const models::ModelInfo& model_;
+  const std::string_view text_;
   const size_t max_elements_;  // the most that so much JSON can hold
   RestInferHead& head_;
   absl::Status status_;
@@ -404,7 +402,7 @@ absl::Status ReadRestInfer(std::string_view json, const models::ModelInfo& model
   // The library would take it for the end of the text.
   if (const size_t zero = json.find('\0'); zero != json.npos)
     return InvalidArgument("the body is not valid JSON at byte ", zero + 1);
-  RestReader reader(model, json.size(), head);
+  RestReader reader(model, json, head);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   if (reader.status().ok() && reader.lacks_data()) {
     reader.ReadAgain();

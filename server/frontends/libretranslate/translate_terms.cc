@@ -6,7 +6,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
-#include "server/json/json_size.h"
+#include "server/json/json_parse.h"
 
 namespace millrace::server {
 
@@ -31,9 +31,7 @@ absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>&
 
 absl::Status TakeGlossaryText(std::string_view text, std::vector<models::GlossaryEntry>& out) {
   if (text.empty()) return absl::OkStatus();
-  MILLRACE_RETURN_IF_ERROR(CheckJsonSize("glossary", text));
-  const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return InvalidArgument("glossary: is not valid JSON");
+  MILLRACE_ASSIGN_OR_RETURN(const json value, ParseJson("glossary:", text));
   return TakeGlossary(value, out);
 }
 

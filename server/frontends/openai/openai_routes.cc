@@ -24,6 +24,7 @@
 #include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
+#include "server/http/json_body.h"
 #include "server/json/json_text.h"
 #include "server/requests/speech_names.h"
 #include "server/requests/unread_scripts.h"
@@ -169,6 +170,7 @@ class OpenAiRoutes {
   absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, SpeechRoute route,
                                      Ticket& place, HttpSpeechRequest& wanted) {
     MILLRACE_ASSIGN_OR_RETURN(place, entrance_.Enter(request));
+    MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
     MILLRACE_ASSIGN_OR_RETURN(wanted, ParseSpeechJson(request.body, route));
     return entrance_.MakeWork(wanted.speech,
                               /*whole=*/IsWhole(wanted.framing));

@@ -200,7 +200,6 @@ void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
 }  // namespace
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
-  if (!models::IsValidUtf8(body)) return InvalidArgument("the body is not valid UTF-8");
   MILLRACE_ASSIGN_OR_RETURN(const json parsed, ParseJsonObject(body));
   const json& members = parsed;
   HttpSpeechRequest request;

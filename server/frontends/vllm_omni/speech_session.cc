@@ -9,8 +9,8 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
-#include "server/http/json_body.h"
 #include "server/json/json_member.h"
+#include "server/json/json_parse.h"
 #include "server/json/json_text.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/refusal.h"
@@ -61,7 +61,7 @@ void SpeechSession::Receive(WebSocketMessage message) {
   last_activity_ = context_.services.clock.Now();
   const absl::Status status = OrInternal([&]() -> absl::Status {
     if (message.binary) return InvalidArgument("messages must be text, not binary");
-    const absl::StatusOr<nlohmann::json> parsed = ParseJsonObject(message.data);
+    const absl::StatusOr<nlohmann::json> parsed = ParseObject("the message", message.data);
     return parsed.ok() ? Handle(*parsed) : parsed.status();
   });
   if (!status.ok()) ReplyError(Message(status));

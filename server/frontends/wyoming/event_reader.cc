@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "models/core/errors.h"
-#include "models/text/unicode.h"
 #include "server/json/json_member.h"
-#include "server/json/json_size.h"
+#include "server/json/json_parse.h"
 
 namespace millrace::server {
 namespace {
@@ -16,21 +15,6 @@ using nlohmann::json;
 
 // Bytes that were read are dropped once there are so many of them.
 constexpr size_t kCompactBytes = size_t{16} << 10;
-
-absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
-  if (!models::IsValidUtf8(text)) return InvalidArgument(what, ": is not valid UTF-8");
-  MILLRACE_RETURN_IF_ERROR(CheckJsonSize(what, text));
-  json value;
-  try {
-    value = json::parse(text);
-  } catch (const json::parse_error& error) {
-    return InvalidArgument(what, ": is not valid JSON at byte ", error.byte);
-  } catch (const json::exception&) {
-    return InvalidArgument(what, ": is not valid JSON: a number is out of range");
-  }
-  if (!value.is_object()) return WrongType(what, "a JSON object", value);
-  return value;
-}
 
 // A member that is null is as if it were not there.
 absl::Status TakeLength(const json& line, const char* name, size_t max, size_t& out) {
@@ -88,7 +72,7 @@ absl::StatusOr<std::optional<WyomingEvent>> EventReader::Next() {
 }
 
 absl::Status EventReader::TakeLine(size_t end) {
-  MILLRACE_ASSIGN_OR_RETURN(json line, ParseObject("line", unread().substr(0, end)));
+  MILLRACE_ASSIGN_OR_RETURN(json line, ParseObject("line:", unread().substr(0, end)));
   Skip(end + 1);
   WyomingEvent event;
   const auto type = line.find("type");
@@ -105,7 +89,7 @@ absl::Status EventReader::TakeLine(size_t end) {
 }
 
 absl::Status EventReader::TakeData() {
-  MILLRACE_ASSIGN_OR_RETURN(json data, ParseObject("data", unread().substr(0, data_left_)));
+  MILLRACE_ASSIGN_OR_RETURN(json data, ParseObject("data:", unread().substr(0, data_left_)));
   Skip(std::exchange(data_left_, 0));
   // Data behind the line wins over data in the line. It is moved, because a copy recurses as deep
   // as a client nests its data.

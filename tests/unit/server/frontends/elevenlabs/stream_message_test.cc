@@ -30,8 +30,8 @@ TEST(StreamMessageTest, ReadsWhatClientsSend) {
 
 TEST(StreamMessageTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"nonsense", "the body is not valid JSON at byte 2"},
-      {"[]", "the body must be a JSON object, not array '[]'"},
+      {"nonsense", "the message is not valid JSON at byte 2, where 'o' stands"},
+      {"[]", "the message must be a JSON object, not array '[]'"},
       {"{}",
        "the message has none of text, flush, close_context, close_socket, voice_settings and "
        "xi_api_key"},

@@ -355,7 +355,7 @@ TEST_F(SpeakingStreamSessionTest, AnErrorOfOneContextLeavesTheOthers) {
 
 TEST_F(SpeakingStreamSessionTest, BadMessagesAreAnsweredOnceAndCloseTheSession) {
   const std::pair<std::string, std::string> cases[] = {
-      {"nonsense", "the body is not valid JSON at byte 2"},
+      {"nonsense", "the message is not valid JSON at byte 2, where 'o' stands"},
       {"{\"event\":1}", "the message has none of text"},
       {"{\"text\":[]}", "text: must be a string, not array"},
   };

@@ -269,14 +269,15 @@ TEST(RestDecodeTest, AnEmptyBodyIsToldWhatIsExpected) {
 TEST(RestDecodeTest, WhatIsNotJsonIsRefused) {
   const std::string good = RequestFor(DataType::kInt8, "[1]", "[1]");
   ExpectInvalid(DecodeJson(good + '\0' + "more", ModelOf(DataType::kInt8, {1})).status(),
-                "the body is not valid JSON at byte " + std::to_string(good.size() + 1));
+                "the body is not valid JSON at byte " + std::to_string(good.size() + 1) +
+                    ", where the byte 0 stands");
   for (const char* data : {"[NaN]", "[Infinity]", "[1", "[1,]", "[\"\xff\"]"}) {
     EXPECT_THAT(DataOf(DataType::kFp32, {1}, data).status().ToString(),
                 HasSubstr("the body is not valid JSON at byte "))
         << data;
   }
   ExpectInvalid(DataOf(DataType::kFp64, {1}, "[1e999]").status(),
-                "the body is not valid JSON: a number is out of range");
+                "the body is not valid JSON: a number is out of range: '1e999'");
 }
 
 }  // namespace

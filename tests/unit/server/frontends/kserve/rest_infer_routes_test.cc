@@ -131,7 +131,9 @@ TEST_F(RestInferRoutesTest, ErrorsAreTheProtocols) {
     EXPECT_EQ(answer.Header("Content-Type"), "application/json");
     EXPECT_EQ(answer.error(), message);
   };
-  expect(Post("{\"inputs\":"), 400, "the body is not valid JSON at byte 11");
+  expect(Post("{\"inputs\":"), 400, "the body is not valid JSON at byte 11, where it ends");
+  expect(Post("a=1", {}, kPath, "application/x-www-form-urlencoded"), 400,
+         "the body must be JSON or binary data, not a form");
   expect(Post("{}"), 400, "inputs: has 0 tensors; model 'null' takes 1: INPUT0");
   expect(Post(kGood, {}, "/v2/models/nobody/infer"), 404,
          "model: 'nobody' is not loaded; loaded for infer are: null");

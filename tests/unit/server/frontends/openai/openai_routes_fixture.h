@@ -59,9 +59,9 @@ class OpenAiRoutesTest : public ::testing::Test {
     nlohmann::json error() const { return nlohmann::json::parse(body).at("error"); }
   };
   Answer Post(const std::string& body, const httplib::Headers& headers = {},
-              const std::string& path = "/v1/audio/speech") {
+              const std::string& path = "/v1/audio/speech", const char* type = "application/json") {
     testing::HttpClient client(http_->port());
-    const auto result = client.Post(path, headers, body, "application/json");
+    const auto result = client.Post(path, headers, body, type);
     if (!result) return {};
     return {result->status, result->headers, result->body};
   }

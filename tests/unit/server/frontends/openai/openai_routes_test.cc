@@ -325,6 +325,16 @@ TEST_F(OpenAiRoutesTest, KeysAreAskedFor) {
   EXPECT_EQ(server_->Count("", Method::kHttpSpeech, absl::StatusCode::kUnauthenticated), 2);
 }
 
+TEST_F(OpenAiRoutesTest, ATypeThatIsNoJsonIsNamed) {
+  Serve();
+  const Answer refused =
+      Post("input=Hi", {}, "/v1/audio/speech", "application/x-www-form-urlencoded");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.error().at("message"),
+            "Content-Type: 'application/x-www-form-urlencoded' is not supported; "
+            "application/json is");
+}
+
 TEST_F(OpenAiRoutesTest, ModelsAndVoicesAreListed) {
   Serve();
   server_->Add(InferInfo("null"), {});

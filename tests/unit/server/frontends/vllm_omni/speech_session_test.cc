@@ -205,7 +205,7 @@ TEST_F(SpeechSessionTest, WhatIsWrongIsNamedAndTheSessionGoesOn) {
        "text_format: must be a string, not number '1'"},
       {{{"type", "session.config"}, {"ref_audio", "x"}},
        "ref_audio: voices cannot be cloned; name one as voice"},
-      {json::array(), "the body must be a JSON object, not array '[]'"},
+      {json::array(), "the message must be a JSON object, not array '[]'"},
       {{{"type", "other"}},
        "type: 'other' is not known; it is session.config, input.text, input.done or session.close"},
   };

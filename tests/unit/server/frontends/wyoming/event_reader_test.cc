@@ -93,11 +93,12 @@ TEST(EventReaderTest, EveryLengthHasALimit) {
 }
 
 TEST(EventReaderTest, WhatIsNoEventIsNamed) {
-  EXPECT_EQ(OneError("\n"), "line: is not valid JSON at byte 1");
-  EXPECT_EQ(OneError("GET / HTTP/1.1\r\n"), "line: is not valid JSON at byte 1");
+  EXPECT_EQ(OneError("\n"), "line: is not valid JSON at byte 1, where it ends");
+  EXPECT_EQ(OneError("GET / HTTP/1.1\r\n"), "line: is not valid JSON at byte 1, where 'G' stands");
   EXPECT_EQ(OneError("[]\n"), "line: must be a JSON object, not array '[]'");
   EXPECT_EQ(OneError("{\"type\":\"\xff\"}\n"), "line: is not valid UTF-8");
-  EXPECT_EQ(OneError("{\"type\":1e999}\n"), "line: is not valid JSON: a number is out of range");
+  EXPECT_EQ(OneError("{\"type\":1e999}\n"),
+            "line: is not valid JSON: a number is out of range: '1e999'");
   EXPECT_EQ(OneError("{}\n"), "type: is missing");
   EXPECT_EQ(OneError("{\"type\":7}\n"), "type: must be a string, not number '7'");
   EXPECT_EQ(OneError("{\"type\":\"a\",\"data\":[]}\n"),
@@ -106,7 +107,7 @@ TEST(EventReaderTest, WhatIsNoEventIsNamed) {
             "data: must be a JSON object, not null");
   EXPECT_EQ(OneError("{\"type\":\"a\",\"data_length\":2}\n{\xff"), "data: is not valid UTF-8");
   EXPECT_EQ(OneError("{\"type\":\"a\",\"data_length\":9}\n{\"x\":\"\\ud8\"}"),
-            "data: is not valid JSON at byte 10");
+            "data: is not valid JSON at byte 10, where it ends");
 }
 
 TEST(EventReaderTest, DeeplyNestedDataIsTakenAndFreed) {

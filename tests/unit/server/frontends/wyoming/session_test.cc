@@ -146,7 +146,7 @@ TEST_F(SpeakingSessionTest, AnErrorNamesWhatIsWrongAndEndsTheSession) {
       {EventBytes("select-program", {{"name", 5}}),
        "INVALID_ARGUMENT name: must be a string, not number '5'"},
       {EventBytes("select-program"), "INVALID_ARGUMENT name: is missing"},
-      {"nonsense\n", "INVALID_ARGUMENT line: is not valid JSON at byte 2"},
+      {"nonsense\n", "INVALID_ARGUMENT line: is not valid JSON at byte 2, where 'o' stands"},
   };
   for (const auto& [bytes, error] : cases) {
     Client client = Connect();
