@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
@@ -68,22 +67,21 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
   }
   const std::optional<std::string> body = ReadWholeBody(reader);
   if (!body) return std::nullopt;
+  if (body->empty()) return MembersOfForm(ParseForm(QueryOf(request.target)));
   return ParseMembers(request.get_header_value("Content-Type"), *body);
 }
 
 absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::string_view body) {
   if (body.empty()) return nlohmann::json::object();
   if (IsJsonBody(content_type, body)) {
-    if (!models::IsValidUtf8(body)) return NotUtf8();
     return ParseJsonObject(body);
   }
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
+  if (IsEncodedForm(content_type)) {
     MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
     return MembersOfForm(ParseForm(body));
   }
   return NotSupported(
-      "Content-Type", type,
+      "Content-Type", content_type.substr(0, content_type.find(';')),
       "application/json, application/x-www-form-urlencoded and multipart/form-data");
 }
 

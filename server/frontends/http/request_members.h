@@ -10,8 +10,9 @@
 namespace millrace::server {
 
 // Reads the body of a request, JSON or a form of either kind, as an object of JSON. Members of a
-// form are strings; one that comes several times is a list. InvalidArgument says what is wrong with
-// it. Nothing: the body did not arrive, which the HTTP library has answered.
+// form are strings; one that comes several times is a list. Where there is no body, the query is
+// read as a form. InvalidArgument says what is wrong with it. Nothing: the body did not arrive,
+// which the HTTP library has answered.
 std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request& request,
                                                           const httplib::ContentReader& reader);
 // The same for a body that was read. An empty one has no members.

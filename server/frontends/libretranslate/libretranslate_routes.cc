@@ -1,6 +1,8 @@
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/file_routes.h"
 #include "server/frontends/libretranslate/translate_message.h"
+#include "server/http/form.h"
 #include "server/http/http_routes.h"
 #include "server/http/multipart_form.h"
 #include "server/requests/models_answer.h"
@@ -103,12 +106,15 @@ class LibreTranslateRoutes {
       auto members = ReadFormParts(request, reader);
       if (!members) return std::nullopt;
       if (!members->ok()) return members->status();
-      return ParseTranslateForm(**std::move(members));
+      FormMembers all = ParseForm(QueryOf(request.target));
+      std::ranges::move(**members, std::back_inserter(all));
+      return ParseTranslateForm(std::move(all));
     }
     std::optional<std::string> whole = ReadWholeBody(reader);
     if (!whole) return std::nullopt;
     body = *std::move(whole);
-    return ParseTranslateBody(request.get_header_value("Content-Type"), body);
+    return ParseTranslateBody(request.get_header_value("Content-Type"), body,
+                              QueryOf(request.target));
   }
 
   // Authentication errors take precedence over errors of parsing.

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "models/core/errors.h"
 #include "models/core/language_names.h"
@@ -102,7 +101,7 @@ absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
   return TakeText(name, value.get<std::string>(), request);
 }
 
-absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
+absl::StatusOr<HttpTranslateRequest> FromJson(std::string_view body) {
   MILLRACE_ASSIGN_OR_RETURN(const nlohmann::json members, ParseJsonObject(body));
   HttpTranslateRequest request;
   for (const auto& [name, value] : members.items()) {
@@ -130,21 +129,18 @@ Json NamedLanguage(const std::string& code) {
 }  // namespace
 
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
-                                                        std::string_view body) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  absl::StatusOr<HttpTranslateRequest> request;
-  if (IsJsonBody(content_type, body)) {
-    if (!models::IsValidUtf8(body)) return InvalidArgument("the body is not valid UTF-8");
-    request = ParseJson(body);
-  } else if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
-    request = ParseTranslateForm(ParseForm(body));
-  } else {
-    return NotSupported(
-        "Content-Type", type,
-        "application/json, application/x-www-form-urlencoded and multipart/form-data");
+                                                        std::string_view body,
+                                                        std::string_view query) {
+  const bool only_query = body.empty() && !query.empty();
+  if (!only_query && IsJsonBody(content_type, body)) return FromJson(body);
+  if (body.empty() || IsEncodedForm(content_type)) {
+    const std::string form = StrCat(query, "&", body);
+    MILLRACE_RETURN_IF_ERROR(CheckFormSize(form));
+    return ParseTranslateForm(ParseForm(form));
   }
-  return request;
+  return NotSupported(
+      "Content-Type", content_type.substr(0, content_type.find(';')),
+      "application/json, application/x-www-form-urlencoded and multipart/form-data");
 }
 
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {

@@ -23,10 +23,11 @@ struct HttpTranslateRequest {
 };
 
 // Reads a body of that content type. As the original does, it ignores members that it does not
-// know. InvalidArgument names the member. Beyond the original's there are a glossary and
-// do_not_translate.
+// know, and takes those of a form or of no body from the query too. InvalidArgument names the
+// member. Beyond the original's there are a glossary and do_not_translate.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
-                                                        std::string_view body);
+                                                        std::string_view body,
+                                                        std::string_view query = {});
 // Reads a form that was already decoded.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members);
 // These return OK if the request has what POST /translate, or POST /detect, needs.

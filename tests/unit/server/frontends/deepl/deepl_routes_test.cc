@@ -143,6 +143,16 @@ TEST_F(DeepLRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
 TEST_F(DeepLRoutesTest, BeforeItHasStartedItIsNotThere) {
   Serve({.started = [] { return false; }});
   EXPECT_EQ(Post("/v2/translate", kGood).status, 503);
+  for (const char* list : {"/v2/languages", "/v2/glossary-language-pairs"})
+    EXPECT_EQ(Get(list).status, 503) << list;
+}
+
+TEST_F(DeepLRoutesTest, WithoutABodyTheQueryIsRead) {
+  Serve();
+  AddModels();
+  const Answer answer = PostForm("/v2/translate?text=Hi&text=a%3Fb&target_lang=PT", "");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body.at("translations").size(), 2);
 }
 
 TEST_F(DeepLRoutesTest, RequestsAreCountedWithTheOthersOverHttp) {

@@ -47,6 +47,24 @@ TEST(TranslateMessageTest, AFormIsRead) {
   EXPECT_TRUE(ParseTranslateBody(kForm, "q=a&q=b")->list);
 }
 
+// Flask, with which the original reads requests, has members of the query beside those of a form.
+TEST(TranslateMessageTest, WithoutABodyTheQueryIsRead) {
+  const std::pair<std::string, std::string> bodies[] = {
+      {"", ""}, {kForm, ""}, {kJson, ""}, {kForm, "alternatives=2"}};
+  for (const auto& [type, body] : bodies) {
+    const auto request = ParseTranslateBody(type, body, "q=Hi+a%3Fb&source=auto&target=pt");
+    ASSERT_TRUE(request.ok()) << request.status();
+    EXPECT_THAT(request->translation.input.texts, ElementsAre("Hi a?b"));
+    EXPECT_TRUE(request->auto_source);
+    EXPECT_EQ(request->alternatives, body.empty() ? 0 : 2);
+  }
+  const auto json = ParseTranslateBody(kJson, R"({"q": "a"})", "q=b&target=pt");
+  EXPECT_THAT(json->translation.input.texts, ElementsAre("a"));
+  EXPECT_EQ(json->translation.input.target_language, "");
+  EXPECT_EQ(CheckTranslate(*ParseTranslateBody("", "")).message(),
+            "Invalid request: missing q parameter");
+}
+
 TEST(TranslateMessageTest, ANegativeNumberOfAlternativesIsNone) {
   EXPECT_EQ(ParseTranslateBody(kJson, R"({"alternatives": 99999999999})")->alternatives, 1000);
 }
@@ -129,7 +147,7 @@ TEST(TranslateMessageTest, WrongTermsAreNamed) {
   EXPECT_EQ(error(R"("do_not_translate": 7)"),
             "do_not_translate: must be a string or a list of strings, not number '7'");
   EXPECT_EQ(ParseTranslateForm({{"q", "a"}, {"glossary", "["}}).status().message(),
-            "glossary: is not valid JSON");
+            "glossary: is not valid JSON at byte 2, where it ends");
 }
 
 TEST(TranslateMessageTest, AnswersHaveTheShapeOfTheQuestion) {
