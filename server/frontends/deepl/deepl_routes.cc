@@ -116,6 +116,7 @@ class DeepLRoutes {
   void Languages(const httplib::Request& request, httplib::Response& response,
                  const Members& members) {
     absl::Status status = Check(request, members);
+    if (status.ok()) status = translator_->CheckStarted();
     absl::StatusOr<bool> targets = false;
     if (status.ok()) {
       // The type may stand in the query or in the body, which the Python client sends with GET.
@@ -167,6 +168,8 @@ class DeepLRoutes {
 
   void GlossaryPairs(const httplib::Request& request, httplib::Response& response) {
     if (!IsKnown(request, response)) return;
+    if (absl::Status status = translator_->CheckStarted(); !status.ok())
+      return SendDeepLError(response, status);
     std::set<std::pair<std::string, std::string>> pairs;
     for (const TranslationRoute& route : AllRoutes(services_.models))
       pairs.emplace(GlossaryLanguage(route.source_language),

@@ -89,6 +89,9 @@ class LibreTranslateRoutes {
   }
 
   void Languages(const httplib::Request&, httplib::Response& response) {
+    // Clients keep the list: one without the languages to come would be false for long.
+    if (absl::Status status = translator_->CheckStarted(); !status.ok())
+      return SendStatus(response, status);
     SendJson(response, *languages_.Get());
   }
 

@@ -215,6 +215,8 @@ TEST_F(LibreTranslateRoutesTest, SuggestionsAreOffWhateverTheFormOfTheBody) {
 TEST_F(LibreTranslateRoutesTest, BeforeItHasStartedItIsNotThere) {
   Serve({.started = [] { return false; }});
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).status, 503);
+  // A client would keep a list without languages.
+  EXPECT_EQ(Get("/languages").status, 503);
 }
 
 TEST_F(LibreTranslateRoutesTest, ADeadlineIsHeld) {
