@@ -10,6 +10,7 @@ void AddRoutes(const server::FrontEndParts& parts, const server::HttpParts& http
   server::AddOpenAiRoutes(http.server, parts.services,
                           {.other_models = http.shared_paths.Others("GET /v1/models"),
                            .started = parts.started,
+                           .ready = [&view = parts.view] { return view.Ready(); },
                            .degraded = [&view = parts.view] { return view.Degraded(); }});
 }
 

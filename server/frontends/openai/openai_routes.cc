@@ -111,10 +111,10 @@ class OpenAiRoutes {
 
   // Kokoro-FastAPI's probe. It needs no key.
   void Health(const httplib::Request&, httplib::Response& response) {
-    const bool started = options_.started();
-    response.status = started ? 200 : 503;
-    Json json = {{"status", started ? "healthy" : "starting"}};
-    if (std::string degraded = started ? options_.degraded() : ""; !degraded.empty())
+    const bool ready = options_.ready();
+    response.status = ready ? 200 : 503;
+    Json json = {{"status", ready ? "healthy" : options_.started() ? "not ready" : "starting"}};
+    if (std::string degraded = ready ? options_.degraded() : ""; !degraded.empty())
       json = {{"status", "degraded"}, {"reason", std::move(degraded)}};
     SendJson(response, json);
   }

@@ -17,6 +17,8 @@ struct OpenAiOptions {
   SharedPathHandler other_models = {};
   // Returns true once the models are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
+  // Returns true if the server is ready, by its health checks.
+  std::function<bool()> ready = [] { return true; };
   // Returns what is out of order; empty: nothing is.
   std::function<std::string()> degraded = [] { return std::string(); };
 };

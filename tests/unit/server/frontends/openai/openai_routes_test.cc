@@ -310,6 +310,21 @@ TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
   EXPECT_EQ(draining.error().at("type"), "server_error");
 }
 
+TEST_F(OpenAiRoutesTest, HealthSaysWhetherTheServerIsReady) {
+  std::atomic<bool> started{false}, ready{false};
+  Serve({.started = [&] { return started.load(); }, .ready = [&] { return ready.load(); }});
+  const auto expect = [&](int status, const char* word) {
+    const Answer health = Get("/health");
+    EXPECT_EQ(health.status, status);
+    EXPECT_EQ(json::parse(health.body).at("status"), word);
+  };
+  expect(503, "starting");
+  started = true;  // and all models are unloaded, or it drains
+  expect(503, "not ready");
+  ready = true;
+  expect(200, "healthy");
+}
+
 TEST_F(OpenAiRoutesTest, KeysAreAskedFor) {
   const auto keys = testing::OpenKeys({{"alice", Role::kUser, "secret"}});
   Serve({}, {.keys = keys.get()});
