@@ -94,6 +94,17 @@ std::string NoRequestMessage(std::string_view received) {
   return "these bytes are no request of HTTP/1.1";
 }
 
+// Returns the message of a handler's error, whatever the form of its protocol, for the log.
+std::string MessageIn(const std::string& body) {
+  const nlohmann::json error = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json* message = &error;
+  for (const char* member : {"error", "detail", "message"}) {
+    if (message->is_object() && message->contains(member)) message = &message->at(member);
+  }
+  const std::string text = message->is_string() ? message->get<std::string>() : body;
+  return text.substr(0, kMostReason);
+}
+
 std::string ErrorBody(const std::string& message) {
   return server::JsonText(nlohmann::json{{"error", message}});
 }
@@ -174,8 +185,7 @@ HttpServer::HttpServer(Options options)
     } else if (BoundedServer::CurrentRefusal() == 0 &&
                (response.status == 401 || response.status == 403)) {
       // A handler has refused it, and said why.
-      CountRefusal(request, response.status,
-                   std::string_view(response.body).substr(0, kMostReason));
+      CountRefusal(request, response.status, MessageIn(response.body));
     }
   });
   server_->set_exception_handler([this](const httplib::Request& request,

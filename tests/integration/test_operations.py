@@ -1,6 +1,7 @@
 """What an operator sees: health, reflection, HTTP endpoints, metrics, request ids and logs."""
 
 import json
+import re
 
 import grpc
 import pytest
@@ -8,6 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from wire import daemon as daemons
 from wire.paths import EN_PT, NULL, PT_EN, VOICE
+from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, refused, speak_request, translate_request
 from wire.stubs import admin, kserve
 
@@ -348,3 +350,14 @@ def test_refusals_of_every_protocol_are_counted_and_logged(tmp_path, null_models
         log = asking.log_text()
         assert "HTTP request refused status=401 http_method=GET path=/v2/models client=127.0.0.1 " in log
         assert "an API key is needed" in log
+
+
+@pytest.mark.parametrize("path", ["/v2/models", "/v1/models", "/v1/voices", "/v2/usage", "/translate"])
+def test_the_log_has_the_message_of_a_refusal_whatever_form_its_protocol_gives_it(tmp_path, null_models, path):
+    keys = tmp_path / "keys"
+    daemons.run("hash-key", "alice", "--append", keys)
+    with daemons.start(tmp_path, "--api-keys", keys, models=null_models) as asking:
+        assert asking.http(path, "POST" if path == "/translate" else "GET")[0] in {401, 403}
+        eventually("it is logged", lambda: "HTTP request refused" in asking.log_text())
+        (line,) = [line for line in asking.log_text().splitlines() if "HTTP request refused" in line]
+        assert re.search(r' reason="[^"{]*key[^"{]*" ', line), line
