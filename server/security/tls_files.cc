@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -25,6 +26,7 @@ struct Deleter {
   void operator()(BIO* bio) const { BIO_free(bio); }
   void operator()(X509* certificate) const { X509_free(certificate); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 };
 using BioPtr = std::unique_ptr<BIO, Deleter>;
 using CertificatePtr = std::unique_ptr<X509, Deleter>;
@@ -84,6 +86,21 @@ absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file, std::string& t
   return key;
 }
 
+// OpenSSL refuses certificates that its security level calls weak, which gRPC would tell only once
+// no client can connect.
+absl::Status CheckServable(const std::filesystem::path& file,
+                           const std::vector<CertificatePtr>& chain) {
+  const std::unique_ptr<SSL_CTX, Deleter> context(SSL_CTX_new(TLS_server_method()));
+  bool good = context != nullptr && SSL_CTX_use_certificate(context.get(), chain[0].get()) == 1;
+  for (size_t i = 1; good && i < chain.size(); ++i)
+    good = SSL_CTX_add1_chain_cert(context.get(), chain[i].get()) == 1;
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();
+  if (good) return absl::OkStatus();
+  return Bad(file, StrCat("OpenSSL does not serve the certificate: ",
+                          reason != nullptr ? reason : "it is not told why"));
+}
+
 std::string Text(const ASN1_TIME* time) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   ASN1_TIME_print(bio.get(), time);
@@ -114,6 +131,7 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
                             ReadCertificates(files.certificate, contents.certificate));
   const X509& leaf = *chain.front();
   MILLRACE_RETURN_IF_ERROR(CheckValidity(files.certificate, leaf, time));
+  MILLRACE_RETURN_IF_ERROR(CheckServable(files.certificate, chain));
 
   MILLRACE_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(files.private_key, contents.private_key));
   const bool matches = X509_check_private_key(&leaf, key.get()) == 1;

@@ -99,6 +99,19 @@ TEST_F(TlsFilesTest, KeyOfAnotherCertificateIsRefused) {
   EXPECT_TRUE(Says(Error(files_), "ca.key", "does not match the certificate")) << Error(files_);
 }
 
+// gRPC takes such a certificate, and then no client can connect.
+TEST_F(TlsFilesTest, CertificatesThatOpenSslDoesNotServeAreRefused) {
+  certificates_.Run("req -x509 -newkey rsa:1024 -nodes -days 2 -subj /CN=weak -keyout " +
+                    certificates_.Quoted("weak.key") + " -out " + certificates_.Quoted("weak.crt"));
+  const std::string leaf = certificates_.Read("server.crt");
+  certificates_.Write("chain.crt", leaf + certificates_.Read("weak.crt"));
+  files_.certificate = certificates_.Path("chain.crt");
+  EXPECT_TRUE(Says(Error(files_), "chain.crt", "OpenSSL does not serve the certificate: "))
+      << Error(files_);
+  files_ = {certificates_.Path("weak.crt"), certificates_.Path("weak.key"), {}};
+  EXPECT_TRUE(Says(Error(files_), "weak.crt", "ee key too small")) << Error(files_);
+}
+
 TEST_F(TlsFilesTest, ExpiredAndFutureCertificatesAreRefused) {
   EXPECT_TRUE(Says(Error(files_, system_clock::now() + hours(24 * 30)), "server.crt",
                    "the certificate expired on "));
