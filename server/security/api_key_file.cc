@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <new>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -49,6 +51,8 @@ KeyDigest DigestOf(std::string_view key) {
 absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
                                                       const std::string& file) {
   std::vector<ApiKeyEntry> entries;
+  std::map<KeyDigest, std::pair<Principal, int>> lines;         // by the hashes that they have
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
   int number = 0;
   for (absl::string_view line : absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
     ++number;
@@ -70,6 +74,12 @@ absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
     if (!hex) return error("bad hash, allowed are the 64 hexadecimal digits of the key's SHA-256");
     const std::string bytes = absl::HexStringToBytes(parts[2]);
     std::copy(bytes.begin(), bytes.end(), entry.digest.begin());
+    const auto& [whose, line_before] =
+        lines.try_emplace(entry.digest, entry.principal, number).first->second;
+    if (whose.name != entry.principal.name || whose.role != entry.principal.role) {
+      return error(StrCat("bad hash, it is that of line ", line_before,
+                          ", and a key has one name and one role"));
+    }
     entries.push_back(std::move(entry));
   }
   if (entries.empty())

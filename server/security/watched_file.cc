@@ -66,15 +66,20 @@ absl::Status WatchedFile::Reload(bool repeats) {
   outcome_ = Load();
   if (!outcome_.ok() && (repeats || outcome_ != before))
     logging::Error(reader_.not_loaded, {{"reason", outcome_.message()}});
+  // New content was logged when it was loaded.
+  if (outcome_.ok() && !before.ok() && !is_new_)
+    logging::Info("the file is in order again", {{"file", file_.native()}});
   return outcome_;
 }
 
 absl::Status WatchedFile::Load() {
+  is_new_ = false;
   MILLRACE_ASSIGN_OR_RETURN(Content content, ReadFile(file_));
   if (reader_.check) {
     MILLRACE_RETURN_IF_ERROR(reader_.check(content));
   }
-  if (content.text == content_) return content_status_;
+  is_new_ = content.text != content_;
+  if (!is_new_) return content_status_;
   content_status_ = reader_.load(content.text);
   content_ = std::move(content.text);
   return content_status_;

@@ -66,6 +66,7 @@ class WatchedFile {
   // The content that was read last and its outcome, so that the same content is parsed once.
   std::optional<std::string> content_ MILLRACE_GUARDED_BY(reload_mu_);
   absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
+  bool is_new_ MILLRACE_GUARDED_BY(reload_mu_) = false;  // the last attempt found other content
   // The outcome of the last attempt, so that the thread logs the same error once.
   absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
 

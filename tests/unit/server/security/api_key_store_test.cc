@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -124,7 +125,29 @@ TEST_F(ApiKeyStoreTest, RecoversWhenTheOldContentReturns) {
   fs::remove(file_);
   EXPECT_FALSE(store->Reload().ok());
   Write(good);
+  ::testing::internal::CaptureStdout();
   EXPECT_TRUE(store->Reload().ok());
+  EXPECT_TRUE(store->Reload().ok());
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+  EXPECT_NE(log.find("the file is in order again"), std::string::npos) << log;
+}
+
+TEST_F(ApiKeyStoreTest, EditorsOfOtherSystemsMayWriteTheFile) {
+  std::string line = Line("ann", Role::kUser, "key");
+  line.insert(line.size() - 1, "\r");
+  Write("\xEF\xBB\xBF" + line);
+  EXPECT_TRUE(Open()->Authenticate("key"));
+}
+
+TEST_F(ApiKeyStoreTest, AKeyHasOneNameAndOneRole) {
+  const std::string good = Line("ann", Role::kUser, "key");
+  EXPECT_TRUE(ParseApiKeys(good + good, "file").ok());
+  for (const std::string& other :
+       {Line("bob", Role::kUser, "key"), Line("ann", Role::kAdmin, "key")}) {
+    EXPECT_EQ(ParseApiKeys(good + "# bob's\n" + other, "file").status().message(),
+              "file:3: bad hash, it is that of line 1, and a key has one name and one role");
+  }
 }
 
 TEST_F(ApiKeyStoreTest, ErrorsNameFileAndLineButNeverTheLine) {
