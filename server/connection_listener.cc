@@ -131,9 +131,10 @@ class ConnectionListener::Client final : public PollClient {
   bool closed_ = false;  // both directions
 };
 
-ConnectionListener::ConnectionListener(Acceptor::Options accept, const ConnectionLimits& limits,
-                                       Clock& clock)
-    : limits_(limits),
+ConnectionListener::ConnectionListener(Acceptor::Options accept, std::string setting,
+                                       const ConnectionLimits& limits, Clock& clock)
+    : setting_(std::move(setting)),
+      limits_(limits),
       loop_(clock),
       group_(
           loop_,
@@ -154,7 +155,7 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Make(
   accept.protocol = "gRPC";
   accept.retry = kAcceptRetry;
   std::unique_ptr<ConnectionListener> listener(
-      new ConnectionListener(std::move(accept), limits, clock));
+      new ConnectionListener(std::move(accept), setting, limits, clock));
   if (absl::Status status = listener->group_.acceptor().Bind(); !status.ok())
     return Unavailable(setting, ": ", Message(status));
   return listener;
@@ -178,7 +179,7 @@ absl::Status ConnectionListener::Start(Handler handler) {
   handler_ = std::move(handler);
   absl::Status status = group_.acceptor().Listen();
   if (status.ok()) status = group_.Start();
-  if (!status.ok()) return Unavailable("--grpc-address: ", Message(status));
+  if (!status.ok()) return Unavailable(setting_, ": ", Message(status));
   started_ = true;
   ConnectionGuard::Process().SetOnMustEnd([wake = loop_.wake_pipe()] { wake->Wake(); });
   return absl::OkStatus();

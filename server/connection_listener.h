@@ -59,7 +59,8 @@ class ConnectionListener {
  private:
   class Client;
 
-  ConnectionListener(Acceptor::Options accept, const ConnectionLimits& limits, Clock& clock);
+  ConnectionListener(Acceptor::Options accept, std::string setting, const ConnectionLimits& limits,
+                     Clock& clock);
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Make(Acceptor::Options accept,
                                                                   const std::string& setting,
                                                                   const ConnectionLimits& limits,
@@ -70,6 +71,7 @@ class ConnectionListener {
   void Refuse(const Peer& peer, PeerPlaces::Full full);
   void LogOnce(const char* message, logging::Fields fields);
 
+  const std::string setting_;  // names its address in errors
   const ConnectionLimits limits_;
   Handler handler_;
   bool started_ = false;

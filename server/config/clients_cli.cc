@@ -17,13 +17,12 @@ using Device = std::optional<runtime::DeviceType>;  // none: the best that is av
 
 absl::Status CheckServerAddress(const std::string& address) {
   const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
-  if (parsed.ok() && (!parsed->socket_file.empty() || parsed->tcp.port != 0))
+  const bool names_host = !address.starts_with(':') && !address.starts_with('*');
+  if (parsed.ok() && (!parsed->socket_file.empty() || (names_host && parsed->tcp.port != 0)))
     return absl::OkStatus();
-  return InvalidArgument(
-      "--address: '", address,
-      "' is not allowed, allowed: host:port or [v6]:port, port 1..65535, or unix: with a "
-      "path of 1..",
-      MaxSocketPath(), " bytes");
+  return InvalidArgument("--address: '", address,
+                         "' is not allowed, allowed: host:port or [v6]:port, port 1..65535, or ",
+                         SocketAddressRule());
 }
 
 // Adds the option that names a file in place of the text. It stands before others in the command

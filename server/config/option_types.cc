@@ -162,8 +162,8 @@ Option Address(std::string ServerConfig::*field, AddressKind kind) {
   const bool optional = kind == AddressKind::kOptional;
   return Value(
       field,
-      StrCat("host:port or [v6]:port, port 0..65535 (0: a free one), or unix: with a path of 1..",
-             MaxSocketPath(), " bytes", optional ? ", or off" : ""),
+      StrCat("host:port or [v6]:port, port 0..65535 (0: a free one), or ", SocketAddressRule(),
+             optional ? ", or off" : ""),
       [=](const std::string& text) -> std::optional<std::string> {
         if (optional && (text.empty() || text == kNotServed)) return "";
         return ParseListenAddress(text).ok() ? std::optional(text) : std::nullopt;

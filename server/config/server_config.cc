@@ -1,11 +1,15 @@
 #include "server/config/server_config.h"
 
+#include <map>
+#include <string>
+
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/repository/model_sources.h"
 #include "server/config/exposed_address.h"
 #include "server/config/options.h"
 #include "server/config/values.h"
+#include "server/net/address_policy.h"
 
 namespace millrace {
 std::filesystem::path DefaultSafetyProfile(const std::string& models) {
@@ -14,6 +18,27 @@ std::filesystem::path DefaultSafetyProfile(const std::string& models) {
       sources.ok() ? sources->front().folder : std::filesystem::path(models);
   return folder / "safety-profile.json";
 }
+
+namespace {
+
+// Checks that no two servers have the same address. Port 0 is another one each time.
+absl::Status CheckAddresses(const ServerConfig& config) {
+  std::map<std::string, std::string> options;
+  for (const Option& option : ServeOptions()) {
+    if (!option.name.ends_with("-address")) continue;
+    const auto address = ParseListenAddress(option.get(config));
+    if (!address.ok() || (address->socket_file.empty() && address->tcp.port == 0)) continue;
+    const auto [same, is_new] = options.emplace(
+        address->socket_file.empty() ? ToString(address->tcp) : address->socket_file, option.name);
+    if (!is_new) {
+      return InvalidArgument("--", option.name, ": ", option.get(config), " is the address of --",
+                             same->second, " already; each needs its own");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status Validate(const ServerConfig& config) {
   constexpr std::chrono::milliseconds kLeastConnectionAge = std::chrono::seconds(1);
@@ -78,6 +103,7 @@ absl::Status Validate(const ServerConfig& config) {
     if (IsExposed(config.metrics_address))
       return ReachableWithoutTls("metrics-address", config.metrics_address, kPlain);
   }
+  MILLRACE_RETURN_IF_ERROR(CheckAddresses(config));
   for (const Option& option : ServeOptions()) {
     if (!option.check) continue;
     MILLRACE_RETURN_IF_ERROR(option.check(config));

@@ -63,6 +63,11 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view address) {
 
 size_t MaxSocketPath() { return sizeof(sockaddr_un::sun_path) - 1; }
 
+std::string SocketAddressRule() {
+  return StrCat("unix: with a path of 1..", MaxSocketPath(),
+                " bytes that does not begin with @ (no abstract socket)");
+}
+
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
   ListenAddress result;
   if (!address.starts_with(kUnix)) {
@@ -71,10 +76,12 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address) {
   }
   std::string_view path = address.substr(kUnix.size());
   if (path.starts_with("///")) path.remove_prefix(2);
-  if (path.empty() || path.starts_with("//") || path.size() > MaxSocketPath() ||
-      path.find('\0') != path.npos) {
+  // Others take a path that begins with @ for a name outside of the file system, which anybody on
+  // the machine may connect to.
+  if (path.empty() || path.starts_with("//") || path.starts_with('@') ||
+      path.size() > MaxSocketPath() || path.find('\0') != path.npos) {
     return InvalidArgument("'", std::string(address), "': its path has ", path.size(),
-                           " bytes, allowed is unix: with a path of 1..", MaxSocketPath());
+                           " bytes, allowed is ", SocketAddressRule());
   }
   result.socket_file = path;
   return result;

@@ -27,6 +27,8 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view address);
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view address);
 // The longest path of a socket, in bytes.
 size_t MaxSocketPath();
+// Says what an address of a socket in the file system is, for messages.
+std::string SocketAddressRule();
 
 // Returns "host:port", with brackets around an IPv6 host; the host alone for a socket in the file
 // system.

@@ -113,6 +113,28 @@ def test_a_path_that_is_too_long_is_a_usage_error(null_models):
     assert f"--grpc-address: '{address}' is not allowed" in error and "unix: with a path of 1..107 bytes" in error
 
 
+@pytest.mark.parametrize("address", ["unix:@millrace", "unix-abstract:millrace"])
+def test_a_name_outside_of_the_file_system_is_a_usage_error(tmp_path, null_models, address):
+    status, error = daemons.refused_start("--grpc-address", address, models=null_models, cwd=tmp_path)
+    assert status == 2
+    assert f"--grpc-address: '{address}' is not allowed" in error and "does not begin with @ (no abstract socket)" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_is_given_twice_is_a_usage_error(null_models):
+    status, error = daemons.refused_start("--http-address", "127.0.0.1:47000", "--metrics-address", "127.0.0.1:47000", models=null_models)
+    assert status == 2
+    assert "--metrics-address: 127.0.0.1:47000 is the address of --http-address already; each needs its own" in error
+
+
+def test_a_port_that_another_program_has_is_told_with_its_address(null_models):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        status, error = daemons.refused_start("--grpc-address", address, models=null_models)
+    assert status == 1
+    assert error.splitlines()[-1] == f"millrace: --grpc-address {address}: cannot listen: Address already in use"
+
+
 def test_localhost_is_both_of_its_addresses(tmp_path, null_models):
     options = [option for protocol in ("grpc", "http", "metrics") for option in (f"--{protocol}-address", "localhost:0")]
     with daemons.start(tmp_path, *options, models=null_models) as daemon:

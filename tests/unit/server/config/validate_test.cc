@@ -137,10 +137,28 @@ TEST(ValidateTest, WyomingNeedsAWordForEachThingThatItLacks) {
 
 TEST(ValidateTest, InsecureAcceptsExposure) {
   ServerConfig config;
-  config.grpc_address = config.http_address = config.metrics_address = "0.0.0.0:1";
+  config.grpc_address = "0.0.0.0:1";
+  config.http_address = "0.0.0.0:2";
+  config.metrics_address = "0.0.0.0:3";
   EXPECT_FALSE(Validate(config).ok());
   config.insecure = true;
   EXPECT_TRUE(Validate(config).ok());
+}
+
+TEST(ValidateTest, EachServerHasAnAddressOfItsOwn) {
+  const auto error = [](const char* grpc, const char* http) {
+    ServerConfig config;
+    config.grpc_address = grpc;
+    config.http_address = http;
+    return std::string(Validate(config).message());
+  };
+  EXPECT_EQ(error("127.0.0.1:1", "127.0.0.1:1"),
+            "--http-address: 127.0.0.1:1 is the address of --grpc-address already; each needs its "
+            "own");
+  EXPECT_TRUE(error("unix:/a", "unix:///a").starts_with("--http-address: unix:///a is the"));
+  for (const auto& [grpc, http] : {std::pair("127.0.0.1:0", "127.0.0.1:0"),
+                                   std::pair("127.0.0.1:1", "[::1]:1"), std::pair("unix:/a", "")})
+    EXPECT_EQ(error(grpc, http), "");
 }
 
 TEST(ValidateTest, TlsFilesComeTogether) {

@@ -35,7 +35,8 @@ TEST(ListenAddressTest, IsAPortOrAFile) {
   EXPECT_EQ(ParseListenAddress("unix:" + longest)->socket_file, longest);
   for (const std::string& text :
        {std::string("unix:"), std::string("unix://host/run/a"), "unix:" + longest + "a",
-        std::string("unix:/a\0b", 9), std::string("unix-abstract:a"), std::string("host")}) {
+        std::string("unix:/a\0b", 9), std::string("unix:@a"), std::string("unix-abstract:a"),
+        std::string("host")}) {
     EXPECT_EQ(ParseListenAddress(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }
