@@ -116,6 +116,11 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options) {
     // The last words of a server are its own; gRPC's tell of the connection.
     const std::string& message = status.error_message();
     if (message.starts_with("the server ")) return StrCat(options.address, ": ", message);
+    if (message.find("http1.x server") != message.npos) {
+      return StrCat(options.address,
+                    " speaks HTTP/1.1, not gRPC: give the address of --grpc-address, by default "
+                    "127.0.0.1:8001");
+    }
     return StrCat("no answer from ", options.address, " (", message,
                   "); is the server running there? `make serve` or `millrace serve` starts one");
   }
@@ -150,8 +155,13 @@ int Fail(std::string message) {
   return kExitFailed;
 }
 
-std::string ReadInput() {
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+absl::StatusOr<std::string> ReadInput() {
+  errno = 0;
+  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  // The stream ends alike at the end of a file and where it cannot be read.
+  if (std::ferror(stdin) != 0)
+    return InvalidArgument("standard input cannot be read: ", std::strerror(errno));
+  return text;
 }
 
 absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesystem::path& file) {
@@ -161,6 +171,7 @@ absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesys
     if (!content.ok()) return content.status();
   } else if (text == "-") {
     content = ReadInput();
+    if (!content.ok()) return content.status();
   }
   if (!models::IsValidUtf8(*content)) {
     return InvalidArgument(file.empty() ? "text" : file.string(), ": is not valid UTF-8");

@@ -31,8 +31,8 @@ int Fail(std::string message);
 
 // Returns what is in a file, and an empty string where none is named. An error names the file.
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path);
-// Returns all of standard input.
-std::string ReadInput();
+// Returns all of standard input, or why it cannot be read.
+absl::StatusOr<std::string> ReadInput();
 // Returns what is in the file if one is named, else the text itself, or all of standard input for
 // "-". Returns InvalidArgument for what is not UTF-8.
 absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesystem::path& file);

@@ -12,7 +12,9 @@ int RunHashKey(const HashKeyCommand& command) {
   std::string key;
   bool made_here = false;
   if (command.from_stdin) {
-    key = ReadInput();
+    const auto input = ReadInput();
+    if (!input.ok()) return Fail(std::string(input.status().message()));
+    key = *input;
     while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
     if (key.empty()) return Fail("standard input holds no key");
   } else {
@@ -32,7 +34,8 @@ int RunHashKey(const HashKeyCommand& command) {
       return Fail(std::string(status.message()));
   }
   // The key is printed on the other stream, so that this one has the line alone.
-  if (made_here) std::fprintf(stderr, "key, shown only now: %s\n", key.c_str());
+  if (made_here && std::fprintf(stderr, "key, shown only now: %s\n", key.c_str()) < 0)
+    return kExitFailed;  // nobody has seen it, and this stream cannot say so
   if (command.append.empty()) std::printf("%s\n", line->c_str());
   return kExitOk;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -61,8 +62,19 @@ CLI::Validator Between(Number low, Number high) {
       "");
 }
 
+// Refuses an empty name of a file or folder, as a script makes it of a variable that is not set.
+inline CLI::Validator NotEmpty() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.empty() ? std::string("'' is not allowed, allowed: a name") : std::string();
+      },
+      "");
+}
+
 // Sets the placeholder that the help shows where CLI11 would print the type.
 inline CLI::Option* Named(CLI::Option* option, const char* placeholder) {
+  const std::string_view kind = placeholder;
+  if (kind == "FILE" || kind == "DIR") option->check(NotEmpty());
   return option->type_name(placeholder);
 }
 

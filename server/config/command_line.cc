@@ -123,8 +123,11 @@ int ExecutorsOf(const ServeFlags& flags, const Environment& environment) {
 std::string WordsOf(const CLI::ParseError& error) {
   const std::string message = absl::StrReplaceAll(error.what(), {{"\n", " "}});
   const size_t required = message.find(": 1 required ");
-  if (required == message.npos || !message.ends_with(" missing")) return message;
-  return StrCat(message.substr(0, required), ": needs a value");
+  if (required != message.npos && message.ends_with(" missing"))
+    return StrCat(message.substr(0, required), ": needs a value");
+  if (const size_t most = message.find(": At Most 1 required but received "); most != message.npos)
+    return StrCat(message.substr(0, most), ": is given more than once");
+  return absl::StrReplaceAll(message, {{" requires ", ": needs "}, {" excludes ", ": excludes "}});
 }
 
 // Reports an argument that no option took, with the flag that may have been meant.
@@ -138,6 +141,7 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
   for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(subcommand->get_name());
   }
+  const std::string shown = word.empty() ? "''" : word;
   const char* kind =
       word.starts_with("-")
           ? "unknown option "
@@ -145,7 +149,7 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
   const std::string& name = command.get_name();
   const bool takes_text = name == "translate" || name == "synthesize";
   const char* hint = takes_text && !word.starts_with("-") ? "; put the text in quotes" : "";
-  return UsageError(StrCat(kind, word, Suggestion(word, names), hint),
+  return UsageError(StrCat(kind, shown, Suggestion(word, names), hint),
                     command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
 

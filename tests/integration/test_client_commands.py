@@ -324,6 +324,13 @@ def test_server_out_of_reach_is_said_with_its_address(tmp_path, arguments):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_server_of_http_is_told_from_one_that_is_not_there(daemon):
+    address = f"127.0.0.1:{daemon.ports['http']}"
+    ended = run("models", "--address", address)
+    assert (ended.returncode, err(ended)) == (1, f"millrace: {address} speaks HTTP/1.1, not gRPC: give the address of --grpc-address, "
+                                                 "by default 127.0.0.1:8001\n")
+
+
 def test_server_that_does_not_answer_is_given_up_at_the_timeout():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"

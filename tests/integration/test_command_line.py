@@ -48,6 +48,13 @@ def test_hash_key_prints_the_line_on_one_stream_and_a_new_key_on_the_other():
     assert len(keys) == 2 and all(len(key) >= 40 for key in keys)
 
 
+def test_hash_key_fails_where_nobody_sees_the_key():
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([BINARY, "hash-key", "alice"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=full, timeout=60,
+                               check=False)
+    assert (ended.returncode, out(ended)) == (1, "")
+
+
 @pytest.mark.parametrize("arguments, status, words", [
     (["with space"], 2, "name: 'with space' is not allowed"), (["alice", "--role", "king"], 2, "king"), ([], 2, "name"), (["alice", "--stdin"], 1, "no key")])
 def test_hash_key_refuses(arguments, status, words):

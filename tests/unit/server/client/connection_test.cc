@@ -1,5 +1,8 @@
+#include "server/client/connection.h"
+
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 
 #include "tests/unit/server/client/client_fixture.h"
@@ -30,6 +33,13 @@ TEST_F(ConnectionTest, UnreachableServerNamesTheAddressAndTheRemedy) {
   EXPECT_NE(err_.find("no answer from " + client_.address), std::string::npos) << err_;
   EXPECT_NE(err_.find("millrace serve"), std::string::npos) << err_;
   EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+}
+
+TEST_F(ConnectionTest, StandardInputThatCannotBeReadIsNoEmptyText) {
+  ASSERT_NE(std::freopen(folder_.c_str(), "r", stdin), nullptr);
+  EXPECT_EQ(ReadInput().status().message(), "standard input cannot be read: Is a directory");
+  ASSERT_NE(std::freopen("/dev/null", "r", stdin), nullptr);
+  EXPECT_EQ(*ReadInput(), "");
 }
 
 TEST_F(ConnectionTest, UnreadableTlsFileIsNamed) {

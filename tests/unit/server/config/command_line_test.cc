@@ -367,6 +367,19 @@ TEST(CommandsTest, AWrongValueIsNamedWithWhatIsAllowed) {
        "--address: 'http://localhost:8001'"},
       {{"usage", "--address", "localhost"}, "--address: 'localhost' is not allowed"},
       {{"unload", "null", "--address", "localhost:0"}, "port 1..65535"},
+      {{"models", "--address", ":8001"}, "--address: ':8001' is not allowed, allowed: host:port"},
+      {{"models", "--address", "unix:@a"}, "does not begin with @"},
+      {{"synthesize", "x", "-o", ""}, "--output: '' is not allowed, allowed: a name"},
+      {{"synthesize", "x", "--timestamps", ""}, "--timestamps: '' is not allowed"},
+      {{"synthesize", "--file", ""}, "--file: '' is not allowed"},
+      {{"translate", "x", "--glossary", ""}, "--glossary: '' is not allowed"},
+      {{"trace", "-o", ""}, "--output: '' is not allowed"},
+      {{"hash-key", "x", "--append", ""}, "--append: '' is not allowed"},
+      {{"models", "--models", ""}, "--models: '' is not allowed"},
+      {{"models", "--tls-ca", ""}, "--tls-ca: '' is not allowed"},
+      {{"add", "a", "b"}, "path: is given more than once"},
+      {{"convicted", "x"}, "crash: needs --clear"},
+      {{""}, "unknown command ''"},
   };
   for (const auto& [arguments, words] : cases) {
     const EarlyExit exit = Refused(arguments);
