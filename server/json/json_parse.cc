@@ -10,7 +10,6 @@
 #include "server/json/json_size.h"
 
 namespace millrace::server {
-namespace {
 
 using nlohmann::json;
 
@@ -26,8 +25,6 @@ absl::Status NotJsonAt(std::string_view what, std::string_view text, size_t at) 
                              : StrCat("the byte ", int{byte}),
                          " stands");
 }
-
-}  // namespace
 
 absl::Status NotJson(std::string_view what, std::string_view text, size_t at,
                      const json::exception& error) {

@@ -21,4 +21,7 @@ absl::StatusOr<nlohmann::json> ParseObject(std::string_view what, std::string_vi
 absl::Status NotJson(std::string_view what, std::string_view text, size_t at,
                      const nlohmann::json::exception& error);
 
+// Returns the same where the text has a byte at `at`, from 1, that no JSON has.
+absl::Status NotJsonAt(std::string_view what, std::string_view text, size_t at);
+
 }  // namespace millrace::server

@@ -401,7 +401,7 @@ absl::Status ReadRestInfer(std::string_view json, const models::ModelInfo& model
   if (json.find_first_not_of(" \t\r\n") == json.npos) return EmptyBody(model);
   // The library would take it for the end of the text.
   if (const size_t zero = json.find('\0'); zero != json.npos)
-    return InvalidArgument("the body is not valid JSON at byte ", zero + 1);
+    return NotJsonAt("the body", json, zero + 1);
   RestReader reader(model, json, head);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   if (reader.status().ok() && reader.lacks_data()) {
