@@ -65,10 +65,10 @@ constexpr float kGuessed = 3;
 // letters that comes from lists of words is at most this for each word.
 constexpr float kMostListed = 5.4F;
 // Languages that are too like one with a profile for the library to tell them in a short text.
-// Those from Latin are believed if their score is this much greater than that of each one with a
-// profile, where the library is told which language it is.
 constexpr std::array<std::string_view, 9> kAlike = {"af", "be", "bs", "ca",     "gl",
                                                     "mk", "sk", "sr", "xx-Qaai"};
+// The library's answer of a Romance language without a profile counts for a short text if the score
+// of that language exceeds the score of every language with a profile by this margin.
 constexpr float kSurelyUnlike = 12;
 // A text is surely in a language that cannot be meant if it is better by this much; a single word,
 // whose letters prove little, by more if such a language does not list it or the other one does.
