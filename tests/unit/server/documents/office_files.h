@@ -8,6 +8,13 @@
 
 namespace millrace::server {
 
+// Returns the runs of a field of Word with that code and that result.
+inline std::string Field(const std::string& code, const std::string& result) {
+  return StrCat("<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText> ", code,
+                " </w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>", result,
+                "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>");
+}
+
 inline std::string Word(const std::string& body) {
   return StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n",
                 "<w:document xmlns:w=\"w\"><w:body>", body, "</w:body></w:document>");
