@@ -357,7 +357,7 @@ def client_hello() -> bytes:
 
 def test_tls_client_on_a_plain_port_fails_cleanly_and_alone(guarded, authority):
     assert fails_to_connect(guarded, authority.client())
-    # That client resets its connection at once, perhaps before the server has read what it sent. This one waits.
+    # gRPC's client may reset its connection before the server has read the ClientHello. A raw socket stays open until the server answers.
     with RawConnection(guarded.ports["grpc"], client_hello()) as connection:
         assert connection.closed_by_server()
     assert guarded.health() == "SERVING"
