@@ -10,6 +10,7 @@
 
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/mps_runtime/cpu_options.h"
 
@@ -81,22 +82,15 @@ TEST(ForThisThreadTest, TenThousandShortLivedThreadsLeakNothing) {
   constexpr int kEach = 625;
   const auto runtime = Runtime::Bootstrap(Cpu());
   std::atomic<int> highest{0};
-  std::barrier start(kAtOnce);
-  {
-    std::vector<JoiningThread> starters;
-    for (int i = 0; i < kAtOnce; ++i) {
-      starters.emplace_back([&] {
-        start.arrive_and_wait();
-        for (int round = 0; round < kEach; ++round) {
-          JoiningThread([&] {
-            const int slot = runtime->ForThisThread().stream().slot;
-            for (int seen = highest; seen < slot && !highest.compare_exchange_weak(seen, slot);) {
-            }
-          });
+  testing::AtOnce(kAtOnce, [&] {
+    for (int round = 0; round < kEach; ++round) {
+      JoiningThread([&] {
+        const int slot = runtime->ForThisThread().stream().slot;
+        for (int seen = highest; seen < slot && !highest.compare_exchange_weak(seen, slot);) {
         }
       });
     }
-  }
+  });
   const StreamPool::Stats stats = runtime->stream_pool().stats();
   EXPECT_EQ(stats.leased, 0);
   EXPECT_EQ(stats.leases_total, static_cast<uint64_t>(kAtOnce * kEach));

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
 
@@ -179,35 +179,28 @@ TEST(LimiterTest, KeepsItsBoundUnderContention) {
   constexpr int kPermits = 3;
   testing::FakeClock clock;
   Limiter limiter(kPermits, clock);
-  std::barrier start(kThreads);
   std::atomic<int> inside{0}, most{0};
   std::atomic<uint64_t> granted{0}, gave_up{0};
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] {
-        start.arrive_and_wait();
-        for (int round = 0; round < kRounds; ++round) {
-          std::optional<DevicePermit> permit;
-          if (i % 4 == 0) {
-            permit = limiter.AcquireUntil(clock.Now() + std::chrono::microseconds(round % 3));
-            clock.Advance(std::chrono::microseconds(1));
-          } else {
-            permit = limiter.Acquire();
-          }
-          if (!permit) {
-            ++gave_up;
-            continue;
-          }
-          ++granted;
-          const int now = ++inside;
-          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
-          }
-          --inside;
-        }
-      });
+  testing::AtOnce(kThreads, [&](int i) {
+    for (int round = 0; round < kRounds; ++round) {
+      std::optional<DevicePermit> permit;
+      if (i % 4 == 0) {
+        permit = limiter.AcquireUntil(clock.Now() + std::chrono::microseconds(round % 3));
+        clock.Advance(std::chrono::microseconds(1));
+      } else {
+        permit = limiter.Acquire();
+      }
+      if (!permit) {
+        ++gave_up;
+        continue;
+      }
+      ++granted;
+      const int now = ++inside;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      --inside;
     }
-  }
+  });
   EXPECT_LE(most, kPermits);
   EXPECT_LE(limiter.peak_in_use(), kPermits);
   EXPECT_EQ(granted + gave_up, uint64_t{kThreads} * kRounds);
@@ -221,20 +214,13 @@ TEST(LimiterTest, OnePermitOrdersMemory) {
   constexpr int kThreads = 16;
   constexpr int kRounds = 5000;
   Limiter limiter(1);
-  std::barrier start(kThreads);
   int64_t plain = 0;
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        for (int round = 0; round < kRounds; ++round) {
-          const DevicePermit permit = limiter.Acquire();
-          ++plain;
-        }
-      });
+  testing::AtOnce(kThreads, [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      const DevicePermit permit = limiter.Acquire();
+      ++plain;
     }
-  }
+  });
   EXPECT_EQ(plain, int64_t{kThreads} * kRounds);
 }
 

@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
 #include <string>
-#include <vector>
 
 #include "mps_runtime/errors.h"
-#include "tests/fakes/joining_thread.h"
+#include "tests/fakes/at_once.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 constexpr int kMain = kDefaultSlot;
 constexpr int kWorker = 1;
@@ -169,16 +165,10 @@ TEST(ShapeRegistryTest, ThreadsTogetherStayWithinTheLimit) {
   constexpr int kShapes = 400;
   constexpr size_t kLimit = 100;
   ShapeRegistry registry({.max_compiled = kLimit});
-  std::barrier start(kThreads);
   std::atomic<int> refused{0};
-  std::vector<JoiningThread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int width = 0; width < kShapes; ++width) refused += !Refusal(registry, width).empty();
-    });
-  }
-  threads.clear();
+  testing::AtOnce(kThreads, [&] {
+    for (int width = 0; width < kShapes; ++width) refused += !Refusal(registry, width).empty();
+  });
   EXPECT_EQ(registry.stats().compiled, kLimit);
   EXPECT_EQ(refused, kThreads * (kShapes - static_cast<int>(kLimit)));
   EXPECT_EQ(registry.stats().refused_limit, static_cast<uint64_t>(refused));

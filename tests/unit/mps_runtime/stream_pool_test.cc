@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
 #include <latch>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <vector>
 
 #include "mps_runtime/errors.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/joining_thread.h"
 
 namespace millrace::runtime {
@@ -93,30 +92,23 @@ TEST(StreamPoolTest, StreamIsOnlyForItsOwnThread) {
 TEST(StreamPoolTest, HandsOutEverySlotOnceAndRefusesTheRest) {
   constexpr int kThreads = kWorkerSlots + 9;
   StreamPool pool(DeviceType::kCpu);
-  std::barrier start(kThreads);
   std::latch asked(kThreads);
   std::mutex mu;
   std::set<int> slots;
   std::atomic<int> refused{0};
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        try {
-          const StreamPool::Lease lease = pool.LeaseStream();
-          {
-            const std::scoped_lock lock(mu);
-            slots.insert(lease.stream().slot);
-          }
-          asked.arrive_and_wait();
-        } catch (const StreamPoolExhausted&) {
-          ++refused;
-          asked.count_down();
-        }
-      });
+  testing::AtOnce(kThreads, [&] {
+    try {
+      const StreamPool::Lease lease = pool.LeaseStream();
+      {
+        const std::scoped_lock lock(mu);
+        slots.insert(lease.stream().slot);
+      }
+      asked.arrive_and_wait();
+    } catch (const StreamPoolExhausted&) {
+      ++refused;
+      asked.count_down();
     }
-  }
+  });
   EXPECT_EQ(slots.size(), static_cast<size_t>(kWorkerSlots));
   EXPECT_EQ(*slots.begin(), 1);
   EXPECT_EQ(*slots.rbegin(), kWorkerSlots);
@@ -133,19 +125,12 @@ TEST(StreamPoolTest, NoSlotIsEverSharedUnderChurn) {
   StreamPool pool(DeviceType::kCpu);
   std::array<int, kStreamSlots>
       plain_use{};  // unsynchronised on purpose: TSan reports a shared slot
-  std::barrier start(kThreads);
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        for (int round = 0; round < kRounds; ++round) {
-          const StreamPool::Lease lease = pool.LeaseStream();
-          ++plain_use[lease.stream().slot];
-        }
-      });
+  testing::AtOnce(kThreads, [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      const StreamPool::Lease lease = pool.LeaseStream();
+      ++plain_use[lease.stream().slot];
     }
-  }
+  });
   int sum = 0;
   for (const int uses : plain_use) sum += uses;
   EXPECT_EQ(sum, kThreads * kRounds);

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
+
+#include "tests/fakes/at_once.h"
 
 namespace millrace::models {
 namespace {
@@ -101,23 +100,17 @@ TEST(LruCacheTest, WithoutRoomItIsOff) {
 TEST(LruCacheTest, ManyThreadsFindOnlyWhatIsTheirs) {
   constexpr int kThreads = 4;
   LruCache<int, 4> cache({64 << 10, 200});
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int i = 0; i < 5000; ++i) {
-        const int number = i * 7 % 400;
-        const std::shared_ptr<const int> known = cache.Find(KeyOf(number));
-        if (known != nullptr) {
-          ASSERT_EQ(*known, number);
-        } else {
-          cache.Insert(KeyOf(number), number, 1);
-        }
+  testing::AtOnce(kThreads, [&] {
+    for (int i = 0; i < 5000; ++i) {
+      const int number = i * 7 % 400;
+      const std::shared_ptr<const int> known = cache.Find(KeyOf(number));
+      if (known != nullptr) {
+        ASSERT_EQ(*known, number);
+      } else {
+        cache.Insert(KeyOf(number), number, 1);
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   const LruStats stats = cache.stats();
   EXPECT_EQ(stats.hits + stats.misses, 20'000u);
   EXPECT_LE(stats.entries, 200u);

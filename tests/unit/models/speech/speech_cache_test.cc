@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "tests/fakes/at_once.h"
 
 namespace millrace::speech {
 namespace {
@@ -112,24 +112,18 @@ TEST(SpeechCacheTest, ManyThreadsFindOnlyWhatIsTheirs) {
   constexpr int kThreads = 4;
   SpeechCache cache(64 << 10);
   const auto model = cache.MakeForModel();
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (uint64_t i = 0; i < 3000; ++i) {
-        const uint64_t seed = i * 7 % 300;
-        std::string key = model.KeyOf(UnitWithSeed(seed));
-        const std::shared_ptr<const UnitAudio> known = model.Find(key);
-        if (known != nullptr) {
-          ASSERT_EQ(known->samples, AudioOf(seed).samples);
-        } else {
-          model.Insert(std::move(key), AudioOf(seed));
-        }
+  testing::AtOnce(kThreads, [&] {
+    for (uint64_t i = 0; i < 3000; ++i) {
+      const uint64_t seed = i * 7 % 300;
+      std::string key = model.KeyOf(UnitWithSeed(seed));
+      const std::shared_ptr<const UnitAudio> known = model.Find(key);
+      if (known != nullptr) {
+        ASSERT_EQ(known->samples, AudioOf(seed).samples);
+      } else {
+        model.Insert(std::move(key), AudioOf(seed));
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   EXPECT_EQ(cache.stats().hits + cache.stats().misses, 12'000u);
   EXPECT_LE(cache.stats().bytes, 64u << 10);
 }

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "models/translation/translation_engine.h"
+#include "tests/fakes/at_once.h"
 
 namespace millrace::translation {
 namespace {
@@ -128,23 +127,17 @@ TEST(TranslationCacheTest, ManyThreadsFindOnlyWhatIsTheirs) {
   constexpr int kThreads = 4;
   TranslationCache cache({256 << 10, 200});
   const auto model = cache.MakeForModel();
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int32_t i = 0; i < 5000; ++i) {
-        const int32_t token = i * 7 % 400;
-        SentenceJob job = JobFor(token);
-        if (model.Find(job)) {
-          ASSERT_EQ(job.target, Translated(token).target);
-        } else {
-          model.Insert(Translated(token));
-        }
+  testing::AtOnce(kThreads, [&] {
+    for (int32_t i = 0; i < 5000; ++i) {
+      const int32_t token = i * 7 % 400;
+      SentenceJob job = JobFor(token);
+      if (model.Find(job)) {
+        ASSERT_EQ(job.target, Translated(token).target);
+      } else {
+        model.Insert(Translated(token));
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   const TranslationCache::Stats stats = cache.stats();
   EXPECT_EQ(stats.hits + stats.misses, 20'000u);
   EXPECT_LE(stats.entries, 208u);

@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <variant>
 #include <vector>
 
 #include "models/speech/speech_cache.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/speech/same_speech.h"
 #include "tests/unit/models/speech/speak.h"
@@ -239,18 +238,12 @@ TEST_F(VitsCacheTest, RequestsAtOnceSoundAsAlone) {
   std::vector<std::vector<models::SynthesizeOutput>> alone;
   for (const models::SynthesizeInput& input : inputs)
     alone.push_back(speech::OutputsOf(*plain_, input));
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 5; ++round) {
-        for (size_t i = 0; i < inputs.size(); ++i)
-          speech::ExpectSame(speech::OutputsOf(*cached_, inputs[i]), alone[i]);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(kThreads, [&] {
+    for (int round = 0; round < 5; ++round) {
+      for (size_t i = 0; i < inputs.size(); ++i)
+        speech::ExpectSame(speech::OutputsOf(*cached_, inputs[i]), alone[i]);
+    }
+  });
   EXPECT_EQ(entries(), 3U);
   EXPECT_EQ(hits() + cache_.stats().misses, 60U);
   EXPECT_GE(hits(), 48U);

@@ -7,11 +7,9 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "models/kernels/conv_kernels.h"
@@ -23,6 +21,7 @@
 #include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "models/weights/pack_file.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/fakes/threads_loop_runner.h"
@@ -201,16 +200,10 @@ TEST(CpuVitsDecoderTest, ThreadsAtOnceGiveTheSameBits) {
   const Voice voice({});
   const std::vector<float> expected = voice.Speak(voice.native(), 40, 5, 0);
   constexpr int kThreads = 4;
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 5; ++round)
-        EXPECT_EQ(voice.Speak(voice.native(), 40, 5, 0), expected);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(kThreads, [&] {
+    for (int round = 0; round < 5; ++round)
+      EXPECT_EQ(voice.Speak(voice.native(), 40, 5, 0), expected);
+  });
 }
 
 TEST(CpuVitsDecoderTest, StopsWithinAChunk) {

@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <thread>
 #include <vector>
 
 #include "models/core/request.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
@@ -171,16 +170,9 @@ TEST_F(VitsModelTest, RequestsAtOnceSoundAsAlone) {
   std::vector<std::vector<float>> alone;
   for (const models::SynthesizeInput& input : inputs)
     alone.push_back(speech::Samples(*model, input));
-  std::barrier start(static_cast<ptrdiff_t>(inputs.size()));
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 5; ++round)
-        EXPECT_EQ(speech::Samples(*model, inputs[i]), alone[i]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(inputs.size(), [&](size_t i) {
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(speech::Samples(*model, inputs[i]), alone[i]);
+  });
 }
 
 TEST_F(VitsModelTest, ABatchHoldsSeveralRequests) {

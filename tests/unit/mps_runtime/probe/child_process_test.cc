@@ -10,7 +10,6 @@
 
 #include <array>
 #include <atomic>
-#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,9 +19,9 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "mps_runtime/base/joining_thread.h"
+#include "tests/fakes/at_once.h"
 
 namespace millrace::runtime {
 namespace {
@@ -240,23 +239,16 @@ TEST(RunChildTest, LeavesNoZombieAndNoDescriptor) {
 TEST(RunChildTest, ManyAtOnceDoNotHoldEachOtherUp) {
   constexpr int kThreads = 8;
   std::atomic<int> as_told{0};
-  std::barrier start(kThreads);
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] {
-        start.arrive_and_wait();
-        // One hangs for as long as the others come and go.
-        if (i == 0) {
-          as_told += Describe(InChild("hang", 0, seconds(1))) == "hang";
-          return;
-        }
-        for (int round = 0; round < 5; ++round) {
-          as_told += InChild("exit", 10 * i + round).exit_status == 10 * i + round;
-        }
-      });
+  testing::AtOnce(kThreads, [&](int i) {
+    // One hangs for as long as the others come and go.
+    if (i == 0) {
+      as_told += Describe(InChild("hang", 0, seconds(1))) == "hang";
+      return;
     }
-  }
+    for (int round = 0; round < 5; ++round) {
+      as_told += InChild("exit", 10 * i + round).exit_status == 10 * i + round;
+    }
+  });
   EXPECT_EQ(as_told, 1 + 5 * (kThreads - 1));
 }
 

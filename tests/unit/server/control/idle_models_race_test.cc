@@ -2,6 +2,7 @@
 #include <chrono>
 #include <vector>
 
+#include "tests/fakes/at_once.h"
 #include "tests/unit/server/control/idle_models_fixture.h"
 
 namespace millrace::server {
@@ -72,17 +73,12 @@ TEST_F(IdleModelsRaceTest, RequestEndsWhileItsModelIsUnloadedByName) {
   for (int round = 0; round < kRounds; ++round) {
     FakeReply reply;
     auto job = MakeJob("m", reply);
-    std::barrier start(2);
-    {
-      const JoiningThread admin([&] {
-        start.arrive_and_wait();
-        EXPECT_TRUE(manager_->Unload("m").ok());
-      });
-      start.arrive_and_wait();
-      EXPECT_TRUE(scheduler_.Submit(job).ok());
-      const absl::Status end = reply.Wait();
-      EXPECT_TRUE(end.ok() || absl::IsNotFound(end)) << end;
-    }
+    testing::AllAtOnce([&] { EXPECT_TRUE(manager_->Unload("m").ok()); },
+                       [&] {
+                         EXPECT_TRUE(scheduler_.Submit(job).ok());
+                         const absl::Status end = reply.Wait();
+                         EXPECT_TRUE(end.ok() || absl::IsNotFound(end)) << end;
+                       });
     RunLoads();
     EXPECT_EQ(Serving("m"), 0);
     ASSERT_TRUE(manager_->Load("m").ok());

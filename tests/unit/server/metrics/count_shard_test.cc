@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/fakes/at_once.h"
+
 namespace millrace::server {
 namespace {
 
@@ -70,18 +72,12 @@ TEST(CountShardTest, AnyNumberOfThreadsAddToASharedOne) {
   constexpr uint64_t kEach = 200000;
   std::atomic<uint64_t> count{0};
   std::atomic<double> sum{0};
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (uint64_t i = 0; i < kEach; ++i) {
-        AddInShard(kOwnedShards, count, uint64_t{1});
-        AddInShard(kOwnedShards, sum, 0.5);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(static_cast<int>(kThreads), [&] {
+    for (uint64_t i = 0; i < kEach; ++i) {
+      AddInShard(kOwnedShards, count, uint64_t{1});
+      AddInShard(kOwnedShards, sum, 0.5);
+    }
+  });
   EXPECT_EQ(count.load(), kThreads * kEach);
   EXPECT_EQ(sum.load(), 0.5 * static_cast<double>(kThreads * kEach));
 }

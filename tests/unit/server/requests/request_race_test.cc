@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
@@ -72,15 +73,9 @@ TEST_P(RequestRaceTest, ClientLeavesAsTheStepEnds) {
 
 TEST_P(RequestRaceTest, ClientLeavesAsItsRequestArrives) {
   World world(GetParam());
-  std::barrier start(2);
   for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
-    JoiningThread leaves([&] {
-      start.arrive_and_wait();
-      exchange->Leave();
-    });
-    start.arrive_and_wait();
-    exchange->Run().IgnoreError();
+    testing::AllAtOnce([&] { exchange->Leave(); }, [&] { exchange->Run().IgnoreError(); });
   }
   world.AwaitQuiet();
   EXPECT_EQ(world.Ended(), kRaceRounds);
@@ -90,22 +85,18 @@ TEST_P(RequestRaceTest, ClientLeavesAsItsRequestArrives) {
 TEST_P(RequestRaceTest, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
   if (GetParam().is_http) GTEST_SKIP() << "a request over HTTP has one thread";
   World world(GetParam());
-  std::barrier start(3);
   for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
-    JoiningThread begins([&] {
-      start.arrive_and_wait();
-      exchange->Begin();
-    });
-    JoiningThread leaves([&] {
-      start.arrive_and_wait();
-      if (i % 2 == 0) exchange->Leave();
-    });
-    start.arrive_and_wait();
-    const absl::Status status = exchange->RunToEnd();
-    if (i % 2 != 0) {
-      EXPECT_EQ(status, absl::OkStatus());
-    }
+    testing::AllAtOnce([&] { exchange->Begin(); },
+                       [&] {
+                         if (i % 2 == 0) exchange->Leave();
+                       },
+                       [&] {
+                         const absl::Status status = exchange->RunToEnd();
+                         if (i % 2 != 0) {
+                           EXPECT_EQ(status, absl::OkStatus());
+                         }
+                       });
   }
   world.AwaitQuiet();
   EXPECT_EQ(world.Ended(), kRaceRounds);
@@ -164,16 +155,15 @@ TEST_P(RequestRaceTest, DrainBeginsAsARequestArrives) {
   for (int i = 0; i < kWorlds; ++i) {
     World world(GetParam());
     const auto exchange = world.NewExchange();
-    std::barrier start(2);
-    JoiningThread drains([&] {
-      start.arrive_and_wait();
-      world.backend.admission.Close();
-      EXPECT_TRUE(
-          world.backend.admission.WaitUntilEmpty(std::chrono::steady_clock::time_point::max()));
-    });
-    start.arrive_and_wait();
-    EXPECT_TRUE(IsOneOf(exchange->Run().code(), {StatusCode::kOk, StatusCode::kUnavailable}));
-    drains.join();
+    testing::AllAtOnce(
+        [&] {
+          world.backend.admission.Close();
+          EXPECT_TRUE(
+              world.backend.admission.WaitUntilEmpty(std::chrono::steady_clock::time_point::max()));
+        },
+        [&] {
+          EXPECT_TRUE(IsOneOf(exchange->Run().code(), {StatusCode::kOk, StatusCode::kUnavailable}));
+        });
     EXPECT_EQ(world.Ended(), 1);
   }
 }
@@ -320,25 +310,19 @@ TEST_P(RequestRaceTest, ManyWithEveryFateAreEachCountedOnce) {
   constexpr int kClients = 4;
   constexpr int kEach = 12;
   World world(GetParam());
-  std::barrier start(kClients);
-  std::vector<JoiningThread> clients;
-  for (int c = 0; c < kClients; ++c) {
-    clients.emplace_back([&, c] {
-      start.arrive_and_wait();
-      for (int i = 0; i < kEach; ++i) {
-        const auto exchange = world.NewExchange();
-        const int fate = (c + i) % 4;
-        if (fate == 1) exchange->Leave();
-        exchange->Begin();
-        if (fate == 2) exchange->Leave();
-        const absl::Status status = exchange->RunToEnd();
-        if (fate == 0 || fate == 3) {
-          EXPECT_EQ(status, absl::OkStatus());
-        }
+  testing::AtOnce(kClients, [&](int c) {
+    for (int i = 0; i < kEach; ++i) {
+      const auto exchange = world.NewExchange();
+      const int fate = (c + i) % 4;
+      if (fate == 1) exchange->Leave();
+      exchange->Begin();
+      if (fate == 2) exchange->Leave();
+      const absl::Status status = exchange->RunToEnd();
+      if (fate == 0 || fate == 3) {
+        EXPECT_EQ(status, absl::OkStatus());
       }
-    });
-  }
-  clients.clear();
+    }
+  });
   world.AwaitQuiet();
   EXPECT_EQ(world.Ended(), kClients * kEach);
   EXPECT_GE(world.Ended(StatusCode::kOk), kClients * kEach / 2);

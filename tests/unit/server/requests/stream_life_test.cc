@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
@@ -247,14 +248,7 @@ TEST_P(StreamLifeTest, TheClientReadsOnAsTheServerStops) {
     absl::Status end;
     JoiningThread runs([&] { end = exchange->RunToEnd(); });
     AwaitParked(world);
-    std::barrier start(2);
-    JoiningThread stops([&] {
-      start.arrive_and_wait();
-      world.backend.CloseScheduler();
-    });
-    start.arrive_and_wait();
-    exchange->ReadOn();
-    stops.join();
+    testing::AllAtOnce([&] { world.backend.CloseScheduler(); }, [&] { exchange->ReadOn(); });
     runs.join();
     EXPECT_TRUE(end.ok() || absl::IsUnavailable(end)) << end;
     world.AwaitQuiet();
@@ -274,15 +268,9 @@ TEST_P(StreamLifeTest, AStallIsFoundAsTheClientReadsOn) {
     JoiningThread runs([&] { end = exchange->RunToEnd(); });
     AwaitParked(world);
     clock_.Advance(std::chrono::minutes(5));
-    std::barrier start(2);
     int aborted = 0;
-    JoiningThread looks([&] {
-      start.arrive_and_wait();
-      aborted = world.backend.streams.AbortStalled(clock_.Now());
-    });
-    start.arrive_and_wait();
-    exchange->ReadOn();
-    looks.join();
+    testing::AllAtOnce([&] { aborted = world.backend.streams.AbortStalled(clock_.Now()); },
+                       [&] { exchange->ReadOn(); });
     runs.join();
     if (aborted == 0) {
       EXPECT_EQ(end, absl::OkStatus());

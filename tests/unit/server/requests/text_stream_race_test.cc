@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "millrace/v1/synthesis.pb.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
@@ -181,21 +182,14 @@ TEST_P(TextStreamRaceTest, ABadMessageArrivesAsASentenceEnds) {
 
 TEST_P(TextStreamRaceTest, ABadMessageArrivesAsTheClientLeaves) {
   AddVoice({});
-  std::barrier start(3);
   for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     Begin(call);
-    JoiningThread sends([&] {
-      start.arrive_and_wait();
-      call.Send(Config());
-    });
-    JoiningThread leaves([&] {
-      start.arrive_and_wait();
-      call.Leave();
-    });
-    start.arrive_and_wait();
-    const absl::Status status = call.RunToEnd();
-    EXPECT_FALSE(status.ok());
+    testing::AllAtOnce([&] { call.Send(Config()); }, [&] { call.Leave(); },
+                       [&] {
+                         const absl::Status status = call.RunToEnd();
+                         EXPECT_FALSE(status.ok());
+                       });
   }
   AwaitQuiet();
   EXPECT_EQ(Ended(), kTextStreamRounds);
@@ -207,20 +201,15 @@ TEST_P(TextStreamRaceTest, AnIdleCallIsFoundStalledAsTextArrives) {
   for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     Begin(call);
-    std::barrier start(3);
-    JoiningThread sends([&] {
-      start.arrive_and_wait();
-      call.Send(Say("One."));
-      call.EndMessages();
-    });
     int aborted = 0;
-    JoiningThread looks([&] {
-      start.arrive_and_wait();
-      aborted = backend_.streams.AbortStalled(TimePoint::max());
-    });
-    start.arrive_and_wait();
-    const absl::Status status = call.RunToEnd();
-    looks.join();
+    absl::Status status;
+    testing::AllAtOnce(
+        [&] {
+          call.Send(Say("One."));
+          call.EndMessages();
+        },
+        [&] { aborted = backend_.streams.AbortStalled(TimePoint::max()); },
+        [&] { status = call.RunToEnd(); });
     if (aborted == 0) {
       EXPECT_EQ(status, absl::OkStatus());
     }
@@ -237,20 +226,17 @@ TEST_P(TextStreamRaceTest, TheServerStopsAsTextArrives) {
     FakeCall call{CallOptions()};
     call.Send(Config());
     call.Begin(synthesis, "SynthesizeTextStream");
-    std::barrier start(3);
-    JoiningThread sends([&] {
-      start.arrive_and_wait();
-      call.Send(Say("One. "));
-      call.Send(Say("Two."));
-      call.EndMessages();
-    });
-    JoiningThread stops([&] {
-      start.arrive_and_wait();
-      backend.CloseScheduler();
-    });
-    start.arrive_and_wait();
-    const absl::Status status = call.RunToEnd();
-    EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+    testing::AllAtOnce(
+        [&] {
+          call.Send(Say("One. "));
+          call.Send(Say("Two."));
+          call.EndMessages();
+        },
+        [&] { backend.CloseScheduler(); },
+        [&] {
+          const absl::Status status = call.RunToEnd();
+          EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+        });
     Await([&] { return backend.admission.in_flight() == 0; });
   }
 }

@@ -14,6 +14,7 @@
 #include "server/frontends/grpc/health_service.h"
 #include "server/frontends/grpc/reflection_service.h"
 #include "server/frontends/millrace/translation_service.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/byte_text.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/joining_thread.h"
@@ -132,19 +133,10 @@ TEST_F(HealthWatchTest, ItsClientLeavesAsTheStateChanges) {
 TEST_F(HealthWatchTest, WatchesEndAsTheirClientsLeave) {
   for (int i = 0; i < kRounds; ++i) {
     HealthService health({kService});
-    std::barrier start(3);
     FakeCall call(WatchOf(kService));
     call.Begin(health, "Watch");
-    JoiningThread ends([&] {
-      start.arrive_and_wait();
-      health.EndWatches();
-    });
-    JoiningThread leaves([&] {
-      start.arrive_and_wait();
-      call.Leave();
-    });
-    start.arrive_and_wait();
-    EXPECT_FALSE(call.RunToEnd().ok());
+    testing::AllAtOnce([&] { health.EndWatches(); }, [&] { call.Leave(); },
+                       [&] { EXPECT_FALSE(call.RunToEnd().ok()); });
   }
 }
 
@@ -187,17 +179,8 @@ TEST_F(ReflectionTest, ItsClientLeavesAsItAsks) {
   for (int i = 0; i < kRounds; ++i) {
     FakeCall call;
     call.Begin(reflection_, "ServerReflectionInfo");
-    std::barrier start(3);
-    JoiningThread asks([&] {
-      start.arrive_and_wait();
-      call.Send(ListQuestion());
-    });
-    JoiningThread leaves([&] {
-      start.arrive_and_wait();
-      call.Leave();
-    });
-    start.arrive_and_wait();
-    call.RunToEnd().IgnoreError();
+    testing::AllAtOnce([&] { call.Send(ListQuestion()); }, [&] { call.Leave(); },
+                       [&] { call.RunToEnd().IgnoreError(); });
     EXPECT_LE(call.written().size(), 1U);
   }
 }

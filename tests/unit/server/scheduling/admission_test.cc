@@ -11,6 +11,7 @@
 
 #include "mps_runtime/base/clock.h"
 #include "server/scheduling/refusal.h"
+#include "tests/fakes/at_once.h"
 #include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
@@ -103,19 +104,12 @@ TEST(AdmissionTest, LastTicketEndsTheWait) {
     std::optional<Ticket> first(*admission.TryEnter());
     std::optional<Ticket> second(*admission.TryEnter());
     admission.Close();
-    std::barrier start(3);
-    const JoiningThread one([&] {
-      start.arrive_and_wait();
-      first.reset();
-    });
-    const JoiningThread two([&] {
-      start.arrive_and_wait();
-      second.reset();
-    });
-    start.arrive_and_wait();
-    // A lost wake-up would wait for the test's time limit.
-    ASSERT_TRUE(admission.WaitUntilEmpty(TimePoint::max()));
-    ASSERT_EQ(admission.in_flight(), 0);
+    testing::AllAtOnce([&] { first.reset(); }, [&] { second.reset(); },
+                       [&] {
+                         // A lost wake-up would wait for the test's time limit.
+                         ASSERT_TRUE(admission.WaitUntilEmpty(TimePoint::max()));
+                         ASSERT_EQ(admission.in_flight(), 0);
+                       });
   }
 }
 
@@ -152,22 +146,15 @@ TEST(AdmissionTest, NeverAdmitsMoreThanItsLimit) {
   std::atomic<int> inside{0};
   std::atomic<int> admitted{0};
   std::atomic<bool> too_many{false};
-  std::barrier start(kThreads);
-  {
-    std::vector<JoiningThread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        for (int turn = 0; turn < 500; ++turn) {
-          auto ticket = admission.TryEnter();
-          if (!ticket.ok()) continue;
-          if (inside.fetch_add(1) >= kLimit) too_many = true;
-          admitted.fetch_add(1);
-          inside.fetch_sub(1);
-        }
-      });
+  testing::AtOnce(kThreads, [&] {
+    for (int turn = 0; turn < 500; ++turn) {
+      auto ticket = admission.TryEnter();
+      if (!ticket.ok()) continue;
+      if (inside.fetch_add(1) >= kLimit) too_many = true;
+      admitted.fetch_add(1);
+      inside.fetch_sub(1);
     }
-  }
+  });
   EXPECT_FALSE(too_many);
   EXPECT_GT(admitted.load(), 0);
   EXPECT_EQ(admission.in_flight(), 0);

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <set>
-#include <thread>
 #include <vector>
+
+#include "tests/fakes/at_once.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -65,21 +65,15 @@ TEST(KvSlotPoolTest, ThreadsNeverHoldTheSameSlot) {
   constexpr int kThreads = 4;
   KvSlotPool slots(2 + kThreads * 3);
   std::vector<int> holders(2 + kThreads * 3);  // each written by its holder alone: TSan looks
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 1000; ++round) {
-        const std::vector<int32_t> taken = slots.Take(3, &slots);
-        ASSERT_THAT(taken, SizeIs(3));
-        for (const int32_t slot : taken) EXPECT_EQ(++holders[static_cast<size_t>(slot)], 1);
-        for (const int32_t slot : taken) --holders[static_cast<size_t>(slot)];
-        slots.Give(taken);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(kThreads, [&] {
+    for (int round = 0; round < 1000; ++round) {
+      const std::vector<int32_t> taken = slots.Take(3, &slots);
+      ASSERT_THAT(taken, SizeIs(3));
+      for (const int32_t slot : taken) EXPECT_EQ(++holders[static_cast<size_t>(slot)], 1);
+      for (const int32_t slot : taken) --holders[static_cast<size_t>(slot)];
+      slots.Give(taken);
+    }
+  });
   EXPECT_EQ(slots.used(), 0u);
 }
 

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <thread>
+#include "tests/fakes/at_once.h"
 
 namespace millrace::models {
 namespace {
@@ -76,18 +75,12 @@ TEST(CachedFallbackTest, ErrorsAreNotRemembered) {
 TEST(CachedFallbackTest, ThreadsGetTheirOwnAnswers) {
   const CachedFallback cache(std::make_shared<CountingFallback>(), 5);
   constexpr int kThreads = 4;
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      start.arrive_and_wait();
-      for (int i = 0; i < 500; ++i) {
-        const std::string word = std::to_string((i * (t + 1)) % 11);
-        EXPECT_EQ(Say(cache, {word, "x"}), (List{"<" + word + ">", "<x>"}));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(kThreads, [&](int t) {
+    for (int i = 0; i < 500; ++i) {
+      const std::string word = std::to_string((i * (t + 1)) % 11);
+      EXPECT_EQ(Say(cache, {word, "x"}), (List{"<" + word + ">", "<x>"}));
+    }
+  });
 }
 
 }  // namespace

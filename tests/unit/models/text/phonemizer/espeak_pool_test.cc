@@ -7,10 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <barrier>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+
+#include "tests/fakes/at_once.h"
 
 namespace millrace::models {
 namespace {
@@ -156,21 +157,15 @@ TEST(EspeakProcessTest, AProcessThatSomebodyElseWaitedForHasEnded) {
 TEST(EspeakPoolTest, ManyThreadsShareFewProcesses) {
   EspeakPool pool(Fake(kLong, 2));
   constexpr int kThreads = 8;
-  std::barrier start(kThreads);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 20; ++round) {
-        const std::string word = "word" + std::to_string(i) + "x" + std::to_string(round);
-        const std::vector<std::string> lines = {word};
-        const auto answers = pool.Translate(lines);
-        ASSERT_TRUE(answers.ok()) << answers.status();
-        EXPECT_EQ(answers->front(), "<" + word + ">\n");
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(kThreads, [&](int i) {
+    for (int round = 0; round < 20; ++round) {
+      const std::string word = "word" + std::to_string(i) + "x" + std::to_string(round);
+      const std::vector<std::string> lines = {word};
+      const auto answers = pool.Translate(lines);
+      ASSERT_TRUE(answers.ok()) << answers.status();
+      EXPECT_EQ(answers->front(), "<" + word + ">\n");
+    }
+  });
 }
 
 TEST(FindEspeakTest, AMissingProgramNamesThePackageToInstall) {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <thread>
 #include <vector>
+
+#include "tests/fakes/at_once.h"
 
 namespace millrace::models {
 namespace {
@@ -97,16 +97,10 @@ TEST(PhonemizerTest, ThreadsGetTheirOwnAnswers) {
   const std::vector<std::string> texts = {"one", "two, three", "four: five", "six; seven!"};
   std::vector<std::string> expected;
   for (const std::string& text : texts) expected.push_back(Phonemize(*phonemizer, text));
-  std::barrier start(static_cast<ptrdiff_t>(texts.size()));
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    threads.emplace_back([&, i] {
-      start.arrive_and_wait();
-      for (int round = 0; round < 25; ++round)
-        EXPECT_EQ(Phonemize(*phonemizer, texts[i]), expected[i]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::AtOnce(texts.size(), [&](size_t i) {
+    for (int round = 0; round < 25; ++round)
+      EXPECT_EQ(Phonemize(*phonemizer, texts[i]), expected[i]);
+  });
 }
 
 TEST(PhonemizerTest, AnUnknownVoiceIsRefusedAtTheStart) {
