@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/kernels/parallel_for.h"
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::testing {
 

@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
 #include "tests/fakes/mps/graph_cache.h"
 #include "tests/fakes/mps/metal.h"
@@ -27,7 +27,6 @@ namespace millrace::mps_standin {
 namespace {
 
 using at::mps::MPSStream;
-using testing::JoiningThread;
 
 const at::TensorOptions kOnMps = at::TensorOptions().device(at::kMPS);
 

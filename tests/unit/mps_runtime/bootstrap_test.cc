@@ -6,15 +6,13 @@
 #include <string>
 
 #include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/mps_runtime/cpu_options.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 // The message of the refusal; empty when the options were accepted.
 std::string RefusalOf(const RuntimeOptions& options) {

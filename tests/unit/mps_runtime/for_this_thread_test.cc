@@ -8,16 +8,14 @@
 #include <latch>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/at_once.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/mps_runtime/cpu_options.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 TEST(ForThisThreadTest, GivesEachThreadItsOwnAtFirstUse) {
   const auto runtime = Runtime::Bootstrap(Cpu());

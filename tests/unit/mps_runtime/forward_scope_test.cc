@@ -13,14 +13,12 @@
 #include <vector>
 
 #include "mps_runtime/backend.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 constexpr int kSafe = 4;
 

@@ -4,12 +4,10 @@
 
 #include <atomic>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 class Entry final : public GraphEntry {
  public:

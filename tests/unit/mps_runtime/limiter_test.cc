@@ -9,14 +9,12 @@
 #include <thread>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 using std::chrono::milliseconds;
 

@@ -11,14 +11,12 @@
 #include <memory>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/mps_runtime/cpu_options.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 class CountedEntry final : public GraphEntry {
   size_t SizeBytes() const override { return 100; }

@@ -9,14 +9,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "tests/fakes/at_once.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 TEST(StreamPoolTest, MainThreadHasSlotZeroAndNoOther) {
   StreamPool pool(DeviceType::kMps);

@@ -43,7 +43,7 @@ TEST(ParallelForTest, ARunnerServesItsThreadForAScope) {
     const ScopedLoopRunner scope(&runner);
     EXPECT_EQ(ParallelWidth(), 3);
     ParallelFor(3, [&](int64_t part) { parts.push_back(part); });
-    const testing::JoiningThread other([] { EXPECT_EQ(ParallelWidth(), 1); });
+    const JoiningThread other([] { EXPECT_EQ(ParallelWidth(), 1); });
   }
   EXPECT_EQ(ParallelWidth(), 1);
   EXPECT_THAT(parts, ElementsAre(2, 1, 0));

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "models/torchscript/torchscript_model.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
 #include "tests/fakes/mps/operators.h"
 #include "tests/fakes/temporary_folder.h"
@@ -136,7 +136,7 @@ TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpuWithoutTheKernelOf
   const int64_t calls_before = mps_standin::LinearKernelCalls();
   std::barrier start(kThreads);
   std::atomic<int> wrong{0};
-  std::vector<testing::JoiningThread> threads;
+  std::vector<JoiningThread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       const auto context = runtime->EnterWorker();
@@ -179,7 +179,7 @@ TEST_F(TorchScriptOnMpsTest, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed
     Run(*model, *runtime, *context, 0);  // counts too
   }
   std::vector<float> first;
-  testing::JoiningThread([&] {
+  JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     first = Run(*model, *runtime, *context, 1, /*rows=*/2);
     Run(*model, *runtime, *context, 1, /*rows=*/3);
@@ -192,7 +192,7 @@ TEST_F(TorchScriptOnMpsTest, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed
     EXPECT_EQ(Run(*model, *runtime, *context, 1, /*rows=*/2), first);
   }).join();
   // A shape that one worker has compiled may run on another; a new one may not.
-  testing::JoiningThread([&] {
+  JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     EXPECT_NE(Refusal([&] { Run(*model, *runtime, *context, 1, /*rows=*/5); }), "");
     EXPECT_EQ(Run(*model, *runtime, *context, 1, /*rows=*/2), first);
@@ -211,7 +211,7 @@ TEST_F(TorchScriptOnMpsTest, FrozenServesWarmShapesAndThoseOfAModelThatIsLoadedL
   const auto main = runtime->EnterMainThread();
   const auto model = Load(runtime::DeviceType::kMps, /*rows=*/-1);
   Run(*model, *runtime, *main, 0);
-  testing::JoiningThread([&] {
+  JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(Run(*model, *runtime, *context, 1).size(), kWidth);
     EXPECT_NE(Refusal([&] { Run(*model, *runtime, *context, 1, /*rows=*/2); }), "");

@@ -12,12 +12,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::runtime {
 namespace {
-
-using testing::JoiningThread;
 
 TEST(CpuBackendTest, KeepsABudgetForEachThread) {
   CpuBackend backend;

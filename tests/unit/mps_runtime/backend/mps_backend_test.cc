@@ -19,9 +19,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
 #include "tests/fakes/mps/graph_cache.h"
 #include "tests/fakes/mps/stream.h"
@@ -31,7 +31,6 @@ namespace {
 
 using mps_standin::Submit;
 using mps_standin::TheFaults;
-using testing::JoiningThread;
 
 at::mps::MPSStream& Current() { return *at::mps::getCurrentMPSStream(); }
 

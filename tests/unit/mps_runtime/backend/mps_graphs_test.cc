@@ -11,11 +11,11 @@
 #include <tuple>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/cached_forward.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
 #include "tests/fakes/mps/graph_cache.h"
 
@@ -23,7 +23,6 @@ namespace millrace::runtime {
 namespace {
 
 using mps_standin::TheFaults;
-using testing::JoiningThread;
 
 class MpsGraphsTest : public ::testing::Test {
  protected:

@@ -4,9 +4,9 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
 
 namespace millrace::runtime {
@@ -58,19 +58,19 @@ TEST(MpsWithoutPoolTest, APatchLevelIsRefused) {
 // There is one stream: a second thread on it would share it without knowing.
 TEST(MpsWithoutPoolTest, ASecondThreadIsRefused) {
   const auto runtime = Runtime::Bootstrap(Mps(4));
-  testing::JoiningThread([&] {
+  JoiningThread([&] {
     const auto context = runtime->EnterWorker();
-    testing::JoiningThread([&] {
+    JoiningThread([&] {
       EXPECT_THROW(runtime->EnterWorker(), StreamPoolExhausted);
       EXPECT_THROW(runtime->ForThisThread(), StreamPoolExhausted);
     }).join();
   }).join();
-  testing::JoiningThread([&] { EXPECT_NO_THROW(runtime->EnterWorker()); });
+  JoiningThread([&] { EXPECT_NO_THROW(runtime->EnterWorker()); });
 }
 
 TEST(MpsWithoutPoolTest, TheWorkerComputes) {
   const auto runtime = Runtime::Bootstrap(Mps(1));
-  testing::JoiningThread([&] {
+  JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     const ForwardScope scope(*runtime, *context);
     const at::Tensor ones = at::ones({4, 4}, at::TensorOptions().device(at::kMPS));

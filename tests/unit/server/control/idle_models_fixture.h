@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/control/idle_models.h"
 #include "server/control/main_loop.h"
 #include "server/scheduling/thread_executor.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_reply.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/control/repository_fixture.h"
 
@@ -75,7 +75,7 @@ class IdleModelsTest : private StandingClock, public RepositoryTest {
 
   MainLoop loop_;
   std::optional<IdleModels> idle_;
-  std::optional<testing::JoiningThread> main_;
+  std::optional<JoiningThread> main_;
   std::unique_ptr<ThreadExecutor> executor_;
 };
 

@@ -10,7 +10,6 @@ namespace {
 
 using std::chrono::seconds;
 using testing::FakeReply;
-using testing::JoiningThread;
 
 using IdleModelsRaceTest = IdleModelsTest;
 

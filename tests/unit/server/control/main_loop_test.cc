@@ -7,12 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::server {
 namespace {
-
-using testing::JoiningThread;
 
 TEST(MainLoopTest, RunsTasksInOrderOnItsThreadUntilItStops) {
   MainLoop loop;

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/scheduling/thread_executor.h"
 #include "tests/fakes/fake_reply.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/control/repository_fixture.h"
 
@@ -30,7 +30,6 @@ using ::testing::ElementsAre;
 using testing::FakeReply;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::JoiningThread;
 using testing::MetricsPageOf;
 
 const std::function<bool()> kNever = [] { return false; };

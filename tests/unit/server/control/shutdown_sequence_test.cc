@@ -7,9 +7,9 @@
 #include <csignal>
 #include <thread>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/control/exit_guard.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 using testing::FakeClock;
-using testing::JoiningThread;
 
 constexpr int kNone = -1;
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/executors/executor_pool_fixture.h"
 
 namespace millrace::server {
@@ -52,7 +52,7 @@ TEST_F(ExecutorLoadsTest, ASuccessorServesBeforeItLoadsANewModel) {
   absl::Status loaded;
   std::unique_ptr<models::Model> added;
   {
-    const testing::JoiningThread loader([&] {
+    const JoiningThread loader([&] {
       auto model = pool_->Load("new", 1);
       loaded = model.status();
       if (model.ok()) added = *std::move(model);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace {
 namespace {
@@ -93,7 +93,7 @@ TEST_F(BoundedStreamTest, SendsMoreThanTheSocketTakes) {
   const std::string body(1 << 20, 'b');
   std::string received;
   {
-    const testing::JoiningThread client([&] {
+    const JoiningThread client([&] {
       char bytes[4096];
       while (received.size() < head.size() + body.size()) {
         const ssize_t count = recv(ends_[1], bytes, sizeof(bytes), 0);

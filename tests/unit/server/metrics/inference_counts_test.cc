@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::server {
 namespace {
@@ -86,7 +86,7 @@ TEST(InferenceCountsTest, LoseNothingBetweenThreads) {
   constexpr int kEach = 2000;
   InferenceCounts counts(4);
   {
-    std::vector<testing::JoiningThread> threads;
+    std::vector<JoiningThread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&counts, i] {
         for (int n = 0; n < kEach; ++n) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/metrics/metrics.h"
 #include "tests/fakes/fake_model.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
 namespace {
@@ -75,7 +75,7 @@ TEST_F(ModelsAnswerTest, ManyWhoAskAtOnceShareOne) {
   Put("a");
   std::vector<std::shared_ptr<const std::string>> found(8);
   {
-    std::vector<testing::JoiningThread> threads;
+    std::vector<JoiningThread> threads;
     for (auto& one : found) threads.emplace_back([&] { one = names_.Get(); });
   }
   for (const auto& one : found) EXPECT_EQ(one, found.front());

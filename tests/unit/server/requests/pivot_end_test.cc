@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/frontends/http/translate_reply.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/infer_request.h"
 #include "tests/unit/server/requests/pivot_fixture.h"
 
@@ -23,7 +23,6 @@ namespace {
 using absl::StatusCode;
 using ::testing::ElementsAre;
 using testing::FakeCall;
-using testing::JoiningThread;
 using ::testing::SizeIs;
 
 constexpr int kEndRounds = 20;

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/requests/pivot_fixture.h"
 
 namespace millrace::server {
@@ -19,7 +19,6 @@ namespace {
 using absl::StatusCode;
 using ::testing::ElementsAre;
 using testing::FakeCall;
-using testing::JoiningThread;
 using ::testing::SizeIs;
 
 constexpr int kPivotRounds = 20;

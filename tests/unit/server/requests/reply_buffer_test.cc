@@ -5,14 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/scheduling/fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using testing::FakeReply;
-using testing::JoiningThread;
 
 constexpr size_t kMaxBytes = 100;
 constexpr int kReplyBufferRounds = 300;

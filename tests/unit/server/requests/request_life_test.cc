@@ -9,15 +9,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
 
 namespace millrace::server {
 namespace {
 
 using absl::StatusCode;
-using testing::JoiningThread;
 
 class RequestLifeTest : public ::testing::TestWithParam<Kind> {
  protected:

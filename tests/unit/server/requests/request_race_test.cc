@@ -12,16 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
 
 namespace millrace::server {
 namespace {
 
 using absl::StatusCode;
-using testing::JoiningThread;
 
 constexpr int kRaceRounds = 20;
 // Rounds of tests that make all anew in each.

@@ -9,10 +9,10 @@
 #include <memory>
 #include <stdexcept>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
 #include "tests/unit/server/requests/infer_request.h"
 
@@ -20,7 +20,6 @@ namespace millrace::server {
 namespace {
 
 using absl::StatusCode;
-using testing::JoiningThread;
 
 // One output is more than may wait.
 constexpr size_t kPartBytes = 4 << 10;

@@ -8,15 +8,14 @@
 #include <thread>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
 namespace {
 
 using std::chrono::seconds;
 using testing::FakeClock;
-using testing::JoiningThread;
 
 class Stream final : public StallingStream {
  public:

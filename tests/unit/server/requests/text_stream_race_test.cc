@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "millrace/v1/synthesis.pb.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
 
 namespace millrace::server {
@@ -21,7 +21,6 @@ namespace {
 
 using absl::StatusCode;
 using testing::FakeCall;
-using testing::JoiningThread;
 
 constexpr int kTextStreamRounds = 20;
 

@@ -11,13 +11,13 @@
 #include "grpc/health/v1/health.pb.h"
 #include "grpc/reflection/v1/reflection.pb.h"
 #include "millrace/v1/translation.pb.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "server/frontends/grpc/health_service.h"
 #include "server/frontends/grpc/reflection_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/byte_text.h"
 #include "tests/fakes/fake_call.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -28,7 +28,6 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using grpc::reflection::v1::ServerReflectionRequest;
 using testing::FakeCall;
-using testing::JoiningThread;
 
 constexpr int kRounds = 20;
 constexpr char kService[] = "millrace.v1.TranslationService";

@@ -11,14 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/rpc/letter.h"
 
 namespace millrace::server {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::JoiningThread;
 
 TEST(BackgroundThreadTest, DeliversOnAThreadOfItsOwn) {
   std::thread::id delivered_on;

@@ -10,14 +10,13 @@
 #include <semaphore>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/rpc/letter.h"
 
 namespace millrace::server {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::JoiningThread;
 
 constexpr int kThreads = 8;
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
@@ -13,7 +13,6 @@ namespace {
 
 using grpc::StatusCode;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 
 std::string Refusal(RpcTestServer& server, const char* path) {
   const grpc::Status status = Call(server.channel(), "request", nullptr, path);

@@ -4,15 +4,14 @@
 #include <future>
 #include <new>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/byte_call.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 TEST(RpcCancelTest, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
   struct Held final : HeldCall {

@@ -4,15 +4,14 @@
 #include <latch>
 #include <string>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/byte_call.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 // Blocks in the function of a long message until it is told to go on.
 class Blocking final : public Recorder {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "models/core/strings.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/byte_call.h"
 #include "server/rpc/call_refusals.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/metrics_page.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -18,7 +18,6 @@ namespace {
 
 using grpc::StatusCode;
 using std::chrono::milliseconds;
-using testing::JoiningThread;
 
 absl::Status Refusal() { return absl::ResourceExhaustedError("too many"); }
 

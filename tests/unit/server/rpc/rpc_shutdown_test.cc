@@ -10,15 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/background_thread.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 constexpr size_t kLong = 100 << 10;  // such a message is begun on another thread
 

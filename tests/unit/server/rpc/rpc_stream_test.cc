@@ -4,15 +4,14 @@
 #include <semaphore>
 #include <string>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/byte_call.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 // Writes messages of a size, numbered in their first byte, one after another, then ends.
 class Writer final : public Recorder {

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/byte_call.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 TEST(RpcUnaryTest, IsAnsweredFromItsFunction) {
   RpcTestServer server({{"Synthesize", Echo}});

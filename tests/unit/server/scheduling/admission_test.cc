@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "mps_runtime/base/clock.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "server/scheduling/refusal.h"
 #include "tests/fakes/at_once.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
 namespace {
-
-using testing::JoiningThread;
 
 constexpr TimePoint kNow{};  // long past: a look without a wait
 

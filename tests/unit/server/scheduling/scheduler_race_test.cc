@@ -6,15 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/scheduling/scheduler.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/scheduling/fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using testing::FakeReply;
-using testing::JoiningThread;
 
 constexpr int kWorkers = 16;
 

@@ -13,15 +13,14 @@
 #include <thread>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
 namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using testing::JoiningThread;
 
 // These tests hang until their time limit when an owner or a helper waits for nothing.
 class SharedLoopsTest : public ::testing::Test {

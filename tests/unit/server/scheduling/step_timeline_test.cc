@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::server {
 namespace {
@@ -132,7 +132,7 @@ TEST(StepTimelineTest, ANumberFromTheFutureLosesNothing) {
 TEST(StepTimelineTest, ItIsReadWhileWorkersReport) {
   StepTimeline timeline(1);
   constexpr int kSteps = 10'000;
-  const testing::JoiningThread worker([&timeline] {
+  const JoiningThread worker([&timeline] {
     for (int i = 0; i < kSteps; ++i)
       Step(timeline, "a", 1, milliseconds(3 * i), milliseconds(3 * i + 1));
   });

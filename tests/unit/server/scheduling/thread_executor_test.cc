@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/fake_device.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/scheduling/fixture.h"
 
 namespace millrace::server {
@@ -22,7 +22,6 @@ using testing::FakeDevice;
 using testing::FakeModel;
 using testing::FakeReply;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 using testing::ModelHooks;
 
 // A scheduler with workers of its own, on the real clock.

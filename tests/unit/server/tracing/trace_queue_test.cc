@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::tracing {
 namespace {
@@ -40,7 +40,7 @@ TEST(TraceQueueTest, ATraceLongerThanTheQueueIsTakenAlone) {
 TEST(TraceQueueTest, ABatchWakesTheTaker) {
   SpanCounts counts;
   TraceQueue queue({.max_spans = 100, .batch_spans = 4}, counts);
-  const testing::JoiningThread pusher([&queue] {
+  const JoiningThread pusher([&queue] {
     for (int i = 0; i < 4; ++i) queue.Push(Record(1));
   });
   EXPECT_EQ(queue.Take(InAnHour()).size(), 4U);
@@ -65,7 +65,7 @@ TEST(TraceQueueTest, OnceItIsClosedNobodyWaits) {
   SpanCounts counts;
   TraceQueue queue({}, counts);
   queue.Push(Record(1));
-  const testing::JoiningThread closer([&queue] { queue.Close(); });
+  const JoiningThread closer([&queue] { queue.Close(); });
   EXPECT_FALSE(queue.Sleep(InAnHour()));
   EXPECT_EQ(queue.Take(InAnHour()).size(), 1U);
   EXPECT_EQ(queue.Take(InAnHour()).size(), 0U);

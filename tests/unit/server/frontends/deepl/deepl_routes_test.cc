@@ -10,8 +10,8 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "models/text/language_detector.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "nlohmann/json.hpp"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
@@ -131,7 +131,7 @@ TEST_F(DeepLRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Gate gate;
   Serve({.max_connections = 1});
   AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = WrapTexts});
-  const testing::JoiningThread first([&] { EXPECT_EQ(Post("/v2/translate", kGood).status, 200); });
+  const JoiningThread first([&] { EXPECT_EQ(Post("/v2/translate", kGood).status, 200); });
   gate.AwaitInside();
   const Answer refused = Post("/v2/translate", kGood);
   EXPECT_EQ(refused.status, 429);

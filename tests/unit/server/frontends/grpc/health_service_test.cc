@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "server/rpc/rpc_server.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
 
 namespace millrace::server {
@@ -27,7 +27,6 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using grpc::health::v1::HealthListRequest;
 using grpc::health::v1::HealthListResponse;
-using testing::JoiningThread;
 using State = HealthCheckResponse::ServingStatus;
 
 constexpr State kServing = HealthCheckResponse::SERVING;

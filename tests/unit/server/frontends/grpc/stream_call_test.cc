@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "millrace/v1/translation.grpc.pb.h"
-#include "tests/fakes/joining_thread.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
 #include "tests/unit/server/requests/infer_request.h"
 
@@ -19,7 +19,6 @@ namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
-using testing::JoiningThread;
 
 constexpr size_t kPartBytes = 256 << 10;  // more than what flow control lets through unread
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
 #include "server/frontends/kserve/model_config.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
 #include "tests/unit/server/requests/infer_request.h"
 
@@ -28,7 +28,6 @@ namespace {
 using grpc::StatusCode;
 using inference::GRPCInferenceService;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 using ::testing::Not;
 
 // A call of ModelInfer and what came of it.

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "httplib.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/http_client.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -171,7 +171,7 @@ TEST_F(RepositoryRoutesTest, TheAnswerComesWhenTheLoadHasEnded) {
   Serve();
   std::pair<int, json> answer;
   {
-    const testing::JoiningThread client([&] { answer = Post("voice/load"); });
+    const JoiningThread client([&] { answer = Post("voice/load"); });
     Await([this] { return begun_.load(); });
     done_(absl::OkStatus());
   }
@@ -216,9 +216,9 @@ TEST(RepositoryLoadsTest, AreBoundedOverHttpAndCounted) {
     return result ? result->status : 0;
   };
   constexpr size_t kAtOnce = 16;
-  std::vector<std::unique_ptr<testing::JoiningThread>> callers;
+  std::vector<std::unique_ptr<JoiningThread>> callers;
   for (size_t i = 0; i < kAtOnce; ++i) {
-    callers.push_back(std::make_unique<testing::JoiningThread>([&] { EXPECT_EQ(load(), 200); }));
+    callers.push_back(std::make_unique<JoiningThread>([&] { EXPECT_EQ(load(), 200); }));
   }
   while (begun.load() < kAtOnce) std::this_thread::yield();
   EXPECT_EQ(load(), 429);

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "httplib.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/http_client.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -20,7 +20,6 @@ namespace millrace::server {
 namespace {
 
 using nlohmann::json;
-using testing::JoiningThread;
 
 constexpr char kPath[] = "/v2/models/null/infer";
 constexpr char kGood[] =

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "httplib.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/http_client.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -159,7 +159,7 @@ TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Serve({.files = {.all = 1}}, {},
         {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
-    const testing::JoiningThread first([&] {
+    const JoiningThread first([&] {
       testing::HttpClient client(http_->port());
       EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
     });
@@ -178,7 +178,7 @@ TEST_F(FileRoutesTest, AnAddressDoesNotTakeAllPlaces) {
   Serve({.files = {.of_peer = 1}}, {},
         {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote});
   {
-    const testing::JoiningThread first([&] {
+    const JoiningThread first([&] {
       testing::HttpClient client(http_->port());
       EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
     });
@@ -203,7 +203,7 @@ TEST_F(FileRoutesTest, AClientThatLeavesStopsItsTranslation) {
           request.Finish(absl::CancelledError("the caller went away"));
         }});
   testing::HttpClient client(http_->port());
-  const testing::JoiningThread sending(
+  const JoiningThread sending(
       [&] { EXPECT_FALSE(client.Post("/translate_file", Form("a.txt", "Hello."))); });
   Await([&] { return began.load(); });
   client.stop();

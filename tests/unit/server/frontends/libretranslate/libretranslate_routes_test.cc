@@ -12,9 +12,9 @@
 #include "absl/strings/str_split.h"
 #include "httplib.h"
 #include "models/text/language_detector.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "nlohmann/json.hpp"
 #include "tests/fakes/http_client.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/http/translation_routes_fixture.h"
@@ -24,7 +24,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 
 class LibreTranslateRoutesTest : public TranslationRoutesTest {
  protected:

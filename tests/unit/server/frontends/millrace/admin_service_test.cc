@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "millrace/v1/admin.grpc.pb.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/load_queue.h"
 #include "server/control/server_status.h"
 #include "server/rpc/rpc_server.h"
-#include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/control/repository_fixture.h"
 #include "tests/unit/server/frontends/test_server.h"
 
@@ -21,7 +21,6 @@ namespace {
 
 using grpc::StatusCode;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 
 // AdminService on a repository of fake models; this thread is the main one.
 class AdminServiceTest : public RepositoryTest {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "httplib.h"
+#include "mps_runtime/base/joining_thread.h"
 #include "nlohmann/json.hpp"
-#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
 
@@ -22,7 +22,6 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::JoiningThread;
 
 TEST_F(OpenAiRoutesTest, SpeechIsAnsweredInItsFormat) {
   Serve();
