@@ -62,7 +62,6 @@
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
-#include "server/scheduling/step.h"
 #include "server/scheduling/step_timeline.h"
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"

@@ -1,9 +1,7 @@
 #include "server/executors/model_info_messages.h"
 
 #include <chrono>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "models/core/errors.h"
 #include "server/executors/message_fields.h"

@@ -1,7 +1,6 @@
 #include "server/scheduling/step.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <exception>
 #include <optional>

@@ -19,7 +19,6 @@
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/frontends/translation_plugins/plugin_protocols.h"
-#include "server/http/form.h"
 #include "server/http/json_body.h"
 #include "tests/fuzz/require.h"
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/english/text_normalizer.h"

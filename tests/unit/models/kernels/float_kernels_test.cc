@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/packed_floats.h"
 
 namespace millrace::kernels {

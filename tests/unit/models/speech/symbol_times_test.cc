@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "models/text/unicode.h"
-
 namespace millrace::speech {
 namespace {
 

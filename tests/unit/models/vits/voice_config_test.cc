@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/models/vits/tiny_vits.h"
 
 namespace millrace::vits {
 namespace {

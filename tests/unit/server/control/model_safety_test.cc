@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using models::ModelRepository;
 using runtime::DeviceFacts;
-using runtime::ProfileItem;
 using runtime::SafetyProfile;
 using ::testing::AllOf;
 using ::testing::ElementsAre;

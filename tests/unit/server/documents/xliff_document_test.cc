@@ -15,7 +15,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string Xliff12(const std::string& body, const std::string& file = "") {
   return StrCat("<?xml version=\"1.0\"?>\n<xliff version=\"1.2\" ",

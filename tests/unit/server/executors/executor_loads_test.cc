@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <future>
 #include <latch>
 #include <memory>

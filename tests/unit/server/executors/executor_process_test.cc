@@ -7,7 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "models/core/strings.h"
 #include "server/executors/frame.h"
 
 namespace millrace::server {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <csignal>
 #include <set>
 #include <string>
 
+#include "models/core/strings.h"
 #include "server/executors/remote_model.h"
 #include "tests/unit/server/executors/executor_pool_fixture.h"
 

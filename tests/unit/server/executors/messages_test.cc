@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "models/core/strings.h"
 #include "models/translation/markup/source_sentences.h"

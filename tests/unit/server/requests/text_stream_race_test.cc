@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "mps_runtime/base/joining_thread.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
-#include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/requests/exchange.h"
 
 namespace millrace::server {

@@ -16,7 +16,6 @@
 #include "server/frontends/grpc/reflection_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "tests/fakes/at_once.h"
-#include "tests/fakes/byte_text.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "server/rpc/background_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
 namespace millrace::server {

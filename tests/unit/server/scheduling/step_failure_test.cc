@@ -12,7 +12,6 @@ namespace millrace::server {
 namespace {
 
 using models::Request;
-using ::testing::Each;
 using testing::FakeModel;
 using testing::FakeReply;
 using ::testing::HasSubstr;

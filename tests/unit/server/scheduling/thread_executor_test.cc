@@ -19,7 +19,6 @@ namespace {
 
 using models::Request;
 using testing::FakeDevice;
-using testing::FakeModel;
 using testing::FakeReply;
 using ::testing::HasSubstr;
 using testing::ModelHooks;

@@ -5,7 +5,6 @@
 // usage: english_g2p_main <lexicon> [--no-fallback | --words | --voices] < lines
 
 #include <iostream>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <fstream>
 #include <stdexcept>
-#include <vector>
 
 namespace millrace::testing {
 namespace {

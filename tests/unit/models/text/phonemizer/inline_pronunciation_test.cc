@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "fakes/linear_time.h"
-#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "models/text/unicode.h"
 #include "models/translation/markup/source_sentences.h"
 

@@ -27,7 +27,6 @@ namespace {
 using absl::StatusCode;
 using nlohmann::json;
 using std::chrono::seconds;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Speaks 8 samples for each byte and the pauses of the markup, and says when each word is heard.

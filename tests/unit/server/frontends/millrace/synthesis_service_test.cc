@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>

@@ -9,7 +9,6 @@
 namespace millrace::server {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

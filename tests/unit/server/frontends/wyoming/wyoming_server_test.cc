@@ -16,7 +16,6 @@ namespace millrace::server {
 namespace {
 
 using absl::StatusCode;
-using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
