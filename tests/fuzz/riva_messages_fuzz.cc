@@ -21,6 +21,7 @@
 #include "server/frontends/riva/riva_synthesis_service.h"
 #include "server/frontends/riva/riva_translation_service.h"
 #include "tests/fakes/fake_call.h"
+#include "tests/fuzz/counted_speech.h"
 #include "tests/fuzz/require.h"
 #include "tests/unit/server/frontends/riva/riva_fixture.h"
 #include "tests/unit/server/requests/test_backend.h"
@@ -31,27 +32,6 @@ namespace {
 
 // Names in a request may be long; what an error shows of them is not.
 constexpr size_t kMaxErrorBytes = 2000;
-
-// A sample for each byte of a text, and the pause behind it. They are added to `samples`.
-void SpeakBytes(models::Request& request, std::atomic<size_t>& samples) {
-  const auto& input = std::get<models::SynthesizeInput>(request.input());
-  Require(models::IsValidUtf8(input.text), "speaks a text that is not UTF-8");
-  models::SynthesizeOutput part;
-  part.sample_rate = FakeVoice::kRate;
-  part.samples.assign(input.text.size(), 0.5F);
-  part.text = input.text;
-  if (input.word_times) part.words = {{input.text, 8, 16, 0}};
-  samples += part.samples.size();
-  request.Emit(std::move(part));
-  if (input.markup.pause_after > 0) {
-    models::SynthesizeOutput pause;
-    pause.sample_rate = FakeVoice::kRate;
-    pause.samples.assign(100, 0.0F);
-    samples += pause.samples.size();
-    request.Emit(std::move(pause));
-  }
-  request.Finish(absl::OkStatus());
-}
 
 // Each text as its translation.
 void TranslateToItself(models::Request& request) {
@@ -69,7 +49,7 @@ void TranslateToItself(models::Request& request) {
 // Riva's services with a model for each task.
 struct Riva {
   Riva() {
-    const auto speak = [this](models::Request& request) { SpeakBytes(request, spoken); };
+    const auto speak = [this](models::Request& request) { SpeakCounted(request, spoken); };
     backend.Add(PiperInfo(), {.complete = speak});
     backend.Add(KokoroInfo(), {.complete = speak});
     backend.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = TranslateToItself});

@@ -11,12 +11,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/vllm_omni/speech_session.h"
+#include "tests/fuzz/counted_speech.h"
 #include "tests/fuzz/require.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -28,27 +28,6 @@ using nlohmann::json;
 
 // Names in a message may be long; what an error shows of them is not.
 constexpr size_t kMaxErrorBytes = 2000;
-
-constexpr int kRate = 8000;
-
-// A sample for each byte of a text, and the pause behind it. They are added to `samples`.
-void SpeakBytes(models::Request& request, std::atomic<size_t>& samples) {
-  const auto& input = std::get<models::SynthesizeInput>(request.input());
-  models::SynthesizeOutput part;
-  part.sample_rate = kRate;
-  part.text = input.text;
-  part.samples.assign(input.text.size(), 0.5F);
-  samples += part.samples.size();
-  if (!input.text.empty()) request.Emit(std::move(part));
-  if (input.markup.pause_after > 0) {
-    models::SynthesizeOutput pause;
-    pause.sample_rate = kRate;
-    pause.samples.assign(100, 0.0F);
-    samples += pause.samples.size();
-    request.Emit(std::move(pause));
-  }
-  request.Finish(absl::OkStatus());
-}
 
 // Takes what a client is told, which must be in order.
 class Told {
@@ -76,7 +55,7 @@ class Told {
       Require(!std::exchange(in_sentence_, true), "begins a sentence within another");
       Require(event.at("sentence_index") == sentences_++, "is at another sentence");
       bytes_ = 0;
-      plain_ = event.at("format") == "pcm" && event.at("sample_rate") == kRate;
+      plain_ = event.at("format") == "pcm" && event.at("sample_rate") == FakeVoice::kRate;
     } else if (type == "audio.done") {
       Require(std::exchange(in_sentence_, false), "ends a sentence that has not begun");
       Require(event.at("error") == true || event.at("total_bytes") == bytes_,
@@ -115,8 +94,9 @@ class Told {
 class Server {
  public:
   Server() {
-    backend_.Add(VoiceInfo("joe"),
-                 {.complete = [this](models::Request& request) { SpeakBytes(request, spoken_); }});
+    backend_.Add(VoiceInfo("joe"), {.complete = [this](models::Request& request) {
+                   SpeakCounted(request, spoken_);
+                 }});
   }
 
   // Gives a session the messages, and the end of the last text.

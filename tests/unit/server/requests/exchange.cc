@@ -18,6 +18,7 @@
 #include "server/requests/speech_request.h"
 #include "server/requests/translation_request.h"
 #include "tests/fakes/fake_call.h"
+#include "tests/unit/server/requests/fake_voice.h"
 #include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
@@ -364,9 +365,7 @@ void Steps::operator()(models::Request& request) const {
     part.text_finished = is_last;
     request.Emit(std::move(part));
   } else {
-    models::SynthesizeOutput part;
-    part.sample_rate = 8000;
-    part.samples.assign(bytes, 0.5F);
+    models::SynthesizeOutput part = Sound(bytes);
     part.sentence_index = done - 1;
     part.sentence_finished = true;
     request.Emit(std::move(part));

@@ -13,6 +13,7 @@
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/unit/server/requests/exchange.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -42,21 +43,11 @@ std::string TextOf(const std::string& bytes) {
   return response.text();
 }
 
-void Speak(models::Request& request) {
-  const auto& input = std::get<models::SynthesizeInput>(request.input());
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(input.text.size(), 0.5F);
-  part.text = input.text;
-  request.Emit(std::move(part));
-  request.Finish(absl::OkStatus());
-}
-
 // The parameter: whether a client that leaves is told of by OnCancel before its reads fail.
 class TextStreamRaceTest : public ::testing::TestWithParam<bool> {
  protected:
   void AddVoice(testing::ModelHooks hooks) {
-    if (!hooks.prepare && !hooks.forward) hooks.complete = Speak;
+    if (!hooks.prepare && !hooks.forward) hooks.complete = SpeakBytes;
     backend_.Add(VoiceInfo("m"), std::move(hooks));
   }
   // A call to which its config is on its way.
@@ -109,7 +100,7 @@ TEST_P(TextStreamRaceTest, TextArrivesAsSentencesEnd) {
 
 TEST_P(TextStreamRaceTest, TheTextEndsAsItsLastSentenceDoes) {
   std::barrier start(2);
-  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = SpeakBytes});
   for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
@@ -127,7 +118,7 @@ TEST_P(TextStreamRaceTest, TheTextEndsAsItsLastSentenceDoes) {
 
 TEST_P(TextStreamRaceTest, TheClientLeavesAsASentenceEnds) {
   std::barrier start(2);
-  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = SpeakBytes});
   for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
@@ -161,7 +152,7 @@ TEST_P(TextStreamRaceTest, TheClientLeavesBetweenSentences) {
 
 TEST_P(TextStreamRaceTest, ABadMessageArrivesAsASentenceEnds) {
   std::barrier start(2);
-  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = SpeakBytes});
   for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
@@ -218,7 +209,7 @@ TEST_P(TextStreamRaceTest, AnIdleCallIsFoundStalledAsTextArrives) {
 TEST_P(TextStreamRaceTest, TheServerStopsAsTextArrives) {
   for (int i = 0; i < kTextStreamRounds / 2; ++i) {
     TestBackend backend;
-    backend.Add(VoiceInfo("m"), {.complete = Speak});
+    backend.Add(VoiceInfo("m"), {.complete = SpeakBytes});
     SynthesisService synthesis(backend.services());
     FakeCall call{CallOptions()};
     call.Send(Config());

@@ -14,6 +14,7 @@
 
 #include "tests/unit/models/audio/sound.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -25,9 +26,7 @@ using ::testing::HasSubstr;
 testing::ModelHooks::Hook Speak(std::vector<size_t> sentences) {
   return [sentences](models::Request& request) {
     for (size_t i = 0; i < sentences.size(); ++i) {
-      models::SynthesizeOutput part;
-      part.sample_rate = 8000;
-      part.samples.assign(sentences[i], 0.5F);
+      models::SynthesizeOutput part = Sound(sentences[i]);
       part.sentence_index = i;
       part.text = "sentence " + std::to_string(i);
       request.Emit(std::move(part));
@@ -39,9 +38,7 @@ testing::ModelHooks::Hook Speak(std::vector<size_t> sentences) {
 // Emits a sentence in two pieces, then one in one, with a word and a phoneme each.
 void SpeakWithTimes(models::Request& request) {
   for (size_t i = 0; i < 3; ++i) {
-    models::SynthesizeOutput part;
-    part.sample_rate = 8000;
-    part.samples.assign(4000, 0.5F);
+    models::SynthesizeOutput part = Sound(4000);
     part.sentence_index = i / 2;
     part.sentence_finished = i > 0;
     if (i != 1) {
@@ -228,9 +225,7 @@ TEST_F(SynthesisServiceTest, TimesAreOfTheWholeAudio) {
 
 TEST_F(SynthesisServiceTest, TimesComeWithTheFirstMessageOfAPieceThatIsCut) {
   server_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
-                models::SynthesizeOutput part;
-                part.sample_rate = 8000;
-                part.samples.assign(40'000, 0.5F);
+                models::SynthesizeOutput part = Sound(40'000);
                 part.words = {{"word", 800, 1600, 0}};
                 request.Emit(std::move(part));
                 request.Finish(absl::OkStatus());

@@ -11,6 +11,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -74,9 +75,7 @@ TEST_F(OpenAiClientsTest, CaptionsHaveTheAudioAndTheTimesOfItsWords) {
   Serve();
   server_->Add(VoiceInfo("joe"), {.complete = [](models::Request& request) {
                  for (size_t i = 0; i < 2; ++i) {
-                   models::SynthesizeOutput part;
-                   part.sample_rate = 8000;
-                   part.samples.assign(4000, 0.5F);
+                   models::SynthesizeOutput part = Sound(4000);
                    part.sentence_index = i;
                    part.words = {{"Hi", 800, 1600, 0}};
                    request.Emit(std::move(part));

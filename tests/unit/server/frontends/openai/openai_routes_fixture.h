@@ -14,25 +14,18 @@
 #include "server/frontends/openai/openai_routes.h"
 #include "tests/fakes/http_client.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 
 // One sentence of 1000 samples of 8 kHz.
 inline void SpeakOnce(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
+  request.Emit(Sound(1000));
   request.Finish(absl::OkStatus());
 }
 
 // The same for ever.
-inline void SpeakOn(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
-}
+inline void SpeakOn(models::Request& request) { request.Emit(Sound(1000)); }
 
 // A server of its own with OpenAI's endpoints on a free port, and fake models behind it.
 class OpenAiRoutesTest : public ::testing::Test {

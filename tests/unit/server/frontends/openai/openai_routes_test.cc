@@ -15,6 +15,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/fakes/open_keys.h"
 #include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -66,9 +67,7 @@ TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
                  const auto& input = std::get<models::SynthesizeInput>(request.input());
                  EXPECT_TRUE(input.word_times && input.phoneme_times);
                  for (size_t i = 0; i < 2; ++i) {
-                   models::SynthesizeOutput part;
-                   part.sample_rate = 8000;
-                   part.samples.assign(4000, 0.5F);
+                   models::SynthesizeOutput part = Sound(4000);
                    part.sentence_index = i;
                    part.words = {{"\"Hi", 800, 1600, 4}};
                    part.phonemes = {{"h", 800, 1000}, {"I", 1000, 1600}};

@@ -11,6 +11,7 @@
 #include "server/frontends/openai/speech_framing.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/fake_voice.h"
 #include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
@@ -30,9 +31,7 @@ testing::ModelHooks::Hook SpeakParts(size_t parts, size_t samples, std::atomic<s
   return [=](models::Request& request) {
     if (request.state() == nullptr) request.set_state(std::make_unique<StepsDone>());
     size_t& done = static_cast<StepsDone&>(*request.state()).count;
-    models::SynthesizeOutput part;
-    part.sample_rate = 8000;
-    part.samples.assign(samples, 0.5F);
+    models::SynthesizeOutput part = Sound(samples);
     part.sentence_index = done;
     request.Emit(std::move(part));
     ++*steps;

@@ -12,6 +12,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tests/fakes/fake_clock.h"
+#include "tests/unit/server/requests/fake_voice.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -29,10 +30,7 @@ testing::ModelHooks Voice() {
     const auto& input = std::get<models::SynthesizeInput>(request.input());
     if (input.text.find("bad") != std::string::npos)
       return request.Finish(absl::InternalError("cannot speak that"));
-    models::SynthesizeOutput part;
-    part.sample_rate = 8000;
-    part.text = input.text;
-    part.samples.assign(input.text.size(), 0.5F);
+    models::SynthesizeOutput part = Sound(input.text.size(), input.text);
     if (!input.text.empty()) request.Emit(std::move(part));
     if (input.markup.pause_after > 0) {
       models::SynthesizeOutput pause;

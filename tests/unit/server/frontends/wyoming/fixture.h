@@ -11,6 +11,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/server/frontends/wyoming/read_events.h"
+#include "tests/unit/server/requests/fake_voice.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -24,34 +25,5 @@ inline std::string EventBytes(const std::string& type,
              .dump() +
          "\n" + text;
 }
-
-// A voice that speaks a sample for each byte of a text, and keeps what it spoke. Thread-safe.
-class KeepingVoice {
- public:
-  // before: what the worker does first.
-  testing::ModelHooks Hooks(std::function<void()> before = [] {}) {
-    return {.complete = [this, before = std::move(before)](models::Request& request) {
-      before();
-      const auto& input = std::get<models::SynthesizeInput>(request.input());
-      {
-        const MutexLock lock(mu_);
-        texts_.push_back(input.text);
-      }
-      models::SynthesizeOutput part;
-      part.sample_rate = 8000;
-      part.samples.assign(input.text.size(), 0.5F);
-      request.Emit(std::move(part));
-      request.Finish(absl::OkStatus());
-    }};
-  }
-  std::vector<std::string> texts() const {
-    const MutexLock lock(mu_);
-    return texts_;
-  }
-
- private:
-  mutable Mutex mu_;
-  std::vector<std::string> texts_ MILLRACE_GUARDED_BY(mu_);
-};
 
 }  // namespace millrace::server

@@ -92,7 +92,7 @@ class SessionTest : public ::testing::Test {
   }
 
   std::atomic<bool> started_{true};
-  KeepingVoice voice_;
+  FakeVoice voice_;
   TestBackend backend_;
   ModelsAnswer<std::string> info_{backend_.directory, MakeInfoEvent};
   const WyomingContext context_{.services = backend_.services(),

@@ -10,6 +10,7 @@
 
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/frontends/wyoming/session_fixture.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -46,10 +47,7 @@ TEST_F(SessionTest, AClientThatLeavesStopsItsWork) {
   backend_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
                  gate.Pass();
                  ++steps;
-                 models::SynthesizeOutput part;
-                 part.sample_rate = 8000;
-                 part.samples.assign(100, 0.5F);
-                 request.Emit(std::move(part));
+                 request.Emit(Sound(100));
                }});
   {
     Client client = Connect();
@@ -80,13 +78,10 @@ TEST_F(SessionTest, AudioThatDidNotArriveIsCountedAsCancelled) {
 TEST_F(SessionTest, ASlowReaderHoldsNoWorker) {
   std::atomic<int> steps = 0;
   backend_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
-                 models::SynthesizeOutput part;
-                 part.sample_rate = 8000;
-                 part.samples.assign(8000, 0.5F);
-                 request.Emit(std::move(part));
+                 request.Emit(Sound(8000));
                  if (++steps == 100) request.Finish(absl::OkStatus());
                }});
-  KeepingVoice other;
+  FakeVoice other;
   backend_.Add(VoiceInfo("other"), other.Hooks());
   Client slow = Connect();
   slow.Send("synthesize", {{"text", "One."}, {"voice", {{"name", "joe"}}}});

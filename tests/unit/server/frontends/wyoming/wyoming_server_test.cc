@@ -11,6 +11,7 @@
 
 #include "tests/fakes/socket_client.h"
 #include "tests/unit/server/frontends/wyoming/fixture.h"
+#include "tests/unit/server/requests/fake_voice.h"
 
 namespace millrace::server {
 namespace {
@@ -64,7 +65,7 @@ class WyomingServerTest : public ::testing::Test {
     Await([this] { return backend_.admission.in_flight() == 0; });
   }
 
-  KeepingVoice voice_;
+  FakeVoice voice_;
   TestBackend backend_{{.workers = 2}};
   PollLoop loop_;
   std::unique_ptr<WyomingServer> server_;
@@ -118,10 +119,7 @@ TEST_F(WyomingServerTest, AClientThatLeavesStopsItsWork) {
   backend_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
                  ++steps;
                  gate.Pass();
-                 models::SynthesizeOutput part;
-                 part.sample_rate = 8000;
-                 part.samples.assign(100, 0.5F);
-                 request.Emit(std::move(part));
+                 request.Emit(Sound(100));
                }});
   Serve();
   auto peer = Open();
@@ -134,12 +132,8 @@ TEST_F(WyomingServerTest, AClientThatLeavesStopsItsWork) {
 }
 
 TEST_F(WyomingServerTest, AClientThatNeverReadsIsClosedAndHoldsNobodyUp) {
-  backend_.Add(VoiceInfo("joe"), {.complete = [](models::Request& request) {
-                 models::SynthesizeOutput part;
-                 part.sample_rate = 8000;
-                 part.samples.assign(100'000, 0.5F);
-                 request.Emit(std::move(part));
-               }});
+  backend_.Add(VoiceInfo("joe"),
+               {.complete = [](models::Request& request) { request.Emit(Sound(100'000)); }});
   Serve({.stall_timeout = std::chrono::milliseconds(50)});
   const auto deaf = Open();
   deaf->Send(EventBytes("synthesize", {{"text", "For ever."}}));
