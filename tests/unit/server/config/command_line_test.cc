@@ -6,31 +6,10 @@
 #include <fstream>
 #include <vector>
 
+#include "tests/unit/server/config/command_line_fixture.h"
+
 namespace millrace {
 namespace {
-
-using Arguments = std::vector<std::string>;
-
-template <class T>
-T Parse(const Arguments& arguments, const Environment& environment = {}) {
-  auto parsed = ParseCommandLine(arguments, environment);
-  if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
-    ADD_FAILURE() << early->err << early->out;
-    return T{};
-  }
-  return std::get<T>(std::get<Command>(std::move(parsed)));
-}
-
-EarlyExit Refused(const Arguments& arguments, const Environment& environment = {}) {
-  auto parsed = ParseCommandLine(arguments, environment);
-  if (auto* early = std::get_if<EarlyExit>(&parsed)) return std::move(*early);
-  ADD_FAILURE() << "accepted";
-  return {};
-}
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class ConfigFile {
  public:
@@ -422,113 +401,6 @@ TEST(CommandsTest, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
   EXPECT_EQ(Parse<UsageCommand>({"usage"}, environment).client.api_key, "secret");
   EXPECT_EQ(Parse<ModelsCommand>({"models", "--address", "flag:1"}, environment).client.address,
             "flag:1");
-}
-
-TEST(CalibrateTest, WritesWhereServeLooks) {
-  const auto command = Parse<CalibrateCommand>({"calibrate", "--models", "/srv/models"});
-  EXPECT_EQ(command.models, "/srv/models");
-  EXPECT_EQ(command.output, DefaultSafetyProfile("/srv/models"));
-  EXPECT_EQ(command.device, std::nullopt);
-  EXPECT_EQ(command.repeats, 60);
-  EXPECT_EQ(command.max_threads, 0);
-  EXPECT_EQ(command.watchdog, std::chrono::minutes(2));
-  EXPECT_TRUE(command.only.empty());
-}
-
-TEST(CalibrateTest, TakesItsFlags) {
-  const auto command = Parse<CalibrateCommand>(
-      {"calibrate", "--model", "a", "--model", "b", "--device", "cpu", "--repeats", "7",
-       "--max-threads", "31", "--watchdog", "1h", "-o", "p.json"});
-  EXPECT_EQ(command.only, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(command.device, runtime::DeviceType::kCpu);
-  EXPECT_EQ(command.repeats, 7);
-  EXPECT_EQ(command.max_threads, 31);
-  EXPECT_EQ(command.watchdog, std::chrono::hours(1));
-  EXPECT_EQ(command.output, "p.json");
-  EXPECT_TRUE(Parse<CalibrateCommand>({"calibrate", "--operators-only"}).operators_only);
-}
-
-TEST(CalibrateTest, SharesTheVariablesOfServe) {
-  const Environment environment = {{"MILLRACE_MODELS", "/srv/models"},
-                                   {"MILLRACE_SAFETY_PROFILE", "/etc/p.json"}};
-  const auto command = Parse<CalibrateCommand>({"calibrate"}, environment);
-  EXPECT_EQ(command.models, "/srv/models");
-  EXPECT_EQ(command.output, "/etc/p.json");
-  EXPECT_EQ(Parse<CalibrateCommand>({"calibrate", "-o", "q.json"}, environment).output, "q.json");
-}
-
-TEST(CalibrateTest, RefusesByNameWithWhatIsAllowed) {
-  const std::vector<std::vector<std::string>> kBad = {
-      {"--repeats", "0", "1"},
-      {"--repeats", "-1", "1"},
-      {"--repeats", "10001", "10000"},
-      {"--max-threads", "0", "31"},
-      {"--max-threads", "32", "31"},
-      {"--watchdog", "0s", "1s"},
-      {"--watchdog", "61m", "1h"},
-      {"--watchdog", "5", "5s"},
-      {"--device", "tpu", "auto, cpu, cuda, mps"},
-      {"--repeats", "many", "many"},
-  };
-  for (const auto& bad : kBad) {
-    const EarlyExit exit = Refused({"calibrate", bad[0], bad[1]});
-    EXPECT_EQ(exit.status, kExitUsage);
-    EXPECT_TRUE(Has(exit.err, bad[0]) && Has(exit.err, bad[2])) << exit.err;
-  }
-  EXPECT_TRUE(Has(Refused({"calibrate", "--operators-only", "--model", "a"}).err,
-                  "--operators-only and --model"));
-}
-
-using Words = std::vector<std::string>;
-
-TEST(PackageTest, PullGivesTheProgramItsWordsAndKeepsTheConnection) {
-  const PackageCommand pull = Parse<PackageCommand>(
-      {"pull", "firefox/en-de", "piper/x", "--models", "/srv/models", "--as", "mine",
-       "--license-ok", "--precision", "int8", "--json", "--address", "host:1", "--force"});
-  EXPECT_EQ(pull.kind, PackageCommand::Kind::kPull);
-  EXPECT_EQ(pull.arguments,
-            (Words{"pull", "--models=/srv/models", "--as=mine", "--precision=int8", "--license-ok",
-                   "--force", "--json", "--", "firefox/en-de", "piper/x"}));
-  EXPECT_EQ(pull.client.address, "host:1");
-  EXPECT_TRUE(pull.names_server);
-  EXPECT_TRUE(pull.json);
-  EXPECT_EQ(pull.client.timeout, std::nullopt);
-}
-
-TEST(PackageTest, TheRepositoryIsThatOfServe) {
-  EXPECT_EQ(Parse<PackageCommand>({"remove", "x"}).models, "var/models");
-  const Environment environment = {{"MILLRACE_MODELS", "voice=/mnt/voice,/srv/models,/other"},
-                                   {"MILLRACE_ADDRESS", ""}};
-  const PackageCommand add = Parse<PackageCommand>({"add", "x.onnx"}, environment);
-  EXPECT_EQ(add.models, "/srv/models");
-  EXPECT_EQ(add.arguments, (Words{"add", "--models=/srv/models", "--", "x.onnx"}));
-  EXPECT_FALSE(add.names_server);
-  EXPECT_EQ(Parse<PackageCommand>({"add", "x.onnx", "--models", "/a"}, environment).models, "/a");
-}
-
-TEST(PackageTest, WhatIsAvailableIsListedWithAFilterOrWithout) {
-  EXPECT_EQ(Parse<PackageCommand>({"models", "--available"}).arguments,
-            (Words{"available", "--models=var/models", "--"}));
-  EXPECT_EQ(Parse<PackageCommand>({"models", "--available", "de", "--json"}).arguments,
-            (Words{"available", "--models=var/models", "--json", "--", "de"}));
-  EXPECT_EQ(Parse<ModelsCommand>({"models", "--models", "/a"}).models, "/a");
-}
-
-TEST(PackageTest, ServePullsNamesFromEverySource) {
-  const ConfigFile file("pull = [\"firefox/de\", \"kokoro-82m\"]\n");
-  EXPECT_EQ(Parse<ServeCommand>({"serve", "--config", file.path()}).config.pull,
-            (Words{"firefox/de", "kokoro-82m"}));
-  EXPECT_EQ(Parse<ServeCommand>({"serve", "--pull", "a, b,"}).config.pull, (Words{"a", "b"}));
-  EXPECT_EQ(Parse<ServeCommand>({"serve"},
-                                {{"MILLRACE_PULL", "a"}, {"MILLRACE_FIREFOX_REGISTRY", "http://x"}})
-                .config.pull,
-            Words{"a"});
-  EXPECT_EQ(Parse<ServeCommand>({"serve"}).config.pull, Words{});
-  for (const char* bad : {"--force", "a b", "a,-x"}) {
-    const EarlyExit exit = Refused({"serve", std::string("--pull=") + bad});
-    EXPECT_EQ(exit.status, kExitUsage) << bad;
-    EXPECT_TRUE(Has(exit.err, "is not allowed, allowed: names with commas between them")) << bad;
-  }
 }
 
 }  // namespace
