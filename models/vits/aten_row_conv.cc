@@ -17,7 +17,7 @@ AtenRowConv::AtenRowConv(const at::Tensor& weight, at::Tensor bias)
   }
 }
 
-at::Tensor AtenRowConv::Run(const at::Tensor& x) const {
+at::Tensor AtenRowConv::RunRows(const at::Tensor& x) const {
   if (split_) {
     const at::Tensor split =
         taps_ == 1 ? speech::SplitProduct::Split(x)

@@ -20,7 +20,7 @@ class AtenRowConv {
   AtenRowConv(const at::Tensor& weight, at::Tensor bias);
 
   int64_t out_channels() const { return out_channels_; }
-  at::Tensor Run(const at::Tensor& x) const;
+  at::Tensor RunRows(const at::Tensor& x) const;
 
  private:
   int64_t taps_ = 1;

@@ -24,7 +24,8 @@ constexpr double kOutOfSight = 1e9;  // its negative exponential is 0
 
 AtenVitsEncoder::AtenVitsEncoder(VitsWeights& weights) : weights_(weights) {
   if (!weights.status().ok()) return;
-  durations_ = AtenVitsDurations(weights, weights_.embedding.size(1), weights_.speaker_channels());
+  durations_ =
+      VitsDurations<AtenRowConv>(weights, weights_.embedding.size(1), weights_.speaker_channels());
 }
 
 AtenVitsEncoder::Band AtenVitsEncoder::MakeBand(int64_t length, int64_t distances,
@@ -52,7 +53,7 @@ at::Tensor AtenVitsEncoder::Attend(const Layer& layer, const at::Tensor& x,
   const int64_t channels = layer.relative_keys.size(2);
   const int64_t heads = hidden / channels;
   // [3, batch, heads, length, channels]
-  const at::Tensor projected = layer.query_key_value.Run(x)
+  const at::Tensor projected = layer.query_key_value.RunRows(x)
                                    .view({batch, length, 3, heads, channels})
                                    .permute({2, 0, 3, 1, 4})
                                    .contiguous();
@@ -66,7 +67,7 @@ at::Tensor AtenVitsEncoder::Attend(const Layer& layer, const at::Tensor& x,
       weights.gather(3, band.phoneme.expand({batch, heads, length, band.distances})) * band.exists;
   const at::Tensor output =
       at::matmul(weights, projected[2]) + at::matmul(beside, layer.relative_values[0]);
-  return layer.output.Run(output.transpose(1, 2).flatten(2));
+  return layer.output.RunRows(output.transpose(1, 2).flatten(2));
 }
 
 AtenVitsEncoder::Output AtenVitsEncoder::Forward(const Input& input, double length_scale) const {
@@ -81,7 +82,7 @@ AtenVitsEncoder::Output AtenVitsEncoder::Forward(const Input& input, double leng
     if (band.distances != layer.relative_keys.size(1))
       band = MakeBand(length, layer.relative_keys.size(1), input.counts.options());
     x = layer.norm_1.Run(x + Attend(layer, x, barrier, band)) * mask;
-    x = layer.norm_2.Run(x + layer.feed_2.Run(at::relu(layer.feed_1.Run(x)) * mask)) * mask;
+    x = layer.norm_2.Run(x + layer.feed_2.RunRows(at::relu(layer.feed_1.RunRows(x)) * mask)) * mask;
   }
   // A source has the values of all phonemes for the first channel, then those for the second.
   const at::Tensor source = speech::DrawNoise(input.noise_keys, 2 * length);
@@ -94,7 +95,7 @@ AtenVitsEncoder::Output AtenVitsEncoder::Forward(const Input& input, double leng
                                  ? at::embedding(weights_.speakers, input.speakers).unsqueeze(1)
                                  : at::Tensor();
   const at::Tensor log_frames = durations_.LogFrames(x, noise, speaker, mask);
-  return {weights_.projection.Run(x), at::ceil(at::exp(log_frames) * length_scale)};
+  return {weights_.projection.RunRows(x), at::ceil(at::exp(log_frames) * length_scale)};
 }
 
 std::vector<int64_t> AtenVitsEncoder::FramesOf(std::span<const float> lengths) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "models/vits/aten_row_conv.h"
-#include "models/vits/aten_vits_durations.h"
 #include "models/vits/encoder_weights.h"
+#include "models/vits/vits_durations.h"
 #include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
@@ -61,7 +61,7 @@ class AtenVitsEncoder {
                            const Band& band);
 
   Weights weights_;
-  AtenVitsDurations durations_;
+  VitsDurations<AtenRowConv> durations_;
 };
 
 }  // namespace millrace::vits

@@ -40,7 +40,8 @@ void ForEachRowOfBand(const at::Tensor& square, const at::Tensor& band, Of of) {
 
 VitsEncoder::VitsEncoder(VitsWeights& weights) : weights_(weights) {
   if (!weights.status().ok()) return;
-  durations_ = VitsDurations(weights, weights_.embedding.size(1), weights_.speaker_channels());
+  durations_ = VitsDurations<speech::CpuConv>(weights, weights_.embedding.size(1),
+                                              weights_.speaker_channels());
 }
 
 // Computes self-attention with learned embeddings of the distance, within the window.

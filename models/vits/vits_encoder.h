@@ -43,7 +43,7 @@ class VitsEncoder {
   static at::Tensor Attend(const Layer& layer, const at::Tensor& x);
 
   Weights weights_;
-  VitsDurations durations_;
+  VitsDurations<speech::CpuConv> durations_;
 };
 
 }  // namespace millrace::vits
