@@ -34,6 +34,17 @@ def daemon(tmp_path_factory):
         yield running
 
 
+@pytest.fixture(scope="module")
+def models(request, tmp_path_factory):
+    """A repository of the models that the module lists in `SERVED`."""
+    return repository.link(tmp_path_factory.mktemp("repository") / "models", *request.module.SERVED)
+
+
+@pytest.fixture(scope="module")
+def gate(models):
+    return repository.Gate(models)
+
+
 @pytest.fixture(scope="session")
 def all_models(tmp_path_factory):
     """A daemon with all demo models, for what only Kokoro shows: it takes long to start, and many times as long as Piper to

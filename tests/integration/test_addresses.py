@@ -13,9 +13,10 @@ import tempfile
 
 import pytest
 from wire import daemon as daemons
-from wire import repository
 from wire.paths import EN_PT, NULL
 from wire.polling import eventually
+
+SERVED = NULL, EN_PT
 
 
 class UnixHttp(http.client.HTTPConnection):
@@ -44,11 +45,6 @@ def folder():
     name = tempfile.mkdtemp(prefix="mr")
     yield pathlib.Path(name)
     shutil.rmtree(name)
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, EN_PT)
 
 
 def on_files(folder):

@@ -15,18 +15,8 @@ from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, null_request, refused, translate_request
 from wire.stubs import admin
 
+SERVED = NULL, EN_PT, VOICE
 READY, FAILED, AVAILABLE = admin.MODEL_STATE_READY, admin.MODEL_STATE_FAILED, admin.MODEL_STATE_AVAILABLE
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    root = repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, EN_PT, VOICE)
-    return root
-
-
-@pytest.fixture(scope="module")
-def gate(models):
-    return repository.Gate(models)
 
 
 @pytest.fixture(scope="module")

@@ -12,16 +12,12 @@ from wire.paths import NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request
 
+SERVED = NULL, VOICE
 AGE_SECONDS = 1
 # gRPC makes the age up to a tenth longer, and looks at its timers late on a busy machine.
 SURELY_OLD_SECONDS = 2 * AGE_SECONDS
 SENTENCES = 12
 SPEECH = "This is one of several sentences. " * SENTENCES
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, VOICE)
 
 
 @pytest.fixture(scope="module")

@@ -12,17 +12,13 @@ from wire.paths import EN_PT, NULL, ROOT, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 
+SERVED = NULL, EN_PT, VOICE
 QUEUE_SIZE = 3
 # Thousands of sentences: many seconds of work, unless it is stopped.
 LONG_TEXT = " ".join((ROOT / "tests" / "data" / "translation" / "en.txt").read_text().split("\n") * 7)[:100_000]
 LONG_SPEECH = "This sentence is said again and again. " * 120
 # Not half of the tokens or characters of each.
 LESS_THAN_HALF = {EN_PT: len(LONG_TEXT) / 5, VOICE: len(LONG_SPEECH) / 2}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, EN_PT, VOICE)
 
 
 @pytest.fixture(scope="module")

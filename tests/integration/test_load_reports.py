@@ -6,24 +6,15 @@ import time
 import grpc
 import pytest
 from wire import daemon as daemons
-from wire import repository, stubs
+from wire import stubs
 from wire.http2 import RawConnection, grpc_message
 from wire.paths import NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request
 
+SERVED = NULL, VOICE
 BINARY = "endpoint-load-metrics-bin"
 TEXT = "endpoint-load-metrics"
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, VOICE)
-
-
-@pytest.fixture(scope="module")
-def gate(models):
-    return repository.Gate(models)
 
 
 @pytest.fixture(scope="module")

@@ -14,22 +14,13 @@ from wire.paths import NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 
+SERVED = NULL, VOICE
 INFER = "inference.GRPCInferenceService/ModelInfer"
 SPEAK = "millrace.v1.SynthesisService/StreamSynthesize"
 SPEAK_TEXT = "millrace.v1.SynthesisService/SynthesizeTextStream"
 TRANSLATE = "millrace.v1.TranslationService/Translate"
 SHUT_OUT = {"INVALID_ARGUMENT": 3, "DEADLINE_EXCEEDED": 4, "NOT_FOUND": 5, "RESOURCE_EXHAUSTED": 8, "UNIMPLEMENTED": 12,
             "UNAVAILABLE": 14, "UNAUTHENTICATED": 16}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, VOICE)
-
-
-@pytest.fixture(scope="module")
-def gate(models):
-    return repository.Gate(models)
 
 
 @pytest.fixture(scope="module")

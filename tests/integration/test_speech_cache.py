@@ -2,19 +2,14 @@
 
 import pytest
 from wire import daemon as daemons
-from wire import repository
 from wire.paths import VOICE
 from wire.requests import PATIENCE, speak_request
 from wire.stubs import admin, synthesis
 
+SERVED = (VOICE,)
 TEXT = "Good morning. The children were playing in the garden, and nobody knew where the others had gone!"
 FIRST = "Good morning."
 F32 = synthesis.AUDIO_ENCODING_PCM_F32LE
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return repository.link(tmp_path_factory.mktemp("repository") / "models", VOICE)
 
 
 @pytest.fixture

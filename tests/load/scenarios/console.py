@@ -6,6 +6,7 @@ import threading
 import urllib.request
 
 from harness import clients, machine
+from harness.beside import EachSecond
 from harness.context import interleaved, median, spread
 from harness.processes import start_millrace
 from harness.report import Bar, Result
@@ -28,30 +29,17 @@ MOST_NODE_GROWTH = 0.01
 MOST_SERVER_GROWTH = 0.02
 
 
-class Viewer:
-    """Asks for the live data once a second while the `with` block runs, as the page does, and leaves the showing to nobody."""
+def viewer(server):
+    """Asks for the live data once a second, as the page does, and leaves the showing to nobody."""
+    url = f"http://127.0.0.1:{server.ports['http']}/console/live"
+    since = 0
 
-    def __init__(self, server):
-        self._url = f"http://127.0.0.1:{server.ports['http']}/console/live"
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self.answers = 0
+    def ask():
+        nonlocal since
+        with urllib.request.urlopen(f"{url}?since={since}", timeout=5) as response:
+            since = json.load(response)["now_ms"]
 
-    def _run(self):
-        since = 0
-        while not self._stop.is_set():
-            with urllib.request.urlopen(f"{self._url}?since={since}", timeout=5) as response:
-                since = json.load(response)["now_ms"]
-            self.answers += 1
-            self._stop.wait(1)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join()
+    return EachSecond(ask)
 
 
 def soak(context, seconds):
@@ -120,10 +108,10 @@ def run(context):
     def trial(case):
         if case == "closed":
             return clients.ghz(context, server, "null", concurrency=CONCURRENCY, seconds=context.seconds)
-        with Viewer(server) as viewer:
+        with viewer(server) as viewing:
             result = clients.ghz(context, server, "null", concurrency=CONCURRENCY, seconds=context.seconds)
-        if viewer.answers < context.seconds / 2:
-            raise clients.LoadFailed(f"only {viewer.answers} answers in {context.seconds} s")
+        if viewing.calls < context.seconds / 2:
+            raise clients.LoadFailed(f"only {viewing.calls} answers in {context.seconds} s")
         return result
 
     trials = interleaved(context, CASES, trial)

@@ -4,9 +4,9 @@ import json
 import random
 import statistics
 import subprocess
-import threading
 
 from harness import clients, machine
+from harness.beside import EachSecond
 from harness.context import interleaved, median, spread
 from harness.processes import find_tool, start_millrace
 from harness.report import Bar, Result
@@ -17,30 +17,6 @@ CASES = ("scraped", "off")
 CONCURRENCY = 32
 RESAMPLES = 2000
 PAGES = 200
-
-
-class Scraper:
-    """Reads the metrics page once a second while the `with` block runs, like Prometheus, only more often."""
-
-    def __init__(self, server):
-        self._server = server
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self.scrapes = 0
-
-    def _run(self):
-        while not self._stop.is_set():
-            clients.scrape(self._server)
-            self.scrapes += 1
-            self._stop.wait(1)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join()
 
 
 def confidence(ratios):
@@ -74,10 +50,10 @@ def run(context):
     def trial(case):
         if case == "off":
             return clients.ghz(context, servers[case], "null", concurrency=CONCURRENCY, seconds=context.seconds)
-        with Scraper(servers[case]) as scraper:
+        with EachSecond(lambda: clients.scrape(servers[case])) as scraper:
             result = clients.ghz(context, servers[case], "null", concurrency=CONCURRENCY, seconds=context.seconds)
-        if scraper.scrapes < context.seconds / 2:
-            raise clients.LoadFailed(f"only {scraper.scrapes} scrapes in {context.seconds} s")
+        if scraper.calls < context.seconds / 2:
+            raise clients.LoadFailed(f"only {scraper.calls} scrapes in {context.seconds} s")
         return result
 
     trials = interleaved(context, CASES, trial)
