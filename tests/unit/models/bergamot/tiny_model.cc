@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <span>
+
+#include "tests/fakes/write_safetensors.h"
 
 namespace millrace::bergamot {
 namespace {
@@ -147,12 +148,7 @@ void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tens
       data += tensor.bytes;
     }
   }
-  header += "}";
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-  const auto length = static_cast<uint64_t>(header.size());
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(&length), sizeof(length));
-  file << header << data;
+  testing::WriteSafetensors(path, header + "}", data);
 }
 
 std::filesystem::path TestDataFolder() {

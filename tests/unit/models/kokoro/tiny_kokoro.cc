@@ -1,37 +1,22 @@
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
+
+#include "tests/unit/models/speech/tiny_weights.h"
 
 namespace millrace::kokoro {
 namespace {
 
-using Shape = std::vector<int64_t>;
 constexpr int64_t kStyle = 6;    // for each half
 constexpr int64_t kHidden = 12;  // ALBERT's
 constexpr int64_t kChannels = 8;
 constexpr int64_t kFft = 8;
 
-class Writer {
+class Writer final : public speech::TinyWeights {
  public:
-  explicit Writer(const TinyKokoro& tiny) : tiny_(tiny) {}
+  explicit Writer(const TinyKokoro& tiny) : TinyWeights(11, {tiny.shapes, tiny.values}) {}
 
-  void Add(const std::string& name, const Shape& fitting, float deviation = 0.3F, float mean = 0) {
-    const auto other = tiny_.shapes.find(name);
-    const Shape& shape = other == tiny_.shapes.end() ? fitting : other->second;
-    int64_t count = 1;
-    for (const int64_t size : shape) count *= size;
-    std::normal_distribution<float> normal(mean, deviation);
-    const size_t begin = data_.size();
-    for (int64_t i = 0; i < count; ++i) data_.push_back(normal(random_));
-    if (const auto value = tiny_.values.find(name); value != tiny_.values.end())
-      std::fill(data_.begin() + static_cast<std::ptrdiff_t>(begin), data_.end(), value->second);
-    header_[name] = {
-        {"dtype", "F32"}, {"shape", shape}, {"data_offsets", {4 * begin, 4 * data_.size()}}};
-  }
   void AddLinear(const std::string& name, int64_t out, int64_t in) {
     Add(name + ".weight", {out, in});
     Add(name + ".bias", {out});
@@ -70,29 +55,6 @@ class Writer {
       }
     }
   }
-  void Write(const std::filesystem::path& file) {
-    std::map<std::string, std::string> metadata = {{"albert_layers", "2"},
-                                                   {"albert_heads", "3"},
-                                                   {"upsample_strides", "4 2"},
-                                                   {"fft", "8 2"},
-                                                   {"block_dilations", "1 3;1 2"}};
-    for (const auto& [key, value] : tiny_.metadata) metadata[key] = value;
-    header_["__metadata__"] = metadata;
-    std::string header = header_.dump();
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    std::ofstream out(file, std::ios::binary);
-    const uint64_t length = header.size();
-    out.write(reinterpret_cast<const char*>(&length), sizeof(length));
-    out << header;
-    out.write(reinterpret_cast<const char*>(data_.data()),
-              static_cast<std::streamsize>(4 * data_.size()));
-  }
-
- private:
-  const TinyKokoro& tiny_;
-  std::mt19937 random_{11};
-  nlohmann::json header_;
-  std::vector<float> data_;
 };
 
 void AddEncoder(const TinyKokoro& shape, Writer& writer) {
@@ -164,7 +126,13 @@ void WriteTinyKokoro(const std::filesystem::path& folder, const TinyKokoro& shap
   AddEncoder(shape, writer);
   AddDecoder(writer);
   for (const std::string& voice : shape.voices) writer.Add("voices." + voice, {50, 2 * kStyle});
-  writer.Write(folder / "model.safetensors");
+  std::map<std::string, std::string> metadata = {{"albert_layers", "2"},
+                                                 {"albert_heads", "3"},
+                                                 {"upsample_strides", "4 2"},
+                                                 {"fft", "8 2"},
+                                                 {"block_dilations", "1 3;1 2"}};
+  for (const auto& [key, value] : shape.metadata) metadata[key] = value;
+  writer.Write(folder / "model.safetensors", metadata);
   nlohmann::json settings = {{"sample_rate", 24000}, {"voices", shape.voices}};
   int64_t id = 0;
   for (const char* symbol :

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <fstream>
 #include <limits>
 #include <span>
 #include <string>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/write_safetensors.h"
 
 namespace millrace::speech {
 namespace {
@@ -32,14 +31,10 @@ class CodedTensorTest : public ::testing::Test {
         "," + std::to_string(end) + R"(]},"w":{"dtype":"U8","shape":[2,3],"data_offsets":[)" +
         std::to_string(end) + "," + std::to_string(end + 6) + "]}}";
     if (!missing_.empty()) header.replace(header.find("\"w." + missing_ + "\""), 3, "\"x.");
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    const uint64_t length = header.size();
     std::string data(floats, '\0');
     std::ranges::copy(std::as_bytes(std::span(scales)), reinterpret_cast<std::byte*>(data.data()));
-    std::ofstream out(folder_.path() / "x.safetensors", std::ios::binary);
-    out.write(reinterpret_cast<const char*>(&length), sizeof(length));
-    out << header << data << zero_points << std::string("\0\1\2\3\4\5", 6);
-    out.close();
+    testing::WriteSafetensors(folder_.path() / "x.safetensors", header,
+                              data + zero_points + std::string("\0\1\2\3\4\5", 6));
     auto file = models::SafetensorsFile::Open(folder_.path() / "x.safetensors");
     EXPECT_TRUE(file.ok()) << file.status();
     return {*std::move(file), at::kCPU};

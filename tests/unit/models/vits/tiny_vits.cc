@@ -2,35 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <random>
+
+#include "tests/unit/models/speech/tiny_weights.h"
 
 namespace millrace::vits {
 namespace {
 
-using Shape = std::vector<int64_t>;
 constexpr int64_t kSpeakerChannels = 6;
 
-class Writer {
+class Writer final : public speech::TinyWeights {
  public:
-  explicit Writer(const TinyVits& tiny) : tiny_(tiny) {}
+  explicit Writer(const TinyVits& tiny) : TinyWeights(7, {tiny.shapes, tiny.values}) {}
 
   // Random values that keep the variance of what passes through: `fan_in` inputs make one output.
   void Add(const std::string& name, const Shape& fitting, int64_t fan_in) {
-    const auto other = tiny_.shapes.find(name);
-    const Shape& shape = other == tiny_.shapes.end() ? fitting : other->second;
-    int64_t count = 1;
-    for (int64_t size : shape) count *= size;
-    std::normal_distribution<float> normal(0, 1.0F / std::sqrt(static_cast<float>(fan_in)));
-    const size_t begin = data_.size();
-    for (int64_t i = 0; i < count; ++i) data_.push_back(normal(random_));
-    if (const auto value = tiny_.values.find(name); value != tiny_.values.end())
-      std::fill(data_.begin() + static_cast<std::ptrdiff_t>(begin), data_.end(), value->second);
-    header_[name] = {
-        {"dtype", "F32"}, {"shape", shape}, {"data_offsets", {4 * begin, 4 * data_.size()}}};
+    TinyWeights::Add(name, fitting, 1.0F / std::sqrt(static_cast<float>(fan_in)));
   }
   void AddConv(const std::string& name, int64_t out, int64_t in, int64_t kernel) {
     Add(name + ".weight", {out, in, kernel}, in * kernel);
@@ -49,26 +37,6 @@ class Writer {
       AddNorm(name + ".norms_2" + suffix, channels);
     }
   }
-  void SetMetadata(const std::map<std::string, std::string>& metadata) {
-    header_["__metadata__"] = metadata;
-  }
-
-  void Write(const std::filesystem::path& file) const {
-    std::string header = header_.dump();
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    std::ofstream out(file, std::ios::binary);
-    const uint64_t length = header.size();
-    out.write(reinterpret_cast<const char*>(&length), sizeof(length));
-    out << header;
-    out.write(reinterpret_cast<const char*>(data_.data()),
-              static_cast<std::streamsize>(4 * data_.size()));
-  }
-
- private:
-  const TinyVits& tiny_;
-  std::mt19937 random_{7};
-  nlohmann::json header_;
-  std::vector<float> data_;
 };
 
 std::string Join(const std::vector<int64_t>& numbers) {
@@ -177,10 +145,9 @@ void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape) {
   for (size_t i = 0; i < shape.strides.size() * shape.block_kernels.size(); ++i) {
     blocks += (i == 0 ? "" : ";") + Join(shape.block_dilations);
   }
-  writer.SetMetadata({{"upsample_strides", Join(shape.strides)},
-                      {"flow_dilations", Join(shape.flow_dilations)},
-                      {"block_dilations", blocks}});
-  writer.Write(folder / "model.safetensors");
+  writer.Write(folder / "model.safetensors", {{"upsample_strides", Join(shape.strides)},
+                                              {"flow_dilations", Join(shape.flow_dilations)},
+                                              {"block_dilations", blocks}});
   std::ofstream(folder / "voice.json") << MakeVoice(shape);
 }
 

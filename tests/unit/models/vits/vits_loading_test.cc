@@ -11,6 +11,7 @@
 
 #include "models/kernels/narrow_kernels.h"
 #include "models/kernels/precision.h"
+#include "tests/fakes/write_safetensors.h"
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
 
@@ -56,13 +57,8 @@ TEST_F(VitsLoadingTest, DamagedWeightsAreAnErrorThatNamesTheFile) {
 
 TEST_F(VitsLoadingTest, WeightsOfAnotherKindAreRefused) {
   WriteTinyVits(folder_.path(), {});
-  std::string json = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-  json.resize(64, ' ');
-  std::ofstream out(folder_.path() / "model.safetensors", std::ios::binary);
-  const uint64_t length = json.size();
-  out.write(reinterpret_cast<const char*>(&length), sizeof(length));
-  out << json << "0000";
-  out.close();
+  testing::WriteSafetensors(folder_.path() / "model.safetensors",
+                            R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "0000");
   const auto model = TryLoad();
   ASSERT_FALSE(model.ok());
   EXPECT_NE(model.status().message().find("not the weights of a VITS voice"), std::string::npos)
