@@ -16,6 +16,7 @@
 #include "models/bergamot/bergamot_weights.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
@@ -24,23 +25,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Keeps the parts and, when asked to, cancels after a number of them.
-class Sink final : public models::OutputSink {
- public:
-  void Emit(models::Output output) override {
-    parts.push_back(std::get<models::TranslateOutput>(output));
-  }
+using Sink = testing::Collector<models::TranslateOutput>;
 
-  std::string TextOf(size_t index) const {
-    std::string text;
-    for (const models::TranslateOutput& part : parts) {
-      if (part.text_index == index) text += part.text;
-    }
-    return text;
+std::string TextOf(const Sink& sink, size_t index) {
+  std::string text;
+  for (const models::TranslateOutput& part : sink.parts) {
+    if (part.text_index == index) text += part.text;
   }
-
-  std::vector<models::TranslateOutput> parts;
-};
+  return text;
+}
 
 class BergamotModelTest : public ::testing::Test {
  protected:
@@ -70,18 +63,6 @@ class BergamotModelTest : public ::testing::Test {
                                                TimePoint deadline = TimePoint::max()) {
     return std::make_unique<models::Request>(models::TranslateInput{std::move(texts)}, deadline,
                                              sink, clock_);
-  }
-
-  // One step; the number of parts that came out.
-  void Step(const models::Model& model, std::vector<models::Request*> requests) {
-    const auto batch = model.Prepare(requests);
-    batch->Forward(context_);
-    batch->Complete();
-  }
-  // Steps until the request is done.
-  absl::Status Run(const models::Model& model, models::Request& request) {
-    while (!request.outcome()) Step(model, {&request});
-    return *request.outcome();
   }
 
   const testing::TemporaryFolder folder_;
@@ -154,8 +135,8 @@ TEST_F(TwoVocabulariesTest, TheTextIsReadInOneAndTheTranslationWrittenInTheOther
   models::TranslateInput input{{text}};
   input.search.max_target_tokens = 6;
   models::Request request(std::move(input), TimePoint::max(), sink, clock_);
-  EXPECT_TRUE(Run(*model, request).ok());
-  std::string translated = sink.TextOf(0);
+  EXPECT_TRUE(testing::RunToEnd(*model, request).ok());
+  std::string translated = TextOf(sink, 0);
   std::string expected = (*target)->Decode(job.target);
   // A translation begins as its source does.
   for (std::string* shown : {&translated, &expected}) *shown = absl::AsciiStrToLower(*shown);
@@ -189,7 +170,7 @@ TEST_F(BergamotModelTest, EmitsOnePartASentenceInOrder) {
   models::TranslateInput input{{"the cat sat. the dog ran.\n\nwe eat soup", "one two"}};
   input.search.max_target_tokens = 24;
   models::Request request(input, TimePoint::max(), sink);
-  EXPECT_TRUE(Run(*model, request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, request).ok());
   ASSERT_EQ(sink.parts.size(), 3u);  // a small letter starts no sentence
   EXPECT_EQ(sink.parts[0].text_index, 0u);
   EXPECT_FALSE(sink.parts[0].text_finished);
@@ -209,10 +190,10 @@ TEST_F(BergamotModelTest, WhatHoldsNothingKnownComesOutAsItWentIn) {
   Sink sink;
   const std::string unknown = "  \xE6\x97\xA5\xE6\x9C\xAC \n";
   const auto request = MakeRequest({unknown, " ", "\t\n"}, sink);
-  EXPECT_TRUE(Run(*model, *request).ok());
-  EXPECT_EQ(sink.TextOf(0), unknown);
-  EXPECT_EQ(sink.TextOf(1), " ");
-  EXPECT_EQ(sink.TextOf(2), "\t\n");
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
+  EXPECT_EQ(TextOf(sink, 0), unknown);
+  EXPECT_EQ(TextOf(sink, 1), " ");
+  EXPECT_EQ(TextOf(sink, 2), "\t\n");
   std::map<size_t, int> finished;
   for (const models::TranslateOutput& part : sink.parts)
     finished[part.text_index] += part.text_finished;
@@ -225,12 +206,12 @@ TEST_F(BergamotModelTest, SentencesThatHoldNothingKnownFillAStepAsOthersDo) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "\xF0\x9F\x98\x80\n";
   const auto request = MakeRequest({text}, sink);
-  Step(*model, {request.get()});
+  testing::RunStep(*model, {request.get()});
   EXPECT_FALSE(request->outcome());
   EXPECT_EQ(sink.parts.size(), 32u);
-  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
   EXPECT_EQ(sink.parts.size(), 1000u);
-  EXPECT_EQ(sink.TextOf(0), text);
+  EXPECT_EQ(TextOf(sink, 0), text);
 }
 
 TEST_F(BergamotModelTest, TheTokensOfSentencesThatHoldNothingToTranslateCount) {
@@ -242,7 +223,7 @@ TEST_F(BergamotModelTest, TheTokensOfSentencesThatHoldNothingToTranslateCount) {
   std::string text;
   for (int i = 0; i < 30; ++i) text += line + "\n";
   const auto request = MakeRequest({text}, sink);
-  Step(*model, {request.get()});
+  testing::RunStep(*model, {request.get()});
   constexpr size_t kTokensOfPass = 80;  // the default of max_source_tokens
   EXPECT_GE(sink.parts.size(), 768u / 256);
   EXPECT_LE(sink.parts.size(), 768u / kTokensOfPass + 2);
@@ -253,8 +234,8 @@ TEST_F(BergamotModelTest, AFileThatIsOverwrittenOrCutShortDoesNotMatterOnceLoade
   const auto translate = [&] {
     Sink sink;
     const auto request = MakeRequest({"the cat sat on the mat"}, sink);
-    EXPECT_TRUE(Run(*model, *request).ok());
-    return sink.TextOf(0);
+    EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
+    return TextOf(sink, 0);
   };
   const std::string expected = translate();
   const auto size = std::filesystem::file_size(options_.weights_file);
@@ -269,7 +250,7 @@ TEST_F(BergamotModelTest, TextsWithNulBytesAndBrokenUtf8DoNoHarm) {
   Sink sink;
   const auto request =
       MakeRequest({std::string("the\0cat", 7), "the \xFF\xC3 cat", "\xF0\x9F"}, sink);
-  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
   EXPECT_EQ(sink.parts.size(), 3u);
 }
 
@@ -280,7 +261,7 @@ TEST_F(BergamotModelTest, ASentenceTooLongIsCutAtWords) {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "the cat ";
   const auto request = MakeRequest({text}, sink);
-  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
   ASSERT_GT(sink.parts.size(), 5u);
   int64_t tokens = 0;
   for (const models::TranslateOutput& part : sink.parts) {
@@ -298,7 +279,7 @@ TEST_F(BergamotModelTest, ASentenceTooLongWithoutSpacesIsCutAnywhere) {
   std::string text;
   for (int i = 0; i < 170; ++i) text += "cat";
   const auto request = MakeRequest({text}, sink);
-  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
   EXPECT_GT(sink.parts.size(), text.size() / 16 / 8);
 }
 
@@ -310,11 +291,11 @@ TEST_F(BergamotModelTest, ALongTextSharesStepsWithAShortOne) {
   Sink short_sink;
   const auto long_request = MakeRequest({long_text}, long_sink);
   const auto short_request = MakeRequest({"the dog ran."}, short_sink);
-  Step(*model, {long_request.get(), short_request.get()});
+  testing::RunStep(*model, {long_request.get(), short_request.get()});
   EXPECT_TRUE(short_request->outcome());
   EXPECT_FALSE(long_request->outcome());
   EXPECT_LT(long_sink.parts.size(), 64u);
-  EXPECT_TRUE(Run(*model, *long_request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *long_request).ok());
   EXPECT_EQ(long_sink.parts.size(), 200u);
 }
 
@@ -326,8 +307,8 @@ TEST_F(BergamotModelTest, CompanyDoesNotChangeATranslation) {
   for (const std::string& text : texts) {
     Sink sink;
     const auto request = MakeRequest({text}, sink);
-    EXPECT_TRUE(Run(*model, *request).ok());
-    alone.push_back(sink.TextOf(0));
+    EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
+    alone.push_back(TextOf(sink, 0));
   }
   std::vector<Sink> sinks(texts.size());
   std::vector<std::unique_ptr<models::Request>> requests;
@@ -338,10 +319,10 @@ TEST_F(BergamotModelTest, CompanyDoesNotChangeATranslation) {
   }
   // A sentence that lost something is translated again, which takes further steps.
   while (!pointers.empty()) {
-    Step(*model, pointers);
+    testing::RunStep(*model, pointers);
     std::erase_if(pointers, [](const models::Request* request) { return request->outcome(); });
   }
-  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(sinks[i].TextOf(0), alone[i]);
+  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(TextOf(sinks[i], 0), alone[i]);
 }
 
 TEST_F(BergamotModelTest, ABatchThatIsDroppedBeforeCompleteConsumesNothing) {
@@ -351,7 +332,7 @@ TEST_F(BergamotModelTest, ABatchThatIsDroppedBeforeCompleteConsumesNothing) {
   models::Request* const pointer = request.get();
   model->Prepare({&pointer, 1})->Forward(context_);  // as when another request made it throw
   EXPECT_TRUE(sink.parts.empty());
-  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_TRUE(testing::RunToEnd(*model, *request).ok());
   EXPECT_EQ(sink.parts.size(), 2u);
 }
 
@@ -409,7 +390,7 @@ TEST_F(BergamotModelTest, WarmupInputsAreValidAndRun) {
     EXPECT_TRUE(model->Validate(input).ok());
     Sink sink;
     models::Request request(input, TimePoint::max(), sink, clock_);
-    EXPECT_TRUE(Run(*model, request).ok());
+    EXPECT_TRUE(testing::RunToEnd(*model, request).ok());
   }
 }
 

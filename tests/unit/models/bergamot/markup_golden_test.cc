@@ -12,9 +12,9 @@
 
 #include "models/bergamot/bergamot_model.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/models_folder.h"
 #include "tests/fakes/needed.h"
+#include "tests/fakes/run_model.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
 namespace millrace::bergamot {
@@ -54,13 +54,7 @@ class MarkupGoldenTest : public ::testing::Test {
   std::vector<std::string> Translate(models::TranslateInput input) {
     TextSink sink;
     models::Request request(std::move(input), TimePoint::max(), sink, clock_);
-    models::Request* const pointer = &request;
-    while (!request.outcome()) {
-      const auto batch = model_->Prepare({&pointer, 1});
-      batch->Forward(context_);
-      batch->Complete();
-    }
-    EXPECT_TRUE(request.outcome()->ok());
+    EXPECT_TRUE(testing::RunToEnd(*model_, request).ok());
     lost_ = std::move(sink.lost);
     return sink.texts;
   }
@@ -72,7 +66,6 @@ class MarkupGoldenTest : public ::testing::Test {
   }
 
   millrace::testing::FakeClock clock_;
-  models::FakeWorkerContext context_;
   std::unique_ptr<models::Model> model_;
   std::vector<std::vector<std::string>> lost_;  // losses of the last texts
 };

@@ -15,6 +15,7 @@
 #include "models/translation/load_piece_model.h"
 #include "mps_runtime/base/log_sink.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
@@ -24,14 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class Sink final : public models::OutputSink {
- public:
-  void Emit(models::Output output) override {
-    parts.push_back(std::get<models::TranslateOutput>(std::move(output)));
-  }
-
-  std::vector<models::TranslateOutput> parts;
-};
+using Sink = testing::Collector<models::TranslateOutput>;
 
 std::string ConfigJson(const std::string& languages) {
   return R"({"dim": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 4,
@@ -89,13 +83,8 @@ class Seq2SeqModelTest : public ::testing::Test {
     EXPECT_TRUE(model.Validate(input).ok()) << model.Validate(input);
     Sink sink;
     models::Request request(std::move(input), TimePoint::max(), sink);
-    models::Request* const requests[] = {&request};
-    while (!request.outcome()) {
-      const auto batch = model.Prepare(requests);
-      batch->Forward(context_);
-      batch->Complete();
-    }
-    EXPECT_TRUE(request.outcome()->ok()) << *request.outcome();
+    const absl::Status status = testing::RunToEnd(model, request);
+    EXPECT_TRUE(status.ok()) << status;
     return std::move(sink.parts);
   }
 

@@ -2,27 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "models/core/model.h"
 #include "models/core/request.h"
-#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 
 namespace millrace::speech {
 
-// Keeps what a request gives.
-class Collector final : public models::OutputSink {
- public:
-  void Emit(models::Output output) override {
-    parts.push_back(std::get<models::SynthesizeOutput>(std::move(output)));
-  }
-
-  std::vector<models::SynthesizeOutput> parts;
-};
+using Collector = testing::Collector<models::SynthesizeOutput>;
 
 inline models::SynthesizeInput Say(const std::string& text) {
   models::SynthesizeInput input;
@@ -33,16 +22,8 @@ inline models::SynthesizeInput Say(const std::string& text) {
 // Runs a request to its end, as a worker does; returns its outcome.
 inline absl::Status SpeakAll(const models::Model& model, const models::SynthesizeInput& input,
                              Collector& sink) {
-  models::FakeWorkerContext context;
   models::Request request(input, TimePoint::max(), sink);
-  std::vector<models::Request*> requests = {&request};
-  while (!request.outcome()) {
-    const std::unique_ptr<models::Batch> batch = model.Prepare(requests);
-    if (batch == nullptr) continue;
-    batch->Forward(context);
-    batch->Complete();
-  }
-  return *request.outcome();
+  return testing::RunToEnd(model, request);
 }
 
 inline std::vector<float> Samples(const models::Model& model,

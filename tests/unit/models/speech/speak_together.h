@@ -25,22 +25,13 @@ inline std::vector<std::vector<float>> SentencesOf(const Collector& sink) {
 // Runs requests to their ends, all that are left in each step.
 inline SpokenTogether SpeakTogether(const models::Model& model,
                                     const std::vector<models::SynthesizeInput>& inputs) {
-  models::FakeWorkerContext context;
   std::deque<Collector> sinks(inputs.size());
   std::deque<models::Request> requests;
   for (size_t i = 0; i < inputs.size(); ++i)
     requests.emplace_back(inputs[i], TimePoint::max(), sinks[i]);
-  for (;;) {
-    std::vector<models::Request*> unfinished;
-    for (models::Request& request : requests) {
-      if (!request.outcome()) unfinished.push_back(&request);
-    }
-    if (unfinished.empty()) break;
-    const std::unique_ptr<models::Batch> batch = model.Prepare(unfinished);
-    if (batch == nullptr) continue;
-    batch->Forward(context);
-    batch->Complete();
-  }
+  std::vector<models::Request*> together;
+  for (models::Request& request : requests) together.push_back(&request);
+  testing::RunToEnds(model, std::move(together));
   SpokenTogether spoken;
   for (size_t i = 0; i < inputs.size(); ++i) {
     spoken.statuses.push_back(*requests[i].outcome());

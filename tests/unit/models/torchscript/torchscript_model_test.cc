@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 
 namespace millrace::torchscript {
 namespace {
@@ -42,7 +42,7 @@ models::InferInput Row(const std::vector<float>& values) {
   return input;
 }
 
-class TorchScriptModelTest : public testing::Test {
+class TorchScriptModelTest : public ::testing::Test {
  protected:
   TorchScriptModelTest() {
     info_.name = "tiny";
@@ -67,12 +67,6 @@ class TorchScriptModelTest : public testing::Test {
     return *std::move(model);
   }
 
-  static void Step(const models::Model& model, std::vector<models::Request*> requests) {
-    models::FakeWorkerContext context;
-    const auto batch = model.Prepare(requests);
-    batch->Forward(context);
-    batch->Complete();
-  }
   // Returns the message of what a step throws; "nothing" if it does not.
   static std::string Failure(const models::Model& model,
                              const std::vector<models::InferInput>& inputs) {
@@ -84,7 +78,7 @@ class TorchScriptModelTest : public testing::Test {
       requests.push_back(owned.back().get());
     }
     try {
-      Step(model, requests);
+      testing::RunStep(model, requests);
     } catch (const std::exception& error) {
       for (const Collector& sink : sinks) EXPECT_TRUE(sink.parts.empty());
       return error.what();
@@ -92,7 +86,7 @@ class TorchScriptModelTest : public testing::Test {
     return "nothing";
   }
 
-  TorchScriptOptions options_{.file = std::filesystem::path(testing::TempDir()) /
+  TorchScriptOptions options_{.file = std::filesystem::path(::testing::TempDir()) /
                                       ("tiny-" + std::to_string(getpid()) + ".pt")};
   models::ModelInfo info_;
 };
@@ -105,7 +99,7 @@ TEST_F(TorchScriptModelTest, RunsEachRequestOfABatch) {
     Collector sink_2;
     models::Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
     models::Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
-    Step(*model, {&request_1, &request_2});
+    testing::RunStep(*model, {&request_1, &request_2});
     EXPECT_EQ(sink_1.Values(), (std::vector<float>{2, 3}));
     EXPECT_EQ(sink_2.Values(), (std::vector<float>{4, 5}));
     const models::Tensor& output = sink_2.parts[0].outputs[0];
@@ -123,7 +117,7 @@ TEST_F(TorchScriptModelTest, AStackIsOneForward) {
   Collector sink_2;
   models::Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
   models::Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
-  Step(*model, {&request_1, &request_2});
+  testing::RunStep(*model, {&request_1, &request_2});
   EXPECT_EQ(sink_1.Values(), (std::vector<float>{2, 2}));
   EXPECT_EQ(sink_2.Values(), (std::vector<float>{2, 2}));
 }
@@ -135,7 +129,7 @@ TEST_F(TorchScriptModelTest, WithoutAStackARequestThatIsToStopIsNotRun) {
   models::Request stopped(Row({1, 2}), TimePoint::max(), stopped_sink);
   models::Request request(Row({3, 4}), TimePoint::max(), sink);
   stopped_sink.Cancel();
-  Step(*model, {&stopped, &request});
+  testing::RunStep(*model, {&stopped, &request});
   EXPECT_TRUE(stopped_sink.parts.empty());
   EXPECT_FALSE(stopped.outcome());
   EXPECT_EQ(sink.Values(), (std::vector<float>{4, 5}));
@@ -149,7 +143,7 @@ TEST_F(TorchScriptModelTest, AttributesThatAreOnlyReadKeepTheirValues) {
   ASSERT_TRUE(model.ok()) << model.status();
   Collector sink;
   models::Request request(Row({1, 2}), TimePoint::max(), sink);
-  Step(**model, {&request});
+  testing::RunStep(**model, {&request});
   EXPECT_EQ(sink.Values(), (std::vector<float>{3.5, 6.5}));
 }
 
@@ -158,7 +152,7 @@ TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
   const auto model = Load("return x + 1, x * 2");
   Collector all;
   models::Request everything(Row({3, 4}), TimePoint::max(), all);
-  Step(*model, {&everything});
+  testing::RunStep(*model, {&everything});
   EXPECT_EQ(all.Values(0), (std::vector<float>{4, 5}));
   EXPECT_EQ(all.Values(1), (std::vector<float>{6, 8}));
 
@@ -166,7 +160,7 @@ TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
   input.requested_outputs = {"z"};
   Collector some;
   models::Request one(input, TimePoint::max(), some);
-  Step(*model, {&one});
+  testing::RunStep(*model, {&one});
   ASSERT_EQ(some.parts.at(0).outputs.size(), 1U);
   EXPECT_EQ(some.Values(), (std::vector<float>{6, 8}));
 }

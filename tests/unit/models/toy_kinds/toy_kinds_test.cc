@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,7 +13,7 @@
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/speech/speech_cache.h"
-#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/toy_kinds/toy.pb.h"
 
@@ -67,17 +66,9 @@ class ToyKindsTest : public ::testing::Test {
   // Returns the model's answer, in steps as a worker takes them.
   std::vector<Output> Answer(const Model& model, Input input) {
     EXPECT_TRUE(model.Validate(input).ok());
-    FakeWorkerContext context;
     Collector sink;
     Request request(std::move(input), TimePoint::max(), sink);
-    Request* requests[] = {&request};
-    while (!request.outcome()) {
-      const std::unique_ptr<Batch> step = model.Prepare(requests);
-      if (step == nullptr) continue;  // all of the step came from the cache
-      step->Forward(context);
-      step->Complete();
-    }
-    EXPECT_TRUE(request.outcome()->ok());
+    EXPECT_TRUE(testing::RunToEnd(model, request).ok());
     return std::move(sink.outputs);
   }
 

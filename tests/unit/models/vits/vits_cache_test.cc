@@ -12,6 +12,7 @@
 #include "models/speech/speech_cache.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/unit/models/speech/same_speech.h"
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
@@ -178,9 +179,7 @@ TEST_F(VitsCacheTest, WhatIsCancelledIsNotKept) {
     models::Request request(input, TimePoint::max(), sink);
     std::vector<models::Request*> requests = {&request};
     if (streamed) {  // cancelled after the first chunk
-      const auto chunk = cached_->Prepare(requests);
-      chunk->Forward(context);
-      chunk->Complete();
+      testing::RunStep(*cached_, requests);
       ASSERT_EQ(sink.parts.size(), 1U);
       ASSERT_FALSE(sink.parts[0].sentence_finished);
     }
@@ -204,9 +203,7 @@ TEST_F(VitsCacheTest, AStepThatFailedAndRanAgainIsKeptOnce) {
   std::vector<models::Request*> requests = {&request};
   while (!request.outcome()) {
     cached_->Prepare(requests)->Forward(context);  // its batch is dropped, as after an exception
-    const auto batch = cached_->Prepare(requests);
-    batch->Forward(context);
-    batch->Complete();
+    testing::RunStep(*cached_, requests);
   }
   speech::ExpectSame(sink.parts, expected);
   EXPECT_EQ(entries(), 1U);

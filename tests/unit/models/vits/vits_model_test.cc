@@ -10,6 +10,7 @@
 #include "models/core/request.h"
 #include "tests/fakes/at_once.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/vits/vits_fixture.h"
 
@@ -37,16 +38,11 @@ TEST_F(VitsModelTest, TellsWhatItIs) {
 TEST_F(VitsModelTest, SpeaksASentenceAStep) {
   const auto model = Load();
   speech::Collector sink;
-  models::FakeWorkerContext context;
   models::Request request(speech::Say("One two. Three!"), TimePoint::max(), sink);
-  std::vector<models::Request*> requests = {&request};
   for (size_t step = 0; step < 2; ++step) {
     EXPECT_FALSE(request.outcome());
-    const auto batch = model->Prepare(requests);
-    ASSERT_NE(batch, nullptr);
     EXPECT_EQ(sink.parts.size(), step);
-    batch->Forward(context);
-    batch->Complete();
+    testing::RunStep(*model, {&request});
     ASSERT_EQ(sink.parts.size(), step + 1);
     EXPECT_EQ(sink.parts[step].sentence_index, step);
     EXPECT_EQ(sink.parts[step].sample_rate, 16000);
@@ -181,14 +177,9 @@ TEST_F(VitsModelTest, ABatchHoldsSeveralRequests) {
   const std::vector<float> second = speech::Samples(*model, speech::Say("Two two."));
   speech::Collector sink_1;
   speech::Collector sink_2;
-  models::FakeWorkerContext context;
   models::Request request_1(speech::Say("One."), TimePoint::max(), sink_1);
   models::Request request_2(speech::Say("Two two."), TimePoint::max(), sink_2);
-  std::vector<models::Request*> requests = {&request_1, &request_2};
-  const auto batch = model->Prepare(requests);
-  ASSERT_NE(batch, nullptr);
-  batch->Forward(context);
-  batch->Complete();
+  testing::RunStep(*model, {&request_1, &request_2});
   EXPECT_EQ(sink_1.parts.at(0).samples, first);
   EXPECT_EQ(sink_2.parts.at(0).samples, second);
 }
@@ -203,11 +194,7 @@ TEST_F(VitsModelTest, AStepThatFailedCanBeRunAgain) {
   std::vector<models::Request*> requests = {&request};
   model->Prepare(requests)->Forward(context);  // its batch is dropped, as after an exception
   std::vector<float> all;
-  while (!request.outcome()) {
-    const auto batch = model->Prepare(requests);
-    batch->Forward(context);
-    batch->Complete();
-  }
+  EXPECT_TRUE(testing::RunToEnd(*model, request).ok());
   for (const models::SynthesizeOutput& part : sink.parts)
     all.insert(all.end(), part.samples.begin(), part.samples.end());
   EXPECT_EQ(all, expected);

@@ -20,7 +20,7 @@
 #include "server/executors/executor_pool.h"
 #include "server/executors/model_info_messages.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/run_model.h"
 #include "tests/unit/server/executors/fake_executors.h"
 
 namespace millrace::testing {
@@ -202,10 +202,7 @@ class ExecutorPoolTest : public ::testing::Test {
 
   void RunOnce(std::vector<models::Request*> requests) {
     std::erase_if(requests, [](const auto* r) { return r->outcome().has_value(); });
-    models::FakeWorkerContext context;
-    const auto batch = model_->Prepare(requests);
-    batch->Forward(context);
-    batch->Complete();
+    testing::RunStep(*model_, requests);
   }
   // Runs steps of all requests together until all are finished.
   void RunToEnd(const std::vector<models::Request*>& requests) {

@@ -97,7 +97,7 @@ TEST(EspeakPoolTest, ADeadProcessIsReplaced) {
 
 // Somebody kills a process, and the request does not notice.
 TEST(EspeakPoolTest, ACallWhoseProcessDiesAsksAnotherOne) {
-  const std::string mark = testing::TempDir() + "espeak-died-" + std::to_string(getpid());
+  const std::string mark = ::testing::TempDir() + "espeak-died-" + std::to_string(getpid());
   EspeakPool pool(Fake(kLong, 1));
   const std::vector<std::string> lines = {"one", "die-once " + mark, "three"};
   const auto answers = pool.Translate(lines);
@@ -122,7 +122,7 @@ TEST(EspeakPoolTest, EndlessOutputIsCutOff) {
 }
 
 TEST(EspeakPoolTest, OtherCallsDoNotNoticeAHungOne) {
-  const std::string gate = testing::TempDir() + "espeak-gate-" + std::to_string(getpid());
+  const std::string gate = ::testing::TempDir() + "espeak-gate-" + std::to_string(getpid());
   ASSERT_EQ(mkfifo(gate.c_str(), 0600), 0);
   EspeakPool pool(Fake(kLong, 2));
   std::thread hung([&] {
