@@ -17,9 +17,7 @@ TEST(HttpBadBodiesTest, BodiesWithoutABoundAreRefusedUnread) {
   HttpServer::Options options = AnyPort();
   options.max_body_bytes = 100;
   HttpServer server(options);
-  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(request.body, "text/plain");
-  });
+  server.routes().Post("/echo", SendBack);
   ASSERT_TRUE(server.Start().ok());
   const std::string chunks = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n";
   const std::pair<std::string, const char*> cases[] = {
@@ -133,9 +131,7 @@ TEST(HttpBadBodiesTest, TheRestOfABodyIsNotTakenForARequest) {
 
 TEST(HttpBadBodiesTest, WhatIsWrongWithABodysFramingIsNamed) {
   HttpServer server(AnyPort());
-  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(request.body, "text/plain");
-  });
+  server.routes().Post("/echo", SendBack);
   ASSERT_TRUE(server.Start().ok());
   const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\n";
   const std::string chunked = "Transfer-Encoding: chunked\r\n";
@@ -156,9 +152,7 @@ TEST(HttpBadBodiesTest, OnlyAClientThatWaitsIsToldToGoOn) {
   HttpServer::Options options = AnyPort();
   options.request_timeout = std::chrono::milliseconds(100);
   HttpServer server(options);
-  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(request.body, "text/plain");
-  });
+  server.routes().Post("/echo", SendBack);
   ASSERT_TRUE(server.Start().ok());
   const std::string rest = "Content-Length: 2\r\n\r\n";
   const std::string go_on = "HTTP/1.1 100 Continue\r\n";

@@ -16,9 +16,7 @@ namespace {
 
 TEST(HttpBadHeadsTest, HeadsThatTwoReadersCouldTakeDifferentlyAreRefused) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::string get = "GET /hello HTTP/1.1\r\n";
   const std::string host = "Host: x\r\n";
@@ -105,9 +103,7 @@ TEST(HttpBadHeadsTest, HeadsThatOnlyLookOddAreServed) {
 
 TEST(HttpBadHeadsTest, WhatIsNotServedHasItsOwnStatus) {
   HttpServer server(AnyPort());
-  server.routes().Post("/echo", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Post("/echo", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::string host = "Host: x\r\n";
   const std::string post = "POST /echo HTTP/1.1\r\n" + host + "Content-Length: 0\r\n";
@@ -173,12 +169,9 @@ TEST(HttpBadHeadsTest, BytesThatBeginNoRequestAreAnsweredAtOnce) {
 
 TEST(HttpBadHeadsTest, OptionsOfTheWholeServerAreItsMethods) {
   HttpServer server(AnyPort());
-  const auto hi = [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  };
-  server.routes().Get("/hello", hi);
-  server.routes().Post("/hello", hi);
-  server.routes().Post("/other", hi);
+  server.routes().Get("/hello", SayHi);
+  server.routes().Post("/hello", SayHi);
+  server.routes().Post("/other", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::string answer = Raw(server.port(),
                                  "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -193,9 +186,7 @@ TEST(HttpBadHeadsTest, HostsOfOtherNamesAreRefusedWhereAsked) {
   options.checks_host = true;
   options.allowed_hosts = {"tts.example.org", ".example.net"};
   HttpServer server(options);
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::pair<const char*, const char*> cases[] = {
       {"127.0.0.1", "200"},

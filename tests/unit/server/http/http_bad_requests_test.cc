@@ -16,9 +16,7 @@ namespace {
 
 TEST(HttpBadRequestsTest, MalformedRequestsDoNotDisturbOthers) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::string requests[] = {
       "\r\n\r\n",
@@ -42,9 +40,7 @@ TEST(HttpBadRequestsTest, MalformedRequestsDoNotDisturbOthers) {
 
 TEST(HttpBadRequestsTest, AnswersSayWhetherTheConnectionStays) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::pair<const char*, bool> heads[] = {
       {"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", true},
@@ -69,9 +65,7 @@ TEST(HttpBadRequestsTest, ARequestThatDoesNotComeWholeIsToldSoAndCounted) {
   HttpServer::Options options = AnyPort();
   options.request_timeout = std::chrono::milliseconds(50);
   HttpServer server(options);
-  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(request.body, "text/plain");
-  });
+  server.routes().Post("/echo", SendBack);
   ASSERT_TRUE(server.Start().ok());
   const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\n";
   uint64_t refused = 0;

@@ -15,6 +15,14 @@
 
 namespace millrace {
 
+// Handlers of requests.
+inline void SayHi(const httplib::Request& /*request*/, httplib::Response& response) {
+  response.set_content("hi", "text/plain");
+}
+inline void SendBack(const httplib::Request& request, httplib::Response& response) {
+  response.set_content(request.body, "text/plain");
+}
+
 inline HttpServer::Options AnyPort() {
   HttpServer::Options options;
   options.address = "127.0.0.1:0";

@@ -37,9 +37,7 @@ TEST(HttpRoutesTest, ErrorsAreJson) {
   server.routes().Get("/throws", [](const httplib::Request&, httplib::Response&) {
     throw std::runtime_error("secret detail");
   });
-  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(request.body, "text/plain");
-  });
+  server.routes().Post("/echo", SendBack);
   ASSERT_TRUE(server.Start().ok());
   testing::HttpClient client(server.port());
   auto result = client.Get("/nowhere");
@@ -164,13 +162,10 @@ TEST(HttpRoutesTest, ARangeIsIgnored) {
 
 TEST(HttpRoutesTest, AMethodThatAPathLacksIsToldWhichItHas) {
   HttpServer server(AnyPort());
-  const auto hello = [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  };
-  server.routes().Get("/hello", hello);
-  server.routes().Post("/said", hello);
-  server.routes().Get("/both/([^/]+)", hello);
-  server.routes().Post("/both/([^/]+)", hello);
+  server.routes().Get("/hello", SayHi);
+  server.routes().Post("/said", SayHi);
+  server.routes().Get("/both/([^/]+)", SayHi);
+  server.routes().Post("/both/([^/]+)", SayHi);
   ASSERT_TRUE(server.Start().ok());
   testing::HttpClient client(server.port());
   client.set_keep_alive(true);
@@ -194,9 +189,7 @@ TEST(HttpRoutesTest, AMethodThatAPathLacksIsToldWhichItHas) {
 
 TEST(HttpRoutesTest, HeadHasTheHeadersOfGetAndNoBody) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   const std::string answer = Raw(server.port(), "HEAD /hello HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0});

@@ -36,9 +36,7 @@ int ListeningSocket(int port) {
 
 TEST(HttpServerTest, ReportsItsPortAndServes) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   ASSERT_TRUE(server.Start().ok());
   EXPECT_GT(server.port(), 0);
   const auto result = testing::HttpClient(server.port()).Get("/hello");
@@ -92,9 +90,7 @@ TEST(HttpServerTest, UnknownHostAndBadAddressAreErrors) {
 // The next request of a client that keeps its connection would break.
 TEST(HttpServerTest, AnswersSayThatTheirConnectionsAreClosedOnceTheyAre) {
   HttpServer server(AnyPort());
-  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("hi", "text/plain");
-  });
+  server.routes().Get("/hello", SayHi);
   server.routes().Get("/stream", [&](const httplib::Request&, httplib::Response& response) {
     server.CloseConnections();  // while this request is under way
     response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
