@@ -1,7 +1,12 @@
 #include "server/json/json_parse.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -29,13 +34,45 @@ absl::Status NotJsonAt(std::string_view what, std::string_view text, size_t at) 
 absl::Status NotJson(std::string_view what, std::string_view text, size_t at,
                      const json::exception& error) {
   constexpr int kOutOfRange = 406;
+  const std::string_view words = error.what();
+  if (words.find("surrogate") != words.npos) {
+    return InvalidArgument(what, " is not valid JSON at byte ", at,
+                           ": escapes of \\ud800 to \\udfff are halves of a character and stand in "
+                           "pairs");
+  }
   if (error.id != kOutOfRange) return NotJsonAt(what, text, at);
   // The library quotes the number in its words.
-  const std::string_view words = error.what();
   const size_t begin = std::min(words.find('\''), words.size());
   return InvalidArgument(what,
                          " is not valid JSON: a number is out of range: ", words.substr(begin, 64));
 }
+
+namespace {
+
+// Finds a name that an object has twice, of whose values the library would keep the last one, and
+// others the first. It is told of each part of a text as the library reads it.
+class NamesOnce {
+ public:
+  bool operator()(int /*depth*/, json::parse_event_t event, const json& part) {
+    if (event == json::parse_event_t::object_start) {
+      names_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      names_.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& name = part.get_ref<const std::string&>();
+      if (!names_.back().insert(name).second) twice_ = name;
+    }
+    return true;
+  }
+
+  const std::optional<std::string>& twice() const { return twice_; }
+
+ private:
+  std::vector<absl::flat_hash_set<std::string>> names_;  // one set for each open object
+  std::optional<std::string> twice_;
+};
+
+}  // namespace
 
 absl::StatusOr<json> ParseJson(std::string_view what, std::string_view text) {
   if (!models::IsValidUtf8(text)) return InvalidArgument(what, " is not valid UTF-8");
@@ -44,7 +81,10 @@ absl::StatusOr<json> ParseJson(std::string_view what, std::string_view text) {
   if (const size_t zero = text.find('\0'); zero != text.npos)
     return NotJsonAt(what, text, zero + 1);
   try {
-    return json::parse(text);
+    NamesOnce names;
+    json value = json::parse(text, std::ref(names));
+    if (!names.twice()) return value;
+    return InvalidArgument(what, " has the member ", Shown(*names.twice()), " twice");
   } catch (const json::parse_error& error) {
     return NotJson(what, text, error.byte, error);
   } catch (const json::exception& error) {

@@ -11,7 +11,8 @@ namespace millrace::server {
 // These functions read what clients send as JSON. what: as errors begin, such as "the body" or
 // "glossary:".
 
-// Returns the value. InvalidArgument says where the text is no JSON, and what stands there.
+// Returns the value. InvalidArgument says where the text is no JSON, and what stands there, or
+// which name an object has twice.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view what, std::string_view text);
 // Returns the same of a text that must hold an object.
 absl::StatusOr<nlohmann::json> ParseObject(std::string_view what, std::string_view text);

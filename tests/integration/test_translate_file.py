@@ -293,6 +293,13 @@ def test_bad_files_get_an_error_that_says_why(daemon, bystander, name, content, 
         assert part in error
 
 
+def test_a_form_of_two_files_is_refused(daemon):
+    files = [("file", (name, b"Hello.")) for name in ("a.txt", "b.txt")]
+    answer = requests.post(f"http://127.0.0.1:{daemon.ports['http']}/translate_file", data={"source": "en", "target": "pt"},
+                           files=files, timeout=PATIENCE)
+    assert answer.status_code == 400 and "file: is given twice" in answer.json()["error"]
+
+
 @pytest.mark.parametrize(("content", "wanted"), [(b"a" * 500_001, ["500001 characters", "500000"]),
                                                  (b"a" * (10 * 1024 * 1024 + 1), ["10485761 bytes", "10485760"])],
                          ids=["much text", "many bytes"])

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/core/utf8.h"
 #include "server/http/multipart_form.h"
@@ -26,14 +27,15 @@ std::optional<absl::StatusOr<FileForm>> ReadFileForm(const httplib::Request& req
                                                      const httplib::ContentReader& reader) {
   FileForm form;
   bool in_file = false;
+  bool several = false;
   const std::optional<absl::Status> read = ReadMultipartForm(
       request, reader,
       [&](MultipartReader::Part part) {
         in_file = part.name == "file";
         if (in_file) {
+          several = form.has_file;
           form.has_file = true;
           form.file_name = std::move(part.file_name);
-          form.bytes.clear();  // the last one of several files counts
         } else {
           form.members.emplace_back(std::move(part.name), "");
         }
@@ -43,6 +45,7 @@ std::optional<absl::StatusOr<FileForm>> ReadFileForm(const httplib::Request& req
       });
   if (!read) return std::nullopt;
   if (!read->ok()) return *read;
+  if (several) return InvalidArgument("file: is given twice; a request has one file");
   return form;
 }
 

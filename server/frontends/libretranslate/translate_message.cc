@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "models/core/errors.h"
 #include "models/core/language_names.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
@@ -146,10 +147,13 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
   HttpTranslateRequest request;
   std::vector<std::string>& texts = request.translation.input.texts;
+  std::set<std::string> names;
   for (auto& [name, value] : members) {
     if (!models::IsValidUtf8(value)) return InvalidArgument("the body is not valid UTF-8");
     if (name == "q") {
       texts.push_back(std::move(value));
+    } else if (name != "do_not_translate" && !names.insert(name).second) {
+      return InvalidArgument(Shown(name), " is given twice");
     } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
       return status;
     }

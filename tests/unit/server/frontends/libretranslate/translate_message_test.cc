@@ -89,6 +89,8 @@ TEST(TranslateMessageTest, BadBodiesAreNamed) {
       {kForm, "q=a&alternatives=x", "alternatives: 'x' is not a whole number"},
       {kJson, R"({"format": "pdf"})", "format: 'pdf' is not supported; text, html"},
       {kForm, "q=%FF", "not valid UTF-8"},
+      {kForm, "q=a&q=b&source=en&source=pt", "'source' is given twice"},
+      {kJson, R"({"q": "a", "q": "b"})", "the body has the member 'q' twice"},
       {"text/plain", "q", "Content-Type: 'text/plain' is not supported"},
       {"", "q", "Content-Type: ''"}};
   for (const Case& bad : cases) {
