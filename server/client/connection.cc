@@ -1,11 +1,13 @@
 #include "server/client/connection.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -25,6 +27,7 @@
 #include "server/config/command_line.h"
 #include "server/config/values.h"
 #include "server/net/address_policy.h"
+#include "server/security/tls_files.h"
 
 namespace millrace {
 namespace {
@@ -67,18 +70,36 @@ constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
     {"texts", "text"},
 };
 
+// The words of gRPC for what is wrong with a connection, and ours.
+constexpr std::pair<std::string_view, std::string_view> kConnectionFaults[] = {
+    {"http1.x server",
+     "speaks HTTP/1.1, not gRPC: give the address of --grpc-address, by default 127.0.0.1:8001"},
+    {"Failed parsing HTTP/2",
+     "does not speak gRPC: give the address of --grpc-address, by default 127.0.0.1:8001"},
+    {"before receiving SETTINGS",
+     "took the connection, but does not speak gRPC: give the address of --grpc-address, by default "
+     "127.0.0.1:8001"},
+    {"wrong version number", "does not speak TLS, which --tls-ca asks for"},
+    {"certificate verify failed",
+     "shows a certificate that comes from none of the authorities in --tls-ca"},
+    {"Socket closed",
+     "has closed the connection: it has ended, or it wants TLS, which --tls-ca turns on, or with "
+     "TLS a certificate by --tls-cert"},
+};
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& options) {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
   if (!options.tls_ca.empty()) {
-    auto ca = ReadFile(options.tls_ca);
-    auto certificate = ReadFile(options.tls_cert);
-    auto key = ReadFile(options.tls_key);
-    for (const auto* file : {&ca, &certificate, &key}) {
-      if (!file->ok()) return file->status();
-    }
-    credentials = grpc::SslCredentials({*ca, *key, *certificate});
+    TlsContents contents;
+    MILLRACE_ASSIGN_OR_RETURN(contents.client_ca, ReadFile(options.tls_ca));
+    MILLRACE_ASSIGN_OR_RETURN(contents.certificate, ReadFile(options.tls_cert));
+    MILLRACE_ASSIGN_OR_RETURN(contents.private_key, ReadFile(options.tls_key));
+    MILLRACE_RETURN_IF_ERROR(
+        CheckClientTls({options.tls_cert, options.tls_key, options.tls_ca}, contents));
+    credentials =
+        grpc::SslCredentials({contents.client_ca, contents.private_key, contents.certificate});
   }
   if (options.tls_ca.empty() && !options.api_key.empty() && !IsLoopbackAddress(options.address)) {
     std::fprintf(stderr, "millrace: the API key travels to %s unencrypted; --tls-ca turns TLS on\n",
@@ -88,6 +109,10 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
   arguments.SetMaxReceiveMessageSize(-1);  // long speech is one reply
   // A call without a deadline ends if the server's machine is gone.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  // gRPC would log what is in the error too, which Explain words.
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
+  // No proxy of http_proxy reaches what listens on this machine alone.
+  if (IsLoopbackAddress(options.address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(TargetOf(options.address), credentials, arguments);
 }
 
@@ -116,10 +141,8 @@ std::string Explain(const grpc::Status& status, const ClientOptions& options) {
     // The last words of a server are its own; gRPC's tell of the connection.
     const std::string& message = status.error_message();
     if (message.starts_with("the server ")) return StrCat(options.address, ": ", message);
-    if (message.find("http1.x server") != message.npos) {
-      return StrCat(options.address,
-                    " speaks HTTP/1.1, not gRPC: give the address of --grpc-address, by default "
-                    "127.0.0.1:8001");
+    for (const auto& [words, fault] : kConnectionFaults) {
+      if (message.find(words) != message.npos) return StrCat(options.address, " ", fault);
     }
     return StrCat("no answer from ", options.address, " (", message,
                   "); is the server running there? `make serve` or `millrace serve` starts one");

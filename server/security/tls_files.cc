@@ -60,10 +60,9 @@ std::vector<CertificatePtr> ParseCertificates(const std::string& text, bool& who
   return certificates;
 }
 
-// Sets `text` to what the file holds.
-absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesystem::path& file,
-                                                             std::string& text) {
-  MILLRACE_ASSIGN_OR_RETURN(text, ReadPem(file));
+// Returns the certificates in the text of the file.
+absl::StatusOr<std::vector<CertificatePtr>> CertificatesIn(const std::filesystem::path& file,
+                                                           const std::string& text) {
   bool whole = true;
   std::vector<CertificatePtr> certificates = ParseCertificates(text, whole);
   if (certificates.empty()) return Bad(file, "holds no PEM certificate");
@@ -78,12 +77,15 @@ absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesyst
 // Without this, OpenSSL would ask for the passphrase of an encrypted key on the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
-absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file, std::string& text) {
-  MILLRACE_ASSIGN_OR_RETURN(text, ReadPem(file));
-  KeyPtr key(PEM_read_bio_PrivateKey(Open(text).get(), nullptr, NoPassphrase, nullptr));
+// Returns the error of a key in the text of its file that is none, or not that of the certificate.
+absl::Status CheckKey(const TlsFiles& files, const std::string& text, const X509& leaf) {
+  const KeyPtr key(PEM_read_bio_PrivateKey(Open(text).get(), nullptr, NoPassphrase, nullptr));
+  const bool matches = key && X509_check_private_key(&leaf, key.get()) == 1;
   ERR_clear_error();
-  if (!key) return Bad(file, "holds no PEM private key without a passphrase");
-  return key;
+  if (!key) return Bad(files.private_key, "holds no PEM private key without a passphrase");
+  if (matches) return absl::OkStatus();
+  return Bad(files.private_key,
+             StrCat("the key does not match the certificate ", files.certificate.string()));
 }
 
 // OpenSSL refuses certificates that its security level calls weak, which gRPC would tell only once
@@ -127,23 +129,20 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
                                          std::chrono::system_clock::time_point now) {
   const std::time_t time = std::chrono::system_clock::to_time_t(now);
   TlsContents contents;
+  MILLRACE_ASSIGN_OR_RETURN(contents.certificate, ReadPem(files.certificate));
   MILLRACE_ASSIGN_OR_RETURN(const auto chain,
-                            ReadCertificates(files.certificate, contents.certificate));
+                            CertificatesIn(files.certificate, contents.certificate));
   const X509& leaf = *chain.front();
   MILLRACE_RETURN_IF_ERROR(CheckValidity(files.certificate, leaf, time));
   MILLRACE_RETURN_IF_ERROR(CheckServable(files.certificate, chain));
 
-  MILLRACE_ASSIGN_OR_RETURN(const KeyPtr key, ReadKey(files.private_key, contents.private_key));
-  const bool matches = X509_check_private_key(&leaf, key.get()) == 1;
-  ERR_clear_error();
-  if (!matches) {
-    return Bad(files.private_key,
-               StrCat("the key does not match the certificate ", files.certificate.string()));
-  }
+  MILLRACE_ASSIGN_OR_RETURN(contents.private_key, ReadPem(files.private_key));
+  MILLRACE_RETURN_IF_ERROR(CheckKey(files, contents.private_key, leaf));
 
   if (files.client_ca.empty()) return contents;
+  MILLRACE_ASSIGN_OR_RETURN(contents.client_ca, ReadPem(files.client_ca));
   MILLRACE_ASSIGN_OR_RETURN(const auto authorities,
-                            ReadCertificates(files.client_ca, contents.client_ca));
+                            CertificatesIn(files.client_ca, contents.client_ca));
   // A bundle may keep an old authority beside its successor, so one valid authority is enough.
   absl::Status status;
   for (const CertificatePtr& authority : authorities) {
@@ -151,6 +150,14 @@ absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
     if (status.ok()) return contents;
   }
   return status;
+}
+
+absl::Status CheckClientTls(const TlsFiles& files, const TlsContents& contents) {
+  MILLRACE_RETURN_IF_ERROR(CertificatesIn(files.client_ca, contents.client_ca).status());
+  if (files.certificate.empty()) return absl::OkStatus();
+  MILLRACE_ASSIGN_OR_RETURN(const auto chain,
+                            CertificatesIn(files.certificate, contents.certificate));
+  return CheckKey(files, contents.private_key, *chain.front());
 }
 
 std::string GapInChain(const TlsContents& contents) {

@@ -28,6 +28,10 @@ struct TlsContents {
 absl::StatusOr<TlsContents> ReadTlsFiles(const TlsFiles& files,
                                          std::chrono::system_clock::time_point now);
 
+// Describes in one line what is wrong with the texts of a client's files, which may have come from
+// pipes: client_ca holds the authorities that it trusts, and certificate may be empty.
+absl::Status CheckClientTls(const TlsFiles& files, const TlsContents& contents);
+
 // Returns what clients may miss in a chain of certificates that can be served, or an empty text.
 std::string GapInChain(const TlsContents& contents);
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "tests/unit/server/client/client_fixture.h"
 
@@ -47,6 +50,35 @@ TEST_F(ConnectionTest, UnreadableTlsFileIsNamed) {
   EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: " + (folder_ / "none.pem").string() +
                       ": cannot be read: No such file or directory\n");
+}
+
+TEST_F(ConnectionTest, AFileWithoutACertificateIsNamed) {
+  client_.tls_ca = folder_ / "ca.pem";
+  std::ofstream(client_.tls_ca) << "no certificate\n";
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + client_.tls_ca.string() + ": holds no PEM certificate\n");
+}
+
+TEST_F(ConnectionTest, WhatIsNoServerOfGrpcIsToldInOneLine) {
+  for (const auto& [words, said] :
+       {std::pair("Failed parsing HTTP/2",
+                  "does not speak gRPC: give the address of --grpc-address"),
+        std::pair("timed out before receiving SETTINGS frame", "does not speak gRPC"),
+        std::pair("SSL routines::wrong version number", "does not speak TLS, which --tls-ca asks"),
+        std::pair("SSL routines::certificate verify failed", "none of the authorities in --tls-ca"),
+        std::pair("recvmsg: Socket closed", "it wants TLS, which --tls-ca turns on")}) {
+    const grpc::Status status(grpc::StatusCode::UNAVAILABLE, words);
+    EXPECT_NE(Explain(status, client_).find(client_.address + " "), std::string::npos);
+    EXPECT_NE(Explain(status, client_).find(said), std::string::npos) << Explain(status, client_);
+  }
+}
+
+TEST_F(ConnectionTest, AProxyOfTheEnvironmentIsNotAskedForThisMachine) {
+  for (const char* name : {"http_proxy", "https_proxy", "grpc_proxy"})
+    setenv(name, "http://127.0.0.1:9", /*overwrite=*/1);
+  const int status = Captured([&] { return RunModels({client_, ""}); });
+  for (const char* name : {"http_proxy", "https_proxy", "grpc_proxy"}) unsetenv(name);
+  EXPECT_EQ(status, kExitOk) << err_;
 }
 
 TEST_F(ConnectionTest, ErrorsNameFlags) {

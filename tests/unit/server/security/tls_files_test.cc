@@ -119,6 +119,26 @@ TEST_F(TlsFilesTest, ExpiredAndFutureCertificatesAreRefused) {
                    "is not valid before "));
 }
 
+TEST_F(TlsFilesTest, TheTextsOfAClientAreChecked) {
+  const std::string authority = certificates_.Read("ca.crt");
+  const std::string leaf = certificates_.Read("server.crt");
+  const std::string key = certificates_.Read("server.key");
+  const auto error = [](const TlsFiles& files, const TlsContents& contents) {
+    return std::string(CheckClientTls(files, contents).message());
+  };
+  const TlsFiles trust = {.certificate = {}, .private_key = {}, .client_ca = "ca"};
+  EXPECT_EQ(error(trust, {.certificate = "", .private_key = "", .client_ca = authority}), "");
+  EXPECT_EQ(error(trust, {.certificate = "", .private_key = "", .client_ca = "x"}),
+            "ca: holds no PEM certificate");
+  const TlsFiles both = {.certificate = "cert", .private_key = "key", .client_ca = "ca"};
+  EXPECT_EQ(error(both, {leaf, key, authority}), "");
+  EXPECT_EQ(error(both, {"", key, authority}), "cert: holds no PEM certificate");
+  EXPECT_EQ(error(both, {leaf, leaf, authority}),
+            "key: holds no PEM private key without a passphrase");
+  EXPECT_EQ(error(both, {leaf, certificates_.Read("ca.key"), authority}),
+            "key: the key does not match the certificate cert");
+}
+
 TEST_F(TlsFilesTest, AGapInTheChainIsNamed) {
   const auto gap = [&](const std::string& chain) {
     certificates_.Write("chain.crt", chain);
