@@ -1,5 +1,7 @@
 #include "server/config/clients_cli.h"
 
+#include <algorithm>
+
 #include "CLI/CLI.hpp"
 #include "models/core/errors.h"
 #include "mps_runtime/device_traits.h"
@@ -32,6 +34,8 @@ void AddFile(CLI::App& command, CLI::Option& text, std::filesystem::path& file,
   CLI::Option* const option = Named(command.add_option_function<std::string>(
                                         "--file",
                                         [&file, &text](const std::string& name) {
+                                          if (!file.empty())
+                                            throw CLI::ArgumentMismatch::AtMost("--file", 1, 2);
                                           file = name;
                                           text.required(false);
                                         },
@@ -390,6 +394,11 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   from_environment("--address", "MILLRACE_ADDRESS", client.address);
   MILLRACE_RETURN_IF_ERROR(CheckServerAddress(client.address));
   from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
+  if (!std::ranges::all_of(client.api_key, [](char c) { return c >= ' ' && c <= '~'; })) {
+    return InvalidArgument(
+        "--api-key: has a character that no header can carry, such as a line's end, allowed: those "
+        "of ASCII that are printed");
+  }
   from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);
   if (client.tls_cert.empty() != client.tls_key.empty()) {
     return InvalidArgument("--tls-cert and --tls-key: one needs the other");

@@ -357,6 +357,9 @@ TEST(CommandsTest, AWrongValueIsNamedWithWhatIsAllowed) {
       {{"models", "--models", ""}, "--models: '' is not allowed"},
       {{"models", "--tls-ca", ""}, "--tls-ca: '' is not allowed"},
       {{"add", "a", "b"}, "path: is given more than once"},
+      {{"translate", "--file", "a", "--file", "b"}, "--file: is given more than once"},
+      {{"models", "--api-key", "a\nb"}, "--api-key: has a character that no header can carry"},
+      {{"models", "--api-key", "\u00e9"}, "--api-key: has a character that no header can carry"},
       {{"convicted", "x"}, "crash: needs --clear"},
       {{""}, "unknown command ''"},
   };
