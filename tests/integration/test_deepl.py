@@ -218,7 +218,8 @@ def test_the_official_client_keeps_and_uses_glossaries(daemon, client):
 
 
 @pytest.mark.parametrize("members, word", [({"name": ""}, "name: is empty"), ({"entries": "a"}, "entries: line 1"), ({"entries_format": "xls"}, "'xls'"),
-                                           ({"entries": "a\tb\na\tc"}, "entries:"), ({"name": "x" * 2000}, "name: has 2000"), ({"target_lang": 3}, "target_lang")])
+                                           ({"entries": "a\tb\na\tc"}, "entries:"), ({"name": "x" * 2000}, "name: has 2000"), ({"target_lang": 3}, "target_lang"),
+                                           ({"source_lang": "xx"}, "no loaded model translates from 'xx' to 'pt'"), ({"target_lang": "EN"}, "target_lang: is 'en'")])
 def test_a_bad_glossary_is_refused_by_name(daemon, members, word):
     good = {"name": "ours", "source_lang": "en", "target_lang": "pt", "entries": "a\tb", "entries_format": "tsv"}
     status, _, answer = ask(daemon, "POST", "/v2/glossaries", good | members)

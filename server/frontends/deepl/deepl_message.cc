@@ -14,6 +14,7 @@
 #include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/deepl/deepl_languages.h"
 #include "server/frontends/deepl/glossary_entries.h"
@@ -74,10 +75,7 @@ absl::Status TakeTexts(const json& value, std::string_view name, std::vector<std
 
 // Returns true if it is one that is known and has no effect.
 absl::StatusOr<bool> TakeSplitting(const json& value) {
-  if (value == 1) return false;
-  if (value == 0) return true;
-  std::string splitting;
-  MILLRACE_RETURN_IF_ERROR(TakeString(value, "split_sentences", splitting));
+  const std::string splitting = value.is_string() ? value.get<std::string>() : value.dump();
   if (splitting == "1") return false;
   if (splitting == "0" || splitting == "nonewlines") return true;
   return NotSupported("split_sentences", splitting, "0, 1 and nonewlines");
@@ -191,6 +189,8 @@ absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   const auto text = members.find("text");
   if (text == members.end() || text->is_null()) return InvalidArgument("text: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeLanguages(request));
+  for (const std::string& one : input.texts)
+    request.characters.push_back(models::CountCodePoints(one));
   // Without markup there are no elements.
   if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
     request.kept.emplace(std::move(request.ignored_tags));
@@ -248,7 +248,7 @@ std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Resu
     if (request.kept) translated = request.kept->Show(translated);
     translations.push_back({{"detected_source_language", DeepLSource(source)},
                             {"text", std::move(translated)},
-                            {"billed_characters", text.characters}});
+                            {"billed_characters", request.characters[i]}});
     if (!text.untranslated.empty()) translations.back()["untranslated"] = text.untranslated;
   }
   return JsonText(nlohmann::ordered_json{{"translations", std::move(translations)}});

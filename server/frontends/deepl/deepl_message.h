@@ -26,6 +26,7 @@ struct DeepLRequest {
   std::optional<KeptElements> kept = {};            // The elements that stay as they are.
   std::optional<InlineElements> inlines = {};       // The elements within sentences.
   std::vector<std::string> ignored;                 // members that have no effect
+  std::vector<size_t> characters = {};              // in each text, as the client sent it
 };
 
 // Reads the members of a body of JSON, or of a form, whose values are all strings. A member that

@@ -135,6 +135,7 @@ class DeepLRoutes {
     if (!status.ok()) return SendDeepLError(response, status);
     absl::StatusOr<Glossary> glossary = ParseGlossary(*members);
     if (!glossary.ok()) return SendDeepLError(response, glossary.status());
+    if (status = CheckPair(*glossary); !status.ok()) return SendDeepLError(response, status);
     const std::string owner = OwnerOf(request);
     const auto id = glossaries_.Add(owner, *std::move(glossary));
     if (!id.ok()) return SendDeepLError(response, id.status());
@@ -285,6 +286,17 @@ class DeepLRoutes {
     response.status = 404;
     SendJson(response, DeepLErrorBody(NoGlossary(id)));
     return nullptr;
+  }
+
+  // Refuses a glossary that no request could name.
+  absl::Status CheckPair(const Glossary& glossary) {
+    MILLRACE_RETURN_IF_ERROR(translator_->CheckStarted());
+    MILLRACE_ASSIGN_OR_RETURN(const TranslationRoute route,
+                              FindRoute(services_.models, glossary.source_language,
+                                        glossary.target_language, /*choose=*/true));
+    if (!route.models.empty()) return absl::OkStatus();
+    return InvalidArgument("target_lang: is ", Shown(glossary.target_language),
+                           ", the language of source_lang; a glossary is for another one");
   }
 
   void ApplyGlossaries(const httplib::Request& request,

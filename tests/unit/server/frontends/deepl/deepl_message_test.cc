@@ -78,6 +78,14 @@ TEST(DeepLMessageTest, IgnoredElementsStayInMarkup) {
     EXPECT_EQ(text.find("<code>"), text.npos);
     EXPECT_EQ(request->kept->Show(text), "Delete <x id=\"16\"></x> <code>a</code>");
   }
+  const auto longer =
+      With({{"text", {"a <x>\u00e9</x>", "b"}}, {"tag_handling", "xml"}, {"ignore_tags", {"x"}}});
+  HttpTranslator::Result result;
+  result.texts.resize(2);
+  result.translations.resize(2);
+  const json answer = json::parse(DeepLTranslateBody(*longer, std::move(result)));
+  EXPECT_EQ(answer["translations"][0]["billed_characters"], 10);
+  EXPECT_EQ(answer["translations"][1]["billed_characters"], 1);
   const auto plain = With({{"text", {"a <x>b</x>"}}, {"ignore_tags", {"x"}}});
   EXPECT_EQ(plain->translation.input.texts[0], "a <x>b</x>");
   EXPECT_THAT(With({{"ignore_tags", 3}}).status().message(), HasSubstr("ignore_tags: must be"));
@@ -101,7 +109,8 @@ TEST(DeepLMessageTest, WrongMembersAreNamed) {
   EXPECT_THAT(error({{"target_lang", {"PT"}}}), HasSubstr("target_lang: must be a string"));
   EXPECT_THAT(error({{"target_lang", ""}}), HasSubstr("target_lang: is missing"));
   EXPECT_THAT(error({{"tag_handling", "svg"}}), HasSubstr("tag_handling: 'svg'"));
-  EXPECT_THAT(error({{"split_sentences", "2"}}), HasSubstr("split_sentences: '2'"));
+  for (const json& none : {json("2"), json(2), json(true), json::array({1})})
+    EXPECT_THAT(error({{"split_sentences", none}}), HasSubstr("0, 1 and nonewlines are")) << none;
   EXPECT_THAT(error({{"preserve_formatting", "maybe"}}), HasSubstr("preserve_formatting: must"));
   EXPECT_THAT(error({{"preserve_formatting", 2}}), HasSubstr("preserve_formatting: must"));
   EXPECT_EQ(ParseDeepLRequest({{"target_lang", "PT"}}).status().message(), "text: is missing");
