@@ -359,6 +359,9 @@ def test_the_official_client_finds_voices(daemon):
     found = client.voices.search(search="JO", page_size=5)
     assert [voice.voice_id for voice in found.voices] == ["joe"] and found.total_count == 1 and not found.has_more
     assert client.voices.search(search="nobody").voices == []
+    assert [voice.voice_id for voice in client.voices.search(voice_ids=["joe", "nobody"]).voices] == ["joe"]
+    assert client.voices.search(voice_ids=["nobody"]).voices == []
+    assert client.voices.search(category="premade").voices and client.voices.search(category="cloned").voices == []
     with pytest.raises(ApiError) as refused:   # pages without voices would have no end
         client.voices.search(page_size=0)
     assert refused.value.status_code == 400 and "page_size: '0'" in refused.value.body["detail"]["message"]

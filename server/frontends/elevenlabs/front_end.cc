@@ -89,9 +89,13 @@ class ElevenLabsRoutes {
     // Pages of none would have no end.
     status.Update(TakeIndex(request, "page_size", 1, kMostVoices, most));
     if (!status.ok()) return SendElevenLabsError(response, status);
-    response.set_content(
-        VoiceSearchBody(services_.models, request.get_param_value("search"), begin, most),
-        "application/json");
+    VoiceSearch search{.words = request.get_param_value("search"),
+                       .ids = {},
+                       .category = request.get_param_value("category")};
+    const auto [first, last] = request.params.equal_range("voice_ids");
+    for (auto id = first; id != last; ++id) search.ids.insert(id->second);
+    response.set_content(VoiceSearchBody(services_.models, search, begin, most),
+                         "application/json");
   }
 
   void Voice(const httplib::Request& request, httplib::Response& response) {

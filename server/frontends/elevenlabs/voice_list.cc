@@ -74,11 +74,13 @@ std::string VoicesBody(const ModelDirectory& models) {
   return JsonText(Json{{"voices", AllVoices(models)}});
 }
 
-std::string VoiceSearchBody(const ModelDirectory& models, std::string_view search, size_t begin,
+std::string VoiceSearchBody(const ModelDirectory& models, const VoiceSearch& search, size_t begin,
                             size_t most) {
   Json found = Json::array();
-  const std::string wanted = absl::AsciiStrToLower(View(search));
+  const std::string wanted = absl::AsciiStrToLower(search.words);
   for (Json& voice : AllVoices(models)) {
+    if (!search.ids.empty() && !search.ids.contains(voice["voice_id"].get<std::string>())) continue;
+    if (!search.category.empty() && voice["category"] != search.category) continue;
     const auto has = [&wanted](const Json& text) {
       return absl::StrContains(absl::AsciiStrToLower(text.get_ref<const std::string&>()), wanted);
     };

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
-#include <string_view>
 
 #include "server/scheduling/model_directory.h"
 
@@ -11,9 +11,14 @@ namespace millrace::server {
 // Returns the body of GET /v1/voices: the voices of all speech models, each once. A voice's name is
 // its id.
 std::string VoicesBody(const ModelDirectory& models);
-// Returns those whose name or model has `search` in it, from `begin` on and at most `most`, as the
-// answer to a search.
-std::string VoiceSearchBody(const ModelDirectory& models, std::string_view search, size_t begin,
+// The voices that a search wants; what is empty excludes none.
+struct VoiceSearch {
+  std::string words;  // in the name, the model or the language
+  std::set<std::string> ids;
+  std::string category;
+};
+// Returns those voices, from `begin` on and at most `most`, as the answer to a search.
+std::string VoiceSearchBody(const ModelDirectory& models, const VoiceSearch& search, size_t begin,
                             size_t most);
 // Returns what is known of a voice; empty: there is none of that name.
 std::string VoiceBody(const ModelDirectory& models, const std::string& voice);
