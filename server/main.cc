@@ -15,6 +15,7 @@
 #include "server/early_exit.h"
 #include "server/print_version.h"
 #include "server/server_program.h"
+#include "server/standard_streams.h"
 
 namespace millrace {
 namespace {
@@ -70,10 +71,17 @@ class Run {
   char** const argv_;
 };
 
+#ifdef __linux__
+// Libraries open descriptors as they are loaded, before main.
+[[gnu::used,
+  gnu::section(".preinit_array")]] void (*const kBeforeLibraries)() = HoldStandardStreams;
+#endif
+
 }  // namespace
 }  // namespace millrace
 
 int main(int argc, char** argv) {
+  millrace::HoldStandardStreams();
   // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

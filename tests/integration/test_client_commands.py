@@ -58,6 +58,14 @@ def test_translate_reads_standard_input(daemon):
     assert ended.returncode == 0 and first == second
 
 
+def test_an_input_that_is_closed_is_told_so(daemon):
+    """The text must not come from the file or socket that gets its number."""
+    for arguments in (["translate", "-", "--target", "pt"], ["synthesize", "-"], ["hash-key", "ann", "--stdin"]):
+        connection = [] if arguments[0] == "hash-key" else ["--address", daemon.address]
+        ended = run(*arguments, *connection, under=("sh", "-c", 'exec "$0" "$@" <&-'))
+        assert (ended.returncode, err(ended)) == (1, "millrace: standard input cannot be read: Bad file descriptor\n")
+
+
 def test_translate_lists_languages_and_detects_them(daemon):
     listed = client(daemon, "translate", "--list-languages")
     assert listed.returncode == 0

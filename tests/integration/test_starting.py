@@ -66,6 +66,12 @@ def test_http_and_metrics_can_be_switched_off(tmp_path, null_models):
         assert daemon.health() == "SERVING"
 
 
+def test_it_serves_with_standard_streams_that_are_closed(tmp_path, null_models):
+    """Nothing else gets their numbers, and with them what is written there."""
+    with daemons.start(tmp_path, models=null_models, under=("sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-')) as daemon:
+        assert daemon.health() == "SERVING"
+
+
 def test_port_file_that_cannot_be_written(null_models):
     assert_fails("--port-file", "/nonexistent/ports", models=null_models, words=["--port-file", "/nonexistent/ports"])
 
