@@ -42,11 +42,6 @@ bool IsBrokenLink(const fs::path& path) {
   return fs::is_symlink(path, ignored) && !fs::exists(path, ignored);
 }
 
-// Returns true for a name of digits that has the form of a version.
-bool IsVersion(const std::string& name) {
-  return !name.empty() && name[0] != '0' && std::ranges::all_of(name, absl::ascii_isdigit);
-}
-
 // Returns the first file of the folder, or of a folder in it, that Piper's or Triton's users have
 // there.
 fs::path FindOnnx(const std::vector<fs::path>& entries) {
@@ -80,7 +75,7 @@ std::string WhyIgnored(const fs::path& entry) {
   }
   const std::vector<fs::path> entries = EntriesOf(entry);
   const bool has_version = std::ranges::any_of(entries, [](const fs::path& inner) {
-    return IsVersion(inner.filename().string()) && Exists(inner / kModelConfigFile);
+    return VersionOf(inner.filename().native()) && Exists(inner / kModelConfigFile);
   });
   if (!CheckModelName(name).ok()) {
     return StrCat(what, "'", name,
@@ -101,13 +96,14 @@ std::string WhyIgnored(const fs::path& entry) {
   }
   for (const fs::path& inner : entries) {
     if (IsBrokenLink(inner / kModelConfigFile) ||
-        (IsVersion(inner.filename()) && IsBrokenLink(inner))) {
+        (VersionOf(inner.filename().native()) && IsBrokenLink(inner))) {
       return StrCat(what, (IsBrokenLink(inner) ? inner : inner / kModelConfigFile).string(),
                     " is a link to what does not exist");
     }
     if (!IsFolder(inner) || !Exists(inner / kModelConfigFile)) continue;
-    return StrCat(what, "'", inner.filename().string(),
-                  "' is no version, which is a whole number from 1 without leading zeros");
+    return StrCat(
+        what, "'", inner.filename().string(),
+        "' is no version, which is a whole number of 1..9223372036854775807 without leading zeros");
   }
   return StrCat(what, "it has no <version>/", kModelConfigFile,
                 ", which says what the model is; docs/models.md shows one");
@@ -118,12 +114,14 @@ std::vector<std::string> IgnoredFolders(const fs::path& folder) {
   const std::vector<fs::path> entries = EntriesOf(folder);
   const bool is_model =
       Exists(folder / kModelConfigFile) || std::ranges::any_of(entries, [](const fs::path& entry) {
-        return IsVersion(entry.filename().string()) && Exists(entry / kModelConfigFile);
+        return VersionOf(entry.filename().native()) && Exists(entry / kModelConfigFile);
       });
   if (is_model) return lines;
   for (const fs::path& entry : entries) {
     std::string line = WhyIgnored(entry);
     if (line.empty()) continue;
+    // The name of a folder may have any but NUL and slash.
+    std::ranges::replace_if(line, absl::ascii_iscntrl, '?');
     lines.push_back(std::move(line));
     if (lines.size() == kMostLines) break;
   }

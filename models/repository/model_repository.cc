@@ -1,7 +1,6 @@
 #include "models/repository/model_repository.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -16,17 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr char kLayout[] =
     "<model>/<version>/model.pbtxt or, of one model, <version>/model.pbtxt or model.pbtxt";
-
-// Parses a folder's name as a version: decimal without leading zeros, so that each version has one
-// spelling.
-std::optional<int64_t> VersionOf(std::string_view name) {
-  int64_t version = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
-  if (error != std::errc() || end != name.data() + name.size() || version < 1 || name[0] == '0') {
-    return std::nullopt;
-  }
-  return version;
-}
 
 // Returns an error about a folder of the repository.
 template <typename... Parts>

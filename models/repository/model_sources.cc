@@ -1,6 +1,8 @@
 #include "models/repository/model_sources.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -27,6 +29,15 @@ absl::Status CheckModelName(std::string_view name) {
   return InvalidArgument("model: ", given, " is no name of a model, allowed are 1..",
                          kMaxNameLength,
                          " letters, digits, '.', '_' and '-', not starting with '.'");
+}
+
+std::optional<int64_t> VersionOf(std::string_view name) {
+  int64_t version = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  if (error != std::errc() || end != name.data() + name.size() || version < 1 || name[0] == '0') {
+    return std::nullopt;
+  }
+  return version;
 }
 
 absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text) {

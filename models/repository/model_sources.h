@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,10 @@ struct ModelSource {
 // Checks a name: 1..128 letters, digits, '.', '_' and '-', not starting with '.', so that it cannot
 // leave the repository.
 absl::Status CheckModelName(std::string_view name);
+
+// Parses a folder's name as a version: decimal without leading zeros, so that each version has one
+// spelling.
+std::optional<int64_t> VersionOf(std::string_view name);
 
 // Parses folders with commas between them, each perhaps with a name: "/srv/models" or
 // "/srv/models,voice=/mnt/models". So the path of a folder has no comma, and one with '=' before

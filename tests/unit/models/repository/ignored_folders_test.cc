@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -66,6 +67,7 @@ TEST_F(IgnoredFoldersTest, EachKindOfFolderIsToldWhatWouldHelp) {
   Write("flat/voice.onnx");
   Write("no-version/model.pbtxt");
   Write("v-version/v1/model.pbtxt");
+  Write("huge-version/9223372036854775808/model.pbtxt");
   Write("no-config/1/model.pt");
   Write("voice.onnx");
   EXPECT_THAT(Why("My Voice"), AllOf(HasSubstr("'My Voice' is no name"), HasSubstr("rename")));
@@ -76,9 +78,15 @@ TEST_F(IgnoredFoldersTest, EachKindOfFolderIsToldWhatWouldHelp) {
   EXPECT_THAT(Why("flat"), HasSubstr("models.convert vits"));
   EXPECT_THAT(Why("no-version"), HasSubstr("no-version/1/model.pbtxt"));
   EXPECT_THAT(Why("v-version"), HasSubstr("'v1' is no version"));
+  EXPECT_THAT(Why("huge-version"), HasSubstr("'9223372036854775808' is no version"));
   EXPECT_THAT(Why("no-config"), HasSubstr("it has no <version>/model.pbtxt"));
   EXPECT_THAT(Why("voice.onnx"), HasSubstr("models.convert vits"));
-  EXPECT_EQ(IgnoredFolders(root_).size(), 8U);
+  EXPECT_EQ(IgnoredFolders(root_).size(), 9U);
+}
+
+TEST_F(IgnoredFoldersTest, ALineIsOneWhateverTheName) {
+  Write("two\nlines/1/model.pbtxt");
+  EXPECT_THAT(IgnoredFolders(root_), ElementsAre(HasSubstr("/two?lines is ignored: ")));
 }
 
 TEST_F(IgnoredFoldersTest, ThereAreNotTooManyLines) {
