@@ -1,10 +1,12 @@
 #include "server/http/request_head.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
@@ -65,10 +67,22 @@ std::string_view Trim(std::string_view text) {
 
 // A host with or without a port, as a Host header may have it; it may be empty.
 bool IsHost(std::string_view host) {
-  constexpr std::string_view kAllowed = "-._~!$&'()*+;=%:[]";
-  return std::ranges::all_of(host, [=](unsigned char c) {
+  constexpr std::string_view kAllowed = "-._~!$&'()*+;=%";
+  const auto is_of_name = [=](unsigned char c) {
     return absl::ascii_isalnum(c) || kAllowed.find(static_cast<char>(c)) != kAllowed.npos;
-  });
+  };
+  const bool in_brackets = host.starts_with('[');  // an address of IPv6
+  const size_t end = in_brackets ? host.find(']') : std::min(host.find(':'), host.size());
+  if (end == host.npos) return false;
+  const std::string_view name = host.substr(in_brackets, end - in_brackets);
+  std::string_view port = host.substr(end + in_brackets);
+  if (!std::ranges::all_of(
+          name, [&](unsigned char c) { return is_of_name(c) || (in_brackets && c == ':'); }))
+    return false;
+  if (port.empty() || port == ":") return true;
+  uint32_t number = 0;
+  return port[0] == ':' && std::ranges::all_of(port.substr(1), absl::ascii_isdigit) &&
+         absl::SimpleAtoi(View(port.substr(1)), &number) && number <= 65535;
 }
 
 // Reads a target into the head: a path, a whole URL, or "*". Returns the host of a URL in `host`.

@@ -210,8 +210,8 @@ TEST(HttpBadHeadsTest, HostsOfOtherNamesAreRefusedWhereAsked) {
       {"", "403"},
       {"127.1", "403"},
       {"[evil.example]", "403"},
-      {"127.0.0.1:x", "403"},
-      {"[::1].evil.example", "403"},
+      {"127.0.0.1:x", "400"},
+      {"[::1].evil.example", "400"},
       {"localhost..", "403"},
   };
   for (const auto& [host, status] : cases) {

@@ -47,6 +47,18 @@ TEST(RequestHeadTest, BeginsWithAMethod) {
   EXPECT_FALSE(MayBeginRequest(std::string_view("\0", 1)));
 }
 
+TEST(RequestHeadTest, NamesAHostWithOrWithoutAPort) {
+  const auto parses = [](std::string_view host) {
+    return ParseRequestHead(StrCat("GET / HTTP/1.1\r\nHost: ", host, "\r\n\r\n")).ok();
+  };
+  for (const char* host : {"", "localhost", "localhost:", "a_b.example:8000", "127.0.0.1:65535",
+                           "[::1]", "[::1]:80", "[fe80::1%25eth0]:80"})
+    EXPECT_TRUE(parses(host)) << host;
+  for (const char* host : {"127.0.0.1:65536", "localhost:abc", "localhost:-1", "a:80:80", "::1",
+                           "[::1", "[::1]80", "[::1]:x", "a]", "a[b]", "[", "a@b"})
+    EXPECT_FALSE(parses(host)) << host;
+}
+
 TEST(RequestHeadTest, IsOfAnyVersionThatBeginsWith1) {
   const auto parsed = [](const std::string& version) {
     return ParseRequestHead(StrCat("GET / ", version, "\r\nHost: x\r\n\r\n"));
