@@ -35,7 +35,11 @@ absl::Status TakeString(const json& value, std::string_view name, std::string& o
 }
 
 absl::Status TakeStrings(const json& value, std::string_view name, std::vector<std::string>& out) {
-  if (!value.is_array()) return WrongType(name, "a list of strings", value);
+  if (value.is_string()) {
+    out.push_back(value.get<std::string>());
+    return absl::OkStatus();
+  }
+  if (!value.is_array()) return WrongType(name, "a string or a list of strings", value);
   for (const json& text : value) {
     if (!text.is_string()) return WrongType(StrCat(name, "[", out.size(), "]"), "a string", text);
     out.push_back(text.get<std::string>());

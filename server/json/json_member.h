@@ -20,7 +20,7 @@ absl::Status WrongType(std::string_view name, std::string_view wanted, const nlo
 absl::Status NotSupported(std::string_view name, std::string_view value,
                           std::string_view supported);
 absl::Status TakeString(const nlohmann::json& value, std::string_view name, std::string& out);
-// Appends a list of strings.
+// Appends a list of strings, or one string, which a form has where the list has one.
 absl::Status TakeStrings(const nlohmann::json& value, std::string_view name,
                          std::vector<std::string>& out);
 absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& out);

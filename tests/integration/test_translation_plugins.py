@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import urllib.parse
 
 import pytest
 from wire import daemon as daemons
@@ -111,6 +112,14 @@ def test_libretranslate_keeps_its_path(daemon):
     assert post(daemon, "/translate", {"q": TEXT, "source": "en", "target": "pt"})[2] == {"translatedText": over_grpc(daemon, TEXT)}
     status, _, answer = post(daemon, "/translate", {"text": TEXT})
     assert (status, answer) == (400, {"error": "Invalid request: missing q parameter"})
+
+
+@pytest.mark.parametrize("path", GOOD)
+def test_a_form_or_a_query_is_read_as_json_is(daemon, path):
+    form = urllib.parse.urlencode(GOOD[path], doseq=True)
+    for target, body in [(path, form.encode()), (f"{path}?{form}", b"")]:
+        status, _, answer = post(daemon, target, body, **{"Content-Type": "application/x-www-form-urlencoded"})
+        assert status == 200 and over_grpc(daemon, TEXT) in json.dumps(answer, ensure_ascii=False), answer
 
 
 # --- what bad requests get ---

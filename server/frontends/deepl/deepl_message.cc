@@ -67,12 +67,6 @@ absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
   return absl::OkStatus();
 }
 
-absl::Status TakeTexts(const json& value, std::string_view name, std::vector<std::string>& texts) {
-  if (!value.is_string()) return TakeStrings(value, name, texts);
-  texts = {value.get<std::string>()};
-  return absl::OkStatus();
-}
-
 // Returns true if it is one that is known and has no effect.
 absl::StatusOr<bool> TakeSplitting(const json& value) {
   const std::string splitting = value.is_string() ? value.get<std::string>() : value.dump();
@@ -104,7 +98,7 @@ absl::Status TakeTagHandling(const json& value, models::TextFormat& format) {
 // Reads names of elements: a list of them or, as in a form, some with commas between them.
 absl::Status TakeTags(const json& value, std::string_view name, std::vector<std::string>& tags) {
   std::vector<std::string> listed;
-  MILLRACE_RETURN_IF_ERROR(TakeTexts(value, name, listed));
+  MILLRACE_RETURN_IF_ERROR(TakeStrings(value, name, listed));
   for (const std::string& some : listed) {
     for (const absl::string_view tag : absl::StrSplit(some, ',', absl::SkipWhitespace()))
       tags.emplace_back(absl::StripAsciiWhitespace(tag));
@@ -137,7 +131,7 @@ absl::Status TakeGlossaries(const std::string& name, const json& value, DeepLReq
 
 absl::Status Take(const std::string& name, const json& value, DeepLRequest& request) {
   models::TranslateInput& input = request.translation.input;
-  if (name == "text") return TakeTexts(value, name, input.texts);
+  if (name == "text") return TakeStrings(value, name, input.texts);
   if (name == "ignore_tags") return TakeTags(value, name, request.ignored_tags);
   if (name == "non_splitting_tags") return TakeTags(value, name, request.inline_tags);
   if (name == "target_lang") return TakeString(value, name, input.target_language);

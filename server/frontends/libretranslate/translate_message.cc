@@ -76,14 +76,8 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
 
 absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
   request.has_query = true;
-  std::vector<std::string>& texts = request.translation.input.texts;
-  if (value.is_string()) {
-    texts = {value.get<std::string>()};
-    return absl::OkStatus();
-  }
-  if (!value.is_array()) return WrongType("q", "a string or a list of strings", value);
-  request.list = true;
-  return TakeStrings(value, "q", texts);
+  request.list = value.is_array();
+  return TakeStrings(value, "q", request.translation.input.texts);
 }
 
 absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
@@ -91,7 +85,7 @@ absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
   if (name == "q") return TakeQuery(value, request);
   if (name == "glossary") return TakeGlossary(value, request.translation.input.glossary);
   if (name == "do_not_translate")
-    return TakeDoNotTranslate(value, request.translation.input.do_not_translate);
+    return TakeStrings(value, name, request.translation.input.do_not_translate);
   if (name == "alternatives") {
     if (!value.is_number_integer()) return WrongType(name, "a whole number", value);
     return TakeAlternatives(value.dump(), request);

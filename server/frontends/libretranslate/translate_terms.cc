@@ -35,18 +35,4 @@ absl::Status TakeGlossaryText(std::string_view text, std::vector<models::Glossar
   return TakeGlossary(value, out);
 }
 
-absl::Status TakeDoNotTranslate(const json& value, std::vector<std::string>& out) {
-  if (value.is_string()) {
-    out.push_back(value.get<std::string>());
-    return absl::OkStatus();
-  }
-  if (!value.is_array())
-    return WrongType("do_not_translate", "a string or a list of strings", value);
-  for (const json& text : value) {
-    const std::string place = StrCat("do_not_translate[", out.size(), "]");
-    MILLRACE_RETURN_IF_ERROR(TakeString(text, place, out.emplace_back()));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace millrace::server

@@ -17,7 +17,5 @@ namespace millrace::server {
 absl::Status TakeGlossary(const nlohmann::json& value, std::vector<models::GlossaryEntry>& out);
 // The same from a form, whose value is that list as JSON.
 absl::Status TakeGlossaryText(std::string_view text, std::vector<models::GlossaryEntry>& out);
-// Reads a string or a list of strings.
-absl::Status TakeDoNotTranslate(const nlohmann::json& value, std::vector<std::string>& out);
 
 }  // namespace millrace::server

@@ -104,7 +104,8 @@ TEST(DeepLMessageTest, WhatWouldChangeTheTranslationIsRefusedByName) {
 
 TEST(DeepLMessageTest, WrongMembersAreNamed) {
   const auto error = [](const json& more) { return std::string(With(more).status().message()); };
-  EXPECT_THAT(error({{"text", 7}}), HasSubstr("text: must be a list of strings, not number"));
+  EXPECT_THAT(error({{"text", 7}}),
+              HasSubstr("text: must be a string or a list of strings, not number"));
   EXPECT_THAT(error({{"text", {"a", {"b"}}}}), HasSubstr("text[1]: must be a string, not array"));
   EXPECT_THAT(error({{"target_lang", {"PT"}}}), HasSubstr("target_lang: must be a string"));
   EXPECT_THAT(error({{"target_lang", ""}}), HasSubstr("target_lang: is missing"));

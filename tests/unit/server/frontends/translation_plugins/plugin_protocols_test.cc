@@ -55,8 +55,8 @@ TEST(PluginProtocolsTest, WhatSharesThePathOfLibreTranslateIsToldApartByItsMembe
 TEST(PluginProtocolsTest, WrongMembersAreNamed) {
   EXPECT_EQ(Error("/imme", {{"target_lang", "pt"}}), "text_list: is missing");
   EXPECT_EQ(Error("/imme", {{"text_list", {"a"}}}), "target_lang: is missing");
-  EXPECT_THAT(Error("/imme", {{"text_list", "a"}, {"target_lang", "pt"}}),
-              HasSubstr("text_list: must be a list of strings, not string"));
+  EXPECT_THAT(Error("/imme", {{"text_list", 7}, {"target_lang", "pt"}}),
+              HasSubstr("text_list: must be a string or a list of strings, not number"));
   EXPECT_THAT(Error("/kiss", {{"texts", {"a", 7}}, {"to", "pt"}}), HasSubstr("texts[1]: must be"));
   EXPECT_EQ(Error("/kiss", {{"from", "en"}, {"to", "pt"}}), "text: is missing");
   EXPECT_THAT(Error("/kiss", {{"text", "a"}, {"to", 7}}), HasSubstr("to: must be a string"));
