@@ -12,6 +12,12 @@ namespace millrace::server {
 
 absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports) {
   if (file.empty()) return absl::OkStatus();
+  std::error_code error;
+  // A rename would put a file in the place of a device such as /dev/null.
+  if (const auto there = std::filesystem::status(file, error);
+      std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    return Unavailable("--port-file ", file.string(), ": is not a file");
+  }
   const std::string partial = file.string() + ".partial";
   {
     errno = 0;
@@ -26,7 +32,6 @@ absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports
                          ": cannot be written: ", std::strerror(errno));
     }
   }
-  std::error_code error;
   std::filesystem::rename(partial, file, error);
   if (error) return Unavailable("--port-file ", file.string(), ": ", error.message());
   return absl::OkStatus();

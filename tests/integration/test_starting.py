@@ -76,6 +76,12 @@ def test_port_file_that_cannot_be_written(null_models):
     assert_fails("--port-file", "/nonexistent/ports", models=null_models, words=["--port-file", "/nonexistent/ports"])
 
 
+def test_port_file_replaces_no_pipe_and_no_device(tmp_path, null_models):
+    os.mkfifo(tmp_path / "pipe")
+    assert_fails("--port-file", tmp_path / "pipe", models=null_models, words=["--port-file", "pipe: is not a file"])
+    assert (tmp_path / "pipe").is_fifo()
+
+
 @pytest.mark.parametrize("options", [("--port-file", "/nonexistent/ports"), ("--workers", "99"), ("--queue-sise", "3")],
                          ids=["later", "wrong value", "wrong name"])
 def test_failed_start_ends_with_json_where_the_log_is_json(null_models, options):
