@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "mps_runtime/base/file.h"
@@ -315,6 +316,11 @@ std::string ToJson(const SafetyProfile& profile) {
 
 void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::path& file) {
   const std::string name = file.string();
+  // A rename would put a file in the place of a device such as /dev/null.
+  std::error_code error;
+  if (const auto there = std::filesystem::status(file, error);
+      std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    throw SafetyProfileError(name + ": is not a file");
   std::string beside = name + ".XXXXXX";
   // The temporary file has a unique name, so that two writers do not mix.
   FileDescriptor fd(mkstemp(beside.data()));

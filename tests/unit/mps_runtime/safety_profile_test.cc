@@ -242,6 +242,14 @@ TEST(SafetyProfileTest, WhatIsNoFileIsRefused) {
   EXPECT_THAT(ReadRefusal(loop), HasSubstr("cannot be read: "));
 }
 
+TEST(SafetyProfileTest, APipeIsNotReplaced) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(WriteSafetyProfile(Example(), pipe), SafetyProfileError);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
 TEST(SafetyProfileTest, HugeFileIsRefusedUnread) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "p";
