@@ -9,6 +9,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/hex_code.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/unicode.h"
@@ -328,31 +329,6 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   return Reading{end, numbers.Year(static_cast<unsigned>(value))};
 }
 
-// Reads "0x1F" digit by digit.
-std::optional<Reading> ReadHexadecimal(const NumberWords& numbers, std::string_view text,
-                                       size_t at) {
-  if (text.substr(at, 2) != "0x" && text.substr(at, 2) != "0X") return std::nullopt;
-  constexpr size_t kMaxDigits = 16;
-  size_t end = at + 2;
-  bool letters = false;
-  while (end < text.size() && end - at <= kMaxDigits + 2 && std::isxdigit(text[end]) != 0) {
-    letters = letters || !IsAsciiDigit(text[end]);
-    ++end;
-  }
-  // "0x4" may be a product.
-  if (end < at + 4 || end - at > kMaxDigits + 2 || IsAsciiAlnum(ByteAt(text, end)))
-    return std::nullopt;
-  Reading reading{end, {"zero", "X."}};
-  for (size_t i = at + 2; i < end; ++i) {
-    if (IsAsciiDigit(text[i])) {
-      reading.Append(numbers.Digits(text.substr(i, 1)));
-    } else {
-      reading.words.push_back(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
-    }
-  }
-  return reading;
-}
-
 // Reads the status of HTTP, the mode of a file and a port.
 std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::string_view text,
                                            size_t at, std::string_view previous) {
@@ -429,7 +405,7 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
   if (auto runway = ReadRunway(numbers, text, at, context.previous)) return runway;
   if (auto model = ReadModel(numbers, text, at, context.previous)) return model;
   if (auto name = ReadNumberedName(numbers, text, at, context.previous)) return name;
-  return ReadHexadecimal(numbers, text, at);
+  return ReadHexNumber(numbers, text, at);
 }
 
 }  // namespace millrace::models

@@ -14,11 +14,10 @@
 #include "models/text/english/emoticon.h"
 #include "models/text/english/formula.h"
 #include "models/text/english/fraction_reader.h"
-#include "models/text/english/hardware_address.h"
+#include "models/text/english/hex_code.h"
 #include "models/text/english/html_entity.h"
 #include "models/text/english/html_tag.h"
 #include "models/text/english/hyphen_reader.h"
-#include "models/text/english/ipv6_address.h"
 #include "models/text/english/key_reader.h"
 #include "models/text/english/letter_a.h"
 #include "models/text/english/letter_run.h"
@@ -90,7 +89,7 @@ class Walk {
     const size_t common_end = CommonWordEnd();
     if (common_end == 0 && AtStart() &&
         (TakeReading(ReadBibleReference(numbers_.numbers(), text_, at_)) ||
-         TakeReading(ReadHardwareAddress(numbers_.numbers(), text_, at_)) ||
+         TakeReading(ReadHexCode(numbers_.numbers(), text_, at_)) ||
          TakeReading(ReadIpv6Address(numbers_.numbers(), text_, at_)) ||
          TakeReading(ReadWeb(numbers_.numbers(), text_, at_)))) {
       return;

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
-#include "models/text/english/ipv6_address.h"
+#include "models/text/english/hex_code.h"
 #include "models/text/sign_names.h"
 
 namespace millrace::models {
