@@ -35,6 +35,7 @@
 #include "models/text/english/spoken_code.h"
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/spoken_text.h"
+#include "models/text/english/tex_text.h"
 #include "models/text/english/units.h"
 #include "models/text/english/version_reader.h"
 #include "models/text/english/weather_report.h"
@@ -476,10 +477,16 @@ class Walk {
 
 std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t offset) const {
   const auto folded = FoldText(text);
-  std::vector<SpokenWord> words = Walk(numbers_, folded ? folded->text : text).Run();
+  const std::string_view whole = folded ? folded->text : text;
+  const auto plain = PlainTex(whole);
+  std::vector<SpokenWord> words = Walk(numbers_, plain ? plain->text : whole).Run();
+  const auto origin = [&](size_t at) {
+    if (plain) at = plain->origins[at];
+    return (folded ? folded->origins[at] : at) + offset;
+  };
   for (SpokenWord& word : words) {
-    word.begin = (folded ? folded->origins[word.begin] : word.begin) + offset;
-    word.end = (folded ? folded->origins[word.end] : word.end) + offset;
+    word.begin = origin(word.begin);
+    word.end = std::max(origin(word.end), word.begin + (plain ? 1 : 0));
   }
   return words;
 }
