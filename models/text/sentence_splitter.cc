@@ -115,8 +115,8 @@ bool IsRomanOne(std::string_view text, size_t at) {
 
 // Returns true for the letter of "Fig. A" and "apt. C", which is no word.
 bool IsLetterBehind(std::string_view word, std::string_view text, size_t at) {
-  constexpr auto kNumbered =
-      std::to_array<std::string_view>({"Apt", "Bldg", "Fig", "Rm", "apt", "bldg", "fig", "rm"});
+  constexpr auto kNumbered = std::to_array<std::string_view>(
+      {"App", "Apt", "Bldg", "Fig", "Rm", "apt", "bldg", "fig", "rm"});
   if (std::ranges::find(kNumbered, word) == kNumbered.end()) return false;
   const char letter = ByteAt(text, at);
   constexpr std::string_view kBehind = ",.;:)";
@@ -172,8 +172,9 @@ bool IsSeriesOrDegrees(std::string_view word, std::string_view rest) {
   size_t end = 0;
   while (end < rest.size() && (IsDigit(rest[end]) || rest[end] == '.')) ++end;
   if (rest.starts_with("App. ") || rest.starts_with("Rptr. ")) return true;
-  // "29.92 in. Hg", "20 deg. C", "Pub. L. 88-352".
+  // "29.92 in. Hg", "20 deg. C", "Pub. L. 88-352", "Pub. L. No. 88-352".
   if ((word == "in" && rest.starts_with("Hg")) || (word == "Pub" && rest.starts_with("L. ")) ||
+      (word == "L" && rest.starts_with("No. ")) ||
       (word == "deg" && (rest.starts_with("C") || rest.starts_with("F"))))
     return true;
   if (end == 0) return false;

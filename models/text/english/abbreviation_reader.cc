@@ -120,7 +120,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       if (word.size() == 1 && ByteAt(text, after) == '.' && IsAsciiDigit(ByteAt(text, after + 1)))
         return false;
       // Nobody died in "D. 960".
-      if (word == "D" && !previous.empty()) return false;
+      if (word == "D" && (!previous.empty() || after < next + 4)) return false;
       // "Model No. WH-1000".
       if (stop && word == "No" && IsAsciiUpper(ByteAt(text, next))) {
         const std::string_view code = text.substr(next, text.find(' ', next) - next);
@@ -129,7 +129,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "No. of rooms".
       if (stop && word == "No" && text.substr(end + 1).starts_with(" of ")) return true;
       // "Fig. A", "apt. C".
-      const bool lettered = IsOneOf(AsciiLower(word), "apt", "bldg", "fig", "rm") &&
+      const bool lettered = IsOneOf(AsciiLower(word), "app", "apt", "bldg", "fig", "rm") &&
                             IsAsciiUpper(ByteAt(text, next)) &&
                             !IsAsciiAlnum(ByteAt(text, next + 1));
       return stop && (IsAsciiDigit(ByteAt(text, number)) || ByteAt(text, number) == '#' ||
@@ -186,6 +186,9 @@ bool DayFollows(std::string_view text, size_t at) {
 std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view word,
                                        std::string_view lower, size_t end,
                                        std::string_view previous) {
+  // "Roe v Wade".
+  if (word == "v" && NextIsCapital(text, end) && IsAsciiUpper(ByteAt(previous, 0)))
+    return Reading{end, {"versus"}};
   if (!IsAsciiUpper(word[0])) return std::nullopt;
   if (word == "WWI" || word == "WWII")
     return Reading{end, {"World", "War", word.size() == 3 ? "one" : "two"}};
@@ -210,9 +213,11 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
         !IsOneOf(LettersAt(text, number + 1), "day", "hour", "man", "minute", "month", "people",
                  "person", "week", "woman", "year"))
       return Reading{end, {"number"}};
-    if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Pg Rm Rte Sec Ste Vol "))
+    if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Mk Pg Rm Rte Sec Ste Vol "))
       return Reading{end, {std::string(*meaning(When::kStopAndDigit))}};
   }
+  if (word == "Mk" && ByteAt(text, end) == ' ' && IsRomanAt(text, end + 1))
+    return Reading{end, {"mark"}};
   if (!IsListed(word, " Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun ")) return std::nullopt;
   const bool timed = IsOneOf(previous, "closed", "every", "last", "next", "on");
   // "Sun., Oct. 6".
@@ -254,6 +259,7 @@ std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end
       {"Fed. R. Evid.", "federal rule of evidence"},
       {"Fed. Reg.", "federal register"},
       {"L. Ed.", "lawyers' edition"},
+      {"Pub. L. No.", "public law number"},
       {"Pub. L.", "public law"},
       {"S. Ct.", "supreme court"},
       {"Cal. App.", "california appeals"},
@@ -340,6 +346,11 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
     reading.AppendEach(known->words);
     return reading;
+  }
+  // The first rank of "Maj.-Gen. Fuller".
+  if (text.substr(end, 2) == ".-" && IsAsciiUpper(word[0]) && IsAsciiUpper(ByteAt(text, end + 2))) {
+    if (const auto rank = FindSpokenAbbreviation(lower); rank && rank->when == When::kStopAndName)
+      return Reading{end + 2, {std::string(rank->words)}};
   }
   // "Dr Smith", "St Paul" without a stop.
   const bool title = word == "Dr" || word == "St" || word == "Mt" || word == "Ms";

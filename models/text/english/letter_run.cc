@@ -1,5 +1,6 @@
 #include "models/text/english/letter_run.h"
 
+#include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_word.h"
 #include "models/text/unicode.h"
@@ -49,11 +50,19 @@ LetterRun FindLetterRun(std::string_view text, size_t at) {
       break;
     // The hyphen of "44 BC-AD 14" is no part of a word.
     if (plain && c.value == '-' && IsOneOf(text.substr(at, end - at), "BC", "BCE", "CE")) break;
+    // "Pre-WWII".
+    if (c.value == '-' && text.substr(next).starts_with("WWI")) break;
     if (!joins || next - at >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text, next).value)) break;
     plain = false;
     end = next;
   }
   return {end, plain, MakePlain(text.substr(at, end - at))};
+}
+
+bool IsInitial(std::string_view text, size_t end, std::string_view word) {
+  const char next = ByteAt(text, end + 2);
+  return word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && text.substr(end, 2) == ". " &&
+         (IsAsciiUpper(next) || (IsOneOf(word, "D", "K") && IsAsciiDigit(next)));
 }
 
 }  // namespace millrace::models

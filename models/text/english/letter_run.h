@@ -19,4 +19,8 @@ struct LetterRun {
 // Returns the word whose first letter is at `at`, of at most kMaxSpokenWordBytes. Thread-safe.
 LetterRun FindLetterRun(std::string_view text, size_t at);
 
+// Returns true for an initial, "J. Smith", and for the catalogue of "K. 545". end: one past the
+// word.
+bool IsInitial(std::string_view text, size_t end, std::string_view word);
+
 }  // namespace millrace::models

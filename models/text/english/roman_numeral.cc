@@ -77,7 +77,7 @@ unsigned YearOf(std::string_view word) {
 bool CountsInRoman(std::string_view word) {
   if (word.ends_with('s') && word != "class") word.remove_suffix(1);
   return std::ranges::binary_search(kParts, word) || word == "page" || word == "scene" ||
-         word == "footnote" || word == "gta" || word == "hoboken";
+         word == "footnote" || word == "gta" || word == "hoboken" || word == "mark";
 }
 
 // Returns true if the last words are another numeral of a part and a joint: "Parts II and", "Part
